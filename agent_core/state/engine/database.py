@@ -318,6 +318,7 @@ class Database:
         except OSError as error:
             raise translate_os_error(error, self.path) from error
         finally:
+            self._files.close()
             self._lock.release(is_clean=is_clean)
 
     def _refuse_if_closed(self) -> None:
@@ -373,14 +374,20 @@ class Database:
     async def _rescue(self, loss: StoreVanished) -> str:
         """Save everything that the open connections still read; return what to do now."""
         backups = name_backups(self.path)
-        if not loss.is_readable:
-            return describe_remedy(backups)
+        remedy = describe_remedy(backups)
         try:
-            copy = await rescue_database(self._writer.sqlite, backups)
+            async with AsyncExitStack() as stack:
+                source = self._writer
+                if not loss.is_readable:  # what the writer has read before may be outdated
+                    source = await ThreadedConnection.open(self.path, mode="peek")
+                    stack.push_async_callback(source.close)
+                copy = await rescue_database(source.sqlite, backups)
+            if not loss.is_readable:
+                return f"{remedy}. What could still be read is in {copy}"
             await self._writer.run(lambda _: self._files.drop_sides())
         except (StoreError, OSError) as error:
             _log.critical("what was stored can't be saved: %s", error)
-            return describe_remedy(backups)
+            return remedy
         return f"Everything until then is saved. {describe_remedy(backups, copy)}"
 
     async def _write_groups(self) -> None:

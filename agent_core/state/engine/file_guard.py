@@ -1,7 +1,9 @@
 """Notice that the files of an open database were deleted, replaced or changed by somebody else."""
 
+import errno
 import os
 import shutil
+import struct
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,31 +21,49 @@ class _Mark:
     changed: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Checkpoint:
+    """How far the log is copied into the main file, as the index of the log says."""
+
+    salt: int
+    """Another one each time the log starts from its beginning."""
+    copied: int
+    begun: int
+    """Frames that are copied, and those that the last checkpoint meant to copy."""
+
+
 class FileGuard:
     """The files of a database as its only writer left them.
 
-    Call every method on the writer's thread: it alone changes the main file, so any other change
-    is somebody else's. The files are only looked at: opening one would drop SQLite's locks.
+    Call every method on the writer's thread: it alone changes the main file, or a checkpoint of
+    another program that uses SQLite. Any other change is somebody else's.
     """
 
     def __init__(self, path: Path) -> None:
         """Remember the files, which must exist. Raises `OSError`."""
         self._path = path
+        self._log, index = (path.with_name(f"{path.name}{end}") for end in ("-wal", "-shm"))
         self._main = _look(path)
-        self._sides = {
-            side: _look(side)
-            for side in (path.with_name(f"{path.name}{end}") for end in ("-wal", "-shm"))
-        }
+        self._sides = {side: _look(side) for side in (self._log, index)}
+        self._index = os.open(index, os.O_RDONLY | os.O_CLOEXEC)
+        """Stays open as long as the connections: closing it would drop SQLite's locks."""
+        self._checkpoint = self._read_checkpoint()
+        self._is_copying = False
+        """A checkpoint of another program had begun and not ended."""
 
     def remember(self) -> None:
-        """Remember the main file after own work; a file that is not the same is left to be found.
+        """Remember the files after own work; files that are not the same are left to be found.
 
-        Own work never empties the file.
+        Own work never empties the main file.
         """
-        with suppress(FileNotFoundError):
+        with suppress(OSError):
             found = _look(self._path)
             if _is_same(found, self._main) and found.size:
                 self._main = found
+            log = _look(self._log)
+            if _is_same(log, self._sides[self._log]):
+                self._sides[self._log] = log
+        self._checkpoint, self._is_copying = self._read_checkpoint(), False
 
     def check(self) -> None:
         """Raise `StoreVanished` if somebody else touched the files, and `OSError`.
@@ -52,10 +72,19 @@ class FileGuard:
         """
         if deed := self._compare_files():
             raise StoreVanished(_tell(deed), is_readable=True)
-        found = _look(self._path)
-        if found != self._main:
-            deed = "was emptied" if not found.size else "was changed by somebody else"
+        # The main file first: a checkpoint says in the index what it does before it does it.
+        main, log = _look(self._path), _look(self._log)
+        is_checkpoint = self._note_checkpoint()
+        if log.size < self._sides[self._log].size and not is_checkpoint:
+            raise StoreVanished(_tell(f"{self._log} was cut"), is_readable=False)
+        if main != self._main and not (is_checkpoint and main.size):
+            deed = "was emptied" if not main.size else "was changed by somebody else"
             raise StoreVanished(_tell(f"{self._path} {deed}"), is_readable=False)
+        self._main, self._sides[self._log] = main, log
+
+    def close(self) -> None:
+        """Close the index. Call it after the last connection is closed."""
+        os.close(self._index)
 
     def drop_sides(self) -> None:
         """Delete the side files, which no later database at this path may read. Raises `OSError`.
@@ -87,9 +116,26 @@ class FileGuard:
                 is_same = _is_same(_look(path), mark)
             except (FileNotFoundError, NotADirectoryError):
                 return f"{path} was deleted"
+            except OSError as error:
+                if error.errno not in (errno.ELOOP, errno.ENAMETOOLONG):
+                    raise
+                return f"{path} was replaced by a link to nothing"
             if not is_same:
                 return f"{path} was replaced by another file"
         return ""
+
+    def _note_checkpoint(self) -> bool:
+        """Return whether a checkpoint of another program may have changed the files."""
+        found, known = self._read_checkpoint(), self._checkpoint
+        was_copying, self._checkpoint = self._is_copying, found
+        if found != known:
+            self._is_copying = found.copied < found.begun
+        return found != known or was_copying
+
+    def _read_checkpoint(self) -> _Checkpoint:
+        index = os.pread(self._index, 132, 0).ljust(132, b"\0")
+        salt, copied, begun = struct.unpack_from("=32xQ56xI28xI", index)
+        return _Checkpoint(salt=salt, copied=copied, begun=begun)
 
 
 def _look(path: Path) -> _Mark:

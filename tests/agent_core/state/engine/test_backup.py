@@ -23,7 +23,8 @@ path = Path(sys.argv[1])
 opened = []
 
 def watch(event, arguments):
-    if event == "open" and "state.db" in str(arguments[0]):
+    # The guard opens the index once, and closes it after the connections.
+    if event == "open" and str(arguments[0]).endswith(("state.db", "state.db-wal")):
         opened.append(arguments)
 
 async def main():

@@ -5,6 +5,7 @@ import os
 import shutil
 import sqlite3
 import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import closing
 from pathlib import Path
@@ -40,6 +41,29 @@ def link_in(path: Path) -> None:
     link.rename(path)
 
 
+def link_to(target: str) -> Callable[[Path], None]:
+    def work(path: Path) -> None:
+        path.rename(path.with_name("old.db"))
+        path.symlink_to(target)
+
+    return work
+
+
+def cut_log(path: Path) -> None:
+    os.truncate(path.with_name("state.db-wal"), 0)
+
+
+def touch(path: Path) -> None:
+    os.utime(path)
+
+
+def run_sql(path: Path, *statements: str) -> None:
+    """Let another program work on the database, as `sqlite3` and Litestream do."""
+    script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1], isolation_level=None)"
+    script += "; [c.execute(one).fetchall() for one in sys.argv[2:]]"
+    subprocess.run([sys.executable, "-c", script, str(path), *statements], check=True)
+
+
 pytestmark = pytest.mark.process
 
 
@@ -49,9 +73,14 @@ DEEDS: dict[str, tuple[Callable[[Path], object], str]] = {
     "move away": (lambda path: path.rename(path.with_name("old.db")), "was deleted"),
     "move in": (lambda path: other(path).rename(path), "was replaced by another file"),
     "link in": (link_in, "was replaced by another file"),
+    "link to itself": (link_to("state.db"), "was replaced by a link to nothing"),
+    "link too far": (link_to("a" * 4000), "was replaced by a link to nothing"),
+    "folder in": (lambda path: (path.unlink(), path.mkdir()), "was replaced by another file"),
     "empty": (lambda path: os.truncate(path, 0), "was emptied"),
     "cut": (lambda path: os.truncate(path, path.stat().st_size // 2), "was changed by somebody"),
     "copy in": (copy_in, "was changed by somebody"),
+    "touch": (touch, "was changed by somebody"),
+    "cut the log": (cut_log, "state.db-wal was cut"),
     "delete the log": (
         lambda path: path.with_name("state.db-wal").unlink(),
         "state.db-wal was deleted",
@@ -62,7 +91,7 @@ DEEDS: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
 }
 """Ways to take a database's files away, and the words that say so."""
-KEPT = frozenset(DEEDS) - {"empty", "cut", "copy in"}
+KEPT = frozenset(DEEDS) - {"empty", "cut", "copy in", "touch", "cut the log"}
 """After these, the open files still hold everything."""
 
 
@@ -149,6 +178,45 @@ async def test_what_the_database_does_itself_is_no_change_by_somebody(
     await database.back_up(path.with_name("copy.db"))
     await put(database, "after")
     assert database.failure() == ""
+
+
+async def test_a_copy_is_kept_also_where_a_file_only_looks_changed(
+    database: Database, path: Path
+) -> None:
+    touch(path)
+    told = str(await database.wait_until_vanished())
+    (copy,) = path.parent.joinpath("backups").glob("*.db")
+    assert told.endswith(f"What could still be read is in {copy}")
+    with closing(sqlite3.connect(copy)) as connection:
+        assert "before" in list_keys(connection)
+
+
+async def test_another_program_that_uses_sqlite_changes_nothing_by_force(
+    database: Database, path: Path
+) -> None:
+    for number in range(3):
+        await put(database, f"{number}" * 2_000_000)  # its commits then run checkpoints
+        run_sql(path, f"INSERT INTO meta (key, value) VALUES ('theirs {number}', '')")
+        await put(database, f"after a write {number}")
+        run_sql(path, "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)")
+        await put(database, f"after a checkpoint {number}")
+        run_sql(path, "PRAGMA wal_checkpoint(PASSIVE)", "SELECT count(*) FROM meta")
+    await put(database, "after")
+    assert database.failure() == ""
+    await database.close()
+    with closing(sqlite3.connect(path)) as connection:
+        assert {"theirs 2", "after a checkpoint 2", "after"} <= set(list_keys(connection))
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+async def test_a_copy_into_the_file_is_noticed_after_checkpoints_of_others(
+    database: Database, path: Path
+) -> None:
+    run_sql(path, "PRAGMA wal_checkpoint(PASSIVE)")
+    await put(database, "after")
+    copy_in(path)
+    with pytest.raises(StoreVanished, match="was changed by somebody"):
+        await put(database, "lost")
 
 
 @pytest.mark.parametrize("trace", ["backups/state-1.db", "memories/people/ada/USER.md"])
