@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from agent_core.tools.delegation import strip_fence as strip_fence
     from agent_core.tools.gate import PROPOSED as PROPOSED
     from agent_core.tools.gate import was_kept_back as was_kept_back
+    from agent_core.tools.policy import MOST_FROM_PAGES as MOST_FROM_PAGES
     from agent_core.tools.policy import USE_WITHIN as USE_WITHIN
     from agent_core.tools.policy import Action as Action
     from agent_core.tools.policy import ActionKind as ActionKind

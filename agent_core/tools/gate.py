@@ -208,6 +208,7 @@ def _make_request(
         shapes=() if isinstance(tool, NeedsApproval) else verdict.shapes,
         is_for_owner=verdict.needs_owner,
         is_tainted=verdict.is_tainted,
+        is_over=verdict.is_over,
         sources=context.sources,
         session_id=session_id,
     )

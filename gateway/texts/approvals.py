@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from agent_core.localization import Plural, Text, join_list
 from agent_core.memory import fence
 from agent_core.tools import (
+    MOST_FROM_PAGES,
     ActionKind,
     ApprovalRequest,
     describe_shape,
@@ -49,6 +50,10 @@ _UNJUDGED = Text("use the tool")
 _UNTRUSTED = Text(
     "I'm asking because I've read {sources}. Text from others can't send or change"
     " anything without your approval."
+)
+_OVER = Text(
+    "For this message, I've already fetched {most} addresses that text from others named. Each"
+    " further one could tell a stranger a letter of private words."
 )
 _SHAPE = Text("“{always}” and “{session}” cover:\n\n{shapes}")
 _EXACT_SHAPE = Text("“{always}” and “{session}” cover exactly this, and nothing that differs.")
@@ -159,6 +164,8 @@ def ask_for_call(request: ApprovalRequest, name: str) -> str:
     ]
     if request.is_tainted:
         parts.append(_UNTRUSTED(sources=name_sources(request.sources)))
+    if request.is_over:
+        parts.append(_OVER(most=MOST_FROM_PAGES))
     if request.shapes:
         parts.append(_describe_shapes(request))
     question = "\n\n".join(parts)

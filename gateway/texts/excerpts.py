@@ -1,6 +1,7 @@
 """Long texts in questions: nothing pushes their end, or any part of them, out of sight."""
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from itertools import groupby
 
@@ -19,6 +20,8 @@ _GAP = re.compile(r"[ \t]{3,}")
 _TAB_COLUMNS = 8
 _WIDEST_GAP, _WIDEST_INDENT = 8, 24
 """Columns of blanks within a line, and in front of it, that push nothing out of sight."""
+_OLD_SCRIPTS, _WIDEST_CHARACTER = "\U00010000", 6
+"""The first plane of scripts such as cuneiform, and the columns of its widest characters."""
 _MARKS = str.maketrans({"⟨": r"\u27e8", "⟩": r"\u27e9"})
 """No text may bring marks of its own."""
 _EMPTY = Plural("⟨{n:,} empty line⟩", "⟨{n:,} empty lines⟩")
@@ -73,10 +76,29 @@ def show_ends(text: str) -> str:
 def _list_rows(text: str) -> list[tuple[bool, str]]:
     """Cut a text into the rows of a narrow screen; the first value says that a line begins."""
     return [
-        (start == 0, line[start : start + _COLUMNS])
+        (number == 0, row)
         for line in text.split("\n")
-        for start in range(0, max(1, len(line)), _COLUMNS)
+        for number, row in enumerate(_cut_line(line))
     ]
+
+
+def _cut_line(line: str) -> list[str]:
+    rows, begin, width = list[str](), 0, 0
+    for position, one in enumerate(line):
+        width += _measure(one)
+        if width > _COLUMNS:
+            rows.append(line[begin:position])
+            begin, width = position, _measure(one)
+    return [*rows, line[begin:]]
+
+
+def _measure(character: str) -> int:
+    """Return the columns that a character may take; those of old scripts can be very wide."""
+    if character.isascii():
+        return 1
+    if unicodedata.east_asian_width(character) in "WF":
+        return 2
+    return _WIDEST_CHARACTER if character >= _OLD_SCRIPTS else 1
 
 
 def _join(rows: Sequence[tuple[bool, str]]) -> str:

@@ -25,6 +25,7 @@ from agent_core.state.conversations.messages import START, StoredMessage
 from agent_core.state.search.search import SearchFilter
 from agent_core.tools import local_time
 from agent_core.transcript import (
+    PROGRAM,
     SKILLED,
     STARTED,
     DocumentPart,
@@ -54,7 +55,6 @@ ATTACHED = "Attached, you know only this of it: "
 OWN_UNTRUSTED = "Answers your message, which may hold words of others: "
 UNTRUSTED_BEFORE = "Your earlier answers here may hold words of others"
 RECALLED_UNTRUSTED = "Said before, may hold words of others"
-PROGRAM = "Sent by a program of theirs, which may pass on words of others: "
 """Beginnings of the lines that hold words of others; `find_sources` finds them again."""
 
 SPOKEN = "Spoken: a machine wrote down what they said, and may have misheard"

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from agent_core.tools.policy.requests import canonicalize as canonicalize
     from agent_core.tools.policy.requests import list_reach as list_reach
     from agent_core.tools.policy.requests import show_call as show_call
+    from agent_core.tools.policy.rules import MOST_FROM_PAGES as MOST_FROM_PAGES
     from agent_core.tools.policy.rules import Rule as Rule
     from agent_core.tools.policy.rules import Verdict as Verdict
     from agent_core.tools.policy.rules import judge as judge

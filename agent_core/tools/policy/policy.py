@@ -23,6 +23,7 @@ from agent_core.tools.policy.protected import Protected
 from agent_core.tools.policy.rules import Facts, Rule, Verdict, judge, normalize_address
 from agent_core.transcript import (
     ATTACHED_END,
+    PROGRAM,
     SKILLED,
     Message,
     TextPart,
@@ -199,9 +200,13 @@ def find_addresses(transcript: Iterator[Message]) -> frozenset[str]:
 
 
 def _sort_addresses(transcript: Iterator[Message]) -> tuple[set[str], set[str]]:
-    """Return the addresses in people's messages, and those in skills and pages."""
+    """Return the addresses in people's messages, and those in skills, pages and programs' messages.
+
+    A program may pass on words of others, so its addresses count as those of a page.
+    """
     told, read, written = set[str](), set[str](), set[str]()
     for message in transcript:
+        heard = read if _is_programs(message) else told
         for part in message.parts:
             if isinstance(part, ToolCallPart):
                 found = _list_addresses(part.arguments.replace("\\/", "/"))
@@ -215,10 +220,16 @@ def _sort_addresses(transcript: Iterator[Message]) -> tuple[set[str], set[str]]:
                 read |= _list_addresses(given.partition(f"\n{SKILLED}")[2])
             elif isinstance(part, TextPart):
                 if message.role == "user":
-                    told |= _list_addresses(part.text)
+                    heard |= _list_addresses(part.text)
                 else:
                     written |= _list_addresses(part.text) - told - read
     return told, read
+
+
+def _is_programs(message: Message) -> bool:
+    """Return whether a message holds the words of a program."""
+    facts = (one.text for one in message.parts if isinstance(one, TextPart) and one.is_fact)
+    return any(f"\n{PROGRAM}" in one for one in facts)
 
 
 def _is_fetched(part: ToolResultPart) -> bool:

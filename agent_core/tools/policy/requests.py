@@ -24,7 +24,10 @@ _NOT_COMPARED = re.compile(r"[\s'\"\\]")
 USE_WITHIN = 600_000
 """Milliseconds after the answer within which an approved call must begin."""
 
-_BLANK = rf"[{IGNORED}\u2800](?<![\u2190-\u27ff\u2900-\u3299\U0001f000-\U0001faff]\ufe0f)"
+_BLANK = (
+    rf"[{IGNORED}\u2800\U00016fe4\U0001d159]"
+    r"(?<![\u2190-\u27ff\u2900-\u3299\U0001f000-\U0001faff]\ufe0f)"
+)
 """The characters that fonts draw as nothing, except the one that makes a symbol an emoji."""
 
 Refusal = Literal["no", "interrupted", "late", "unreachable", "used", "changed"]
@@ -40,7 +43,8 @@ class ApprovalRequest:
 
     `shown` is the whole call as the person reads it. `shapes` is empty if only this single call can
     be allowed. With `is_for_owner`, an owner decides in a direct chat. With `is_tainted`, the
-    person is asked because of untrusted words, and `sources` names their origins.
+    person is asked because of untrusted words, and `sources` names their origins. With `is_over`,
+    the turn has fetched as many addresses of untrusted pages as it may without a question.
     """
 
     person_id: PersonId
@@ -55,6 +59,7 @@ class ApprovalRequest:
     shapes: tuple[str, ...] = ()
     is_for_owner: bool = False
     is_tainted: bool = False
+    is_over: bool = False
     sources: tuple[UntrustedSource, ...] = ()
     session_id: SessionId | None = None
 

@@ -21,7 +21,7 @@ WEB_FETCH = "web_fetch"
 
 _FILES: frozenset[ActionKind] = frozenset(("read", "write", "delete", "run"))
 _OWNERS_ALONE: frozenset[ActionKind] = frozenset(("install", "spend"))
-_MOST_FROM_PAGES = 5
+MOST_FROM_PAGES = 5
 """Addresses from untrusted pages that a turn fetches from one site without a question.
 
 A page that lists one address for each letter could spell out private words with more of them.
@@ -80,8 +80,9 @@ class Verdict:
     """The decision about a call. `asked` are the actions that a person has to allow.
 
     `denied` is the target that nobody may allow. `needs_owner` means that only an owner may allow
-    the call. `is_tainted` means that the person is asked because of untrusted words. `fetched`
-    counts the addresses from pages that the call fetches; see `Facts`.
+    the call. `is_tainted` means that the person is asked because of untrusted words, and `is_over`
+    because the turn has fetched too many addresses of pages. `fetched` counts the addresses from
+    pages that the call fetches; see `Facts`.
     """
 
     effect: Effect
@@ -91,6 +92,7 @@ class Verdict:
     denied: str = ""
     needs_owner: bool = False
     is_tainted: bool = False
+    is_over: bool = False
     fetched: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -104,17 +106,19 @@ def judge(tool: str, actions: Sequence[Action], facts: Facts, *, is_proposed: bo
             return Verdict(effect="deny", denied=closed)
     effect: Effect = "allow"
     asked: dict[Action, bool] = {}
+    exceeds = False
     fetched = Counter[str]()
     for action in actions:
         sites = _count_sites(tool, action, facts)
         is_over = any(
-            facts.fetched.get(site, 0) + fetched[site] >= _MOST_FROM_PAGES for site in sites
+            facts.fetched.get(site, 0) + fetched[site] >= MOST_FROM_PAGES for site in sites
         )
         one, is_guarded = _judge_one(tool, action, facts, is_over=is_over, is_proposed=is_proposed)
         fetched.update(sites)
         if one == "deny":
             return Verdict(effect="deny", denied=action.target)
         if one == "ask":
+            exceeds = exceeds or is_over
             asked[action] = asked.get(action, False) or is_guarded
         effect = max(effect, one, key=_ORDER.__getitem__)
     shapes = [shape_of(tool, one, is_guarded=guarded) for one, guarded in asked.items()]
@@ -124,6 +128,7 @@ def judge(tool: str, actions: Sequence[Action], facts: Facts, *, is_proposed: bo
         shapes=tuple(dict.fromkeys(shapes)) if all(shapes) else (),
         needs_owner=not facts.is_owner and any(_is_owners_alone(action) for action in asked),
         is_tainted=any(asked.values()),
+        is_over=exceeds,
         fetched=fetched,
     )
 

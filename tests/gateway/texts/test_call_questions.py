@@ -1,9 +1,12 @@
 """Questions about calls: the call is shown once, and nothing pushes a part of it out of sight."""
 
+from dataclasses import replace
+
 import pytest
 
 from agent_core.ids import CallId, ConversationId, PersonId, SessionId, TurnId
 from agent_core.localization import use_language
+from agent_core.state.conversations.page_fetches import name_site
 from agent_core.tools.policy import ApprovalRequest, judge, list_command_actions, show_call
 from agent_core.tools.policy.contract import Action
 from agent_core.tools.policy.rules import Facts
@@ -89,7 +92,12 @@ PUSHED = (
     "\x0b\x0c\r" * 200,
     "\u2028\u2029\x85" * 100,
     "\u00a0\u3000\u2003" * 100,
+    "# " + "\U0001d159\U00016fe4" * 500 + "\n",
+    "# " + "\U0001242b" * 1400 + "\n",
+    "# " + "\u3042" * 1400 + "\n",
 )
+WIDE = {"\U0001242b": 6, "\u3042": 2}
+"""Columns of the widest characters."""
 
 
 def test_nothing_pushes_the_end_out_of_sight() -> None:
@@ -99,7 +107,8 @@ def test_nothing_pushes_the_end_out_of_sight() -> None:
         for is_confined in (True, False):
             messages = ask(f"echo begin\n{filler}\n{EVIL}", is_confined=is_confined)
             last = messages[-1]
-            rows = [row for line in last.split("\n") for row in range(0, len(line) + 1, 60)]
+            widths = [sum(WIDE.get(one, 1) for one in line) for line in last.split("\n")]
+            rows = [row for width in widths for row in range(0, width + 1, 60)]
             assert len(rows) < 60
             assert "begin" in last
             assert "evil.example" in last
@@ -181,3 +190,20 @@ def test_a_servers_tool_shows_its_arguments_once() -> None:
     question = ask_for_call(make_request("db__query", given, (action,)), "Ana")
     assert question.count("drop table a") == 1
     assert "delete (mcp:db)" in question
+
+
+def test_a_question_after_too_many_addresses_says_so() -> None:
+    fetch = Action(kind="fetch", target="https://a.example/6", place="a.example", is_outward=True)
+    facts = Facts(is_tainted=True, known_addresses=frozenset((fetch.target,)))
+    over = replace(facts, page_addresses=facts.known_addresses, fetched={name_site("a.example"): 5})
+    told = "already fetched 5 addresses"
+    for known, says_so in ((over, True), (Facts(is_tainted=True), False)):
+        verdict = judge("web_fetch", (fetch,), known, is_proposed=False)
+        request = replace(
+            make_request("web_fetch", {"url": fetch.target}, (fetch,)),
+            asked=verdict.asked,
+            is_tainted=verdict.is_tainted,
+            is_over=verdict.is_over,
+            sources=("fetched:a.example",),
+        )
+        assert (told in ask_for_call(request, "Ana")) is says_so

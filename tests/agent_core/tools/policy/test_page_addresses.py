@@ -18,7 +18,15 @@ from agent_core.tools.policy import Action, Policy, judge, list_command_actions
 from agent_core.tools.policy.rules import Facts, normalize_address
 from agent_core.tools.policy.sites import site_of
 from agent_core.tools.policy.transfers import fetches_plainly
-from agent_core.transcript import Message, TextPart, ToolCallPart, ToolResultPart, make_source
+from agent_core.transcript import (
+    PROGRAM,
+    Message,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+    make_source,
+    user_message,
+)
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_turn
 from tests.agent_core.tools.contexts import begin_turn
 from tests.databases import open_database
@@ -226,6 +234,19 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
     await desk.read_page()
     yield desk
     await database.close()
+
+
+@pytest.mark.parametrize(("sender", "allowed"), [("person", 12), ("program", MOST)])
+async def test_the_words_of_a_program_may_be_those_of_a_page(
+    desk: Desk, sender: str, allowed: int
+) -> None:
+    urls = [f"https://passed.example/{number}" for number in range(12)]
+    facts = f"<facts>\nFrom: “Ana”\n{PROGRAM}“mailer”\n</facts>" if sender == "program" else ""
+    said = user_message(" ".join(urls), facts=facts)
+    shelf = desk.dialogue.shelf(desk.context.turn_id)
+    await desk.database.write("said", lambda c: messages.append(c, shelf, [said], now=0))
+    effects = [await desk.fetch(url, f"c{number}") for number, url in enumerate(urls)]
+    assert effects.count("allow") == allowed
 
 
 async def test_no_word_leaves_letter_by_letter(desk: Desk) -> None:
