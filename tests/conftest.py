@@ -1,5 +1,6 @@
 """Keeps every test on this machine: no foreign socket, no foreign host name, no developer's key."""
 
+import faulthandler
 import gc
 import ipaddress
 import os
@@ -41,6 +42,9 @@ _MEMORY = Path("/dev/shm")
 """A memory-backed folder on Linux."""
 _ROOM_NEEDED = 1 << 30
 """Free bytes required; a whole run was seen to hold several hundred million at once."""
+
+_LAST_WAIT = 60.0
+"""Seconds for the end of a run after its last test."""
 
 _contacts: list[tuple[object, ...]] = []
 _foreign_contacts: list[str] = []
@@ -243,3 +247,12 @@ def pytest_sessionfinish() -> None:
     """Collect once what is left; pytest would do it ten times, each among a million objects."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure() -> None:
+    """Show the stacks and end if a thread stays.
+
+    A failed test may leave a database open, whose thread would keep the run from ending for ever.
+    """
+    faulthandler.dump_traceback_later(_LAST_WAIT, exit=True, file=sys.__stderr__)

@@ -27,6 +27,7 @@ from tests.integration.harness import Harness, quick, running
 from tests.integration.jobs.test_skills import make_owner
 from tests.integration.jobs_support import ana, greet, greeted, texts
 from tests.integration.processes import be_killed
+from tests.patience import PATIENCE
 
 ON = {
     "TALARIA_ALERTS__ENABLED": "true",
@@ -143,7 +144,7 @@ async def be_killed_at_an_alert(home: Path) -> None:
         other.state = DOWN
         await looked(harness)
         clock.move(harness, **GRACE)
-        await asyncio.sleep(45)  # the kill comes before
+        await asyncio.sleep(PATIENCE)  # the kill comes before
 
 
 @pytest.mark.thorough

@@ -199,7 +199,7 @@ async def be_killed_at_the_model(home: Path) -> None:
     async with running(home, working([die]), now=clock, timings=SOON, **ZONE) as harness:
         await begin(harness, home)
         clock.move(harness, days=2)
-        await asyncio.sleep(45)  # the kill comes before
+        await asyncio.sleep(PATIENCE)  # the kill comes before
 
 
 async def test_a_look_that_is_killed_at_the_model_is_made_again(tmp_path: Path) -> None:

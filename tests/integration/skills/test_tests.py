@@ -18,6 +18,7 @@ from tests.integration.harness import Harness, quick, running
 from tests.integration.jobs.test_skills import changes, make_owner
 from tests.integration.jobs_support import greet, greeted
 from tests.integration.processes import be_killed
+from tests.patience import PATIENCE
 
 TEXT = "---\nname: tally\ndescription: Adds up prices.\n---\nAdd them up with care.\n"
 READ = ask(call("skill_view", '{"name": "tally"}'))
@@ -138,7 +139,7 @@ async def be_killed_at_call(home: Path, number: int) -> None:
     async with running(home, working(*plays), timings=SOON) as harness:
         await write_it(harness)
         await use_it(harness)
-        await asyncio.sleep(45)  # the kill comes before
+        await asyncio.sleep(PATIENCE)  # the kill comes before
 
 
 @pytest.mark.thorough
