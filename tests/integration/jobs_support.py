@@ -99,7 +99,7 @@ async def runs_of(harness: Harness, job_id: JobId) -> list[Run]:
 
 
 async def over(harness: Harness, job: Job, count: int) -> list[Run]:
-    """Return a job's runs once `count` have ended."""
+    """Return a job's runs once `count` have ended; what they say may still be on its way."""
     async with asyncio.timeout(PATIENCE):
         while True:
             found = await runs_of(harness, job.id)

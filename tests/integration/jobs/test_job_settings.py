@@ -391,6 +391,7 @@ async def test_an_hourly_job_goes_on_in_a_zone_further_west(tmp_path: Path) -> N
         for count in range(5, 9):  # 12:00 to 15:00 in New York
             clock.move(harness, hours=1)
             await over(harness, job, count)
+        await harness.at_rest()
         assert texts(harness).count("Stretch.") == 8
 
 
