@@ -7,7 +7,12 @@ from dataclasses import dataclass, field, replace
 
 from agent_core.tools.policy import programs, transfers
 from agent_core.tools.policy.contract import Action, ActionKind
-from agent_core.tools.policy.evaluation import edits_in_place, is_simple_edit, may_run_words
+from agent_core.tools.policy.evaluation import (
+    edits_in_place,
+    is_simple_edit,
+    may_run_words,
+    names_local_program,
+)
 from agent_core.tools.policy.outputs import (
     is_short_for,
     list_operands,
@@ -23,7 +28,12 @@ from agent_core.tools.policy.paths import (
     is_obeyed,
     place_of,
 )
-from agent_core.tools.policy.runners import changes_path, program_of, unfold
+from agent_core.tools.policy.runners import (
+    changes_path,
+    find_shell_text,
+    program_of,
+    unfold,
+)
 from agent_core.tools.policy.shell import Script, SimpleCommand, Word, parse_script
 
 _DEEPEST = 5
@@ -124,6 +134,10 @@ class _Lister:
         self.add("run", target, WORKSPACE)
         if self.has_network:
             self.add("send", target, ANYWHERE, is_outward=True)
+        self.trust(target)
+
+    def trust(self, target: str) -> None:
+        """Add what a program may do to this machine, where nothing confines it."""
         if not self.is_confined:
             self.add("delete", target, OUTSIDE)
 
@@ -226,11 +240,9 @@ class _Lister:
         """Read a script that a shell gets as a word; a script from elsewhere is unknown."""
         text: str | None = None
         if name in programs.SHELLS:
-            options = [word.value for word in words[1:]]
-            given = next((n for n, one in enumerate(options) if _is_command_option(one)), None)
-            if given is not None and given + 1 < len(options) and None not in options[: given + 1]:
-                text = options[given + 1]
-            elif not any(one is None or not one.startswith("-") for one in options):
+            values = [word.value for word in words[1:]]
+            text = find_shell_text(name, values)
+            if text is None and not any(one is None or not one.startswith("-") for one in values):
                 self.runs_input = True
         elif name in ("eval", "trap"):
             values = [word.value for word in words[1:]]
@@ -290,6 +302,8 @@ class _Lister:
         if found.sends:
             self.has_fetched = True
             self.send(shown, found.host or ANYWHERE)
+            if names_local_program(name, words[1:]):
+                self.trust(shown)
         for word in found.written:
             self.touch("write", word)
         for word in found.deleted:
@@ -387,12 +401,8 @@ class _Lister:
 def _names_obeyed(value: str) -> bool:
     """True for an obeyed path, also as the value of an option such as `-oPATH` or `--out=PATH`."""
     parts = {value, value.partition("=")[2], _LETTERS.sub("", value)}
+    parts |= {value.rpartition(".")[0]}  # what is unpacked loses the end of its name
     return any(is_obeyed(part) for part in parts)
-
-
-def _is_command_option(value: str | None) -> bool:
-    """True for an option of a shell that makes the next word a script, such as `-c` and `-lc`."""
-    return value is not None and re.fullmatch(r"-[a-z]*c", value) is not None
 
 
 def _owners(name: str) -> int:

@@ -14,6 +14,34 @@ _RUNNING_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "install": ("--strip-program",),
 }
 """Options whose value is a program that runs. Each may be shortened."""
+_PACKING = (
+    "cdfhklnqtvz0123456789T",
+    (
+        "--keep --force --quiet --verbose --stdout --to-stdout --decompress --uncompress"
+        " --compress --test --list --best --fast --no-name --threads --rm --ultra --extreme"
+        " --help --version"
+    ),
+)
+_PLAIN_OPTIONS: Mapping[str, tuple[str, str]] = {
+    **dict.fromkeys(("gzip", "gunzip", "bzip2", "bunzip2"), _PACKING),
+    **dict.fromkeys(("xz", "unxz", "zcat"), (f"{_PACKING[0]}e", _PACKING[1])),
+    "zstd": (f"{_PACKING[0]}o", _PACKING[1]),
+    "csplit": ("ksznq0123456789", "--keep-files --quiet --silent --elide-empty-files --digits"),
+    "split": (
+        "abdeCklnrtux0123456789/",
+        (
+            "--lines --bytes --line-bytes --number --numeric-suffixes --hex-suffixes"
+            " --suffix-length --verbose --elide-empty-files --separator --unbuffered"
+        ),
+    ),
+}
+"""Programs whose other options compose the names of files, or read them from a file: the letters
+and the names of those that don't."""
+_PLAIN_SSH = re.compile(
+    r"(?:StrictHostKeyChecking|ConnectTimeout|BatchMode|ServerAlive\w+|Port|User|LogLevel)[ =]",
+    re.I,
+)
+_VALUED_LETTERS = frozenset("abCnlt")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _PLAIN_SUM = re.compile(r"\w+=\d+")
 _FIRST_OF_OPTION = frozenset("$`-{*?[…")
@@ -40,6 +68,8 @@ def may_run_words(name: str, words: Sequence[Word]) -> bool:
     Bash evaluates the index in a variable's name, so a name such as `a[$(x)]` is a command.
     """
     values = [word.value for word in words]
+    if name in _PLAIN_OPTIONS and not all(_is_plain(name, value) for value in values):
+        return True
     if name in _RUNNING_OPTIONS:
         return _has_running_option(_RUNNING_OPTIONS[name], words)
     if name == "find":
@@ -58,6 +88,46 @@ def may_run_words(name: str, words: Sequence[Word]) -> bool:
     if name == "let":
         return not all(value and _PLAIN_SUM.fullmatch(value) for value in values)
     return name in DECLARING and any(_declares_more(name, word) for word in words)
+
+
+def _is_plain(name: str, value: str | None) -> bool:
+    """True for an operand, and for an option that names no file. An unknown word is an operand."""
+    if value is None or not value.startswith("-"):
+        return True
+    letters, long = _PLAIN_OPTIONS[name]
+    if value.startswith("--"):
+        return value == "--" or value.partition("=")[0] in long.split()
+    for letter in value[1:]:
+        if name == "split" and letter in _VALUED_LETTERS:
+            return True
+        if letter not in letters:
+            return False
+    return True
+
+
+def names_local_program(name: str, words: Sequence[Word]) -> bool:
+    """True if a program of the network may run another on this machine, or load a library."""
+    values = [word.value for word in words]
+    if name in ("socat", "lftp"):
+        return True
+    if name in ("nc", "ncat", "netcat"):
+        return any(_has_letter(value, "ec") for value in values)
+    if name not in ("ssh", "scp", "sftp"):
+        return False
+    pairs = pairwise([*values, ""])
+    return any(_has_letter(one, "FSIED") or _sets_more(one, two or "") for one, two in pairs)
+
+
+def _has_letter(value: str | None, letters: str) -> bool:
+    return value is None or (value.startswith("-") and bool(set(value[1:]) & set(letters)))
+
+
+def _sets_more(value: str | None, following: str) -> bool:
+    """True for an option `-o` of SSH with a setting that may name a program or a file."""
+    if value is None or not value.startswith("-") or "o" not in value:
+        return False
+    given = value.partition("o")[2] or following
+    return _PLAIN_SSH.match(given) is None
 
 
 def _has_running_option(options: tuple[str, ...], words: Sequence[Word]) -> bool:

@@ -60,8 +60,8 @@ def _is_into_itself(value: str) -> bool:
 
 
 def _ends_in_folder(value: str, name: str) -> bool:
-    last = value.rpartition("/")[2]
-    return last in (".", "..") or (last == "" and name == "rsync") or value in (".", "..")
+    last = value.rstrip("/").rpartition("/")[2]
+    return last in (".", "..") or (value.endswith("/") and name == "rsync")
 
 
 def _is_recursive(value: str) -> bool:

@@ -1,34 +1,74 @@
 """Tables of programs: which run other programs, stay on this machine, or use the network."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-RUNNERS: Mapping[str, tuple[frozenset[str], int]] = {
-    "sudo": (frozenset(("-u", "-g", "-h", "-p", "-C", "-T", "-r", "-t", "-U", "-D")), 0),
-    "doas": (frozenset(("-u", "-C")), 0),
-    "env": (frozenset(("-u", "-C", "--unset", "--chdir")), 0),
-    "nice": (frozenset(("-n", "--adjustment")), 0),
-    "ionice": (frozenset(("-c", "-n", "-p")), 0),
-    "nohup": (frozenset(), 0),
-    "time": (frozenset(), 0),
-    "timeout": (frozenset(("-k", "-s", "--kill-after", "--signal")), 1),
-    "setsid": (frozenset(), 0),
-    "stdbuf": (frozenset(("-i", "-o", "-e", "--input", "--output", "--error")), 0),
-    "command": (frozenset(), 0),
-    "builtin": (frozenset(), 0),
-    "exec": (frozenset(("-a",)), 0),
-    "coproc": (frozenset(), 0),
-    "busybox": (frozenset(), 0),
-    "unshare": (frozenset(("-S", "-G", "--setuid", "--setgid")), 0),
-    "chroot": (frozenset(), 1),
-    "flock": (frozenset(("-w", "-E", "--timeout", "--conflict-exit-code")), 1),
-    "xargs": (
-        frozenset(("-I", "-n", "-P", "-d", "-a", "-L", "-s", "-E", "--max-args", "--max-procs")),
-        0,
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runner:
+    """The options of a program that runs the command behind them. Any other may change what runs.
+
+    `flags` and `long` take no separate word; `valued` and `long_valued` do, and `attached` may have
+    a value in the same word only. `skipped` counts the words between the options and the command.
+    """
+
+    flags: str = ""
+    valued: str = ""
+    attached: str = ""
+    long: tuple[str, ...] = ()
+    long_valued: tuple[str, ...] = ()
+    skipped: int = 0
+
+
+RUNNERS: Mapping[str, Runner] = {
+    "sudo": Runner(
+        flags="nEHPbkKSA",
+        valued="ugphCTrtU",
+        long=("--non-interactive", "--preserve-env", "--set-home", "--stdin"),
+        long_valued=("--user", "--group"),
+    ),
+    "doas": Runner(flags="n", valued="u"),
+    "env": Runner(
+        flags="i0v",
+        valued="u",
+        long=("--ignore-environment", "--null", "--debug"),
+        long_valued=("--unset",),
+    ),
+    "nice": Runner(flags="0123456789", valued="n", long_valued=("--adjustment",)),
+    "ionice": Runner(flags="t", valued="cn", long=("--ignore",)),
+    "nohup": Runner(),
+    "time": Runner(flags="p"),  # its other options may write any text to any file
+    "timeout": Runner(
+        flags="v",
+        valued="ks",
+        long=("--foreground", "--preserve-status", "--verbose"),
+        long_valued=("--kill-after", "--signal"),
+        skipped=1,
+    ),
+    "setsid": Runner(flags="cfw", long=("--ctty", "--fork", "--wait")),
+    "stdbuf": Runner(valued="ioe", long_valued=("--input", "--output", "--error")),
+    "command": Runner(flags="pvV"),
+    "builtin": Runner(),
+    "exec": Runner(flags="cl", valued="a"),
+    "coproc": Runner(),
+    "busybox": Runner(),
+    "unshare": Runner(flags="fmuinpUrCT"),
+    "flock": Runner(
+        flags="sxeunoF",
+        valued="wE",
+        long=("--shared", "--exclusive", "--unlock", "--nonblock", "--close", "--no-fork"),
+        long_valued=("--timeout", "--wait", "--conflict-exit-code"),
+        skipped=1,
+    ),
+    "xargs": Runner(
+        flags="0rtpxo",
+        valued="InPdaLsE",
+        attached="iel",
+        long=("--null", "--no-run-if-empty", "--verbose", "--exit", "--max-lines", "--replace"),
+        long_valued=("--max-args", "--max-procs", "--delimiter", "--arg-file", "--max-chars"),
     ),
 }
-"""Programs that run the command behind their options: the options that take a separate word, and
-the number of words before the command.
-"""
+"""Programs that run the command behind their options."""
 SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "ash", "rbash", "mksh", "fish"))
 LOCAL = frozenset(
     (
@@ -238,6 +278,8 @@ STRANGE_VARIABLES = frozenset(
         *("SCREENRC", "ANSIBLE_CONFIG", "SSH_ASKPASS", "SUDO_ASKPASS", "BC_ENV_ARGS", "AWKPATH"),
         *("AWKLIBPATH", "PHPRC", "PHP_INI_SCAN_DIR", "GTK_MODULES", "QT_PLUGIN_PATH", "TERMINFO"),
         *("GCC_EXEC_PREFIX", "COMPILER_PATH", "RIPGREP_CONFIG_PATH", "PYTHONUSERBASE"),
+        *("GREP", "GZIP", "XZ_OPT", "XZ_DEFAULTS", "MAGIC", "TMPDIR", "HGRCPATH", "HGRCSKIPREPO"),
+        *("OCTAVE_INITFILE", "BASH_LOADABLES_PATH", "EXECIGNORE", "GLIBC_TUNABLES"),
         *("PYTHONBREAKPOINT", "PYTHONPLATLIBDIR", "PYTHONWARNINGS", "PYTHONINSPECT"),
     )
 )

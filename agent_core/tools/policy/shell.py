@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
+from agent_core.tools.policy.hidden import hides_command
 from agent_core.tools.policy.sums import has_unclear_sum
 
 _DEEPEST = 200
@@ -117,7 +118,10 @@ def parse_script(text: str) -> Script:
         reader = _Reader(variables=dict.fromkeys(changed))
         reader.read(root, 0, is_certain=True)
     is_unclear = (
-        reader.is_unclear or root.has_error or has_unclear_sum(root, has_setters=reader.has_setters)
+        reader.is_unclear
+        or root.has_error
+        or hides_command(root)
+        or has_unclear_sum(root, has_setters=reader.has_setters)
     )
     return Script(commands=tuple(reader.commands), is_unclear=is_unclear)
 

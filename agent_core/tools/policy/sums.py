@@ -54,12 +54,27 @@ def _list_sums(node: Node) -> Iterator[Node]:
         index = node.child_by_field_name("index")
         if index is not None and _text(index) not in ("@", "*"):
             yield index
+    elif kind == "array":
+        for child in node.children:
+            yield from _list_indexes(child)
     elif kind == "expansion":
         yield from _list_offsets(node)
     elif kind == "test_command":
         is_strict = node.children[0].type == "[["
         for part in _walk(node):
             yield from _list_compared(part, is_strict=is_strict)
+
+
+def _list_indexes(element: Node) -> Iterator[Node]:
+    """Yield the index of `[x]=1` in a list."""
+    if not _text(element).startswith("["):
+        return
+    if not element.children:
+        yield element
+    for child in element.children[1:]:
+        if _text(child) == "]":
+            return
+        yield child
 
 
 def _list_offsets(node: Node) -> Iterator[Node]:
