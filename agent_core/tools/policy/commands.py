@@ -42,8 +42,11 @@ _READS = frozenset(("<", "<<", "<<<", "<&", "<<-"))
 _NETWORK_FILES = ("/dev/tcp/", "/dev/udp/")
 _SANDBOX_HOME = "/tmp/home"  # noqa: S108 - a name to compare with, never opened
 _LETTERS = re.compile(r"^-[A-Za-z]+")
-_SHOWING = programs.READERS - frozenset(("find", "git", "sed", "read", "type", "which"))
-"""Programs that show a file, so that an approval to read it holds for each of them."""
+_SHOWING = frozenset(("cat", "tac", "head", "tail", "nl", "od", "hexdump", "strings"))
+"""Programs that show what is in a file, so that an approval to read it holds for each of them.
+
+`ls` and `stat` show less, and `grep -r` shows whole folders.
+"""
 _MOST_ACTIONS = 200
 """Actions of one command; a person can't judge more."""
 
@@ -74,7 +77,7 @@ def list_command_actions(
 
 
 def _only_reads(action: Action) -> bool:
-    """Return whether an action is a read, or a program that can do nothing else with a file."""
+    """Return whether an action is a read, or a program that does nothing but show a file."""
     name = action.target.split()[:1]
     return action.kind == "read" or (action.kind == "run" and bool(name) and name[0] in _SHOWING)
 

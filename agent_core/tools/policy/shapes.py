@@ -63,6 +63,8 @@ def _find_covered(tool: str, action: Action, *, is_guarded: bool) -> _Covered:
         if not action.within:
             return path
         return None if set(action.within) & _UNKNOWN else {**path, "text": action.within}
+    if action.kind == "send":  # the action names who gets it, and not the text
+        return None if is_guarded else {"words": [f"{action.target} <any text>"]}
     return action.target
 
 

@@ -557,3 +557,11 @@ def test_a_file_outside_the_workspace_is_covered_alone(target: str) -> None:
     action = Action(kind="read", target=target, place="outside")
     other = replace(action, target=target.replace("motd", "passwd").replace("a.txt", "b.txt"))
     assert shape_of("terminal", action) != shape_of("terminal", other)
+
+
+def test_an_approval_of_messages_says_that_it_covers_any_text_and_none_of_others() -> None:
+    action = Action(kind="send", target="#team", place="chat", is_outward=True)
+    shape = shape_of("send_message", action)
+    assert describe_shape(shape) == "send_message: send #team <any text> → chat"
+    assert not is_exact(shape)
+    assert shape_of("send_message", action, is_guarded=True) == ""
