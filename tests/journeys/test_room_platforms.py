@@ -62,7 +62,9 @@ async def test_only_a_mention_is_answered_and_in_its_place(
         (answer,) = room.ben.seen(room.id)
         assert answer.text == "echo: is anybody there?"
         assert asked in (answer.answers, answer.thread)
-        assert 'kitchen", others can read along' in facts(deployment.turns[-1])
+        shown = facts(deployment.turns[-1])
+        assert "others can read along" in shown
+        assert "kitchen" not in shown, "anybody in a room may give it a title"
         assert len(deployment.turns) == 1
 
 
