@@ -15,9 +15,10 @@ from agent_core.memory import MemoryList, find_list, render
 from agent_core.privacy.export.export_order import ExportOrder
 from agent_core.privacy.progress import Progress, Report
 from agent_core.state.conversations import files
+from agent_core.state.engine.connection import list_fields
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import erase_person, export
-from agent_core.state.lifecycle.export import Row
+from agent_core.state.lifecycle.export import ExportedMessage, Row
 from agent_core.state.lifecycle.person_data import DataSubject
 from agent_core.state.memory.ledger import Target
 from agent_core.transcript import (
@@ -291,27 +292,17 @@ def _add_conversation(
     session_id = SessionId(int(str(session["id"])))
     name = f"talks/{'direct' if session['is_direct'] else 'room'}-{session_id:06}"
 
-    def read() -> Iterator[tuple[int, int, str, str, tuple[Part, ...], int]]:
+    def read() -> Iterator[ExportedMessage]:
         return tally.count(export.walk_messages(connection, session_id=session_id, subject=subject))
 
     def write() -> Iterator[str]:
         yield write_heading(session)
-        for _, _, role, platform, parts, at in read():
-            keys.update({part.file_key: "" for part in parts if isinstance(part, ImagePart)})
-            yield write_message(role, platform, at, parts)
+        for one in read():
+            keys.update({part.file_key: "" for part in one.parts if isinstance(part, ImagePart)})
+            yield write_message(one.role, one.platform, one.created_at, one.parts)
 
     bundle.add(f"{name}.md", write())
-    messages = (
-        {
-            "id": message_id,
-            "turn": turn_id,
-            "role": role,
-            "platform": platform,
-            "created_at": at,
-            "parts": json.loads(dump_parts(parts)),
-        }
-        for message_id, turn_id, role, platform, parts, at in read()
-    )
+    messages = ({**list_fields(one), "parts": json.loads(dump_parts(one.parts))} for one in read())
     bundle.add(f"{name}.json", _write_json(messages))
 
 

@@ -5,6 +5,7 @@ of buttons, codes) and no data of others.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from agent_core.ids import PersonId, SessionId
 from agent_core.state.engine.database import Connection
@@ -143,17 +144,43 @@ def count_messages(connection: Connection, *, subject: DataSubject) -> int:
     return int(connection.execute(query, subject.values).fetchone()[0])
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportedMessage:
+    """A message of the transcript. `chat` is the gateway's name of the chat of its turn.
+
+    For a program, it holds the program's name and that of its conversation.
+    """
+
+    id: int
+    turn: int
+    role: str
+    platform: str
+    chat: str
+    parts: tuple[Part, ...]
+    created_at: int
+
+
 def walk_messages(
     connection: Connection, *, session_id: SessionId, subject: DataSubject
-) -> Iterator[tuple[int, int, str, str, tuple[Part, ...], int]]:
-    """Yield (id, turn, role, platform, parts, time) of the messages of one of those sessions."""
+) -> Iterator[ExportedMessage]:
+    """Yield the messages of one of those sessions."""
     rows = connection.execute(
-        "SELECT id, turn_id, role, platform, parts, text, created_at FROM messages"
-        f" WHERE session_id = :session_id AND person_id IN {_PEOPLE} ORDER BY id",
+        "SELECT messages.id, turn_id, role, messages.platform, COALESCE(turns.chat, ''), parts,"
+        " text, messages.created_at FROM messages LEFT JOIN turns ON turns.id = messages.turn_id"
+        f" WHERE messages.session_id = :session_id AND messages.person_id IN {_PEOPLE}"
+        " ORDER BY messages.id",
         {"session_id": session_id, **subject.values},
     )
-    for key, turn_id, role, platform, parts, text, at in rows:
-        yield key, turn_id, role, platform, load_parts(parts, text), at
+    for key, turn_id, role, platform, chat, parts, text, at in rows:
+        yield ExportedMessage(
+            id=key,
+            turn=turn_id,
+            role=role,
+            platform=platform,
+            chat=chat,
+            parts=load_parts(parts, text),
+            created_at=at,
+        )
 
 
 def walk_files(connection: Connection, *, subject: DataSubject) -> Iterator[tuple[str, str]]:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from tests.integration.interfaces.api_setup import (
     ZEBRANA,
     Setup,
     chat_of,
+    find_named,
     make_token,
     read,
 )
@@ -481,6 +483,24 @@ async def test_an_owner_sees_who_there_is_and_a_member_does_not(setup: Setup) ->
             break
         before = f"&before={page['next']}"
     assert pages == [["zebrana"], ["olga"], []]
+
+
+async def test_an_export_names_the_conversations_of_programs(setup: Setup, tmp_path: Path) -> None:
+    setup.model.plays = [say("Milk.")]
+    sent = {"text": "What is missing?", "conversation": "shopping"}
+    url = f"{setup.served.address.origin()}/api/messages"
+    token = await make_token(setup.home, "zebrana", "manage")
+    head = {"Authorization": f"Bearer {token}"}
+    async with (
+        aiohttp.ClientSession() as session,
+        session.post(url, headers=head, json=sent) as answer,
+    ):
+        assert answer.status == 200, await answer.text()
+    zebrana, target = await find_named(setup, "zebrana"), tmp_path / "all.zip"
+    await setup.served.gateway.exports.write(zebrana, target, lambda _: None)
+    with zipfile.ZipFile(target) as archive:
+        talks = [archive.read(one) for one in archive.namelist() if one.endswith(".json")]
+    assert any(b"Milk." in talk and b"/shopping" in talk for talk in talks)
 
 
 async def test_another_method_is_refused_with_those_that_each_address_takes(setup: Setup) -> None:

@@ -156,10 +156,10 @@ def list_exported(connection: Connection, person: Person) -> list[str]:
     return [
         part.text
         for session in export.walk_sessions(connection, subject=subject)
-        for *_, parts, _ in export.walk_messages(
+        for message in export.walk_messages(
             connection, session_id=SessionId(int(str(session["id"]))), subject=subject
         )
-        for part in parts
+        for part in message.parts
         if isinstance(part, TextPart)
     ]
 
