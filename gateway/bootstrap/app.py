@@ -62,6 +62,7 @@ from gateway.people import (
     make_consent_answerers,
     make_reading_answerers,
     new_claim_code,
+    remove_drafts,
 )
 from gateway.scheduler import AlertWatch
 from gateway.turns import (
@@ -96,6 +97,7 @@ async def run(
         database = await factories.open_database(settings.home, extra.observe, extra.timings)
         stack.push_async_callback(database.close)
         stack.push_async_callback(model.close)
+        await asyncio.to_thread(remove_drafts, settings.home)  # before anybody exports again
         if prepare:
             prepare()
         await factories.check_model(model, settings)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from gateway.people.data_confirmations import may_erase as may_erase
     from gateway.people.data_erase import DataErase as DataErase
     from gateway.people.data_export import DataExport as DataExport
+    from gateway.people.data_export import remove_drafts as remove_drafts
     from gateway.people.data_forget import DataForget as DataForget
     from gateway.people.data_requests import DataRequests as DataRequests
     from gateway.people.data_requests import RequestQueue as RequestQueue

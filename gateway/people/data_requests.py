@@ -20,7 +20,6 @@ from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.outbound import ProgressLines
 from gateway.people.data_erase import DataErase
-from gateway.people.data_export import remove_drafts
 from gateway.people.data_forget import DataForget
 from gateway.texts import privacy
 
@@ -85,7 +84,6 @@ class DataRequests:
 
     async def run(self) -> None:
         """Carry out requests until cancelled, those of an earlier process first."""
-        await asyncio.to_thread(remove_drafts, self.erasing.home)
         attempts: dict[str, int] = {}
         while True:
             self.queue.wakeup.clear()

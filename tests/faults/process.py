@@ -34,6 +34,7 @@ KEPT = {signal.SIGTERM}
 TIMINGS = Timings(
     delivery=DeliveryTimings(first_pause=0.25, longest_pause=4.0, finish=0.5),
     display=PresenterTimings(first_words=0.3, first_status=1.0),
+    first_progress=0.0,
     outage_pace=0.2,
 )
 """Shorter pauses than in use: most of these tests would spend their time in them."""

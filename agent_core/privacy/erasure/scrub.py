@@ -85,7 +85,7 @@ async def scrub_database(database: Database, *, is_quiet: Callable[[], bool] | N
     if not (is_quiet and await _rewrite_quietly(database, is_quiet)):
         await database.tidy(scrubbing.vacuum)
     for _ in range(_ATTEMPTS):
-        if await database.tidy(scrubbing.truncate_log):
+        if await database.empty_log():
             return await database.write("scrub.done", partial(_clear, requested=requested))
         await asyncio.sleep(_PAUSE)
     _log.warning("the database's log is in use; removed text will leave it later")
@@ -98,7 +98,7 @@ async def _rewrite_quietly(database: Database, is_quiet: Callable[[], bool]) -> 
     while time.monotonic() < end:
         if not is_quiet():
             await asyncio.sleep(_PAUSE)
-        elif await database.tidy_if_idle(scrubbing.vacuum):
+        elif await database.rewrite_if_idle():
             return True
         else:
             _log.info("rewriting the database gave way to a write")

@@ -24,6 +24,7 @@ from agent_core.state.engine.connection import (
 from agent_core.state.engine.file_guard import FileGuard
 from agent_core.state.engine.lock import HomeLock
 from agent_core.state.engine.opening import (
+    CHECKPOINT_PAGES,
     LONGEST_KEPT_WAL,
     EngineLimits,
     connect,
@@ -37,6 +38,16 @@ from agent_core.state.engine.recovery import (
     translate_os_error,
 )
 from agent_core.state.engine.remedies import describe_remedy, name_backups
+from agent_core.state.engine.rewriting import (
+    copy_log,
+    count_changes,
+    drop_copy,
+    let_commits_copy_log,
+    make_copy,
+    place_copy,
+    take_back,
+    truncate_log,
+)
 
 __all__ = ["Connection", "Database", "Observer", "browse_file"]
 
@@ -85,6 +96,8 @@ class Database:
         self._changes: Counter[str] = Counter()
         self._pending: deque[PendingWrite] = deque()
         self._has_pending = asyncio.Event()
+        self._groups = 0
+        """The groups of writes so far, the present one included."""
         self._commits = 0
         """The commits since the last check of the WAL's length."""
         self._is_closed = False
@@ -116,6 +129,7 @@ class Database:
         limits = limits or EngineLimits()
         lock = HomeLock.acquire(path.with_suffix(".lock"), guarded=path)
         try:
+            await asyncio.to_thread(drop_copy, place_copy(path))
             async with AsyncExitStack() as stack:
                 connections = await connect(path, stack, limits, is_trusted=lock.was_clean)
                 files = await connections[0].run(lambda _: FileGuard(path))
@@ -215,22 +229,66 @@ class Database:
         with self._sharing_python:
             return await browse_file(self.path, work)
 
-    async def tidy_if_idle(self, work: Callable[[Connection], object]) -> bool:
-        """Run `work` as `tidy` does, but stop it as soon as a write waits; return whether it ended.
+    async def rewrite_if_idle(self) -> bool:
+        """Rewrite the file without what deleted rows left; False as soon as somebody writes.
 
-        A statement notices a waiting write after some milliseconds, and is rolled back.
+        Nobody waits for it longer than for a few pages. It needs as much room on the disk as two
+        copies of the file. Call `empty_log` afterwards. Raises `StoreError`.
         """
         self._refuse_if_closed()
+        self._refuse_if_stopped()
         if self._pending:
             return False
-        self._writer.gives_way = lambda: bool(self._pending) or self._writer.load > 1
+        copy, seen = place_copy(self.path), self._groups
+        changes = await self._writer.run(count_changes)
+
+        def must_stop() -> bool:
+            return bool(self._pending) or self._groups != seen or self._is_closed
+
         try:
-            await self.tidy(partial(_run_interruptibly, work=work))
+            await self._copy_while_idle(copy, must_stop)
+            await self.tidy(
+                partial(take_back, path=self.path, copy=copy, changes=changes, must_stop=must_stop)
+            )
         except InterruptedError:
             return False
+        except OSError as error:
+            raise translate_os_error(error, copy) from error
         finally:
-            self._writer.gives_way = None
+            await asyncio.to_thread(drop_copy, copy)
         return True
+
+    async def _copy_while_idle(self, copy: Path, must_stop: Callable[[], bool]) -> None:
+        """Make a copy beside the writer. Raises `InterruptedError` once somebody writes."""
+        try:
+            async with AsyncExitStack() as stack:
+                source = await ThreadedConnection.open(self.path, mode="peek")
+                stack.push_async_callback(source.close)
+                source.gives_way = must_stop
+                await source.run(partial(make_copy, target=copy))
+        except sqlite3.Error as error:
+            if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_INTERRUPT:
+                raise InterruptedError from error
+            raise translate_error(error, copy) from error
+
+    async def empty_log(self) -> bool:
+        """Copy the WAL into the file and truncate it; False while a reader needs it.
+
+        All of it but the last pages is copied beside the writer. Raises `StoreError`.
+        """
+        self._refuse_if_closed()
+        self._refuse_if_stopped()
+        try:
+            async with AsyncExitStack() as stack:
+                beside = await ThreadedConnection.open(self.path)
+                stack.push_async_callback(beside.close)
+                is_copied = await beside.run(copy_log)
+        except sqlite3.Error as error:
+            raise translate_error(error, self.path) from error
+        if not is_copied:
+            return False
+        await self.tidy(partial(let_commits_copy_log, pages=CHECKPOINT_PAGES))
+        return await self.tidy(truncate_log)
 
     async def tidy(self, work: Callable[[Connection], T]) -> T:
         """Run on the writer's thread what a transaction can't contain, such as a checkpoint.
@@ -435,6 +493,7 @@ class Database:
         return group
 
     async def _commit(self, group: list[PendingWrite]) -> None:
+        self._groups += 1
         error: sqlite3.Error | StoreError | None
         try:
             self._refuse_if_stopped()
@@ -511,16 +570,6 @@ def _read_snapshot(connection: Connection, work: Callable[[Connection], T]) -> T
     finally:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
-
-
-def _run_interruptibly(connection: Connection, work: Callable[[Connection], object]) -> None:
-    """Run a function; raise `InterruptedError` if the connection gave way to others."""
-    try:
-        work(connection)
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_INTERRUPT:
-            raise InterruptedError from error
-        raise
 
 
 def _checkpoint(connection: Connection) -> None:

@@ -56,7 +56,7 @@ class EngineLimits:
 LONGEST_KEPT_WAL = 16 << 20
 """The length in bytes to which the next checkpoint truncates a WAL that grew during a long read."""
 
-_CHECKPOINT_PAGES = 4000
+CHECKPOINT_PAGES = 4000
 """A checkpoint starts when the WAL has this many pages of 4 KB. Most turns write to the same pages,
 so that rarer checkpoints copy them less often.
 """
@@ -148,7 +148,7 @@ async def _prepare_writer(connection: aiosqlite.Connection, path: Path, *, is_ne
         PRAGMA foreign_keys = ON;
         PRAGMA temp_store = MEMORY;
         PRAGMA secure_delete = ON;
-        PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES};
+        PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES};
         PRAGMA journal_size_limit = {LONGEST_KEPT_WAL};
     """)
 

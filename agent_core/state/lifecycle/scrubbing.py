@@ -1,4 +1,4 @@
-"""Statements that remove deleted bytes from the file: index merges, VACUUM and checkpoints."""
+"""Statements that remove deleted bytes from the file: index merges and VACUUM."""
 
 from typing import Literal
 
@@ -33,9 +33,3 @@ def continue_merge(connection: Connection, *, index: Index, pages: int) -> bool:
 def vacuum(connection: Connection) -> None:
     """Rewrite the whole file, because moved rows leave copies; must run outside any transaction."""
     connection.execute("VACUUM")
-
-
-def truncate_log(connection: Connection) -> bool:
-    """Copy the WAL into the file and truncate it; False while another connection reads it."""
-    busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-    return not busy

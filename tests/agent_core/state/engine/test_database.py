@@ -565,20 +565,6 @@ async def test_a_change_is_counted_before_its_writer_goes_on_and_not_before_its_
     assert database.count_changes("jobs") > before
 
 
-async def test_tidying_that_gives_way_never_holds_up_a_write(database: Database) -> None:
-    numbers = "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n)"
-
-    def work(connection: Connection) -> None:
-        connection.execute(f"{numbers} SELECT MAX(i) FROM n").fetchone()
-
-    tidying = asyncio.create_task(database.tidy_if_idle(work))
-    await asyncio.sleep(0)  # it is on the writer's thread now
-    await database.write("test", lambda c: c.execute("SELECT 1").fetchone())
-    assert await tidying is False
-    assert await database.tidy_if_idle(lambda c: c.execute("SELECT 1").fetchone())
-    await database.write("test", lambda c: c.execute("SELECT 1").fetchone())
-
-
 async def test_threads_take_quick_turns_while_somebody_browses(database: Database) -> None:
     usual = sys.getswitchinterval()
     inner = await database.browse(lambda _: sys.getswitchinterval())
