@@ -153,9 +153,10 @@ def ask_for_call(request: ApprovalRequest, name: str) -> str:
         for kind, target, place in list_reach(request.asked, request.shown)
     ]
     reached = squeeze("\n".join(reach or [_UNJUDGED()]))
-    has_page = is_long(shown) or is_long(reached)
+    covered = _list_covered(request)
+    long = [one for one in (shown, reached, covered) if is_long(one)]
     parts = [
-        (_LONG_CALL if has_page else _CALL)(
+        (_LONG_CALL if long else _CALL)(
             tool=request.tool,
             call=fence(_fit(shown)),
             name=quote_name(name),
@@ -167,11 +168,11 @@ def ask_for_call(request: ApprovalRequest, name: str) -> str:
     if request.is_over:
         parts.append(_OVER(most=MOST_FROM_PAGES))
     if request.shapes:
-        parts.append(_describe_shapes(request))
+        parts.append(_describe_shapes(covered))
     question = "\n\n".join(parts)
-    if not has_page:
+    if not long:
         return question
-    whole = "\n\n".join(fence(one) for one in (shown, reached) if is_long(one))
+    whole = "\n\n".join(map(fence, long))
     return f"{_WHOLE_CALL(call=whole)}{PAGE_BREAK}{question}"
 
 
@@ -180,12 +181,18 @@ def _fit(text: str) -> str:
     return show_ends(text) if is_long(text) else text
 
 
-def _describe_shapes(request: ApprovalRequest) -> str:
-    """Tell what more than one call would be allowed."""
+def _list_covered(request: ApprovalRequest) -> str:
+    """List what more than one call would be allowed; "" for exactly this call."""
     if all(map(is_exact, request.shapes)):
+        return ""
+    return squeeze("\n".join(map(describe_shape, request.shapes)))
+
+
+def _describe_shapes(covered: str) -> str:
+    """Tell what more than one call would be allowed."""
+    if not covered:
         return _EXACT_SHAPE(always=ALWAYS(), session=SESSION())
-    shapes = fence("\n".join(_fit(describe_shape(one)) for one in request.shapes))
-    return _SHAPE(always=ALWAYS(), session=SESSION(), shapes=shapes)
+    return _SHAPE(always=ALWAYS(), session=SESSION(), shapes=fence(_fit(covered)))
 
 
 def list_allowed(allowed: Sequence[tuple[int, str, str]]) -> str:

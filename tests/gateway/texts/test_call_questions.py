@@ -207,3 +207,13 @@ def test_a_question_after_too_many_addresses_says_so() -> None:
             sources=("fetched:a.example",),
         )
         assert (told in ask_for_call(request, "Ana")) is says_so
+
+
+def test_a_long_list_of_what_a_yes_covers_goes_ahead_of_the_question() -> None:
+    paths = [f"/srv/{number}{'a' * 300}" for number in range(8)]
+    actions = tuple(Action(kind="read", target=one, place="outside") for one in paths)
+    messages = ask_for_call(make_request("terminal", {"command": "cat"}, actions), "Ana")
+    before, question = messages.split(PAGE_BREAK)
+    assert question.count("\n") + sum(len(one) // 60 for one in question.split("\n")) < 80
+    assert all(before.count(one) == 2 for one in paths), "in what is reached, and what is covered"
+    assert "Always for this shape" in question
