@@ -8,6 +8,7 @@ import platform
 import shutil
 import signal
 import sys
+import time
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,6 +28,8 @@ FOREIGN_PREFIXES = (
     "ANTHROPIC_",
     "OPENAI_",
     "HONCHO_",
+    "LANGUAGE",
+    "LC_",
     "BRAVE_",
     "TAVILY_",
     "DDGS_",
@@ -52,10 +55,12 @@ _started_processes: list[str] = []
 
 
 def _forget_the_developer() -> None:
-    """Remove real keys and proxies from the environment of the tests."""
+    """Remove real keys, proxies, language and time zone from the environment of the tests."""
     for name in list(os.environ):
         if name.startswith(FOREIGN_PREFIXES) or name.lower() in PROXIES:
             del os.environ[name]
+    os.environ |= {"LANG": "C.UTF-8", "TZ": "UTC"}
+    time.tzset()
 
 
 def _hear_interrupts() -> None:
