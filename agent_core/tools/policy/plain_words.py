@@ -70,6 +70,7 @@ docker stats --no-stream: same*
 podman ps -a --all: same*
 podman search --limit=#: same*
 podman logs --tail=# -t: same
+aws s3 ls: same*
 helm list -A -n= --namespace=: same*
 helm search repo: same*
 helm search hub: same*

@@ -27,6 +27,7 @@ _PLAIN_OPTION = re.compile(
     r"-[sSLfOoq]+-?|--(?:silent|location|fail|quiet|compressed|output|output-document)"
 )
 _TO_OUTPUT = re.compile(r"-[a-zA-Z]*[oO]-")
+_SCP_FLAGS = re.compile(r"-[346BCpqrv]+")
 _REMOTE_FILE = re.compile(r"(?:[\w.+-]+@)?([\w.-]+):(?!\\)")
 
 
@@ -116,7 +117,8 @@ def judge(name: str, words: Sequence[Word]) -> Transfer | None:
     if name in programs.INSTALLERS:
         return Transfer(installs=True)
     if name in programs.SENDERS:
-        return Transfer(sends=True, host=_remote(values))
+        named = _list_ends(values) if name == "scp" else values
+        return Transfer(sends=True, host=_remote(named))
     if name in programs.PUBLISHERS and _has(values, programs.PUBLISHERS[name]):
         return Transfer(sends=True)
     if name in programs.MANAGERS and _has(values, programs.MANAGERS[name]):
@@ -131,6 +133,14 @@ def judge(name: str, words: Sequence[Word]) -> Transfer | None:
 def _has(values: Sequence[str | None], names: frozenset[str]) -> bool:
     """True if a word is in `names`, or is unknown."""
     return any(value is None or value in names for value in values)
+
+
+def _list_ends(values: Sequence[str | None]) -> Sequence[str | None]:
+    """Leave out the local files of `scp`, whose names may look like hosts."""
+    options = [one for one in values if one is not None and one.startswith("-")]
+    if not all(_SCP_FLAGS.fullmatch(one) for one in options):
+        return values  # an option such as `-J` may name a host of its own
+    return [one for one in values if one is None or ":" in one]
 
 
 def _remote(values: Sequence[str | None]) -> str:

