@@ -2,7 +2,8 @@
 
 Whoever opens a group, a thread or an account names it, and the name stands in every prompt of that
 place. A prompt has no mark that would make a model ignore a name. So a name that enters a prompt is
-a `PlainName`: a few words that form no sentence. Any other name is replaced by a label.
+a `PlainName`: a few words that form no sentence, or one word and an initial where several people
+read along. Any other name is replaced by a label.
 """
 
 import re
@@ -21,6 +22,8 @@ _MOST_SHORTENED = 6
 _LONGEST_WORD = 20
 _MOST_IDEOGRAPHS = 8
 """Scripts without spaces can say a sentence in ten characters; names have up to six."""
+_MOST_INITIALS = 3
+"""More single letters spell a word."""
 _MOST_MARKS = 2
 """Most marks on one letter."""
 _SEPARATORS = "(),|&·/"
@@ -72,6 +75,24 @@ _FRAMES = frozenset(_FRAME_WORDS.split())
 """Words with which a name would speak for Talaria or its owner."""
 _SENTENCE = frozenset(_ENGLISH.split() + _GERMAN.split())
 """Words of which sentences are made, and orders to an assistant. No name needs them."""
+_TITLES = ("dr", "prof", "mr", "mrs", "ms", "mx", "herr", "frau", "sir", "st")
+_ADDITIONS = _PARTICLES.union(_TITLES)
+_OFFICIAL_WORDS = """
+accepted approved authorized boss chef confirmed false granted ja nein ok okay root su sudo true
+trusted verified yes
+"""
+_OFFICIAL = _SENTENCE | _FRAMES | frozenset(_OFFICIAL_WORDS.split())
+"""Words that mean something even alone."""
+_LONGEST_CALL = 12
+"""Letters; words that are glued into an order are longer, and few names are."""
+_MOST_UNSPACED = 3
+"""Letters of a name in a script without spaces; of a longer one, the first two stay."""
+_UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN")
+_GLUE = re.compile(r"[-_.]+|(?<=[^\W_]{3})['’]")
+"""What joins words; not the apostrophe in O'Brien."""
+_CAMEL = re.compile(r"(?<=[^\W\d_]{3})(?=[A-ZÀ-ÞΑ-ΩА-Я])(?<=[^A-ZÀ-ÞΑ-ΩА-Я])")
+"""A capital within a word; not the one in McDonald."""
+_INNER_DIGIT = re.compile(r"\d\D")
 
 
 def read_plain_name(text: str) -> PlainName:
@@ -96,15 +117,44 @@ def read_plain_name(text: str) -> PlainName:
 NO_NAME = PlainName("")
 
 
+def read_call_name(text: str) -> PlainName:
+    """Return what to call somebody: one word of their plain name, and the initial of the next.
+
+    One word can't say what to do with what, in any language. Words that are joined, such as by a
+    hyphen or as in `CamelCase`, are several. Returns "" without such a word. Idempotent.
+    """
+    words = [part for word in read_plain_name(text).split() for part in _split(word)]
+    at = next((n for n, word in enumerate(words) if _is_main(word)), None)
+    if at is None:
+        return PlainName("")
+    main, rest = words[at], words[at + 1 :]
+    if _is_unspaced(main) and len(main) > _MOST_UNSPACED:
+        main = main[:2]
+    if len(main) > _LONGEST_CALL or _INNER_DIGIT.search(main) or main.casefold() in _OFFICIAL:
+        return PlainName("")
+    end = next((n for n, word in enumerate(rest) if not _is_particle(word)), None)
+    initial = "" if end is None else rest[end]
+    said = [word for word in words[:at] if word.casefold() in _ADDITIONS]
+    said += [main, *([] if end is None else rest[:end])]
+    if initial:
+        said.append(initial if initial.isdecimal() else f"{initial[0].upper()}.")
+    return PlainName(" ".join(said))
+
+
+def name_caller(person_id: int, name: str) -> PlainName:
+    """Return the plain name of the one person who reads a prompt, or a label with their number."""
+    return read_plain_name(name) or PlainName(f"member {person_id}")
+
+
 def name_member(person_id: int, *names: str | None) -> PlainName:
-    """Return the first of a person's names that has a plain form, or a label with their number."""
-    found = (read_plain_name(name) for name in names if name)
+    """Return the first of a person's names to call them, or a label with their number."""
+    found = (read_call_name(name) for name in names if name)
     return next(filter(None, found), PlainName(f"member {person_id}"))
 
 
 def name_stranger(name: str) -> PlainName:
-    """Return the plain form of the name of an author whom Talaria doesn't know, or a label."""
-    return read_plain_name(name) or PlainName("somebody")
+    """Return what to call an author whom Talaria doesn't know, or a label."""
+    return read_call_name(name) or PlainName("somebody")
 
 
 def name_program(name: str) -> PlainName:
@@ -116,6 +166,24 @@ def name_given(name: str) -> PlainName:
     """Return a name that one of our own people gave to a place, as they wrote it on one line."""
     line = " ".join("".join(c if c.isprintable() else " " for c in name).split())
     return PlainName(line[:LONGEST_NAME].strip())
+
+
+def _split(word: str) -> list[str]:
+    """Part a word into the words that are joined in it."""
+    return [part for piece in _GLUE.split(word) for part in _CAMEL.split(piece) if part]
+
+
+def _is_main(word: str) -> bool:
+    return len(word) > 1 and not word.isdecimal() and word.casefold() not in _ADDITIONS
+
+
+def _is_particle(word: str) -> bool:
+    is_initial = len(word) == 1 and word.isupper()
+    return word.casefold() in _PARTICLES and not is_initial
+
+
+def _is_unspaced(word: str) -> bool:
+    return unicodedata.name(word[0], "").startswith(_UNSPACED)
 
 
 def _clean(text: str) -> str:
@@ -156,4 +224,6 @@ def _shorten(words: list[str]) -> list[str]:
 def _reads_as_sentence(parts: list[str]) -> bool:
     """Return whether several words make a sentence; particles in front of a name don't count."""
     named = [part for part in parts[:-1] if part not in _PARTICLES]
-    return len(parts) > 1 and not _SENTENCE.isdisjoint((*named, parts[-1]))
+    words = {part for part in (*named, parts[-1]) if len(part) > 1}  # a letter is an initial
+    is_spelled = sum(len(part) == 1 for part in parts) > _MOST_INITIALS
+    return is_spelled or (len(parts) > 1 and not _SENTENCE.isdisjoint(words))

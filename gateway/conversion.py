@@ -18,7 +18,7 @@ from adapters.messages import (
 from agent_core.agent import prompt
 from agent_core.events import Steer
 from agent_core.ids import InboxId, RoomId
-from agent_core.names import PlainName, name_member, name_stranger
+from agent_core.names import PlainName, name_caller, name_member, name_stranger
 from agent_core.schedule import JobTurn
 from agent_core.state.conversations import sessions
 from agent_core.state.conversations.images import PDF
@@ -324,7 +324,7 @@ def _name_author(pending: QueuedMessage) -> PlainName:
     """Return the name of a message's author: in private that of the person, on every platform."""
     person, sender = pending.person, pending.message.sender
     if pending.message.address.is_direct:
-        return name_member(person.id, person.name)
+        return name_caller(person.id, person.name)
     return name_member(person.id, sender.display_name, sender.username, person.name)
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from adapters.messages import Inbound, InboundMessage, Mention
-from agent_core.names import name_stranger, read_plain_name
+from agent_core.names import name_stranger, read_call_name
 
 _SIGNS = "@#"
 
@@ -31,7 +31,7 @@ def _clean_mentions(text: str, mentions: tuple[Mention, ...]) -> str:
     The longest go first: a name can begin with another one.
     """
     for mention in sorted(mentions, key=lambda one: -len(one.shown)):
-        shown, plain = mention.shown.strip(), read_plain_name(mention.name)
+        shown, plain = mention.shown.strip(), read_call_name(mention.name)
         if shown and plain != mention.name:
             sign = shown[0] if shown[0] in _SIGNS else ""
             text = text.replace(shown, f"{sign}{plain}" if plain else mention.neutral)
