@@ -537,3 +537,19 @@ async def test_a_confirmed_request_is_done_after_a_crash(tmp_path: Path) -> None
     async with running(tmp_path, Planter(), chat=make_chat()) as harness:
         await settled(harness)
     assert search(tmp_path, "bluefish") == []
+
+
+async def test_what_arrives_before_the_answer_is_forgotten_and_what_comes_later_stays(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path, Planter(), chat=make_chat()) as harness:
+        ana = ChatAccount(harness, "4711001", "Zebrana")
+        await ana.says("hello bluefish, the first")
+        await ana.says("/forget bluefish")
+        await ana.says("hello bluefish, the second")
+        await ana.presses(privacy.FORGET_ALL())
+        await settled(harness)
+        assert await count(harness, "messages", "text LIKE '%bluefish%'") == 0
+        await ana.says("hello bluefish, the third")
+        assert await count(harness, "messages", "text LIKE '%the third%'") == 1
+    assert search(tmp_path, "the second") == []

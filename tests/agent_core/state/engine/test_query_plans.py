@@ -301,6 +301,7 @@ VALUES: dict[str, Any] = {
     "mark": "[forgotten]",
     "prefix": "k",
     "outbox_ids": [1],
+    "leaves": True,
     "question_ids": [1],
     "tasks": [1],
     "sync_items": [1],
