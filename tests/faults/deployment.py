@@ -290,8 +290,14 @@ class Deployment:
                 await asyncio.sleep(_POLL)
 
     async def steered(self) -> None:
-        """Return once Telegram shows that a message steers a turn."""
-        await self.telegram.wait_for(lambda: bool(self.telegram.world.reactions), PATIENCE)
+        """Return once Telegram shows that its newest message steers a turn.
+
+        The message that the turn answers has the same mark, soon after the model is called.
+        """
+        newest = max(self.telegram.world.messages)
+        await self.telegram.wait_for(
+            lambda: bool(self.telegram.world.reactions.get(newest)), PATIENCE
+        )
 
     async def says(self, chat: int, verb: Verb = "say") -> Saying:
         """Send the next message of a chat's person."""
