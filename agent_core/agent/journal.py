@@ -43,6 +43,14 @@ class _Ended:
     ended_at: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answered:
+    """An answer with calls, and its time in milliseconds since the epoch."""
+
+    answer: ModelAnswer
+    at: int
+
+
 class TurnJournal:
     """The loop's `Journal` of one turn, in the database.
 
@@ -70,6 +78,8 @@ class TurnJournal:
         self._results: dict[CallId, ToolResult] = {}
         self._begun_at: dict[CallId, int] = {}
         """When the calls began whose beginning need not be on disk."""
+        self._held: _Answered | None = None
+        """The answer that the next record writes, because its only call begins late."""
         self._unwritten: tuple[_Ended, ...] = ()
         """Results that the next record writes, because it follows at once."""
         self._last_messages: list[Message] = []
@@ -203,28 +213,56 @@ class TurnJournal:
         self._unbilled.append(answer)
 
     async def record_answer(self, answer: ModelAnswer) -> None:
-        """Record a noted answer and the intent of its calls, before any of them runs."""
-        await finish(self._record_answer(answer))
+        """Record a noted answer and the intent of its calls, before any of them runs.
 
-    async def _record_answer(self, answer: ModelAnswer) -> None:
-        now = self._now()
+        The record of a single call that begins late follows at once, unless a person is asked: one
+        commit instead of two. The policy reads the turn, so it must be on disk.
+        """
+        answered = _Answered(answer=answer, at=self._now())
+        names = [call.name for call in answer.message.calls]
+        if self.is_begun and len(names) == 1 and self._tools.begins_late(names[0]):
+            self._held = answered
+            self._open_calls, self._results = answer.message.calls, {}
+        else:
+            await finish(self._record_answer(answered))
+
+    async def _record_answer(self, answered: _Answered) -> None:
+        await self._record("turns.answer", lambda c: self._add_answer(c, answered))
+        self.waiting_since = None
+        self._open_calls, self._results = answered.answer.message.calls, {}
+
+    async def record_held(self) -> None:
+        """Write an answer that was held back."""
+        if self._held:
+            await finish(self._record("turns.answer", lambda _: None))
+
+    async def _record(self, name: str, work: Work) -> None:
+        """Write the answer that was held back, and then `work`. Never cancelled."""
+        held, now = self._held, self._now()
+
+        def whole(connection: Connection) -> None:
+            if held:
+                self._add_answer(connection, held)
+            work(connection)
+            self._bill(connection, now)
+
+        await self._write(name, whole)
+        self._unbilled = []
+        if held:
+            self._held = self.waiting_since = None
+
+    def _add_answer(self, connection: Connection, answered: _Answered) -> None:
+        """Write an answer and the intent of its calls within the caller's transaction."""
+        message, turn_id = answered.answer.message, self.shelf.turn_id
         calls = [
             (call.call_id, call.name, self._tools.effect(call.name))
-            for call in answer.message.calls
+            for call in message.calls
             if not self._tools.begins_late(call.name)
         ]
-
-        def work(connection: Connection) -> None:
-            messages.append(connection, self.shelf, [answer.message], now=now)
-            turns.begin_steps(connection, turn_id=self.shelf.turn_id, calls=calls, now=now)
-            self._bill(connection, now)
-            if self.waiting_since is not None:
-                turns.end_wait(connection, turn_id=self.shelf.turn_id, now=now)
-
-        await self._write("turns.answer", work)
-        self._unbilled, self.waiting_since = [], None
-        self._open_calls = answer.message.calls
-        self._results = {}
+        messages.append(connection, self.shelf, [message], now=answered.at)
+        turns.begin_steps(connection, turn_id=turn_id, calls=calls, now=answered.at)
+        if self.waiting_since is not None:
+            turns.end_wait(connection, turn_id=turn_id, now=answered.at)
 
     async def record_begin(
         self, call: ToolCallPart, request: ApprovalRequest | None = None
@@ -234,7 +272,7 @@ class TurnJournal:
         A call that does no harm twice needs no record: after a crash, it runs again.
         """
         now = self._begun_at[call.call_id] = self._now()
-        if request is None and self._tools.effect(call.name) == "read":
+        if request is None and self._held is None and self._tools.effect(call.name) == "read":
             return True
         is_allowed = True
 
@@ -246,7 +284,7 @@ class TurnJournal:
             if is_allowed:
                 self._begin_step(connection, call, now)
 
-        await finish(self._write("turns.begin_step", work))
+        await finish(self._record("turns.begin_step", work))
         return is_allowed
 
     def _begin_step(self, connection: Connection, call: ToolCallPart, now: int) -> None:
@@ -269,7 +307,7 @@ class TurnJournal:
         self._unwritten += (_Ended(call=call, result=result, begun_at=begun_at, ended_at=now),)
         open_ids = [one.call_id for one in self._open_calls]
         if call.call_id not in open_ids or not self._results.keys() >= {*open_ids}:
-            await finish(self._write("turns.result", lambda _: None))
+            await finish(self._record("turns.result", lambda _: None))
 
     def _end_steps(self, connection: Connection, ended: Iterable[_Ended]) -> None:
         """Write results within the caller's transaction."""
@@ -307,11 +345,10 @@ class TurnJournal:
                 inbox_ids=[inbox_id for steer in steers for inbox_id in steer.inbox_ids],
                 turn_id=self.shelf.turn_id,
             )
-            self._bill(connection, now)
 
-        await self._write("turns.input", work)
+        await self._record("turns.input", work)
         self.note_words(added)
-        self._unbilled, self._open_calls = [], ()
+        self._open_calls = ()
         self.claimed.update(inbox_id for steer in steers for inbox_id in steer.inbox_ids)
 
     async def record_outage(self, since: int) -> None:
@@ -336,6 +373,8 @@ class TurnJournal:
         `notice` is the sentence that the person reads instead of an answer; it joins the
         transcript, so that every turn ends with a reply.
         """
+        if self._held:
+            self._add_answer(connection, self._held)
         self._end_steps(connection, self._unwritten)
         final = list(self._last_messages)
         if notice and not (final and final[-1].role == "assistant"):

@@ -1,7 +1,7 @@
 """The gate in front of every call: it runs, is proposed, or needs a person's permission."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 
 from agent_core.ids import SessionId
@@ -42,8 +42,8 @@ _REASONS = {
     "used": "Its approval was used up or has expired; ask again only if it is still needed.",
     "changed": "It differs from what was shown when it was allowed; call it again.",
 }
-Pause = Callable[[], AbstractContextManager[None]]
-"""Stops the turn's clock while it waits for a person."""
+Pause = Callable[[], AbstractAsyncContextManager[None]]
+"""Surrounds a question to a person: the call is on disk before, and the turn's clock stops."""
 Begin = Callable[[ApprovalRequest | None], Awaitable[bool]]
 """Records that a call runs, and uses up the approval of its request, if any, in one transaction.
 Returns False, and records nothing, if the approval was used or has expired.
@@ -91,7 +91,7 @@ class Gate:
         if verdict.effect == "deny":
             closed = flatten(verdict.denied, _NAMED)
             return fail(f"`{call.name}` was not run: {closed} is closed, and nobody can allow it.")
-        if proposed := await self._propose(tool, call, arguments, context):
+        if proposed := await self._propose(tool, call, arguments, context, pause):
             return proposed
         is_asked = verdict.effect == "ask" or isinstance(tool, NeedsApproval)
         if not is_asked or context.is_accepted:
@@ -141,7 +141,7 @@ class Gate:
         reach = sum(len(target) for _, target, _ in list_reach(request.asked, request.shown))
         if len(request.shown) + reach > LONGEST_SHOWN:
             return fail(f"`{request.tool}` was not run: it is {_TOO_LONG}")
-        with pause():
+        async with pause():
             decision = await self._prompter.approve(request)
         return _refuse(request, decision) if decision.refusal else Pass(request=request)
 
@@ -151,6 +151,7 @@ class Gate:
         call: ToolCallPart,
         arguments: Mapping[str, object],
         context: ToolContext,
+        pause: Pause,
     ) -> ToolResult | None:
         """Propose a change after untrusted words; return None if the call may run."""
         if not context.sources or context.is_accepted or not isinstance(tool, Proposable):
@@ -171,7 +172,10 @@ class Gate:
             shown=shown,
             sources=context.sources,
         )
-        if self._prompter is None or not await self._prompter.propose(proposal):
+        if self._prompter:
+            async with pause():
+                is_stored = await self._prompter.propose(proposal)
+        if not self._prompter or not is_stored:
             return fail(f"`{call.name}` was not run: no more changes can be proposed now.")
         return ToolResult(text=PROPOSED)
 

@@ -47,6 +47,9 @@ class FakeJournal:
         self.paid, self.unpaid = [*self.paid, *self.unpaid], []
         self.transcript.append(answer.message)
 
+    async def record_held(self) -> None:
+        """Nothing is held back."""
+
     async def record_begin(
         self, call: ToolCallPart, request: ApprovalRequest | None = None
     ) -> bool:

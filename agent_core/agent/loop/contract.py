@@ -30,7 +30,16 @@ class Journal(Protocol):
         """Note an answer when it arrives, so that it is billed even if the turn fails."""
 
     async def record_answer(self, answer: ModelAnswer) -> None:
-        """Record an answer that does not end the turn; its calls run after this."""
+        """Record an answer that does not end the turn; its calls run after this.
+
+        The answer with a single call that begins late may wait for the next record, or for
+        `record_held`.
+        """
+
+    async def record_held(self) -> None:
+        """Record what was held back: before a person is asked, and before a call runs whose
+        beginning is not recorded.
+        """
 
     async def record_begin(
         self, call: ToolCallPart, request: ApprovalRequest | None = None

@@ -1,7 +1,7 @@
 """Tool calls from the code of another call. The journal records each as its own step."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -36,10 +36,15 @@ class InnerCalls:
             now=self.now(),
             sources=tuple(dict.fromkeys((*self.context.sources, *sources))),
         )
-        result = await self.toolbox.run(call, context, begin, self.pause)
+        result = await self.toolbox.run(call, context, begin, self._wait_for_person)
         result = replace(result, images=())  # code reads text only
         await self.journal.record_result(call, result)
         return result
+
+    @asynccontextmanager
+    async def _wait_for_person(self) -> AsyncGenerator[None, None]:
+        with self.pause():
+            yield
 
 
 def allow_code(

@@ -1,7 +1,7 @@
 """Run one turn: call the model and the tools it asks for, until there is an answer."""
 
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing, nullcontext
+from contextlib import aclosing, asynccontextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 
@@ -327,7 +327,9 @@ class Loop:
         async def run_one(call: ToolCallPart) -> ToolResult:
             begin = partial(self._journal.record_begin, call)
             made = allow_code(self._context_of(turn, call), self._deps, self._journal, self._budget)
-            result = await toolbox.run(call, made, begin, self._budget.pause)
+            if not toolbox.begins_late(call.name):
+                await self._journal.record_held()
+            result = await toolbox.run(call, made, begin, self._wait_for_person)
             await self._journal.record_result(call, result)
             return result
 
@@ -343,6 +345,13 @@ class Loop:
         for part in checked:
             parts += (replace(part, name=written[part.call_id]), *results[part.call_id].images)
         self._next_input.append(Message(role="tool", parts=tuple(parts)))
+
+    @asynccontextmanager
+    async def _wait_for_person(self) -> AsyncGenerator[None, None]:
+        """Surround a question; see `Pause`. Raises what the journal raises."""
+        await self._journal.record_held()
+        with self._budget.pause():
+            yield
 
     def _context_of(self, turn: TurnInput, call: ToolCallPart) -> ToolContext:
         return ToolContext(

@@ -1,7 +1,7 @@
 """Replay a turn: run the loop over its record, without any effect."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, aclosing, nullcontext, suppress
+from contextlib import AbstractAsyncContextManager, aclosing, nullcontext, suppress
 from dataclasses import dataclass, replace
 
 from agent_core.agent.loop.contract import LoopDeps, TurnInput
@@ -136,7 +136,7 @@ class _RecordedTools(Toolbox):
         call: ToolCallPart,
         context: ToolContext,
         begin: Callable[[ApprovalRequest | None], Awaitable[bool]] | None = None,
-        pause: Callable[[], AbstractContextManager[None]] = nullcontext,
+        pause: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
     ) -> ToolResult:
         """Return the recorded result. Raises `RecordEnds`."""
         if call.call_id not in self._results:
@@ -160,6 +160,9 @@ class _RecordJournal:
         """Count the answer."""
         self._script.recorded += 1
         self._script.has_spoken = False
+
+    async def record_held(self) -> None:
+        """Do nothing."""
 
     async def record_begin(
         self, call: ToolCallPart, request: ApprovalRequest | None = None

@@ -29,6 +29,7 @@ from tests.fakes.model import call, finish, say
 
 ONE, TWO = call("look", call_id="one"), call("look", call_id="two")
 ASKED = finish(ONE, TWO, stop="tools")
+LATE = finish(call("send", call_id="late"), stop="tools")
 ANSWER = say("Done.")[-1]
 STEER = Steer(inbox_ids=(InboxId(1), InboxId(2)), facts="", text="green, please")
 
@@ -261,6 +262,31 @@ async def test_stopped_while_a_result_is_recorded_the_result_counts(store: Store
     assert isinstance(second, ToolResultPart)
     assert (first.text, first.is_error) == ("1", False)
     assert second.is_error
+
+
+async def test_an_answer_that_was_held_back_is_written_once(store: StoreRig) -> None:
+    (send,) = LATE.message.calls
+    given = Message(
+        role="tool", parts=(ToolResultPart(call_id=send.call_id, name="send", text="1"),)
+    )
+    store.journal.note_answer(LATE)
+    await store.journal.record_answer(LATE)
+    assert await store.journal.record_begin(send)
+    await store.journal.record_held()
+    await store.journal.record_result(send, ToolResult(text="1"))
+    await store.journal.record_input([given], [])
+    assert await store.transcript() == [LATE.message, given]
+    assert await store.paid() == 1
+
+
+async def test_stopped_before_a_late_call_begins_its_answer_counts(store: StoreRig) -> None:
+    store.journal.note_answer(LATE)
+    await store.journal.record_answer(LATE)
+    store.journal.interrupt()
+    asked, closed = await store.transcript()
+    assert asked == LATE.message
+    assert [part.call_id for part in closed.parts] == ["late"]  # type: ignore[union-attr]
+    assert await store.paid() == 1
 
 
 Record = Callable[[TurnJournal], Coroutine[object, object, None]]

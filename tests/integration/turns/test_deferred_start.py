@@ -1,8 +1,10 @@
 """A turn is stored with its first lasting row, or after a delay."""
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -10,6 +12,8 @@ from adapters.errors import RateLimited
 from agent_core.state.conversations import sessions
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import outbox
+from agent_core.tools import Tool, ToolContext
+from agent_core.tools.policy import Action
 from agent_core.transcript import Message
 from gateway.bootstrap import app
 from gateway.bootstrap.core import Extensions
@@ -18,6 +22,7 @@ from gateway.config import load
 from gateway.texts import general
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, Play, ask, call, say
+from tests.fakes.tool import FakeTool
 from tests.integration.harness import Harness, quick, running
 from tests.integration.turns.test_lanes import Gate, refuse, states
 from tests.patience import PATIENCE
@@ -82,8 +87,13 @@ class Commits:
             self.works += names
 
 
-async def watch_commits(home: Path, *plays: Play) -> list[str]:
-    """What is written about the second of two messages that are answered."""
+async def watch_commits(
+    home: Path, *plays: Play, tools: tuple[Tool, ...] = (), presses: Sequence[str] = ()
+) -> list[str]:
+    """What is written about the second of two messages that are answered.
+
+    `presses` are the buttons that answer its questions, in order.
+    """
     chat, commits = FakeChat(), Commits()
     given = {"TALARIA_ACCESS__ALLOW": "*", "TALARIA_ACCESS__GREET": "false"}
     settings = load({"TALARIA_HOME": str(home), **given})
@@ -93,7 +103,7 @@ async def watch_commits(home: Path, *plays: Play) -> list[str]:
         opened.set_result(gateway)
 
     model = FakeModel(FIRST, *plays)
-    extensions = Extensions(adapters={"fake": chat}, model=model, observe=commits)
+    extensions = Extensions(adapters={"fake": chat}, model=model, observe=commits, tools=tools)
     serving = asyncio.create_task(
         app.run(settings, stop=stop, companions=(watch,), extensions=extensions)
     )
@@ -102,6 +112,10 @@ async def watch_commits(home: Path, *plays: Play) -> list[str]:
     await open_dialogue(harness)
     commits.works.clear()
     await chat.says("and now?")
+    for label in presses:
+        await harness.until(lambda label=label: label in chat.shown[-1].labels)
+        await chat.press(label)
+        await harness.until(lambda label=label: label not in chat.shown[-1].labels)
     await harness.at_rest()
     stop.set()
     await serving
@@ -136,6 +150,40 @@ async def test_an_effect_is_on_disk_before_and_after(tmp_path: Path) -> None:
     works = await watch_commits(tmp_path, noted, say("So."))
     own = [work for work in works if work.startswith("turns.")]
     assert own == ["turns.answer", "turns.input", "turns.settle"]
+
+
+class Poster(FakeTool):
+    """A tool whose calls are judged by the policy."""
+
+    def __init__(self, kind: Literal["send", "read"]) -> None:
+        super().__init__("post", effect="unsafe")
+        self._kind: Literal["send", "read"] = kind
+
+    def list_actions(
+        self, arguments: Mapping[str, object], context: ToolContext
+    ) -> Sequence[Action]:
+        outward = self._kind == "send"
+        place = "a.example" if outward else "workspace"
+        return (Action(kind=self._kind, target="a note", place=place, is_outward=outward),)
+
+
+async def test_an_effect_that_may_be_asked_about_is_two_commits_once_the_turn_is_on_disk(
+    tmp_path: Path,
+) -> None:
+    steps = [ask(call("post", f'{{"text": "{one}"}}', f"c{one}")) for one in range(3)]
+    works = await watch_commits(tmp_path, *steps, say("So."), tools=(Poster("read"),))
+    own = [work for work in works if work.startswith("turns.")]
+    first = ["turns.answer", "turns.begin_step", "turns.input"]
+    assert own == [*first, *["turns.begin_step", "turns.input"] * 2, "turns.settle"]
+
+
+async def test_a_call_is_on_disk_before_a_person_is_asked_about_it(tmp_path: Path) -> None:
+    steps = [ask(call("post", f'{{"text": "{one}"}}', f"c{one}")) for one in range(2)]
+    works = await watch_commits(
+        tmp_path, *steps, say("So."), tools=(Poster("send"),), presses=["Once", "Once"]
+    )
+    step = ["turns.answer", "questions.ask", "questions.answer", "turns.begin_step", "turns.input"]
+    assert [work for work in works if work in step] == step * 2
 
 
 async def test_of_calls_at_once_all_results_but_the_last_are_stored_when_they_end(
