@@ -5,7 +5,7 @@ import re
 
 from aiohttp import web
 
-from bench.quick_model import USAGE
+from bench.quick_model import tell_usage
 from tests.emulators.anthropic import AnthropicEmulator, echo, render_events
 from tests.emulators.streaming import Answer, main
 
@@ -19,8 +19,9 @@ class ObedientModel(AnthropicEmulator):
         """Answer a message call; everything else like the emulator."""
         if (request.method, request.path) != ("POST", "/v1/messages"):
             return await super().respond(request)
-        body = json.loads(await request.read())
-        message = self.compose(body["model"], _answer(body), USAGE)
+        content = await request.read()
+        body = json.loads(content)
+        message = self.compose(body["model"], _answer(body), tell_usage(len(content)))
         if body.get("stream"):
             return await self.stream(request, body, render_events(message, self.deltas))
         return web.json_response(message)

@@ -15,7 +15,7 @@ from agent_core.models.anthropic import create
 from agent_core.tools.contract import ToolContext, ToolResult
 from bench.figures import Figure
 from bench.processes import run_server
-from bench.quick_model import USAGE
+from bench.quick_model import tell_usage
 from tests.emulators.anthropic import AnthropicEmulator, render_events
 from tests.emulators.streaming import Answer, main, text_answer
 from tests.fakes.model import FakeModel
@@ -35,13 +35,14 @@ class StepModel(AnthropicEmulator):
         """Answer a message call; everything else like the emulator."""
         if (request.method, request.path) != ("POST", "/v1/messages"):
             return await super().respond(request)
-        body = json.loads(await request.read())
+        content = await request.read()
+        body = json.loads(content)
         done = _count_results(body["messages"]) % (_STEPS + 1)
         call = {"type": "tool_use", "name": _TOOL["name"], "input": {"number": done}}
         answer = text_answer(_END)
         if done < _STEPS and "tools" in body:
             answer = Answer(blocks=[call], stop="tool_use")
-        message = self.compose(body["model"], answer, USAGE)
+        message = self.compose(body["model"], answer, tell_usage(len(content)))
         return await self.stream(request, body, render_events(message, self.deltas))
 
 
