@@ -48,22 +48,23 @@ class FileGuard:
         self._index = os.open(index, os.O_RDONLY | os.O_CLOEXEC)
         """Stays open as long as the connections: closing it would drop SQLite's locks."""
         self._checkpoint = self._read_checkpoint()
+        self._opened = self._checkpoint
         self._is_copying = False
-        """A checkpoint of another program had begun and not ended."""
+        """A checkpoint had begun and not ended; one that failed is repeated."""
 
     def remember(self) -> None:
         """Remember the files after own work; files that are not the same are left to be found.
 
-        Own work never empties the main file.
+        Own work changes them by checkpoints only, and never empties the main file.
         """
+        is_checkpoint = self._note_checkpoint()
         with suppress(OSError):
-            found = _look(self._path)
-            if _is_same(found, self._main) and found.size:
+            found, log = _look(self._path), _look(self._log)
+            if _is_same(found, self._main) and found.size and is_checkpoint:
                 self._main = found
-            log = _look(self._log)
-            if _is_same(log, self._sides[self._log]):
+            known = self._sides[self._log]
+            if _is_same(log, known) and (is_checkpoint or log.size > known.size):
                 self._sides[self._log] = log
-        self._checkpoint, self._is_copying = self._read_checkpoint(), False
 
     def check(self) -> None:
         """Raise `StoreVanished` if somebody else touched the files, and `OSError`.
@@ -125,12 +126,12 @@ class FileGuard:
         return ""
 
     def _note_checkpoint(self) -> bool:
-        """Return whether a checkpoint of another program may have changed the files."""
-        found, known = self._read_checkpoint(), self._checkpoint
-        was_copying, self._checkpoint = self._is_copying, found
-        if found != known:
-            self._is_copying = found.copied < found.begun
-        return found != known or was_copying
+        """Return whether a checkpoint may have changed the files since the last call."""
+        found, known, was_copying = self._read_checkpoint(), self._checkpoint, self._is_copying
+        self._checkpoint = found
+        # A log that was recovered looks like a checkpoint that has not ended.
+        self._is_copying = found.copied < found.begun and found != self._opened
+        return found != known or was_copying or self._is_copying
 
     def _read_checkpoint(self) -> _Checkpoint:
         index = os.pread(self._index, 132, 0).ljust(132, b"\0")

@@ -209,6 +209,16 @@ async def test_another_program_that_uses_sqlite_changes_nothing_by_force(
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
+async def test_a_change_during_own_work_is_noticed(database: Database, path: Path) -> None:
+    def work(connection: Connection) -> None:
+        meta.put(connection, key="during", value="")
+        copy_in(path)
+
+    await database.write("during", work)
+    with pytest.raises(StoreVanished, match="was changed by somebody"):
+        await put(database, "after")
+
+
 async def test_a_copy_into_the_file_is_noticed_after_checkpoints_of_others(
     database: Database, path: Path
 ) -> None:
