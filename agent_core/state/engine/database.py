@@ -278,6 +278,7 @@ class Database:
         """
         self._refuse_if_closed()
         self._refuse_if_stopped()
+        await self.tidy(lambda _: self._files.share(is_shared=True))
         try:
             async with AsyncExitStack() as stack:
                 beside = await ThreadedConnection.open(self.path)
@@ -285,6 +286,8 @@ class Database:
                 is_copied = await beside.run(copy_log)
         except sqlite3.Error as error:
             raise translate_error(error, self.path) from error
+        finally:
+            await self._writer.run(lambda _: self._files.share(is_shared=False))
         if not is_copied:
             return False
         await self.tidy(partial(let_commits_copy_log, pages=CHECKPOINT_PAGES))

@@ -49,8 +49,18 @@ class FileGuard:
         """Stays open as long as the connections: closing it would drop SQLite's locks."""
         self._checkpoint = self._read_checkpoint()
         self._opened = self._checkpoint
+        self._is_shared = False
         self._is_copying = False
         """A checkpoint had begun and not ended; one that failed is repeated."""
+
+    def share(self, *, is_shared: bool) -> None:
+        """While shared, a connection beside the writer copies the log into the main file.
+
+        Somebody else's change of the content counts as ours then; a file that is deleted, replaced
+        or emptied is still found.
+        """
+        self._is_shared = is_shared
+        self.remember()
 
     def remember(self) -> None:
         """Remember the files after own work; files that are not the same are left to be found.
@@ -75,7 +85,7 @@ class FileGuard:
             raise StoreVanished(_tell(deed), is_readable=True)
         # The main file first: a checkpoint says in the index what it does before it does it.
         main, log = _look(self._path), _look(self._log)
-        is_checkpoint = self._note_checkpoint()
+        is_checkpoint = self._note_checkpoint() or self._is_shared
         if log.size < self._sides[self._log].size and not is_checkpoint:
             raise StoreVanished(_tell(f"{self._log} was cut"), is_readable=False)
         if main != self._main and not (is_checkpoint and main.size):

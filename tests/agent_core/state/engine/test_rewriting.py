@@ -149,6 +149,9 @@ async def test_the_log_is_emptied_beside_writes_and_that_is_no_foreign_change(
         for number in range(60):
             await put(database, f"beside {number}", "x" * 5000)
 
+    await database.tidy(lambda c: c.execute("PRAGMA wal_autocheckpoint = 0").fetchone())
+    for _ in range(3):  # so that copying takes as long as some writes
+        await fill(database, 4000)
     writing = asyncio.create_task(write())
     while not writing.done():
         await database.empty_log()
