@@ -16,7 +16,7 @@ from tests.emulators.anthropic import AnthropicEmulator
 from tests.emulators.telegram_faults import DROP
 from tests.faults.driver_telegram import TelegramDriver
 from tests.faults.drivers import CHATS, Driver
-from tests.faults.findings import Findings, list_open, look
+from tests.faults.findings import Findings, count_done, list_open, look
 from tests.faults.orders import Order
 from tests.faults.script import Saying, Script, Verb, is_turn, tokens_of
 from tests.patience import PATIENCE
@@ -320,11 +320,30 @@ class Deployment:
 
     async def all_seen(self, sayings: Sequence[Saying], *, within: float = PATIENCE) -> None:
         """Return once every token of these messages is visible. Raises `TimeoutError`."""
-        expected = {token for saying in sayings for token in saying.tokens}
         async with asyncio.timeout(within):
-            while not expected <= {
-                t for texts in self.shown().values() for x in texts for t in tokens_of(x)
-            }:
+            while not self._is_seen(sayings):
+                await asyncio.sleep(_REST_POLL)
+
+    def _is_seen(self, sayings: Sequence[Saying]) -> bool:
+        expected = {token for saying in sayings for token in saying.tokens}
+        texts = itertools.chain.from_iterable(self.shown().values())
+        return expected <= {token for text in texts for token in tokens_of(text)}
+
+    async def all_settled(self, *, stillness: float = PATIENCE) -> None:
+        """Return once everything is seen and no row of the database is open.
+
+        An answer can be visible while its delivery status is unknown to the gateway, until the
+        gateway reconciles it. Raises `TimeoutError` after `stillness` seconds in which nothing was
+        finished: after many kills a turn waits before its next try, and the busiest person's turns
+        wait for each other, so no number of seconds is enough for all.
+        """
+        loop, done = asyncio.get_running_loop(), -1
+        async with asyncio.timeout(stillness) as limit:
+            while not self._is_seen(self.said) or await asyncio.to_thread(list_open, self.home):
+                now_done = await asyncio.to_thread(count_done, self.home)
+                if now_done != done:
+                    done = now_done
+                    limit.reschedule(loop.time() + stillness)
                 await asyncio.sleep(_REST_POLL)
 
     async def sees(self, chat: int, words: str) -> None:
@@ -333,19 +352,12 @@ class Deployment:
             while not any(words in text for text in self.shown()[chat]):
                 await asyncio.sleep(_REST_POLL)
 
-    async def stop_and_inspect(self, *, within: float = PATIENCE) -> Findings:
-        """Wait for all answers, stop the gateway, and inspect the result.
-
-        An answer can be visible while its delivery status is unknown to the gateway,
-        until the gateway reconciles it.
-        """
+    async def stop_and_inspect(self, *, stillness: float = PATIENCE) -> Findings:
+        """Wait for all answers as `all_settled` does, stop the gateway, and inspect the result."""
         process = self.process
         assert process is not None
         with suppress(TimeoutError):  # the findings list what is missing
-            await self.all_seen(self.said, within=within)
-            async with asyncio.timeout(within):
-                while await asyncio.to_thread(list_open, self.home):
-                    await asyncio.sleep(_REST_POLL)
+            await self.all_settled(stillness=stillness)
         process.terminate()
         await process.died()
         return self.look()

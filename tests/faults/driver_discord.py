@@ -6,7 +6,7 @@ from typing import Self
 
 from tests.emulators import discord_faults as faults
 from tests.emulators.discord import DiscordEmulator
-from tests.faults.drivers import CHATS, PEOPLE, assign_messages, kind_of
+from tests.faults.drivers import CHATS, PEOPLE, assign_messages, choose_unfinished, kind_of
 
 _BYSTANDERS = (1, 2, 3)
 _FIRST_PERSON = 10
@@ -74,6 +74,11 @@ class DiscordDriver:
     def refuse_change(self, chance: Random) -> None:
         kind, call = chance.choice(_FAULT_KINDS), chance.choice((faults.EDIT, faults.DELETE))
         self.api.fail(call, kind=kind, retry_after=1.0)
+
+    async def delete_unfinished(self, chance: Random) -> None:
+        ours = [m for m in self.api.world.messages.values() if m.author_id == self.api.user_id]
+        for one in choose_unfinished(chance, ours, lambda m: m.content):
+            await self.api.deletes(one.id)
 
     def clear_faults(self) -> None:
         self.api.clear_faults()

@@ -6,7 +6,7 @@ from typing import Self
 
 from tests.emulators import slack_faults as faults
 from tests.emulators.slack import SlackEmulator
-from tests.faults.drivers import CHATS, PEOPLE, assign_messages, kind_of
+from tests.faults.drivers import CHATS, PEOPLE, assign_messages, choose_unfinished, kind_of
 
 _BYSTANDERS = (1, 2, 3)
 _FIRST_PERSON = 10
@@ -85,6 +85,11 @@ class SlackDriver:
     def refuse_change(self, chance: Random) -> None:
         call = chance.choice(("chat.update", "chat.delete", "chat.stopStream"))
         self.api.fail(call, kind=chance.choice(_FAULT_KINDS))
+
+    async def delete_unfinished(self, chance: Random) -> None:
+        ours = [m for c in self.api.world.channels for m in self.api.messages(c) if m.bot]
+        for one in choose_unfinished(chance, ours, lambda m: m.shown):
+            await self.api.deletes(one.channel, one.ts)
 
     def clear_faults(self) -> None:
         self.api.clear_faults()

@@ -6,7 +6,7 @@ from typing import Self
 
 from tests.emulators import telegram_faults as faults
 from tests.emulators.telegram import TelegramEmulator
-from tests.faults.drivers import PEOPLE, assign_messages, kind_of
+from tests.faults.drivers import PEOPLE, assign_messages, choose_unfinished, kind_of
 
 _FIRST_USER = 1000
 _GROUP = -1_001_000_000_777
@@ -74,6 +74,11 @@ class TelegramDriver:
     def refuse_change(self, chance: Random) -> None:
         call = chance.choice(("editMessageText", "deleteMessage"))
         self.api.fail(call, kind=chance.choice(_FAULT_KINDS))
+
+    async def delete_unfinished(self, chance: Random) -> None:
+        ours = [m for chat in self.api.world.bot_messages.values() for m in chat.values()]
+        for one in choose_unfinished(chance, ours, lambda m: m.text):
+            self.api.world.delete({"chat_id": one.chat_id, "message_id": one.message_id})
 
     def clear_faults(self) -> None:
         self.api.clear_faults()

@@ -5,9 +5,9 @@ platform, the kind of place and the person: 2107 is the seventh person of the th
 room.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random
-from typing import Literal, Protocol, Self
+from typing import Literal, Protocol, Self, TypeVar
 
 from tests.faults.script import tokens_of
 
@@ -16,6 +16,7 @@ CHATS = 1000
 PEOPLE = 100
 """The most people of one platform."""
 Kind = Literal["direct", "room", "thread"]
+T = TypeVar("T")
 KINDS: Sequence[Kind] = ("direct", "room", "thread")
 
 
@@ -46,6 +47,9 @@ class Driver(Protocol):
     def refuse_change(self, chance: Random) -> None:
         """Refuse one of the next edits or deletions, or lose it or its answer."""
 
+    async def delete_unfinished(self, chance: Random) -> None:
+        """Delete one of the bot's messages that show no mark yet by hand, if there is one."""
+
     def clear_faults(self) -> None:
         """Remove all faults."""
 
@@ -61,6 +65,12 @@ class Driver(Protocol):
     @property
     def history_calls(self) -> int:
         """How often the bot asked for history."""
+
+
+def choose_unfinished(chance: Random, messages: Iterable[T], text: Callable[[T], str]) -> list[T]:
+    """Return one of the messages that show no mark, or none."""
+    unfinished = [one for one in messages if not tokens_of(text(one))]
+    return [chance.choice(unfinished)] if unfinished else []
 
 
 def kind_of(chat: int) -> Kind:

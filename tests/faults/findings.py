@@ -17,6 +17,11 @@ _OPEN = {
     "steps": "SELECT id, name, effect FROM steps WHERE outcome IS NULL",
 }
 
+_DONE = (
+    "SELECT (SELECT COUNT(*) FROM inbox WHERE state = 'done')"
+    " + (SELECT COUNT(*) FROM turns WHERE state <> 'running')"
+    " + (SELECT COUNT(*) FROM outbox WHERE state = 'sent' AND is_live = 0)"
+)
 
 _FAULTS = (
     "lost",
@@ -72,6 +77,13 @@ def list_open(home: Path) -> list[str]:
         return [
             f"{table} {row}" for table, query in _OPEN.items() for row in connection.execute(query)
         ]
+
+
+def count_done(home: Path) -> int:
+    """Count the finished rows of the database. A gateway may be running."""
+    with closing(sqlite3.connect(home / "state.db")) as connection:
+        (count,) = connection.execute(_DONE).fetchone()
+    return int(count)
 
 
 def look(

@@ -40,12 +40,15 @@ class Tales(Script):
         self.breaking = breaking
         self.broken = 0
         """How many calls broke off after some of their text."""
+        self.summaries = 0
+        """How many conversations were compacted."""
         self._chance = chance
         self._breaks: Counter[str] = Counter()
 
     def answer(self, body: dict[str, Any]) -> Reply:
         """Return the reply to one request."""
         if not is_turn(body):
+            self.summaries += "Sum it up" in str(body.get("system"))
             return text_answer("A talk")
         answer_id = next(self.ids)
         said = list(said_since_answer(body["messages"]))

@@ -221,7 +221,7 @@ async def test_a_turn_that_crashed_six_times_is_given_up_with_a_notice(
     innocent = await deployment.says(2)
     await deployment.all_seen([innocent])
     await deployment.sees(1, "interrupted")
-    findings = await deployment.stop_and_inspect(within=0)
+    findings = await deployment.stop_and_inspect(stillness=0)
     assert findings.lost == guilty.tokens
     assert len(findings.strange) == 1
     assert "interrupted" in findings.strange[0]
@@ -270,7 +270,7 @@ async def test_a_turn_that_kills_the_process_harms_no_other_turn(
         await deployment.sees(1, "interrupted")
         crashes = 1 + deployment.crashes
         supervisor.cancel()
-    findings = await deployment.stop_and_inspect(within=0)
+    findings = await deployment.stop_and_inspect(stillness=0)
     assert crashes == 6
     assert findings.lost == guilty.tokens
     assert "interrupted" in "".join(findings.strange)

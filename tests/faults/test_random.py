@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from tests.faults.deployment import Deployment
-from tests.faults.population import AT_REST, chats_of, lose_power, meet
+from tests.faults.population import chats_of, lose_power, meet
 from tests.faults.report import Trial, publish, take_seed
 from tests.faults.script import Verb
 
@@ -62,7 +62,7 @@ async def run_random_kills(deployment: Deployment, plan: Plan, name: str) -> Non
     await deployment.open_process()
     for _ in range(plan.messages - len(deployment.said)):
         await deployment.says(chance.choice(chats))
-    findings = await deployment.stop_and_inspect(within=AT_REST)
+    findings = await deployment.stop_and_inspect()
     done = {"kills": plan.kills, "messages": len(deployment.said)}
     publish(deployment, Trial(name=name, seed=seed, began=began, done=done), findings)
     findings.assert_flawless(strays=plan.kills)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from tests.faults.deployment import Deployment
-from tests.faults.population import AT_REST, chats_of, meet
+from tests.faults.population import chats_of, meet
 from tests.faults.report import Trial, publish, take_seed
 
 
@@ -42,7 +42,7 @@ async def _run(deployment: Deployment, plan: Plan, name: str) -> None:
         await deployment.says(chance.choice(chats))
         await asyncio.sleep(plan.pause)
     cutting.cancel()
-    findings = await deployment.stop_and_inspect(within=AT_REST)
+    findings = await deployment.stop_and_inspect()
     done = {"cuts": len(cuts), "messages": len(deployment.said)}
     publish(deployment, Trial(name=name, seed=seed, began=began, done=done), findings)
     findings.assert_flawless()

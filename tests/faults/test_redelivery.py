@@ -36,7 +36,7 @@ async def _redeliver_everything(
         await driver.redeliver(messages)
     for chat in chats:
         await deployment.says(chat)
-    findings = await deployment.stop_and_inspect(within=AT_REST)
+    findings = await deployment.stop_and_inspect()
     publish(deployment, Trial(name=name, seed=seed, began=began, done={"repeats": 3}), findings)
     findings.assert_flawless()
 

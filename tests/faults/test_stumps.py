@@ -25,9 +25,8 @@ SILENCE = "2"
 BREAKING = 0.5
 ANSWERS_AGAIN = 0.6
 """The part of the messages that go to a chat where somebody waits already."""
-PATIENCE = 600.0
-"""Seconds within which all is answered: a turn that met many kills waits before its next try."""
 FALLBACK = "claude-haiku-5-5"
+SMALL_WINDOW = "16000"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +37,8 @@ class Storm:
     messages: int
     people: int
     mean_life: float
+    is_wild: bool = False
+    """Whether people delete unfinished messages by hand, and conversations outgrow the window."""
 
 
 async def _write_on(
@@ -51,6 +52,13 @@ async def _write_on(
         recent.append(chat)
         await deployment.says(chat, chance.choices(VERBS, WEIGHTS)[0])
         await asyncio.sleep(chance.expovariate(1 / 0.1))
+
+
+async def _delete_at_random(deployment: Deployment, chance: random.Random) -> None:
+    """Delete unfinished messages by hand, until cancelled."""
+    while True:
+        await asyncio.sleep(chance.expovariate(1 / 0.5))
+        await chance.choice(deployment.drivers).delete_unfinished(chance)
 
 
 async def _rage(
@@ -74,6 +82,16 @@ async def _rage(
         await writing
 
 
+async def _rage_wildly(
+    deployment: Deployment, storm: Storm, chance: random.Random, chats: Sequence[int]
+) -> None:
+    """Do the same while people delete unfinished messages."""
+    async with asyncio.TaskGroup() as group:
+        deleting = group.create_task(_delete_at_random(deployment, chance))
+        await _rage(deployment, storm, chance, chats)
+        deleting.cancel()
+
+
 async def run_storm(home: Path, spawner: Path, storm: Storm, *, seed: int, name: str) -> World:
     """Run one storm, print its counts and keep them in a file. Return what people see."""
     began, chance = time.monotonic(), random.Random(seed)
@@ -82,6 +100,8 @@ async def run_storm(home: Path, spawner: Path, storm: Storm, *, seed: int, name:
     settings = {"TALARIA_MODEL__TIMEOUT": SILENCE}
     if chance.random() < 0.5:
         settings["TALARIA_MODEL__FALLBACKS"] = FALLBACK
+    if storm.is_wild:
+        settings["TALARIA_CONTEXT__CAP_TOKENS"] = SMALL_WINDOW
     print(f"\nseed {seed}, home {home}")
     async with Deployment(home, spawner, drivers=others, **settings) as deployment:
         deployment.telegram.has_drafts = chance.random() < 0.5
@@ -91,18 +111,20 @@ async def run_storm(home: Path, spawner: Path, storm: Storm, *, seed: int, name:
         tales = Tales(chance, breaking=BREAKING)
         deployment.tell(tales)
         deployment.stream_slowly()
-        await _rage(deployment, storm, chance, chats)
+        rage = _rage_wildly if storm.is_wild else _rage
+        await rage(deployment, storm, chance, chats)
         deployment.clear_faults()
         deployment.stream_slowly()
         await deployment.open_process()
         await _write_on(deployment, chance, chats, storm.messages - len(deployment.said))
         tales.breaking = 0.0
-        findings = await deployment.stop_and_inspect(within=PATIENCE)
+        findings = await deployment.stop_and_inspect()
         world = look_at_world(home, deployment.shown())
         done = {
             "kills": storm.kills,
             "messages": len(deployment.said),
             "broken calls": tales.broken,
+            "compactions": tales.summaries,
             "stumps": len(world.stumps),
             "doubled": len(world.doubled),
         }
@@ -139,4 +161,14 @@ async def test_twenty_storms_of_broken_calls_leave_no_stump(
     storm = Storm(kills=15, messages=300, people=3, mean_life=2.0)
     seed = take_seed() + number
     world = await run_storm(tmp_path / "home", spawner, storm, seed=seed, name="stumps-long")
+    world.assert_flawless()
+
+
+@pytest.mark.thorough
+async def test_deleted_messages_and_compactions_leave_no_stump(
+    tmp_path: Path, spawner: Path
+) -> None:
+    storm = Storm(kills=8, messages=120, people=1, mean_life=1.5, is_wild=True)
+    name = "stumps-wild"
+    world = await run_storm(tmp_path / "home", spawner, storm, seed=take_seed(), name=name)
     world.assert_flawless()

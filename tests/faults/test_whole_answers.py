@@ -12,7 +12,7 @@ from tests.emulators import slack_faults as faults
 from tests.emulators.slack_shapes import SlackMessage
 from tests.faults.deployment import Deployment
 from tests.faults.driver_slack import SlackDriver
-from tests.faults.population import AT_REST, chats_of, lose_power, meet
+from tests.faults.population import chats_of, lose_power, meet
 from tests.faults.report import take_seed
 
 FALLBACK = 4000
@@ -78,7 +78,7 @@ async def run_random_kills(
             await process.died()
     deployment.clear_faults()
     await deployment.open_process()
-    findings = await deployment.stop_and_inspect(within=AT_REST)
+    findings = await deployment.stop_and_inspect()
     findings.assert_flawless(strays=kills)
     count, bad = count_incomplete(deployment, driver)
     print(f"{count} messages on Slack, {bad} incomplete, {kills} kills")
