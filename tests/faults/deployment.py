@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack, closing, suppress
 from pathlib import Path
+from random import Random
 from typing import Any, Literal, Self
 
 from tests.emulators.anthropic import AnthropicEmulator
@@ -111,6 +112,8 @@ class Deployment:
         self.process: Process | None = None
         self.crashes = 0
         """How many processes `supervise` saw end."""
+        self.deleted = 0
+        """How many unfinished messages of the bot people deleted by hand."""
         self.speed, self.epoch = 1, 0
         self._spawner = spawner
         self.settings = settings
@@ -306,6 +309,10 @@ class Deployment:
         self.said.append(saying)
         await self.driver_of(chat).says(chat, saying.text)
         return saying
+
+    async def delete_unfinished(self, chance: Random) -> None:
+        """Delete one of the bot's unfinished messages by hand, on one of the platforms."""
+        self.deleted += await chance.choice(self.drivers).delete_unfinished(chance)
 
     def driver_of(self, chat: int) -> Driver:
         """Return the platform of a chat."""

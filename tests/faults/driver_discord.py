@@ -75,10 +75,12 @@ class DiscordDriver:
         kind, call = chance.choice(_FAULT_KINDS), chance.choice((faults.EDIT, faults.DELETE))
         self.api.fail(call, kind=kind, retry_after=1.0)
 
-    async def delete_unfinished(self, chance: Random) -> None:
+    async def delete_unfinished(self, chance: Random) -> int:
         ours = [m for m in self.api.world.messages.values() if m.author_id == self.api.user_id]
-        for one in choose_unfinished(chance, ours, lambda m: m.content):
+        chosen = choose_unfinished(chance, ours, lambda m: m.content)
+        for one in chosen:
             await self.api.deletes(one.id)
+        return len(chosen)
 
     def clear_faults(self) -> None:
         self.api.clear_faults()

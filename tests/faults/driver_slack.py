@@ -86,10 +86,12 @@ class SlackDriver:
         call = chance.choice(("chat.update", "chat.delete", "chat.stopStream"))
         self.api.fail(call, kind=chance.choice(_FAULT_KINDS))
 
-    async def delete_unfinished(self, chance: Random) -> None:
+    async def delete_unfinished(self, chance: Random) -> int:
         ours = [m for c in self.api.world.channels for m in self.api.messages(c) if m.bot]
-        for one in choose_unfinished(chance, ours, lambda m: m.shown):
+        chosen = choose_unfinished(chance, ours, lambda m: m.shown)
+        for one in chosen:
             await self.api.deletes(one.channel, one.ts)
+        return len(chosen)
 
     def clear_faults(self) -> None:
         self.api.clear_faults()

@@ -75,10 +75,12 @@ class TelegramDriver:
         call = chance.choice(("editMessageText", "deleteMessage"))
         self.api.fail(call, kind=chance.choice(_FAULT_KINDS))
 
-    async def delete_unfinished(self, chance: Random) -> None:
+    async def delete_unfinished(self, chance: Random) -> int:
         ours = [m for chat in self.api.world.bot_messages.values() for m in chat.values()]
-        for one in choose_unfinished(chance, ours, lambda m: m.text):
+        chosen = choose_unfinished(chance, ours, lambda m: m.text)
+        for one in chosen:
             self.api.world.delete({"chat_id": one.chat_id, "message_id": one.message_id})
+        return len(chosen)
 
     def clear_faults(self) -> None:
         self.api.clear_faults()

@@ -47,8 +47,10 @@ class Driver(Protocol):
     def refuse_change(self, chance: Random) -> None:
         """Refuse one of the next edits or deletions, or lose it or its answer."""
 
-    async def delete_unfinished(self, chance: Random) -> None:
-        """Delete one of the bot's messages that show no mark yet by hand, if there is one."""
+    async def delete_unfinished(self, chance: Random) -> int:
+        """Delete one of the bot's messages that show no mark yet by hand. Return how many it was:
+        none if there is no such message.
+        """
 
     def clear_faults(self) -> None:
         """Remove all faults."""

@@ -97,6 +97,10 @@ def _respond(verb: str, mark: str) -> str:
     return f"This was heard {mark}"
 
 
+Words = tuple[str, bool]
+"""One of the model's messages, and whether a call follows its words."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
     """What people see at the end, compared with the transcript."""
@@ -123,21 +127,43 @@ def look_at_world(home: Path, shown: Mapping[int, Sequence[str]]) -> World:
             "SELECT turn_id, text, parts LIKE '%\"fetch\"%' FROM messages"
             " WHERE role = 'assistant' ORDER BY id"
         ).fetchall()
-    told: defaultdict[int, str] = defaultdict(str)
+    told: defaultdict[int, list[Words]] = defaultdict(list)
     for turn_id, text, is_call in rows:
-        told[turn_id] += "" if is_call else squeeze(text)
-    interim = {squeeze(text) for _, text, is_call in rows if is_call}
+        told[turn_id].append((squeeze(text), bool(is_call)))
     visible = [(chat, squeeze(text)) for chat, texts in shown.items() for text in texts]
     begun = Counter(number for _, text in visible for number in _begun(text))
     return World(
         stumps=[
             f"{chat}: {text}"
             for chat, text in visible
-            if text not in interim and not any(text in answers for answers in told.values())
+            if not any(_is_recorded(text, words) for words in told.values())
         ],
         doubled=[number for number, count in begun.items() if count > 1],
-        missing=[n for answers in told.values() for n in _begun(answers) if not begun[n]],
+        missing=[
+            number
+            for turn in told.values()
+            for words, is_call in turn
+            for number in _begun(words)
+            if not (is_call or begun[number])
+        ],
     )
+
+
+def _is_recorded(text: str, turn: Sequence[Words]) -> bool:
+    """Return whether a message is a run of a turn's words, without a cut in those before a call.
+
+    Answers are split at the platform's limit; the words before a call are short enough.
+    """
+    if text in "".join(words for words, is_call in turn if not is_call):
+        return True
+    start = "".join(words for words, _ in turn).find(text)
+    end, here = start + len(text), 0
+    for words, is_call in turn:
+        there = here + len(words)
+        if is_call and (here < start < there or here < end < there):
+            return False
+        here = there
+    return start >= 0
 
 
 def _begun(text: str) -> list[int]:

@@ -3,7 +3,6 @@
 import asyncio
 import random
 import time
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,8 @@ from tests.faults.tales import Tales, World, look_at_world
 
 VERBS: tuple[Verb, ...] = ("tale", "say", "fetch", "long")
 WEIGHTS = (60, 15, 20, 5)
+WILD_WEIGHTS = (40, 5, 15, 40)
+"""Enough long answers to outgrow a small window."""
 SILENCE = "2"
 """Seconds of silence that end a model call."""
 BREAKING = 0.5
@@ -42,35 +43,35 @@ class Storm:
 
 
 async def _write_on(
-    deployment: Deployment, chance: random.Random, chats: Sequence[int], number: int
+    deployment: Deployment, storm: Storm, chance: random.Random, number: int
 ) -> None:
     """Send messages one after the other, most of them to people who wait already."""
     recent: list[int] = []
+    chats = chats_of(deployment, storm.people)
+    weights = WILD_WEIGHTS if storm.is_wild else WEIGHTS
     for _ in range(number):
         is_again = recent and chance.random() < ANSWERS_AGAIN
         chat = chance.choice(recent[-3:]) if is_again else chance.choice(chats)
         recent.append(chat)
-        await deployment.says(chat, chance.choices(VERBS, WEIGHTS)[0])
+        await deployment.says(chat, chance.choices(VERBS, weights)[0])
         await asyncio.sleep(chance.expovariate(1 / 0.1))
 
 
 async def _delete_at_random(deployment: Deployment, chance: random.Random) -> None:
     """Delete unfinished messages by hand, until cancelled."""
     while True:
-        await asyncio.sleep(chance.expovariate(1 / 0.5))
-        await chance.choice(deployment.drivers).delete_unfinished(chance)
+        await asyncio.sleep(chance.expovariate(1 / 0.2))
+        await deployment.delete_unfinished(chance)
 
 
-async def _rage(
-    deployment: Deployment, storm: Storm, chance: random.Random, chats: Sequence[int]
-) -> None:
+async def _rage(deployment: Deployment, storm: Storm, chance: random.Random) -> None:
     """Start gateways, write on, inject faults and kill, over and over."""
     each = (storm.messages - len(deployment.said)) / storm.kills
     for _ in range(storm.kills):
         process = await deployment.open_process()
         left = storm.messages - len(deployment.said)
         number = min(left, round(each * chance.uniform(0.5, 1.5)))
-        writing = asyncio.create_task(_write_on(deployment, chance, chats, number))
+        writing = asyncio.create_task(_write_on(deployment, storm, chance, number))
         for driver in deployment.drivers:
             driver.inject_fault(chance)
             driver.refuse_change(chance)
@@ -82,13 +83,11 @@ async def _rage(
         await writing
 
 
-async def _rage_wildly(
-    deployment: Deployment, storm: Storm, chance: random.Random, chats: Sequence[int]
-) -> None:
+async def _rage_wildly(deployment: Deployment, storm: Storm, chance: random.Random) -> None:
     """Do the same while people delete unfinished messages."""
     async with asyncio.TaskGroup() as group:
         deleting = group.create_task(_delete_at_random(deployment, chance))
-        await _rage(deployment, storm, chance, chats)
+        await _rage(deployment, storm, chance)
         deleting.cancel()
 
 
@@ -105,18 +104,17 @@ async def run_storm(home: Path, spawner: Path, storm: Storm, *, seed: int, name:
     print(f"\nseed {seed}, home {home}")
     async with Deployment(home, spawner, drivers=others, **settings) as deployment:
         deployment.telegram.has_drafts = chance.random() < 0.5
-        chats = chats_of(deployment, storm.people)
-        await meet(deployment, chats)
+        await meet(deployment, chats_of(deployment, storm.people))
         await lose_power(deployment)
         tales = Tales(chance, breaking=BREAKING)
         deployment.tell(tales)
         deployment.stream_slowly()
         rage = _rage_wildly if storm.is_wild else _rage
-        await rage(deployment, storm, chance, chats)
+        await rage(deployment, storm, chance)
         deployment.clear_faults()
         deployment.stream_slowly()
         await deployment.open_process()
-        await _write_on(deployment, chance, chats, storm.messages - len(deployment.said))
+        await _write_on(deployment, storm, chance, storm.messages - len(deployment.said))
         tales.breaking = 0.0
         findings = await deployment.stop_and_inspect()
         world = look_at_world(home, deployment.shown())
@@ -125,6 +123,7 @@ async def run_storm(home: Path, spawner: Path, storm: Storm, *, seed: int, name:
             "messages": len(deployment.said),
             "broken calls": tales.broken,
             "compactions": tales.summaries,
+            "deleted by hand": deployment.deleted,
             "stumps": len(world.stumps),
             "doubled": len(world.doubled),
         }
