@@ -59,15 +59,16 @@ class FileGuard:
         Somebody else's change of the content counts as ours then; a file that is deleted, replaced
         or emptied is still found.
         """
-        self._is_shared = is_shared
+        self._is_shared = True
         self.remember()
+        self._is_shared = is_shared
 
     def remember(self) -> None:
         """Remember the files after own work; files that are not the same are left to be found.
 
         Own work changes them by checkpoints only, and never empties the main file.
         """
-        is_checkpoint = self._note_checkpoint()
+        is_checkpoint = self._note_checkpoint() or self._is_shared
         with suppress(OSError):
             found, log = _look(self._path), _look(self._log)
             if _is_same(found, self._main) and found.size and is_checkpoint:
