@@ -104,7 +104,7 @@ HARMLESS = (
         " sslcainfo sslcapath sslcert sslkey sslcipherlist sslversion sslbackend pinnedpubkey"
         " followredirects noepsv proxyauthmethod proxysslcainfo",
     ),
-    *("i18n.*", "index.*", "init.defaultbranch"),
+    *("help.format", "i18n.*", "index.*", "init.defaultbranch"),
     *("init.defaultobjectformat", "interactive.singlekey", "log.*", "lsrefs.*", "mailinfo.*"),
     *("mailmap.blob", "maintenance.*", "merge.*.name", "merge.*.recursive"),
     *_within(
@@ -138,6 +138,8 @@ HARMLESS = (
     ),
 )
 """Settings that name no program, and no file that git would show or write; `*` fits any text."""
+_NAMING = "*hook|*command|*cmd|*program|*helper|*editor|*pager|*textconv|*driver|*exec"
+"""Names that stand for a program, also in a section that is harmless as far as it is known."""
 _NEUTRAL: Mapping[str, str] = {
     "filter.*.required|http.savecookies": "false",
     "http.sslverify|http.*.sslverify": "true",
@@ -178,8 +180,14 @@ _SAFE = (
     " count-objects check-ignore check-attr check-mailmap diff-files diff-index diff-tree"
     " whatchanged cherry var verify-commit verify-tag write-tree update-index merge-file"
     " for-each-repo filter-branch send-email version column stripspace patch-id sh-i18n"
+    " pack-objects unpack-objects index-pack prune prune-packed remote-http remote-https http-fetch"
+    " verify-pack show-index multi-pack-index commit-graph unpack-file mktree mktag commit-tree"
+    " mailinfo mailsplit fmt-merge-msg upload-archive--writer difftool--helper"
 )
-"""Subcommands that obey `core.hooksPath`: others run hooks before they read the configuration."""
+"""Subcommands that obey `core.hooksPath`, or change neither references nor an index.
+
+Others run hooks before they read the configuration.
+"""
 _SCRIPT = r"""#!/bin/bash -p
 # Git, without the programs that a repository's or the home's configuration names.
 guard=${BASH_SOURCE[0]%/*}
@@ -208,7 +216,10 @@ while :; do
             globals+=("$1" "${2-}")
             shift
             [ $# -eq 0 ] || shift ;;
-        ''|--exec-path|--html-path|--man-path|--info-path|--version|-v|--help|-h|--list-cmds=*|config)
+        -h|--help)  # the configuration may name the program that shows a page
+            [ $# -gt 1 ] || exec "$real" "${globals[@]}" "$1"
+            set -- help "${@:2}" ;;
+        ''|--exec-path|--html-path|--man-path|--info-path|--version|-v|--list-cmds=*|config)
             exec "$real" "${globals[@]}" "$@" ;;
         -*) globals+=("$1"); shift ;;
         *) break ;;
@@ -223,7 +234,7 @@ mapfile -d '' -t found < <(
     fail "the configuration can't be read, so programs that it names can't be switched off"
 unset 'found[-1]'
 case $1 in @SAFE@) hooks=none ;; bisect*|remote) hooks=reference-transaction ;; *) hooks='*' ;; esac
-if [ $hooks != none ] && place=$("$real" "${globals[@]}" rev-parse --path-format=absolute \
+if [ "$hooks" != none ] && place=$("$real" "${globals[@]}" rev-parse --path-format=absolute \
     --git-common-dir 2>/dev/null); then
     for hook in "$place"/hooks/$hooks; do
         [ ! -x "$hook" ] || [[ $hook == *.sample ]] || fail "$1 would run the hook $hook; remove it"
@@ -239,8 +250,8 @@ for ((at = 0; at < ${#found[@]}; at += 2)); do
     fi
     section=${key%%.*} kind=${key%%.*}.${key##*.}
     [ "$kind" = "$key" ] || kind=$section.*.${key##*.}
-    [[ $harmless != *" $kind "* && $harmless != *" $section.* "* && $harmless != *" $key "* ]] ||
-        continue
+    [[ $harmless != *" $kind "* && $harmless != *" $key "* ]] || continue
+    case $key in @NAMING@) ;; *) [[ $harmless != *" $section.* "* ]] || continue ;; esac
     case $key in
         core.worktree)
             top=$("$real" "${globals[@]}" rev-parse --show-toplevel) || exit
@@ -290,6 +301,7 @@ def _render() -> str:
         _SCRIPT.replace("@EXPORTS@", f"export {exports}")
         .replace("@HARMLESS@", " ".join(HARMLESS))
         .replace("@SAFE@", _SAFE.replace(" ", "|"))
+        .replace("@NAMING@", _NAMING)
         .replace("@NEUTRAL@", "\n        ".join(neutral))
     )
 
@@ -307,6 +319,8 @@ def is_harmless_setting(key: str) -> bool:
     section, dot, rest = key.partition(".")
     middle, _, name = rest.rpartition(".")
     plain = f"{section.lower()}{dot}{f'{middle}.' if middle else ''}{name.lower()}"
+    if any(fnmatchcase(plain, name) for name in _NAMING.split("|")):
+        return False
     return any(fnmatchcase(plain, pattern) for pattern in HARMLESS)
 
 

@@ -56,7 +56,10 @@ ENVIRONMENT = {
     "RUSTC": "rustc",
     "RUSTC_WRAPPER": "",
     "RUSTC_WORKSPACE_WRAPPER": "",
+    "HGRCSKIPREPO": "1",
+    "OCTAVE_INITFILE": "/dev/null",
     "npm_config_browser": "false",
+    "npm_config_init_module": "/nonexistent/init.js",
     "npm_config_viewer": "man",
 }
 _MERGED = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")

@@ -37,7 +37,7 @@ def _is_here(path):
 class _Last:
     @staticmethod
     def find_spec(name, path=None, target=None):
-        if sys.argv[:1] not in (["-c"], ["-m"], [""]):
+        if sys.argv[:1] not in (["-c"], ["-m"], ["-"], [""]):
             return
         if sys.path and _is_here(sys.path[0]):
             sys.path.append(sys.path.pop(0))

@@ -179,6 +179,8 @@ any difftool -y
 any mergetool -y
 any help -w log
 any help -m log
+any --help log
+any -C . --help log
 any instaweb
 any stauts
 any for-each-repo --config=maintenance.repo status

@@ -30,6 +30,7 @@ PROGRAMS = (
     *("submodule.sub.update", "tar.x.command", "web.browser", "browser.b.cmd", "man.b.cmd"),
     *("difftool.d.cmd", "mergetool.d.cmd", "diff.tool", "merge.tool", "sendemail.smtpServer"),
     *("sendemail.toCmd", "sendemail.sendmailCmd", "uploadpack.packObjectsHook", "instaweb.httpd"),
+    *("gc.recentObjectsHook", "receive.x.helper", "push.laterCommand"),
     *("init.templateDir", "hook.h.command", "some.program", "rebase.instructionFormat"),
 )
 """Settings of git that name a program, under some name."""
@@ -117,6 +118,23 @@ def test_no_harmless_setting_runs_a_program(tmp_path: Path) -> None:
 def test_a_setting_that_names_a_program_is_not_harmless(key: str) -> None:
     assert not git_guard.is_harmless_setting(key)
     assert not git_guard.is_harmless_setting(key.upper())
+
+
+_UNUSUAL = """
+git init -q a; cd a; git config man.viewer x; git config man.x.cmd 'touch ../ran; :'
+git --help log; git -C . --help log; git --no-pager --help log
+touch b c d; echo exit > .git/hooks/later; chmod +x .git/hooks/later; git daemon; echo "daemon: $?"
+ls ..
+"""
+
+
+@needs_bubblewrap
+async def test_pages_of_help_and_unknown_subcommands_are_guarded(tmp_path: Path) -> None:
+    command = Command(workspace="anna", argv=("/bin/bash", "-c", _UNUSUAL))
+    done = await run_command(make_local(tmp_path), command, seconds=60, most_bytes=100_000)
+    lines = done.output.decode().splitlines()
+    assert "git: daemon would run the hook" in lines[-3]
+    assert lines[-2:] == ["daemon: 128", "a"], lines
 
 
 @pytest.fixture
