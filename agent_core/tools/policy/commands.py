@@ -221,9 +221,9 @@ class _Lister:
         if name is not None and name in programs.RUNNERS:
             self.add("run", shown, WORKSPACE)
             inner = unfold(name, words)
-            if inner is None:
+            if inner is None or depth > _DEEPEST:
                 self.doubt(shown)
-            elif inner and depth <= _DEEPEST:
+            elif inner:
                 self._read_words(inner, command, depth + 1)
             return
         self.add("run", shown, WORKSPACE)

@@ -167,6 +167,8 @@ class _Reader:
             self._descend(node, depth, is_certain=False)
 
     def _descend(self, node: Node, depth: int, *, is_certain: bool) -> None:
+        if node.type == "expansion" and any(one.type in ("=", ":=") for one in node.children):
+            self._forget(node)
         for child in node.children:
             self.read(child, depth + 1, is_certain=is_certain)
 

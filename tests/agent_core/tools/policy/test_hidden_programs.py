@@ -26,6 +26,8 @@ RUNNERS = (
     *("xargs --process-slot-var ls sh x.sh", "xargs -I ls ls x.sh", "xargs -i {} x.sh"),
     *("sudo --prompt ls sh x.sh", "sudo -np ls sh x.sh", "sudo -D . ls", "sudo -s ls"),
     *("flock --wait 1 ls sh x.sh", "flock -xw 1 ls sh x.sh", "unshare -w ls sh x.sh"),
+    *("nice nice nice nice nice nice nice sh x.sh", "env env env env env env env sh x.sh"),
+    *("set -a; : ${LD_PRELOAD:=./x.so}; ls", "set -a; : ${BASH_ENV=x}; bash -c ls"),
     *("chroot . ls", "chroot --userspec=a . ls", "ionice -P ls sh x.sh", "doas -s"),
 )
 SHELLS = (
@@ -62,6 +64,7 @@ ORDINARY = (
     *("split -l 100 a part", "split -b10M a part", "csplit -k a 5", "cp -a src/ b"),
     *('echo "now: `date`"', "cat <<'E'\nuse `x` and $(y)\nE", "git commit -m 'a `b`'"),
     *('echo "a <(b) \\`c\\`"', "ls # don't `x`", "grep '$(' a", "b=([1]=x [2]=y)", "echo ${x:-a}"),
+    *("echo ${x:=a}", "nice env timeout 5 ls"),
 )
 
 
