@@ -319,9 +319,10 @@ def is_harmless_setting(key: str) -> bool:
     section, dot, rest = key.partition(".")
     middle, _, name = rest.rpartition(".")
     plain = f"{section.lower()}{dot}{f'{middle}.' if middle else ''}{name.lower()}"
-    if any(fnmatchcase(plain, name) for name in _NAMING.split("|")):
-        return False
-    return any(fnmatchcase(plain, pattern) for pattern in HARMLESS)
+    is_naming = any(fnmatchcase(plain, ending) for ending in _NAMING.split("|"))
+    whole = f"{section.lower()}.*"
+    known = (pattern for pattern in HARMLESS if not (is_naming and pattern == whole))
+    return any(fnmatchcase(plain, pattern) for pattern in known)
 
 
 def install(folder: Path) -> Path:
