@@ -29,6 +29,9 @@ FILLER = "let me think"
 SLOW = f"{FILLER}. " * 40 + "It is"
 """The start of a slow answer, up to its mark."""
 
+SUMMARY = "All before this was answered."
+"""The summary of a compaction. What was kept from before it is no request."""
+
 _SAID = re.compile(r"\b(say|ring|collapse|long|slow|tale|fetch) (m\d+-\d+)\b")
 _TOKEN = re.compile(r"\bm(\d+)-(\d+)(?:\.(\d+))?\b")
 _NOTE = re.compile(r"^.*don.t know whether it took effect: .*$", re.MULTILINE)
@@ -132,7 +135,7 @@ def said_since_answer(messages: Sequence[dict[str, Any]]) -> Iterator[tuple[str,
     """Yield verb and mark of each message since the last answer."""
     for message in _since_answer(messages):
         if message["role"] == "user":
-            yield from _SAID.findall(_words(message))
+            yield from _SAID.findall(_words(message).rpartition(SUMMARY)[2])
 
 
 def called_since_answer(messages: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -144,12 +147,14 @@ def called_since_answer(messages: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 def _since_answer(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the messages after the last answer without tool calls."""
+    """Return the messages after the last answer without tool calls, or from a summary on."""
     start = 0
     for place, message in enumerate(messages):
         kinds = {block["type"] for block in _blocks(message)}
         if message["role"] == "assistant" and "tool_use" not in kinds:
             start = place + 1
+        elif SUMMARY in _words(message):
+            start = place
     return list(messages[start:])
 
 

@@ -16,6 +16,7 @@ from tests.emulators.streaming import Answer, Fault, Reply, text_answer
 from tests.faults.findings import squeeze
 from tests.faults.script import (
     LINES,
+    SUMMARY,
     Asked,
     Script,
     called_since_answer,
@@ -48,8 +49,9 @@ class Tales(Script):
     def answer(self, body: dict[str, Any]) -> Reply:
         """Return the reply to one request."""
         if not is_turn(body):
-            self.summaries += "Sum it up" in str(body.get("system"))
-            return text_answer("A talk")
+            is_summary = "Sum it up" in str(body.get("system"))
+            self.summaries += is_summary
+            return text_answer(SUMMARY if is_summary else "A talk")
         answer_id = next(self.ids)
         said = list(said_since_answer(body["messages"]))
         fetched = set(called_since_answer(body["messages"]))

@@ -27,6 +27,10 @@ BREAKING = 0.5
 ANSWERS_AGAIN = 0.6
 """The part of the messages that go to a chat where somebody waits already."""
 FALLBACK = "claude-haiku-5-5"
+CONNECTED = 0.5
+"""The part of the processes that connect before they are killed. On a busy machine, most of the
+others don't.
+"""
 SMALL_WINDOW = "16000"
 
 
@@ -75,6 +79,8 @@ async def _rage(deployment: Deployment, storm: Storm, chance: random.Random) -> 
         for driver in deployment.drivers:
             driver.inject_fault(chance)
             driver.refuse_change(chance)
+        if chance.random() < CONNECTED:
+            await process.ready()
         with suppress(TimeoutError):
             await process.died(within=0.5 + chance.expovariate(1 / storm.mean_life))
             pytest.fail(f"a gateway died by itself: see {deployment.home}/output.log")
