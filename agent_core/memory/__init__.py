@@ -58,9 +58,6 @@ if TYPE_CHECKING:
     from agent_core.memory.contract import ExternalSessionId as ExternalSessionId
     from agent_core.memory.contract import MemoryProvider as MemoryProvider
     from agent_core.memory.contract import MemorySnapshot as MemorySnapshot
-    from agent_core.memory.differences import clip as clip
-    from agent_core.memory.differences import shorten_pair as shorten_pair
-    from agent_core.memory.differences import show_exchange as show_exchange
     from agent_core.memory.explanations import ChangeName as ChangeName
     from agent_core.memory.explanations import ChangeStep as ChangeStep
     from agent_core.memory.explanations import Explanation as Explanation

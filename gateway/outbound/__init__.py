@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from gateway.outbound.buttons import (
         make_undo_buttons_of_call as make_undo_buttons_of_call,
     )
+    from gateway.outbound.buttons import offer_command as offer_command
     from gateway.outbound.buttons import read_command as read_command
     from gateway.outbound.buttons import stand_for as stand_for
     from gateway.outbound.channel import CommandFormatter as CommandFormatter

@@ -24,6 +24,14 @@ def stand_for(words: str, label: str, style: Style = "plain") -> Choice:
     return Choice(key=key, label=label, style=style)
 
 
+def offer_command(words: str, label: str) -> tuple[Choice, ...]:
+    """Make a button that sends `/words`; none if they don't fit into a key, such as a long name."""
+    try:
+        return (stand_for(words, label),)
+    except ValueError:
+        return ()
+
+
 def make_undo_button(row: LedgerEntry, number: ChangeName, label: str) -> Choice:
     """Make a button that undoes one change.
 

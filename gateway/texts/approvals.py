@@ -12,7 +12,7 @@ from agent_core.tools import (
     is_exact,
     list_reach,
 )
-from agent_core.transcript import UntrustedSource, split_source
+from agent_core.transcript import UntrustedSource, split_source, strip_controls
 from gateway.texts.excerpts import PAGE_BREAK, is_long, show_ends, squeeze
 from gateway.texts.people import quote_name
 
@@ -108,19 +108,19 @@ _EARLIER = Text("an earlier answer that rests on other people's words")
 
 def propose(change: str, sources: Sequence[UntrustedSource]) -> str:
     """Ask whether to make a change after words of others were read."""
-    return _PROPOSAL(sources=name_sources(sources), change=fence(change))
+    return _PROPOSAL(sources=name_sources(sources), change=fence(strip_controls(change)))
 
 
 def describe_done(change: str) -> str:
-    """Say what an accepted change took away and what it brought."""
-    return _DONE(change=fence(change))
+    """Say what an accepted change took away and what it brought, both whole."""
+    return _DONE(change=fence(strip_controls(change)))
 
 
 def describe_outdated(change: str) -> str:
     """Say that an accepted change was not made, and show it if it is known."""
     if not change:
         return OUTDATED()
-    return f"{OUTDATED()}\n\n{_OUTDATED_SHOWN(change=fence(change))}"
+    return f"{OUTDATED()}\n\n{_OUTDATED_SHOWN(change=fence(strip_controls(change)))}"
 
 
 def add_sources(question: str, sources: Sequence[UntrustedSource]) -> str:

@@ -1,6 +1,7 @@
 """Sentences about why something is remembered, and about undoing changes."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agent_core.localization import Plural, Text, format_date, join_list
@@ -12,11 +13,12 @@ from agent_core.memory import (
     SourceMessage,
     UndoneChange,
     UndoRefused,
+    fence,
 )
 from agent_core.state.lifecycle.redact import FORGOTTEN
 from agent_core.state.memory.ledger import Change, LedgerEntry
 from agent_core.tools import local_time
-from agent_core.transcript import flatten
+from agent_core.transcript import flatten, strip_controls
 from gateway.texts.approvals import name_sources
 from gateway.texts.general import name_platform
 from gateway.texts.people import quote_name
@@ -135,6 +137,7 @@ _EXTERNAL_DEAD = Text("failed: {count:,} (see the log)")
 _EXTERNAL_MISSING = Text("its server doesn't support {names}")
 _UNDO_LABEL = Text("Undo: {entry}")
 _UNDO_DELETION_LABEL = Text("Restore: {entry}")
+_MARKUP = re.compile(r"[`*_~\[\]<>|#\\\n]")
 _LONGEST = 300
 """Characters of an entry or of a message that are shown."""
 _MOST_SAYINGS = 5
@@ -315,17 +318,26 @@ def _describe_step(step: ChangeStep, viewer: Viewer) -> str:
 def _describe_change(row: LedgerEntry) -> str:
     change = row.change
     if row.origin.undoes is not None:
-        return _UNDID(result=_describe_result(change))
+        return _UNDID(result=_describe_result(change, _shorten))
     if change.after is None:
         return _DELETED()
     quote = _FORGOTTEN_TEXT() if change.after == FORGOTTEN else _quote(change.after)
     return (_SAVED if change.before is None else _CHANGED)(quote=quote)
 
 
-def _describe_result(change: Change) -> str:
+def _shorten(entry: str) -> str:
+    return flatten(entry, _LONGEST)
+
+
+def _show_whole(entry: str) -> str:
+    """Show an entry as it is: apps must not read it as markup, or join its lines."""
+    shown = strip_controls(entry)
+    return f"\n{fence(shown)}" if _MARKUP.search(shown) else shown
+
+
+def _describe_result(change: Change, show: Callable[[str], str] = _show_whole) -> str:
     """Describe an entry after a change was undone."""
-    before = flatten(change.before or "", _LONGEST)
-    after = flatten(change.after or "", _LONGEST)
+    before, after = show(change.before or ""), show(change.after or "")
     if change.before is None and change.after is None:
         return _NO_EFFECT()
     if change.before is None:

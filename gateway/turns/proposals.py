@@ -17,7 +17,7 @@ from agent_core.agent.review import (
 )
 from agent_core.ids import CallId, PersonId, QuestionId, TaskId
 from agent_core.localization import use_language
-from agent_core.memory import clip, show_changes
+from agent_core.memory import show_changes
 from agent_core.state.conversations import messages, questions, sessions, turns
 from agent_core.state.conversations.questions import Choice, Kind, NewQuestion, Question
 from agent_core.state.engine.database import Connection, Database
@@ -38,6 +38,7 @@ from gateway.outbound import (
     Questions,
     make_secret,
     make_undo_buttons_of_call,
+    offer_command,
     stand_for,
 )
 from gateway.people import find_direct_chat
@@ -281,7 +282,8 @@ class AcceptedProposals:
         question_id = QuestionId(int(task.payload.removesuffix(_CHECKED)))
         accepted = await self.database.read(lambda c: self._load(c, question_id))
         if accepted and not task.payload.endswith(_CHECKED):
-            if not await self._is_as_shown(accepted):
+            now = await self._preview(accepted)
+            if accepted.shown and now not in ("", accepted.shown):
                 _log.info("an accepted change is not made: it is no longer what was shown")
                 accepted = None
             else:  # after a crash, the change itself may be what differs
@@ -289,6 +291,8 @@ class AcceptedProposals:
                 await self.database.write(
                     "proposals.checked", lambda c: tasks.save(c, task_id=task.id, payload=payload)
                 )
+                # The question about a lesson shows both texts in words of its own.
+                accepted = replace(accepted, shown=accepted.shown or now)
         result = await self.calls.run(accepted.call) if accepted else None
         is_made = result is not None and not result.is_error
         if result and not is_made:
@@ -301,13 +305,12 @@ class AcceptedProposals:
         )
         self.dispatcher.enqueue(rows)
 
-    async def _is_as_shown(self, accepted: _Accepted) -> bool:
-        """Return whether a change takes away and brings what its person was shown."""
-        if not accepted.shown:
-            return True
+    async def _preview(self, accepted: _Accepted) -> str:
+        """Describe what a change takes away and brings now; "" if it is not compared."""
+        if accepted.call.call.name not in _COMPARED:
+            return ""
         with use_language(accepted.call.person.language):
-            now = await self.calls.preview(accepted.call)
-        return now in ("", accepted.shown)
+            return await self.calls.preview(accepted.call)
 
     def _report(
         self, connection: Connection, question_id: QuestionId, made: _Accepted | None
@@ -327,7 +330,7 @@ class AcceptedProposals:
         if place is None:
             return []
         with speak_to(connection, question.person_id):
-            shown = clip(made.shown if made else json.loads(question.payload).get("shown", ""))
+            shown = made.shown if made else json.loads(question.payload).get("shown", "")
             outgoing = NewOutboxMessage(
                 platform=place[0],
                 chat=place[1],
@@ -343,9 +346,9 @@ class AcceptedProposals:
         call, target = made.call.call, made.shown.partition("\n")[0].strip("[]")
         if call.name == "skill_manage":
             name = str(json.loads(call.arguments).get("name", ""))
-            return (stand_for(f"undo skill {name}", UNDO()),) if name else ()
+            return offer_command(f"undo skill {name}", UNDO())
         if target == "team" or target.startswith("block:"):
-            return (stand_for(f"block undo {target.removeprefix('block:')}", UNDO()),)
+            return offer_command(f"block undo {target.removeprefix('block:')}", UNDO())
         owner_id = self.calls.find_owner(made.call)
         if owner_id is None:
             return ()

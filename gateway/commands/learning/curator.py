@@ -189,7 +189,10 @@ class CuratorCommands:
         # Newest first: each undo then finds the list as its change left it.
         numbers = [index.find_number(row) for row in reversed(rows)]
         undo = (stand_for(f"undo {numbers[0]}", UNDO()),) if len(numbers) == 1 else ()
-        return Reply(text=texts.describe_tidied(numbers), buttons=(*undo, *more))
+        return Reply(
+            text=texts.describe_tidied([row.change for row in rows], numbers),
+            buttons=(*undo, *more),
+        )
 
     async def _offer_more(self, call: Call) -> tuple[Choice, ...]:
         """Make a button for the proposals that still wait, if any do."""

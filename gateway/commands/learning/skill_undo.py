@@ -13,7 +13,7 @@ from agent_core.state.memory import blocks, ledger, skill_changes, skills
 from agent_core.state.memory.ledger import LedgerEntry, Origin
 from gateway.commands.memory_scope import PERSON
 from gateway.commands.registry import Call, Reply
-from gateway.outbound import stand_for
+from gateway.outbound import offer_command
 from gateway.texts import memory
 from gateway.texts.general import OWNER_ONLY
 from gateway.texts.tools import skills as texts
@@ -55,8 +55,8 @@ class SkillUndo:
             return Reply(text=texts.describe_kept(error.strerror or str(error)))
         if made is None:
             return Reply(text=texts.UNKNOWN(name=name))
-        again = stand_for(f"undo {_WORD} {name}", memory.UNDO_AGAIN())
-        return Reply(text=texts.describe_undone(name, made.change), buttons=(again,))
+        again = offer_command(f"undo {_WORD} {name}", memory.UNDO_AGAIN())
+        return Reply(text=texts.describe_undone(name, made.change), buttons=again)
 
     async def find_newest(self, call: Call, newest: int) -> str | None:
         """Return the skill that the newest change of all is about, if an owner's turn made it.

@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterable, Sequence
 
 from agent_core.localization import Plural, Text, format_date, join_list
-from agent_core.memory import fence, show_difference
+from agent_core.memory import fence, show_changes, show_difference
 from agent_core.skills.curation import Merge, Proposal, ProposalState, RestoredSnapshot
-from agent_core.state.memory.ledger import LedgerEntry
+from agent_core.state.memory.ledger import Change, LedgerEntry
 from agent_core.state.memory.skills import SkillState
 from agent_core.tools import local_time
-from agent_core.transcript import flatten
+from agent_core.transcript import flatten, strip_controls
 
 _LONGEST = 240
 _LONGEST_DIFFERENCE = 2_500
@@ -48,8 +48,10 @@ DECIDED: dict[ProposalState, Text] = {
     "declined": Text("Declined. I won't propose that again."),
     "outdated": Text("I changed nothing: this has changed since I proposed it."),
 }
-_TIDIED = Text("Done. {command} takes this back.")
-_TIDIED_MORE = Text("Done. To take this back, send these one after the other: {commands}.")
+_TIDIED = Text("Done:\n\n{change}\n\n{command} takes this back.")
+_TIDIED_MORE = Text(
+    "Done:\n\n{change}\n\nTo take this back, send these one after the other: {commands}."
+)
 MERGED_BEFORE = Text("You accepted this already. /curator report shows what has changed.")
 _REFUSED = Text("I changed nothing. Details in English: “{reason}.”")
 _MERGED = Text(
@@ -116,16 +118,17 @@ def describe_proposals(proposals: Sequence[Proposal], more: int, *, is_whole: bo
     return "\n\n".join([*parts, *([_MORE(more)] if more else [])])
 
 
-def describe_tidied(numbers: Sequence[int]) -> str:
-    """Tell that notes were changed. `numbers` are those of the changes, in the order to undo."""
+def describe_tidied(changes: Sequence[Change], numbers: Sequence[int]) -> str:
+    """Tell what went and what came. `numbers` are those of the changes, in the order to undo."""
+    shown = fence(strip_controls(show_changes(changes)))
     commands = [f"/undo {one}" for one in numbers]
     match commands:
         case []:
             return DECIDED["accepted"]()
         case [command]:
-            return _TIDIED(command=command)
+            return _TIDIED(change=shown, command=command)
         case _:
-            return _TIDIED_MORE(commands=join_list(commands))
+            return _TIDIED_MORE(change=shown, commands=join_list(commands))
 
 
 def describe_refused(reason: str) -> str:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from agent_core.agent.review import LONGEST, Claim, Lesson
 from agent_core.localization import Plural, Text
-from agent_core.memory import ChangeName, fence, shorten_pair
+from agent_core.memory import ChangeName, fence
 from agent_core.state.people.people import Learning, Summary
-from agent_core.transcript import flatten
+from agent_core.transcript import flatten, strip_controls
 
 _LEARNED = Text("Learned from what you said:")
 _LINE = Text("- {entry}")
@@ -124,12 +124,12 @@ def describe_learned(entries: Sequence[str], held: int, *, has_draft: bool = Fal
 def ask_about(claim: Claim, doubt: str, replaced: str = "") -> str:
     """Ask whether to remember a claim, and say why it is not remembered without a yes.
 
-    `replaced` is the note that goes for it. Of long ones, the part that differs is shown.
+    `replaced` is the note that goes for it; both are shown whole.
     """
     reason = describe_doubt(doubt)
     is_proved = doubt not in ("source", "quote")
     if replaced:
-        was, entry = map(fence, shorten_pair(replaced, claim.text))
+        was, entry = (fence(strip_controls(one)) for one in (replaced, claim.text))
         if not is_proved:
             return _QUESTION_REPLACE_UNPROVED(doubt=reason, was=was, entry=entry)
         quote = _quote(claim.quote)

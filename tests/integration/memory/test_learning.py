@@ -338,6 +338,12 @@ async def test_the_same_error_twice_proposes_a_patch_of_the_skill_behind_it(
         async with asyncio.timeout(PATIENCE):
             while "Look before you remove." not in place.read_text():
                 await asyncio.sleep(0.01)
+        done = await harness.chat.sees_text("Done:")
+        assert f"-{old}" in done.text
+        assert "+Look before you remove." in done.text
+        await harness.chat.press(done.labels[0])
+        await harness.chat.sees_text("I've undone the newest change to the skill tidy.")
+        assert old in place.read_text()
     for shown in (asked, evidence):
         assert all(words in shown for words in ("tidy the shed again", "shed 1", "shed 2"))
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.memory.differences import LONGEST, shorten_pair
 from gateway.texts import approvals
 from tests.fakes.chat import FakeChat, PrefixedChat
 from tests.fakes.model import ask, call, say
@@ -16,6 +15,7 @@ from tests.integration.memory.test_learning import learning, read_profile, remem
 
 OLD, NEW = "Is allergic to nuts", "Moved to Linz"
 SAID = "I moved to Linz"
+PADDING, MIDDLE, END = "word " * 90, "in the middle", "at the end"
 LONG = "Is allergic to nuts. " + "Likes long notes. " * 60
 
 
@@ -32,6 +32,7 @@ async def replacing(
         await reviewed(harness)
         await harness.chat.says("/learned review")
         await harness.chat.sees_text("Should I re")
+        await harness.at_rest()  # a long question has several parts
         yield harness
 
 
@@ -39,6 +40,12 @@ def edit_profile(home: Path, old: str, new: str) -> None:
     """Change the person's USER.md by hand."""
     path = next(home.glob("memories/people/*/USER.md"))
     path.write_text(path.read_text().replace(old, new))
+
+
+def join_shown(harness: Harness, first: int) -> str:
+    """Join the words of the messages from the number `first` on, without the fences of parts."""
+    shown = "".join(one.text for one in harness.chat.shown[first:]).replace("`", "")
+    return "".join(shown.split())
 
 
 def question_of(harness: Harness) -> str:
@@ -66,12 +73,30 @@ async def test_question_and_reply_show_both_notes_and_undo(
         assert OLD in read_profile(tmp_path)
 
 
-async def test_of_long_notes_the_part_that_differs_is_shown(tmp_path: Path) -> None:
-    async with replacing(tmp_path, old=LONG.strip()) as harness:
-        asked = question_of(harness)
-        assert "Is allergic to nuts" in asked
-        assert "[… " in asked
-        assert len(asked) < 2_000
+@pytest.mark.parametrize("before", [LONG, f"{OLD}. {PADDING}{MIDDLE} {PADDING}{END}"])
+async def test_long_notes_are_shown_whole(tmp_path: Path, before: str) -> None:
+    async with replacing(tmp_path, old=before, new=f"Moved. {'And so on. ' * 18}") as harness:
+        first = len(harness.chat.shown)
+        assert "".join(before.split()) in join_shown(harness, 0)
+        await harness.chat.press(approvals.ACCEPT())
+        await harness.chat.sees_text("Done:")
+        await harness.at_rest()
+        said = join_shown(harness, first)
+        assert "".join(before.split()) in said
+        assert "Andsoon." * 18 in said
+
+
+@pytest.mark.parametrize("before", [f"{OLD}. {PADDING}{END}", f"{OLD} `not` **these**\n- [x] nor"])
+async def test_an_undo_shows_whole_notes_without_reading_them_as_markup(
+    tmp_path: Path, before: str
+) -> None:
+    async with replacing(tmp_path, old=before) as harness:
+        await harness.chat.press(approvals.ACCEPT())
+        done = await harness.chat.sees_text("Done:")
+        await harness.chat.press(done.labels[0])
+        undone = await harness.chat.sees_text("undone")
+        assert before in undone.text
+        assert NEW in undone.text
 
 
 @pytest.mark.parametrize("change", ["Is allergic to nuts and soy", ""])
@@ -100,21 +125,3 @@ async def test_without_the_old_note_the_question_says_that_it_adds(tmp_path: Pat
         profile = read_profile(tmp_path)
         assert OLD in profile
         assert NEW in profile
-
-
-def test_a_shortened_exchange_shows_what_differs_within_bounds() -> None:
-    common = "word " * 1_000
-    cases = {
-        "start": (f"old {common}", f"new {common}"),
-        "middle": (f"{common}old{common}", f"{common}new{common}"),
-        "end": (f"{common}old", f"{common}new"),
-    }
-    for before, after in cases.values():
-        was, comes = shorten_pair(before, after)
-        assert "old" in was
-        assert "new" in comes
-        assert "[… " in was
-        assert max(len(was), len(comes)) < LONGEST + 60
-    was, comes = shorten_pair("a" * 5_000, "b")
-    assert (len(was) < LONGEST + 60, comes) == (True, "b")
-    assert shorten_pair("It is\u202e x", "y") == ("It is x", "y")

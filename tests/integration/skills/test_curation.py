@@ -108,7 +108,8 @@ async def test_notes_that_repeat_each_other_are_proposed_and_tidied_after_a_yes(
         assert "- The cat is called Mimi" in shown.text
         assert "Twice." in shown.text
         await harness.chat.press("Accept 1")
-        await harness.chat.sees_text("Done.")
+        done = await harness.chat.sees_text("Done:")
+        assert "- The cat is called Mimi" in done.text
         assert find_notes(tmp_path).read_text() == render((*NOTES[:2], *NOTES[3:]))
         await harness.chat.says("/curator proposals")
         await harness.chat.sees_text("No proposal needs your decision.")

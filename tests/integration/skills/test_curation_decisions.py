@@ -84,16 +84,20 @@ async def test_each_accepted_change_says_how_to_undo_it_and_is_made_once(tmp_pat
         await looked(harness, 2)
         first, second = await list_keys(harness)
         account = ChatAccount(harness, "1", "Ana")
-        assert await account.says(f"/curator accept {first}") == "Done. /undo 6 takes this back."
-        told = await account.says(f"/curator accept {second}")
-        assert told == (
-            "Done. To take this back, send these one after the other: /undo 8 and /undo 7."
+        removed = await account.says(f"/curator accept {first}")
+        assert removed == (
+            "Done:\n\n```\n- The cat is called Mimi\n```\n\n/undo 6 takes this back."
         )
+        told = await account.says(f"/curator accept {second}")
+        assert "- Rows every Tuesday" in told
+        assert "- Likes short answers" in told
+        assert "+ Rows Tuesday, short answers" in told
+        assert "To take this back, send these one after the other: /undo 8 and /undo 7." in told
         tidied = find_notes(tmp_path).read_text()
         rows = await count(harness, "ledger", _BY_LOOKS)
         assert rows == 3
         assert await account.says(f"/curator accept {second}") == told
-        assert await account.says(f"/curator accept {first}") == "Done. /undo 6 takes this back."
+        assert await account.says(f"/curator accept {first}") == removed
         assert await count(harness, "ledger", _BY_LOOKS) == rows
         assert find_notes(tmp_path).read_text() == tidied
         await account.says("/undo 6")

@@ -106,6 +106,25 @@ async def sees_undone(harness: Harness, count: int) -> None:
     await harness.chat.until(lambda: sum(one.text == text for one in harness.chat.shown) == count)
 
 
+async def test_a_skill_whose_name_fits_no_button_is_undone_by_its_command(tmp_path: Path) -> None:
+    name = "keep-the-shopping-list-in-order"
+    text = f"---\nname: {name}\ndescription: Tidies lists.\n---\nSort them.\n"
+    create = manage(action="create", name=name, text=text)
+    patch = manage(action="patch", name=name, old="Sort them.", text="Sort them well.")
+    model = greeted(create, say("Made."), patch, say("Changed."))
+    async with running(tmp_path, model) as harness:
+        await greet(harness)
+        await harness.gateway.database.write("owner", make_owner)
+        harness.gateway.identity.forget_known()
+        await harness.chat.says("keep that")
+        await harness.chat.sees_text("Made.")
+        await harness.chat.says("and change it")
+        await harness.chat.sees_text("Changed.")
+        await harness.chat.says(f"/undo skill {name}")
+        await harness.chat.sees_text(f"I've undone the newest change to the skill {name}.")
+        assert (tmp_path / "skills" / name / "SKILL.md").read_text() == text
+
+
 async def test_the_agents_changes_of_skills_are_undone_in_chat(tmp_path: Path) -> None:
     text = "---\nname: tidy\ndescription: Tidies lists.\n---\nSort them.\n"
     create = manage(action="create", name="tidy", text=text)
