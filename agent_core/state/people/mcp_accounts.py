@@ -158,6 +158,11 @@ def delete_all(connection: Connection, *, person_id: PersonId) -> None:
     )
 
 
+def delete_key(connection: Connection, *, key: str) -> None:
+    """Delete the account whose tokens are in the file with this key."""
+    connection.execute("DELETE FROM mcp_accounts WHERE key = :key", {"key": key})
+
+
 def delete_shared(connection: Connection, *, server: str) -> None:
     """Delete the account of a server that everybody uses."""
     connection.execute(

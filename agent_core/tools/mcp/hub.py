@@ -356,8 +356,9 @@ class McpServers:
     async def _adopt(self, server: McpServer) -> None:
         try:
             await self.sign_ins.adopt(server)
+            await self.sign_ins.end_moved(server)
         except (StoreError, OSError) as error:  # the next start tries again
-            _log.warning("MCP server %s: its former sign-in is not used: %s", server.name, error)
+            _log.warning("MCP server %s: its former sign-ins stay: %s", server.name, error)
 
     async def _restart(self, name: str) -> None:
         """Connect to a server again, without the account that it has now."""

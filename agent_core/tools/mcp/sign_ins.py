@@ -173,6 +173,21 @@ class SignIns:
                     await self._restart(name)
             await clear_tokens(self._database, self._folder, list(self._servers.values()))
 
+    async def end_moved(self, server: McpServer) -> None:
+        """End the sign-ins at an address that the server had before: they open nothing here.
+
+        Raises `StoreError` and `OSError`.
+        """
+        keys = await asyncio.to_thread(self._folder.list_moved, server)
+
+        def work(connection: Connection) -> None:
+            for key in keys:
+                mcp_accounts.delete_key(connection, key=key)
+
+        if keys:
+            await self._database.write("mcp.moved", work)
+            self._due.set()
+
     async def adopt(self, server: McpServer) -> None:
         """Make the sign-in of an earlier version that of the owner.
 

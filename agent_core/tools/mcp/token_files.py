@@ -75,6 +75,15 @@ class TokenFolder:
             if path.stem not in known and path.stem != _CLIENT
         ]
 
+    def list_moved(self, server: McpServer) -> list[str]:
+        """List the keys of tokens that another address of a server gave. Blocks."""
+        found = {
+            path.stem: read_tokens(path).get("url")
+            for path in sorted((self.path / server.name).glob(f"*{_ENDING}"))
+            if path.stem != _CLIENT
+        }
+        return [key for key, url in found.items() if url and url != server.url]
+
     def has_former(self, server: str) -> bool:
         """Return whether an earlier version left a sign-in at a server. Blocks."""
         return self._name_former(server).exists()

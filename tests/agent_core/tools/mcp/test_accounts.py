@@ -453,6 +453,23 @@ async def test_the_sign_in_of_an_earlier_version_is_the_only_owners(tmp_path: Pa
             assert not (tmp_path / "tokens" / "web.json").exists()
 
 
+async def test_a_server_at_a_new_address_is_connected_for_nobody(tmp_path: Path) -> None:
+    async with oauth_server.serve() as on, oauth_server.serve() as elsewhere:
+        async with opened(on, tmp_path) as at:
+            await at.connect(at.ada, "ada@x")
+            await at.connect(at.bob, "bob@x")
+        async with opened(elsewhere, tmp_path) as at:
+            await wait_for(lambda: at.files() == [])
+            for person in (at.ada, at.bob):
+                (mine,) = await at.servers.sign_ins.list_of(person)
+                assert mine.signed_in_at is None
+            await at.connect(at.bob, "bob@y")
+            assert await at.read_mail(at.bob) == "a mail to bob@y"
+            assert "own account" in await at.read_mail(at.ada)
+        async with opened(elsewhere, tmp_path) as at:
+            assert await at.read_mail(at.bob) == "a mail to bob@y"
+
+
 async def test_with_several_owners_a_former_sign_in_is_nobodys(tmp_path: Path) -> None:
     async with oauth_server.serve() as on:
         async with opened(on, tmp_path) as at:
