@@ -25,17 +25,21 @@ AGENTS = ("coder", "writer", "one", "two")
 COMMITS = (
     "agents.tell:1",
     "agents.deliver:1",
-    *(f"turns.answer:{number}" for number in (1, 2, 4)),
+    "turns.answer:1",
+    *(f"turns.begin_step:{number}" for number in (1, 2, 4)),
     *(f"turns.input:{number}" for number in (1, 3, 5)),
     "turns.settle:1",
     "outbox.sent:1",
 )
-"""Commits of a message to three agents and of what they do; the number counts from the start."""
+"""Commits of a message to three agents and of what they do; the number counts from the start.
+
+The answer of an agent is committed with the beginning of its only call.
+"""
 KILLS = tuple(f"{phase}:{commit}" for commit in COMMITS for phase in ("begin", "committed"))
 FEW_KILLS = (
     "committed:agents.tell:1",
     "begin:agents.deliver:1",
-    "committed:turns.answer:2",
+    "committed:turns.begin_step:2",
 )
 _NAME = re.compile(r"You are (\w+), an agent\.")
 _NOTE = re.compile(r"\n\n[^\n]*don.t know whether it took effect[^\n]*$")
