@@ -7,6 +7,7 @@ command itself gives with `-c` stays, because the policy has judged it.
 """
 
 import os
+import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from fnmatch import fnmatchcase
@@ -334,10 +335,12 @@ def install(folder: Path) -> Path:
     try:
         if not _is_current(program):
             folder.mkdir(mode=0o755, exist_ok=True)
-            made = folder / f"git.{os.getpid()}"
-            made.write_text(SCRIPT, encoding="utf-8")
-            made.chmod(0o555)
-            made.replace(program)
+            # Commands begin side by side, in several threads: each writes a file of its own.
+            descriptor, made = tempfile.mkstemp(prefix="git.", dir=folder)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(SCRIPT)
+                os.fchmod(descriptor, 0o555)
+            Path(made).replace(program)
         for name in LINKS:
             with suppress(FileExistsError):
                 (folder / name).symlink_to("git")
