@@ -118,7 +118,9 @@ async def prey(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[
         "abstract": abstract,
     }
     async with open_backend(request, home) as backend:
-        yield Prey(home, backend, gateway, places, reached)
+        prey = Prey(home, backend, gateway, places, reached)
+        await prey.run("true")  # the first command writes the guard of git beside the workspaces
+        yield prey
     with suppress(BlockingIOError):
         assert not listener.recv(100), "a datagram came out"
     listener.close()
