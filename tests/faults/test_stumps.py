@@ -169,7 +169,7 @@ async def test_twenty_storms_of_broken_calls_leave_no_stump(
     world.assert_flawless()
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 async def test_deleted_messages_and_compactions_leave_no_stump(
     tmp_path: Path, spawner: Path
 ) -> None:

@@ -109,7 +109,9 @@ async def opened(home: Path) -> AsyncIterator[tuple[Served, FakeModel, str]]:
             async with api.post(url, json=body) as made:
                 assert made.status == 201
                 address = f"{url}/{(await made.json())['id']}"
-            async with api.patch(address, json={"text": "Water the plants", "zone": "UTC"}) as done:
+            async with api.patch(
+                address, json={"text": "Water the plants", "zone": "Europe/Berlin"}
+            ) as done:
                 assert done.status == 200
             async with api.post(f"{running.address.origin()}/api/webhooks", json=hook) as made:
                 assert made.status == 201
