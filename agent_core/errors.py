@@ -60,7 +60,7 @@ class StoreDamaged(StoreError):
 
 
 class StoreVanished(StoreError):
-    """Somebody deleted, replaced or changed the database's files while it was open."""
+    """The files of an open database were deleted, replaced or changed by somebody else."""
 
     def __init__(self, message: str, *, is_readable: bool) -> None:
         """`is_readable`: the open connections still read everything that was stored."""

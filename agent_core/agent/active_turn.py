@@ -299,7 +299,10 @@ def limits_for(limits: Limits, job_turn: JobTurn | None) -> Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewTurn:
-    """What `insert_turn` writes. It refers to no running turn, whose journal refers to it."""
+    """The values that `insert_turn` writes.
+
+    They refer to no running turn, because its journal refers to them.
+    """
 
     prepared: PreparedTurn
     said: tuple[Message, ...]

@@ -40,7 +40,7 @@ class HistoryCache:
         return self._sessions.get(session_id)
 
     def recall_told(self, session_id: SessionId) -> Told:
-        """What the beginning of a session told, as far as it is known."""
+        """Return the known part of what the beginning of a session told."""
         return self._told.get(session_id, Told())
 
     def keep(self, session_id: SessionId, history: History) -> None:

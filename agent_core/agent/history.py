@@ -1,4 +1,4 @@
-"""What a session's next turn needs of its messages: those it shows, and what all of them told."""
+"""Keep the messages that a session shows, and the facts that all of its messages told."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +17,7 @@ _MESSAGE_BYTES = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """What the messages of a session told up to `last`, also those that are no longer shown."""
+    """The facts that a session's messages told up to `last`, also those no longer shown."""
 
     last: MessageId = START
     sources: tuple[UntrustedSource, ...] = ()

@@ -1,4 +1,4 @@
-"""How far a long search, removal or export is."""
+"""The progress of a long search, removal or export."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -23,7 +23,7 @@ class _Mark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Checkpoint:
-    """How far the log is copied into the main file, as the index of the log says."""
+    """The progress of copying the log into the main file, as the index of the log says."""
 
     salt: int
     """Another one each time the log starts from its beginning."""

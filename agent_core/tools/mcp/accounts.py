@@ -68,7 +68,7 @@ class _Named(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInOutcome:
-    """How a sign-in ended: whether a link took the address, and whether the server let them in."""
+    """The end of a sign-in: whether a link took the address, and the server let them in."""
 
     taken: Taken
     server: str = ""

@@ -144,7 +144,7 @@ _LONG_FORM = re.compile(r"--(no-)?([a-z][a-z0-9-]*)(=.*)?", re.S)
 
 @dataclass(slots=True)
 class GitCall:
-    """What the words of a call say.
+    """A call of git, as its words say.
 
     `settings` are those of `-c` that may name a program: a person must agree to each. `rest` are
     the words behind the subcommand. `is_unclear` means that something else may run.

@@ -106,7 +106,7 @@ wget -q --quiet --spider -T=# --timeout=# --method= --header= -O=: url
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Usage:
-    """How a program is called. `options` maps each option to the kind of its value, None for none.
+    """The usage of a program. `options` maps each option to the kind of its value, None for none.
 
     `slots` are the kinds of the other words; with `repeats`, the last kind holds for any more.
     """

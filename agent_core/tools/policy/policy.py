@@ -98,7 +98,7 @@ def make_facts(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Place:
-    """Where a call is made: its session, and the turn that a person began."""
+    """The place of a call: its session, and the turn that a person began."""
 
     session_id: SessionId
     root_id: TurnId

@@ -24,7 +24,7 @@ _NICENESS = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What to do with a text. `errors` is how bytes are read that are not UTF-8.
+    """The work to do on a text. `errors` is how bytes are read that are not UTF-8.
 
     An `is_output` has no control characters and no white space at its end, and is no text if it has
     a NUL. A text longer than `head` and `tail` is reported by so many first and last characters.
