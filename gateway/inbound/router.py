@@ -318,8 +318,9 @@ class InboundRouter:
         """Route the press of a button: of a question, or of a command."""
         row, press = pressed.row, pressed.press
         await self._dispatcher.revive(row.platform, conversion.name_chat(press.address))
-        identity = self._deps.identity
-        person = await identity.identify(row.platform, press.sender, is_message=False)
+        # Whoever was erased stays unknown when they press an old button.
+        is_open = await self._deps.questions.is_open(press.key)
+        person = await self._deps.identity.identify(row.platform, press.sender, may_enter=is_open)
         if person:
             set_language(person.language, press.sender.language)
         words = read_command(press.key)

@@ -159,15 +159,12 @@ class Questions:
 
         A forged key, or one of a closed question, changes nothing.
         """
-        pressed = question_views.read_key(key)
+        await self._take(reaction, lambda c: _find_pressed(c, key), is_press=True)
 
-        def find(connection: Connection) -> tuple[Question, str] | None:
-            if pressed is None:
-                return None
-            question = questions.find(connection, question_id=pressed.question_id)
-            return (question, pressed.choice) if question and pressed.opens(question) else None
-
-        await self._take(reaction, find, is_press=True)
+    async def is_open(self, key: str) -> bool:
+        """Return whether a button belongs to a question that waits. Raises `StoreError`."""
+        found = await self._database.read(lambda c: _find_pressed(c, key))
+        return found is not None and found[0].state == "open"
 
     async def hear(self, reaction: Reaction, words: str) -> bool:
         """Take words as the answer to an open question in this chat; False if they answer none.
@@ -329,6 +326,15 @@ def drop(
     if not questions.close(connection, question_id=question.id, now=now):
         return []
     return _close(connection, question, words)
+
+
+def _find_pressed(connection: Connection, key: str) -> tuple[Question, str] | None:
+    """Return the question of a button, and the choice that the button stands for."""
+    pressed = question_views.read_key(key)
+    if pressed is None:
+        return None
+    question = questions.find(connection, question_id=pressed.question_id)
+    return (question, pressed.choice) if question and pressed.opens(question) else None
 
 
 def _is_for_owner(question: Question) -> bool:

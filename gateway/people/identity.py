@@ -49,13 +49,12 @@ class Identity:
     _forgotten: int = field(default=0, init=False)
 
     async def identify(
-        self, platform: str, sender: Sender, *, is_message: bool = True
+        self, platform: str, sender: Sender, *, may_enter: bool = True
     ) -> Person | None:
         """Return the person of an account, or None for a stranger.
 
-        An account on the allowlist becomes a new person at its first message, but not by a press
-        of a button, which may be older than their erasure; the local console belongs to the owner.
-        Raises `StoreError`.
+        An account on the allowlist becomes a new person at its first message, unless it may not
+        enter; the local console belongs to the owner. Raises `StoreError`.
         """
         key = (platform, sender.user_id)
         known = self._known.get(key)
@@ -65,7 +64,7 @@ class Identity:
         asker = AccountRef(platform=platform, sender=sender)
         forgotten = self._forgotten
         person = await self.database.read(lambda connection: self._find(connection, asker))
-        if person is None and is_message:
+        if person is None and may_enter:
             person = await self._let_in(asker)
         # A person read before the cache was dropped may be out of date.
         if person is not None and forgotten == self._forgotten:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agent_core.localization import Plural, Text, join_list
-from agent_core.names import name_stranger
+from agent_core.names import read_call_name
 from agent_core.tools import name_zone
 
 CODE_INVALID = Text("That code is invalid, expired or already used. Ask for a new one.")
@@ -238,8 +238,9 @@ def close_question(question: str, outcome: str) -> str:
 
 
 def describe_choice(label: str, name: str) -> str:
-    """Show which choice was made, and by whom."""
-    return f"→ {label} ({name_stranger(name)})"
+    """Show which choice was made, and by whom if their name can stand there."""
+    called = read_call_name(name)
+    return f"→ {label} ({called})" if called else f"→ {label}"
 
 
 def describe_failure(reason: str, *, detail: str = "") -> str:

@@ -37,7 +37,9 @@ async def test_an_answer_in_a_room_shows_which_message_it_answers(stage: Stage) 
         await harness.at_rest()
         (answer,) = stage.telegram.messages(SUPERGROUP)
         assert answer.reply_to == asked
-        assert 'room "Kitchen", others can read along' in facts(stage.turns[-1])
+        shown = facts(stage.turns[-1])
+        assert "room, others can read along" in shown
+        assert "Kitchen" not in shown, "anybody in a room may give it a title"
         (direct,) = await harness.messages_to(ANNA, "two")
         assert direct.reply_to is None
 

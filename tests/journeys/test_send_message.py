@@ -62,4 +62,4 @@ async def test_a_file_of_the_workspace_goes_to_another_chat_once(stage: Stage) -
     for seen in (anna.seen(), anna.seen(str(SUPERGROUP))):
         assert [one.file for one in seen if one.file] == [("recipe.md", b"# Cake\n")]
     assert results(stage.turns[-2]) == ["Sent to #Kitchen."]
-    assert "leads out of the workspace" in results(stage.turns[-1])[0]
+    assert "/state.db is closed, and nobody can allow it" in results(stage.turns[-1])[0]

@@ -52,7 +52,8 @@ class Room:
     @property
     def shown_name(self) -> PlainName:
         """The given name, or the title if it is a plain name; for people, not for prompts."""
-        return self.name or read_plain_name(self.platform_title)
+        # Discord's titles read "House #kitchen", and no plain name has a sign.
+        return self.name or read_plain_name(self.platform_title.replace("#", " "))
 
     @property
     def audience(self) -> str:
