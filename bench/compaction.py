@@ -18,24 +18,22 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent_core.agent.compaction import (
-    Compactor,
-    ContextRules,
-    Summarizer,
-    TokenMeter,
-)
-from agent_core.agent.compaction.compactor import apply_compaction
+from agent_core.agent.compaction.compactor import Compactor, apply_compaction
 from agent_core.agent.compaction.context_window import TurnContextWindow
+from agent_core.agent.compaction.summaries import Summarizer
+from agent_core.agent.compaction.token_meter import ContextRules, TokenMeter
 from agent_core.agent.loop.guards import Budget, Limits
-from agent_core.agent.quotas import DailyLimit, QuotaRules, Quotas
+from agent_core.agent.quotas.balance import DailyLimit
+from agent_core.agent.quotas.reservations import QuotaRules, Quotas
 from agent_core.ids import CallId, TurnId
-from agent_core.memory.recall import RecallTool
-from agent_core.models import ModelAnswer, ModelRequest, Prices, TextDelta, Usage
+from agent_core.memory.recall.tool import RecallTool
 from agent_core.models.anthropic.translate import render_request
+from agent_core.models.catalog import Prices
+from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta, Usage
 from agent_core.state.conversations import messages
 from agent_core.state.conversations.messages import TranscriptPlace
 from agent_core.state.engine.database import Connection, Database
-from agent_core.tools import ToolContext
+from agent_core.tools.contract import ToolContext
 from agent_core.transcript import Message, TextPart, ToolSpec, user_message
 from tests.agent_core.state import rows
 from tests.emulators.anthropic_cache import PrefixCache, measure

@@ -11,7 +11,7 @@ from pathlib import Path
 import aiohttp
 
 from agent_core.ids import PersonId, TurnId
-from agent_core.skills.evaluation import EvalRecord, Run, dump_record
+from agent_core.skills.evaluation.record import EvalRecord, Run, dump_record
 from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.engine.database import now as wall_clock
@@ -23,8 +23,8 @@ from agent_core.state.tokenizer import PLACES, index_text
 from agent_core.transcript import TextPart, dump_stored
 from bench.retrieval.town import Talkers
 from gateway.bootstrap.lifecycle import Gateway
-from gateway.config import DATABASE
-from gateway.people import hash_secret
+from gateway.config.paths import DATABASE
+from gateway.people.console_access.links import hash_secret
 from tests.agent_core.skills.test_catalog import write_text
 
 VOCABULARY = tuple(Talkers(random.Random(4)).vocabulary)

@@ -29,7 +29,7 @@ from gateway.interfaces.http.console import Pages as ChatPages
 from gateway.interfaces.http.page_data import PageData
 from gateway.interfaces.operations.contexts import open_context
 from gateway.interfaces.operations.logins import make_login_link
-from gateway.interfaces.pages import Login, make_pages
+from gateway.interfaces.pages.routes import Login, make_pages
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.served import Served, served
 

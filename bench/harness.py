@@ -15,7 +15,7 @@ import uvloop
 
 from gateway.bootstrap.app import run
 from gateway.bootstrap.lifecycle import Gateway
-from gateway.config import environment, load
+from gateway.config.settings import environment, load
 
 TICK = 0.010
 

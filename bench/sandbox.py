@@ -7,16 +7,11 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from agent_core.execution import (
-    Backend,
-    Command,
-    LandlockBackend,
-    LocalBackend,
-    SandboxLimits,
-    find_bubblewrap,
-    find_landlock_fault,
-    run_command,
-)
+from agent_core.execution.contract import Backend, Command
+from agent_core.execution.local import LocalBackend, find_bubblewrap
+from agent_core.execution.reaped.backend import LandlockBackend, find_landlock_fault
+from agent_core.execution.running import run_command
+from agent_core.execution.sandbox import SandboxLimits
 from bench.figures import Figure
 
 _ARGV = ("/bin/bash", "-c", "true")

@@ -20,7 +20,7 @@ from bench.processes import run_server
 from gateway.bootstrap import app
 from gateway.bootstrap.core import Extensions
 from gateway.bootstrap.lifecycle import Gateway
-from gateway.config import load
+from gateway.config.settings import load
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
 

@@ -15,11 +15,11 @@ from adapters.messages import (
     Sender,
     Step,
 )
-from agent_core.agent import prompt
+from agent_core.agent.prompt.facts import FactInputs, QuotedMessage, compose_facts
 from agent_core.events import Steer
 from agent_core.ids import InboxId, RoomId
 from agent_core.names import PlainName, name_caller, name_member, name_stranger
-from agent_core.schedule import JobTurn
+from agent_core.schedule.resources import JobTurn
 from agent_core.state.conversations import sessions
 from agent_core.state.conversations.images import PDF
 from agent_core.state.conversations.sessions import Conversation
@@ -36,7 +36,7 @@ from agent_core.transcript import (
     quote,
     user_message,
 )
-from gateway.attachments import Picture, Reading, Unreadable, Words
+from gateway.attachments.readings import Picture, Reading, Unreadable, Words
 
 _MOST_CHATS = 4096
 _ASIDE = "aside"
@@ -299,8 +299,8 @@ def readdress(row: OutboxRow, place: tuple[str, str]) -> NewOutboxMessage:
 
 def _facts(pending: QueuedMessage, *, zone: str, now: int, news: tuple[str, ...] = ()) -> str:
     message = pending.message
-    return prompt.compose_facts(
-        prompt.FactInputs(
+    return compose_facts(
+        FactInputs(
             now=now,
             zone=zone,
             platform=pending.platform,
@@ -337,9 +337,9 @@ def _words(message: InboundMessage) -> str:
     return escape(message.text) if _is_own(message) else ""
 
 
-def _quote(message: InboundMessage) -> "prompt.QuotedMessage | None":
+def _quote(message: InboundMessage) -> QuotedMessage | None:
     if message.forwarded_from is not None:
-        return prompt.QuotedMessage(
+        return QuotedMessage(
             author=name_stranger(message.forwarded_from),
             text=message.text,
             is_ours=False,
@@ -348,7 +348,7 @@ def _quote(message: InboundMessage) -> "prompt.QuotedMessage | None":
     answered = message.quote
     if answered is None:
         return None
-    return prompt.QuotedMessage(
+    return QuotedMessage(
         author=name_stranger(answered.author),
         text=answered.text,
         is_ours=answered.is_ours,

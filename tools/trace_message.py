@@ -30,8 +30,8 @@ from gateway.bootstrap.app import run
 from gateway.bootstrap.core import Extensions
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.bootstrap.timings import Timings
-from gateway.config import load
-from gateway.turns import PresenterTimings
+from gateway.config.settings import load
+from gateway.turns.presenter import PresenterTimings
 
 _ROOT = Path(__file__).resolve().parents[1]
 _PRODUCT = tuple(f"{_ROOT / package}/" for package in ("gateway", "agent_core", "adapters"))

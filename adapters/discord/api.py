@@ -13,7 +13,7 @@ from adapters.discord.session import Call, Connection
 from adapters.discord.snowflakes import newest_in, number_of
 from adapters.errors import Unreachable, Unsure
 from adapters.messages import OutboundFile
-from adapters.toolkit import Json, inside, parts, plain_name, words_in
+from adapters.toolkit.text import Json, inside, parts, plain_name, words_in
 
 _NO_INTENT = (
     "Discord will refuse the connection, because the Message Content Intent is off. Turn it on in"

@@ -11,15 +11,8 @@ from adapters.discord.snowflakes import marked_ids, spell
 from adapters.errors import AdapterError, ChatGone, MessageGone, Rejected
 from adapters.ids import Address
 from adapters.messages import OutboundMessage
-from adapters.toolkit import (
-    BoundedDict,
-    Json,
-    MemberCounts,
-    inside,
-    number_in,
-    plain_name,
-    words_in,
-)
+from adapters.toolkit.caches import BoundedDict, MemberCounts
+from adapters.toolkit.text import Json, inside, number_in, plain_name, words_in
 
 _REMEMBERED = 4096
 _DIRECT = 1

@@ -20,7 +20,8 @@ from yarl import URL
 
 from adapters.discord.settings import DiscordSettings
 from adapters.errors import Unreachable
-from adapters.toolkit import CONNECT_TIMEOUT, Backoff, make_connector
+from adapters.toolkit.connection_health import Backoff
+from adapters.toolkit.http import CONNECT_TIMEOUT, make_connector
 
 _MOST_STARTS = 50
 _WINDOW = 3600.0

@@ -13,7 +13,7 @@ from adapters.errors import (
     Rejected,
     Unreachable,
 )
-from adapters.toolkit import name_mishap, read_wait
+from adapters.toolkit.http import name_mishap, read_wait
 
 PORTAL = "Developer Portal (discord.com/developers) > your application > Bot"
 

@@ -14,7 +14,7 @@ from adapters.discord.render import render
 from adapters.discord.snowflakes import id_in, time_of
 from adapters.errors import AdapterError, ChatGone, MessageGone, Unsure
 from adapters.messages import OutboundMessage
-from adapters.toolkit import Json, inside, number_in, words_in
+from adapters.toolkit.text import Json, inside, number_in, words_in
 
 _log = logging.getLogger(__name__)
 

@@ -12,7 +12,8 @@ from adapters.discord.session import Expired
 from adapters.discord.snowflakes import is_snowflake
 from adapters.errors import ChatGone, FileTooLarge, MessageGone, Rejected, Unsure
 from adapters.messages import Attachment, OutboundMessage
-from adapters.toolkit import BoundedDict, Json, inside, parts, words_in
+from adapters.toolkit.caches import BoundedDict
+from adapters.toolkit.text import Json, inside, parts, words_in
 
 _GONE = "The file is no longer on Discord."
 

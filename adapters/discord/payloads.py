@@ -10,7 +10,7 @@ from adapters.discord.receive import BUTTON, PRESS
 from adapters.discord.render import render
 from adapters.errors import Rejected
 from adapters.messages import Button, ButtonStyle, OutboundMessage
-from adapters.toolkit import Json, inside, words_in
+from adapters.toolkit.text import Json, inside, words_in
 
 MOST_BUTTONS = 25
 """Five rows of five (Discord API, action rows)."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from adapters.discord.snowflakes import id_in
 from adapters.errors import Rejected
 from adapters.ids import Address
-from adapters.toolkit import Json, inside, number_in, plain_name, words_in
+from adapters.toolkit.text import Json, inside, number_in, plain_name, words_in
 
 _TEXT, _DIRECT, _GROUP, _NEWS = 0, 1, 3, 5
 _THREADS = (10, 11, 12)

@@ -19,17 +19,16 @@ from adapters.messages import (
     Quote,
     Sender,
 )
-from adapters.toolkit import (
+from adapters.toolkit.media_types import kind_of, summary_of
+from adapters.toolkit.text import (
     Json,
     inside,
-    kind_of,
     number_in,
     part,
     parts,
     plain_name,
     plain_text,
     read_envelope,
-    summary_of,
     words_in,
 )
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from adapters.toolkit import (
+from adapters.toolkit.markdown import (
     Block,
     CodeBlock,
     Heading,
@@ -13,11 +13,10 @@ from adapters.toolkit import (
     Run,
     Style,
     Table,
-    count_units,
     fit,
-    is_plain,
     parse,
 )
+from adapters.toolkit.text import count_units, is_plain
 
 TEXT_LIMIT = 2000
 """Characters of a message (Discord API, Create Message: content). We count UTF-16 units, which are

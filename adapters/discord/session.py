@@ -16,7 +16,8 @@ from adapters.discord.errors import WIRE_ERRORS, translate
 from adapters.discord.settings import DiscordSettings
 from adapters.errors import AdapterError, RateLimited, Rejected, Unreachable, Unsure
 from adapters.messages import OutboundFile
-from adapters.toolkit import Json, read_at_most
+from adapters.toolkit.http import read_at_most
+from adapters.toolkit.text import Json
 
 _ANSWER_TIMEOUT = 20.0
 """discord.py retries a 5xx for up to 25 s; beyond this, the dispatcher retries."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from adapters.messages import Mention
-from adapters.toolkit import Json, join_around_name, plain_name, plain_text, words_in
+from adapters.toolkit.text import Json, join_around_name, plain_name, plain_text, words_in
 
 _LONGEST = 20
 """Digits of the largest 64-bit number (Discord API, snowflakes)."""

@@ -41,14 +41,10 @@ from adapters.slack.render import (
 )
 from adapters.slack.settings import SlackSettings, read_manifest_scopes, read_settings
 from adapters.slack.streams import StatusIndicator, Streams
-from adapters.toolkit import (
-    Backoff,
-    BoundedDict,
-    ConnectionHealth,
-    ShownContents,
-    split_markdown,
-    words_in,
-)
+from adapters.toolkit.caches import BoundedDict, ShownContents
+from adapters.toolkit.connection_health import Backoff, ConnectionHealth
+from adapters.toolkit.split import split_markdown
+from adapters.toolkit.text import words_in
 
 _log = logging.getLogger(__name__)
 

@@ -21,18 +21,8 @@ from adapters.errors import AdapterError, AdapterStopped, RateLimited, Rejected,
 from adapters.slack.errors import MissingScope, Unsupported, read_refusal, read_status
 from adapters.slack.events import BotIdentity, Person
 from adapters.slack.settings import SlackSettings
-from adapters.toolkit import (
-    CONNECT_TIMEOUT,
-    Json,
-    has_proxy,
-    inside,
-    make_connector,
-    name_mishap,
-    parts,
-    read_wait,
-    text_in,
-    words_in,
-)
+from adapters.toolkit.http import CONNECT_TIMEOUT, has_proxy, make_connector, name_mishap, read_wait
+from adapters.toolkit.text import Json, inside, parts, text_in, words_in
 
 _ANSWER_TIMEOUT = 30.0
 _CONNECTIONS = 32

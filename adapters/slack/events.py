@@ -9,7 +9,7 @@ from typing import Any, Literal
 from adapters.ids import EventId
 from adapters.slack.mrkdwn import mentions_in
 from adapters.slack.places import is_im, is_ts, mark_of
-from adapters.toolkit import Json, inside, parts, text_in, words_in
+from adapters.toolkit.text import Json, inside, parts, text_in, words_in
 
 Kind = Literal[
     "message",

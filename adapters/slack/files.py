@@ -12,16 +12,9 @@ from adapters.slack.api import Api, Place, read
 from adapters.slack.errors import read_status
 from adapters.slack.markup import caption_of
 from adapters.slack.places import is_ts
-from adapters.toolkit import (
-    CONNECT_TIMEOUT,
-    BoundedDict,
-    Json,
-    inside,
-    parts,
-    read_at_most,
-    text_in,
-    words_in,
-)
+from adapters.toolkit.caches import BoundedDict
+from adapters.toolkit.http import CONNECT_TIMEOUT, read_at_most
+from adapters.toolkit.text import Json, inside, parts, text_in, words_in
 
 _log = logging.getLogger(__name__)
 

@@ -10,7 +10,8 @@ from adapters.slack.api import Api, Place
 from adapters.slack.events import BotIdentity
 from adapters.slack.places import is_ts, read_ticket
 from adapters.slack.render import key_in, whisper_of
-from adapters.toolkit import BoundedDict, Json, MemberCounts, parts, words_in
+from adapters.toolkit.caches import BoundedDict, MemberCounts
+from adapters.toolkit.text import Json, parts, words_in
 
 _MOST_PAGES = 50
 _LETTERS = re.compile(r"[\W_]+")

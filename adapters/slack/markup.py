@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from adapters.toolkit import (
+from adapters.toolkit.markdown import (
     Block,
     CodeBlock,
     Heading,
@@ -13,8 +13,8 @@ from adapters.toolkit import (
     Rule,
     Run,
     parse,
-    plain_text,
 )
+from adapters.toolkit.text import plain_text
 
 _FALLBACK = 4000
 """Bytes of the text beside blocks; chat.update refuses more (msg_too_long). Notifications, screen

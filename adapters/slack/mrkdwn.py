@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from adapters.messages import Mention
-from adapters.toolkit import plain_name, plain_text
+from adapters.toolkit.text import plain_name, plain_text
 
 _TOKEN = re.compile(r"```.*?```|`[^`\n]+`|<[^<>\n]+>", re.DOTALL)
 _BOLD = re.compile(r"(?<![\w*\\])\*(?=[^\s*])([^*\n]*[^\s*])\*(?![\w*])")

@@ -23,16 +23,8 @@ from adapters.slack.places import (
     make_ticket,
     milliseconds,
 )
-from adapters.toolkit import (
-    Json,
-    inside,
-    kind_of,
-    parts,
-    plain_name,
-    read_envelope,
-    text_in,
-    words_in,
-)
+from adapters.toolkit.media_types import kind_of
+from adapters.toolkit.text import Json, inside, parts, plain_name, read_envelope, text_in, words_in
 
 _HELP = "/help"
 _ABOUT = "What can you tell me about this message?"

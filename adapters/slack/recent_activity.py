@@ -1,6 +1,6 @@
 """Tracks recent activity: newest messages, the bot's threads, and their last speakers."""
 
-from adapters.toolkit import BoundedDict
+from adapters.toolkit.caches import BoundedDict
 
 
 class RecentActivity:

@@ -7,7 +7,8 @@ from adapters.errors import Rejected
 from adapters.messages import Button, OutboundMessage, Step, StepState
 from adapters.slack.events import BUTTON
 from adapters.slack.markup import fallback_of, lines_of
-from adapters.toolkit import Block, Heading, Json, Rule, count_units, inside, parse, plain_text
+from adapters.toolkit.markdown import Block, Heading, Rule, parse
+from adapters.toolkit.text import Json, count_units, inside, plain_text
 
 TEXT_LIMIT = 12_000
 """Characters of `markdown_text`, and of all markdown blocks of a message (docs: Markdown block)."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Literal
 
-from adapters.toolkit import Options
+from adapters.toolkit.options import Options
 
 API = "https://slack.com/api/"
 

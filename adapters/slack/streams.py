@@ -12,7 +12,8 @@ from adapters.slack.api import Api, Place
 from adapters.slack.errors import Unsupported
 from adapters.slack.places import is_im
 from adapters.slack.render import actions_of, metadata_of, step_chunks, text_chunks, words_of
-from adapters.toolkit import BoundedDict, Json
+from adapters.toolkit.caches import BoundedDict
+from adapters.toolkit.text import Json
 
 _log = logging.getLogger(__name__)
 

@@ -36,14 +36,10 @@ from adapters.telegram.payloads import (
 from adapters.telegram.receive import BotIdentity, pack, receive
 from adapters.telegram.render import TEXT_LIMIT, measure, render
 from adapters.telegram.settings import TelegramSettings, read_settings
-from adapters.toolkit import (
-    Backoff,
-    ConnectionHealth,
-    ShownContents,
-    make_unreadable,
-    number_in,
-    split_markdown,
-)
+from adapters.toolkit.caches import ShownContents
+from adapters.toolkit.connection_health import Backoff, ConnectionHealth
+from adapters.toolkit.split import split_markdown
+from adapters.toolkit.text import make_unreadable, number_in
 
 _log = logging.getLogger(__name__)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from adapters.messages import Mention
-from adapters.toolkit import Json, count_units, join_around_name, number_in, part, plain_text
+from adapters.toolkit.text import Json, count_units, join_around_name, number_in, part, plain_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from typing import Any
 import aiohttp
 
 from adapters.telegram.library import BaseRequest, NetworkError, RequestData, TimedOut
-from adapters.toolkit import CONNECT_TIMEOUT, make_connector, read_at_most, read_wait
+from adapters.toolkit.http import CONNECT_TIMEOUT, make_connector, read_at_most, read_wait
 
 _SILENCE = 25.0
 """Seconds without a byte after which a download is abandoned."""

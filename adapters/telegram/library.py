@@ -4,7 +4,7 @@ The library imports `cryptography` for Telegram Passport, and httpx imports rich
 line: 12 MB of memory that Talaria does not need. Both libraries work without these parts.
 """
 
-from adapters.toolkit import leaving_out
+from adapters.toolkit.optional_modules import leaving_out
 
 with leaving_out("cryptography", "httpx._main"):
     from telegram import Bot as Bot

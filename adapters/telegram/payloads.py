@@ -10,7 +10,8 @@ from adapters.errors import Rejected
 from adapters.ids import Address, PlatformMessageId
 from adapters.messages import Button, ButtonStyle, OutboundFile, OutboundMessage
 from adapters.telegram.render import Entity, EntityKind, Page, render
-from adapters.toolkit import BoundedDict, count_units
+from adapters.toolkit.caches import BoundedDict
+from adapters.toolkit.text import count_units
 
 _SUPERGROUPS_BELOW = -1_000_000_000_000
 

@@ -18,16 +18,15 @@ from adapters.messages import (
 )
 from adapters.telegram.entities import Words, read_words
 from adapters.telegram.payloads import read_key
-from adapters.toolkit import (
+from adapters.toolkit.media_types import kind_of, summary_of
+from adapters.toolkit.text import (
     Json,
-    kind_of,
     number_in,
     part,
     parts,
     plain_name,
     plain_text,
     read_envelope,
-    summary_of,
     text_in,
     words_in,
 )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
-from adapters.toolkit import (
+from adapters.toolkit.markdown import (
     Block,
     CodeBlock,
     Heading,
@@ -16,11 +16,10 @@ from adapters.toolkit import (
     Rule,
     Run,
     Table,
-    count_units,
     fit,
-    is_plain,
     parse,
 )
+from adapters.toolkit.text import count_units, is_plain
 
 TEXT_LIMIT = 4096
 """UTF-16 units in one message after rendering (Bot API, sendMessage: text)."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from adapters.toolkit import Options
+from adapters.toolkit.options import Options
 
 API = "https://api.telegram.org"
 

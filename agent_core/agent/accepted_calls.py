@@ -7,12 +7,13 @@ from agent_core.agent.active_turn import Toolboxes
 from agent_core.agent.prompt.context import PromptContext
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import PersonId
-from agent_core.schedule import JobTurn
+from agent_core.schedule.resources import JobTurn
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import Turn
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
-from agent_core.tools import Toolbox, ToolContext, ToolResult
+from agent_core.tools.contract import ToolContext, ToolResult
+from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import ToolCallPart, UntrustedSource
 
 

@@ -12,15 +12,19 @@ from agent_core.agent.history import History
 from agent_core.agent.journal import TurnJournal
 from agent_core.agent.loop.guards import Limits
 from agent_core.agent.loop.messages import is_answer
-from agent_core.agent.named import AgentFolder, AgentMail, NamedAgent
+from agent_core.agent.named.definition import NamedAgent
+from agent_core.agent.named.folder import AgentFolder
+from agent_core.agent.named.mail import AgentMail
 from agent_core.agent.prompt.context import PromptContext
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt, PromptConfig, store_prompt
 from agent_core.agent.quotas.reservations import Quotas
 from agent_core.errors import AgentBroken
 from agent_core.ids import CallId, InboxId, PersonId, SessionId, TurnId
-from agent_core.memory import ExternalMemory, Inventory, LocalUserModel
-from agent_core.models import ModelPolicy
-from agent_core.schedule import JobTurn
+from agent_core.memory.archive.conclusions import LocalUserModel
+from agent_core.memory.archive.inventory import Inventory
+from agent_core.memory.external.client import ExternalMemory
+from agent_core.models.router import ModelPolicy
+from agent_core.schedule.resources import JobTurn
 from agent_core.state.conversations import sessions, turns
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import StoredMessage, TranscriptPlace
@@ -31,7 +35,9 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.memory import skill_uses
 from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox
-from agent_core.tools import Caller, MemoryOwner, Toolbox, ToolResult
+from agent_core.tools.contract import MemoryOwner, ToolResult
+from agent_core.tools.selection.call_rules import Caller
+from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message, ToolCallPart
 
 _TITLE_AFTER = 3

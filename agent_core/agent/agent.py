@@ -36,10 +36,12 @@ from agent_core.agent.prompt.facts import (
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt, PromptCache
 from agent_core.events import Ending, Event, Host
 from agent_core.ids import PersonId, RoomId
-from agent_core.memory import SharedMemory
-from agent_core.memory.recall import RecallTool, TurnRecall
-from agent_core.models import Fingerprints, Model
-from agent_core.schedule import JobTurn
+from agent_core.memory.recall.tool import RecallTool
+from agent_core.memory.recall.turn_recall import TurnRecall
+from agent_core.memory.shared import SharedMemory
+from agent_core.models.contract import Model
+from agent_core.models.requests import Fingerprints
+from agent_core.schedule.resources import JobTurn
 from agent_core.state.conversations import delegated_turns, messages, sessions, turns, usage
 from agent_core.state.conversations.messages import StoredMessage, TranscriptPlace
 from agent_core.state.conversations.sessions import Conversation
@@ -48,7 +50,7 @@ from agent_core.state.conversations.usage import Total
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
-from agent_core.tools import Toolbox
+from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message
 
 

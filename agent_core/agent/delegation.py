@@ -10,10 +10,11 @@ from agent_core.agent.active_turn import ActiveTurn, NewTurn, PreparedTurn, inse
 from agent_core.agent.caches import SessionCache
 from agent_core.agent.journal import TurnJournal
 from agent_core.agent.loop.guards import Budget
-from agent_core.agent.named import DEFAULT, MOST_HOPS, AgentMail, find_objection
+from agent_core.agent.named.chain import DEFAULT, MOST_HOPS, find_objection
+from agent_core.agent.named.mail import AgentMail
 from agent_core.errors import AgentBroken, StoreDamaged, ToolArgumentError
 from agent_core.events import Ending, Event, Host, ModelFault, Steer, TurnEnded
-from agent_core.execution import finish
+from agent_core.execution.subprocesses.spawning import finish
 from agent_core.ids import CallId, PersonId, SessionId, use_turn
 from agent_core.state.conversations import delegated_turns, past_sessions, sessions, turns, usage
 from agent_core.state.conversations.sessions import Conversation
@@ -22,14 +23,10 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people.people import Person
 from agent_core.state.queues import agent_messages
 from agent_core.state.queues.agent_messages import AgentMessage
-from agent_core.tools import (
-    HelperReport,
-    HelperTask,
-    QuestionPending,
-    check_answer,
-    local_time,
-    strip_fence,
-)
+from agent_core.tools.clock import local_time
+from agent_core.tools.delegated_tasks import HelperReport, HelperTask
+from agent_core.tools.delegation import check_answer, strip_fence
+from agent_core.tools.user_questions import QuestionPending
 from agent_core.transcript import Message, UntrustedSource, user_message
 
 MOST_STEPS = 30

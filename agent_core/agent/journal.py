@@ -5,15 +5,18 @@ from dataclasses import dataclass
 
 from agent_core.agent.prompt.facts import find_sources
 from agent_core.events import Steer, TurnEnded
-from agent_core.execution import finish
+from agent_core.execution.subprocesses.spawning import finish
 from agent_core.ids import CallId, InboxId, PersonId
-from agent_core.models import Cost, ModelAnswer, bill
+from agent_core.models.catalog import Cost, bill
+from agent_core.models.contract import ModelAnswer
 from agent_core.state.conversations import approvals, files, messages, turns, usage
 from agent_core.state.conversations.messages import StoredMessage, TranscriptPlace
 from agent_core.state.conversations.turns import TurnEnding
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import inbox
-from agent_core.tools import ApprovalRequest, Toolbox, ToolResult
+from agent_core.tools.contract import ToolResult
+from agent_core.tools.policy.requests import ApprovalRequest
+from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import (
     Message,
     Part,

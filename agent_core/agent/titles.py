@@ -6,9 +6,11 @@ from agent_core.agent.active_turn import ActiveTurn
 from agent_core.agent.quotas.background import call_in_background
 from agent_core.agent.quotas.reservations import Quotas
 from agent_core.errors import QuotaExceeded
-from agent_core.execution import finish
+from agent_core.execution.subprocesses.spawning import finish
 from agent_core.ids import PersonId, SessionId
-from agent_core.models import Model, ModelAnswer, bill, make_question
+from agent_core.models.catalog import bill
+from agent_core.models.contract import Model, ModelAnswer
+from agent_core.models.requests import make_question
 from agent_core.state.conversations import messages, sessions, usage
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import tasks

@@ -1,10 +1,15 @@
 """The built-in tools, in the order in which the model sees them."""
 
-from agent_core.execution import Backend
-from agent_core.memory import Approval, ArchiveTool, Inventory, MemoryTool, SharedMemory
-from agent_core.memory.recall import RecallTool
+from agent_core.execution.contract import Backend
+from agent_core.memory.approval import Approval
+from agent_core.memory.archive.inventory import Inventory
+from agent_core.memory.archive.tool import ArchiveTool
+from agent_core.memory.recall.tool import RecallTool
+from agent_core.memory.shared import SharedMemory
+from agent_core.memory.tool.tool import MemoryTool
 from agent_core.state.engine.database import Database
-from agent_core.tools import SendFileTool, Tool
+from agent_core.tools.contract import Tool
+from agent_core.tools.send_file import SendFileTool
 
 
 def private_tools(

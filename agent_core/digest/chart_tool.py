@@ -10,8 +10,10 @@ from typing import cast
 from agent_core.errors import ToolArgumentError
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection, Database
-from agent_core.tools import Declaration, Effect, ToolContext, ToolResult, make_schema
-from agent_core.tools.readers import ReaderCommand, ReaderFailed, ReaderPool
+from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
+from agent_core.tools.readers.faults import ReaderFailed
+from agent_core.tools.readers.pool import ReaderCommand, ReaderPool
+from agent_core.tools.schemas import make_schema
 from agent_core.transcript import ToolSpec, flatten
 
 MOST_POINTS = 120

@@ -20,8 +20,9 @@ from agent_core.errors import CoreError, ToolArgumentError
 from agent_core.state.engine.database import Database
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
-from agent_core.tools import Declaration, Effect, ToolContext, ToolResult, local_time
-from agent_core.tools.readers import SourceFailed
+from agent_core.tools.clock import local_time
+from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
+from agent_core.tools.readers.faults import SourceFailed
 from agent_core.transcript import ToolSpec, UntrustedSource, make_source, quote
 
 SOURCE_SECONDS = 30.0

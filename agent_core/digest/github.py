@@ -8,9 +8,9 @@ from urllib.parse import urlencode
 
 from agent_core.digest.formatting import count, fit
 from agent_core.digest.requests import GatherRequest
-from agent_core.tools.network import show_link
-from agent_core.tools.readers import FetchFailed, SourceFailed
-from agent_core.tools.web import Fetcher, FetchRequest
+from agent_core.tools.network.addresses import show_link
+from agent_core.tools.readers.faults import FetchFailed, SourceFailed
+from agent_core.tools.web.fetching import Fetcher, FetchRequest
 from agent_core.transcript import flatten, quote
 
 MOST_PAGES = 4

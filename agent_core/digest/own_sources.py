@@ -6,21 +6,21 @@ from itertools import takewhile
 
 from agent_core.digest.formatting import count, fit
 from agent_core.digest.requests import GatherRequest, Source
-from agent_core.memory.recall import View, format_hits, read_query, search_messages
-from agent_core.schedule import (
-    find_zone,
-    load_timing,
-    milliseconds,
-    next_slot_of,
-    show_moment,
-    walk_slots,
-)
+from agent_core.memory.recall.formatting import View, format_hits
+from agent_core.memory.recall.query import read_query
+from agent_core.memory.recall.search import search_messages
+from agent_core.schedule.descriptions import show_moment
+from agent_core.schedule.job_editor import next_slot_of
+from agent_core.schedule.occurrences import walk_slots
+from agent_core.schedule.triggers import load_timing, milliseconds
+from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.search import passages
 from agent_core.state.search.search import SearchFilter
-from agent_core.tools import ToolContext, local_time
+from agent_core.tools.clock import local_time
+from agent_core.tools.contract import ToolContext
 from agent_core.transcript import quote
 
 _MOST_TIMES = 5

@@ -7,8 +7,9 @@ from datetime import date
 from typing import Literal, cast
 
 from agent_core.errors import ToolArgumentError
-from agent_core.memory.recall import read_moment
-from agent_core.tools import local_time, make_object, make_schema
+from agent_core.memory.recall.query import read_moment
+from agent_core.tools.clock import local_time
+from agent_core.tools.schemas import make_object, make_schema
 from agent_core.transcript import ToolSpec
 
 Kind = Literal["calendar", "feed", "page", "github", "reminders", "recall"]

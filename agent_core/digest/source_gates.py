@@ -13,9 +13,9 @@ from agent_core.digest.web_sources import (
     list_events,
     read_text,
 )
-from agent_core.schedule import Gate, passes
-from agent_core.tools.readers import SourceFailed
-from agent_core.tools.web import FetchRequest, Page
+from agent_core.schedule.gates import Gate, passes
+from agent_core.tools.readers.faults import SourceFailed
+from agent_core.tools.web.fetching import FetchRequest, Page
 
 _DIGEST = 8
 """Characters of a hash. A collision would only keep one entry from opening a gate."""

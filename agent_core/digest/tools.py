@@ -9,9 +9,9 @@ from agent_core.digest.gather_tool import GatherSources, GatherTool
 from agent_core.digest.github import GitHubAccess
 from agent_core.digest.web_sources import WebAccess
 from agent_core.state.engine.database import Database
-from agent_core.tools import Tool
-from agent_core.tools.readers import ReaderPool
-from agent_core.tools.web import Fetcher
+from agent_core.tools.contract import Tool
+from agent_core.tools.readers.pool import ReaderPool
+from agent_core.tools.web.fetching import Fetcher
 
 _FONTS = Path("cache") / "fonts"
 

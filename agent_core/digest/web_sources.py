@@ -16,10 +16,11 @@ from typing import cast
 from agent_core.digest.formatting import count, fit
 from agent_core.digest.requests import GatherRequest, Source
 from agent_core.errors import name_installation
-from agent_core.tools import local_time
-from agent_core.tools.network import show_link
-from agent_core.tools.readers import PAGE_READER, ReaderCommand, ReaderPool, SourceFailed
-from agent_core.tools.web import MOST_BYTES, Fetcher, FetchRequest, Page
+from agent_core.tools.clock import local_time
+from agent_core.tools.network.addresses import show_link
+from agent_core.tools.readers.faults import SourceFailed
+from agent_core.tools.readers.pool import PAGE_READER, ReaderCommand, ReaderPool
+from agent_core.tools.web.fetching import MOST_BYTES, Fetcher, FetchRequest, Page
 from agent_core.transcript import flatten, quote
 
 _CALENDAR_READER = "agent_core.digest.readers.calendar_reader"

@@ -12,7 +12,8 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs
 from agent_core.state.memory.ledger import Change
 from agent_core.state.people import owners, people
-from agent_core.tools import Answer, ToolContext, UserPrompt, UserPrompter
+from agent_core.tools.contract import ToolContext
+from agent_core.tools.user_questions import Answer, UserPrompt, UserPrompter
 
 PATIENCE = 660.0
 """Seconds that a tool call may take while it waits for an owner."""

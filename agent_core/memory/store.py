@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
-from agent_core.execution import finish
+from agent_core.execution.subprocesses.spawning import finish
 from agent_core.ids import PersonId
 from agent_core.memory import editing, files
 from agent_core.memory import undo as undoing

@@ -12,14 +12,17 @@ from agent_core.schedule.descriptions import (
     list_ways,
 )
 from agent_core.schedule.job_editor import list_followers, next_slot_of
-from agent_core.schedule.occurrences import find_zone, first_slot
+from agent_core.schedule.occurrences import first_slot
 from agent_core.schedule.quiet_times import HeldSlot
 from agent_core.schedule.triggers import Every, OnEvent, load_timing
+from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_versions, jobs
 from agent_core.state.jobs.jobs import Job, NewJob
-from agent_core.tools import Answer, ToolContext, UserPrompt, UserPrompter, name_zone
+from agent_core.tools.contract import ToolContext
+from agent_core.tools.time_zones import name_zone
+from agent_core.tools.user_questions import Answer, UserPrompt, UserPrompter
 
 YES, LATER, NO = "yes", "later", "no"
 _DO_THAT, _DO_NOT = Text("Yes, do that"), Text("No")

@@ -18,7 +18,7 @@ from agent_core.localization import (
     name_month,
 )
 from agent_core.schedule.gates import describe_gate
-from agent_core.schedule.occurrences import Slot, walk_slots
+from agent_core.schedule.occurrences import walk_slots
 from agent_core.schedule.rules import (
     ALWAYS,
     WORKING_DAYS,
@@ -30,9 +30,10 @@ from agent_core.schedule.rules import (
     show_clock,
 )
 from agent_core.schedule.triggers import Cron, Every, Once, OnEvent, Timing, moment
+from agent_core.schedule.wall_clock import Slot
 from agent_core.state.jobs.jobs import NewJob, Options
 from agent_core.state.jobs.late import Late
-from agent_core.tools import name_zone
+from agent_core.tools.time_zones import name_zone
 
 _ONCE = Text("Once, {moment}")
 _AFTER = {

@@ -9,9 +9,10 @@ from typing import Literal
 
 from agent_core.errors import CoreError
 from agent_core.ids import JobId, PersonId, RoomId, RunId
-from agent_core.schedule.occurrences import Slot, find_least_gap, find_zone, first_slot
+from agent_core.schedule.occurrences import find_least_gap, first_slot
 from agent_core.schedule.resources import JobResources, find_fault, find_unpriced
 from agent_core.schedule.triggers import OnEvent, Timing, dump_timing, load_timing
+from agent_core.schedule.wall_clock import Slot, find_zone
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_marks, job_runs, job_versions, jobs, waiting_jobs
 from agent_core.state.jobs.jobs import Job, JobKind, NewJob, Options, Target

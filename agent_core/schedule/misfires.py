@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from itertools import islice, takewhile
 from zoneinfo import ZoneInfo
 
-from agent_core.schedule.occurrences import Slot, first_slot, last_slot, next_slot, walk_slots
+from agent_core.schedule.occurrences import first_slot, last_slot, next_slot, walk_slots
 from agent_core.schedule.triggers import Once, Timing
+from agent_core.schedule.wall_clock import Slot
 from agent_core.state.jobs.late import Late
 
 GRACE = 60_000

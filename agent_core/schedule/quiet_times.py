@@ -10,12 +10,13 @@ from zoneinfo import ZoneInfo
 from agent_core.localization import Text
 from agent_core.schedule.descriptions import show_moment
 from agent_core.schedule.job_editor import next_slot_of
-from agent_core.schedule.occurrences import find_zone, walk_slots
+from agent_core.schedule.occurrences import walk_slots
 from agent_core.schedule.triggers import load_timing
-from agent_core.schedule.wall_clock import slot_at
+from agent_core.schedule.wall_clock import find_zone, slot_at
 from agent_core.state.jobs.jobs import NewJob
 from agent_core.state.people.people import Person
-from agent_core.tools import describe_hours, local_time
+from agent_core.tools.clock import local_time
+from agent_core.tools.settings_tool import describe_hours
 
 _MINUTES = 60
 _DAYS = 7

@@ -9,7 +9,6 @@ from agent_core.errors import ToolArgumentError
 from agent_core.schedule.almanac import CALENDAR, find_region, require_named
 from agent_core.schedule.gates import read_gate
 from agent_core.schedule.job_editor import JobRequest
-from agent_core.schedule.occurrences import find_zone
 from agent_core.schedule.rule_slots import MOST_COUNT, Limits, limit_rule
 from agent_core.schedule.rules import (
     ALWAYS,
@@ -33,8 +32,9 @@ from agent_core.schedule.triggers import (
     read_every,
     read_once,
 )
+from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.jobs.jobs import Options, Target
-from agent_core.tools import make_schema
+from agent_core.tools.schemas import make_schema
 from agent_core.transcript import ToolSpec
 
 ACTIONS = ("create", "list", "change", "pause", "resume", "run_now", "delete")

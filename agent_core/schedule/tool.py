@@ -20,11 +20,11 @@ from agent_core.schedule.confirmations import (
 )
 from agent_core.schedule.descriptions import describe_next, describe_timing, list_ways
 from agent_core.schedule.job_editor import JobOwner, JobRequest, JobRules
-from agent_core.schedule.occurrences import find_zone
 from agent_core.schedule.quiet_times import HeldSlot, find_held_slot, names_moment
 from agent_core.schedule.requests import SCHEDULE_SPEC, check_feed, read_request
 from agent_core.schedule.rules import Calendar
 from agent_core.schedule.triggers import Once, load_timing
+from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.conversations import turns
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
@@ -34,14 +34,8 @@ from agent_core.state.people import delivery_targets, people, rooms
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
 from agent_core.state.queues import inbox
-from agent_core.tools import (
-    Declaration,
-    Effect,
-    ToolContext,
-    ToolResult,
-    UserPrompter,
-    describe_no_answer,
-)
+from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
+from agent_core.tools.user_questions import UserPrompter, describe_no_answer
 from agent_core.transcript import ToolSpec, quote
 
 _SHOWN_BODY = 300

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from agent_core.errors import SkillBroken, SkillConflict
-from agent_core.memory import hash_text, read_file, write_file
+from agent_core.memory.files import hash_text, read_file, write_file
 
 FILE = ".agreed.json"
 _MOST_BYTES = 20_000_000

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from agent_core.errors import SkillBroken, SkillConflict
-from agent_core.memory import ABSENT, hash_text, read_file, write_file
+from agent_core.memory.files import ABSENT, hash_text, read_file, write_file
 from agent_core.skills.agreements import hash_folder
 from agent_core.skills.catalog import ARCHIVE, MOST_BYTES, SKILL_FILE, SkillCatalog
 from agent_core.skills.ledger_sync import (
@@ -30,7 +30,7 @@ from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import blocks, ledger, skill_changes, skills
 from agent_core.state.memory.ledger import Change, LedgerEntry, Origin
-from agent_core.tools import find_secret
+from agent_core.tools.secret_scan import find_secret
 from agent_core.transcript import is_hidden
 
 _INTENT = "skill_intent:"

@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 
 from agent_core.errors import SkillConflict
-from agent_core.memory import read_file, write_file
+from agent_core.memory.files import read_file, write_file
 from agent_core.skills.catalog import MOST_BYTES, SKILL_FILE
 
 _NOTE = re.compile(r"\[not kept: ([^\n]*)\]")

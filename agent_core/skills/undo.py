@@ -6,7 +6,7 @@ from pathlib import Path
 
 from agent_core.errors import SkillConflict
 from agent_core.ids import PersonId
-from agent_core.memory import ABSENT, write_file
+from agent_core.memory.files import ABSENT, write_file
 from agent_core.skills import ledger_sync
 from agent_core.skills.catalog import ARCHIVE, SKILL_FILE, list_skill_folders
 from agent_core.skills.snapshots import explain_omission, is_whole, read_snapshot, write_back

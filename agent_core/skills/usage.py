@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agent_core.errors import StoreError
-from agent_core.execution import finish
-from agent_core.memory import hash_text, read_file, write_file
+from agent_core.execution.subprocesses.spawning import finish
+from agent_core.memory.files import hash_text, read_file, write_file
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import blocks, skill_changes, skill_uses, skills
 from agent_core.state.memory.skill_uses import NO_USES, Tally

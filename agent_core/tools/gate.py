@@ -6,20 +6,17 @@ from dataclasses import dataclass, replace
 
 from agent_core.ids import SessionId
 from agent_core.tools.contract import Proposable, Tool, ToolContext, ToolResult
-from agent_core.tools.policy import (
+from agent_core.tools.policy.contract import Action, DeclaresActions
+from agent_core.tools.policy.policy import Policy, make_facts
+from agent_core.tools.policy.requests import (
     LONGEST_SHOWN,
-    Action,
     ApprovalRequest,
     Decision,
-    DeclaresActions,
-    Policy,
-    Verdict,
     canonicalize,
-    judge,
     list_reach,
-    make_facts,
     show_call,
 )
+from agent_core.tools.policy.rules import Verdict, judge
 from agent_core.tools.results import bound, fail
 from agent_core.tools.user_questions import NeedsApproval, Proposal, UserPrompter
 from agent_core.transcript import ToolCallPart, flatten, quote

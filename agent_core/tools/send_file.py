@@ -5,12 +5,12 @@ import mimetypes
 from collections.abc import Mapping
 
 from agent_core.errors import ToolArgumentError
-from agent_core.execution import Backend
+from agent_core.execution.contract import Backend
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection, Database
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.schemas import make_schema
-from agent_core.tools.workspace import find_slug
+from agent_core.tools.workspace.workspaces import find_slug
 from agent_core.transcript import ToolSpec, is_hidden
 
 MOST_BYTES = 1_000_000

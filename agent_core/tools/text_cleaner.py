@@ -9,14 +9,9 @@ import logging
 from dataclasses import dataclass
 from typing import Any
 
-from agent_core.tools.readers import (
-    Order,
-    ReaderCommand,
-    ReaderFailed,
-    ReaderPool,
-    clean,
-    dump_order,
-)
+from agent_core.tools.readers.faults import ReaderFailed
+from agent_core.tools.readers.output_reader import Order, clean, dump_order
+from agent_core.tools.readers.pool import ReaderCommand, ReaderPool
 from agent_core.tools.secret_scan import SecretMask
 
 MOST_AT_ONCE = 32_000

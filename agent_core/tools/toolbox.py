@@ -13,7 +13,8 @@ from agent_core.ids import PersonId
 from agent_core.tools.arguments import Validate, compile_schema, read_arguments
 from agent_core.tools.contract import Effect, Proposable, Tool, ToolContext, ToolResult
 from agent_core.tools.gate import Begin, Gate, Pause
-from agent_core.tools.policy import DeclaresActions, Policy
+from agent_core.tools.policy.contract import DeclaresActions
+from agent_core.tools.policy.policy import Policy
 from agent_core.tools.results import bound, end_sentence, fail, hide_secrets
 from agent_core.tools.secret_scan import SecretMask
 from agent_core.tools.selection.call_rules import Caller, CallRule, TurnRules

@@ -13,20 +13,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent_core.agent.quotas import BackgroundModel
-from agent_core.agent.review import (
-    EndedTurn,
-    HeldClaim,
-    Reviewer,
-    ReviewRecord,
-    ReviewRules,
-    dump_record,
-    enqueue_due,
-)
+from agent_core.agent.quotas.background import BackgroundModel
+from agent_core.agent.review.record import HeldClaim, ReviewRecord, dump_record
+from agent_core.agent.review.reviewer import Reviewer
+from agent_core.agent.review.triggers import EndedTurn, ReviewRules, enqueue_due
 from agent_core.ids import CallId, TurnId
-from agent_core.memory import Edit, MemoryStore
-from agent_core.skills import Drafts, SkillCatalog
-from agent_core.skills.tools import SkillDirectory
+from agent_core.memory.changes import Edit
+from agent_core.memory.store import MemoryStore
+from agent_core.skills.catalog import SkillCatalog
+from agent_core.skills.drafts import Drafts
+from agent_core.skills.tools.directory import SkillDirectory
 from agent_core.state.conversations import messages, sessions, turns
 from agent_core.state.conversations.messages import TranscriptPlace
 from agent_core.state.conversations.sessions import name_direct

@@ -12,10 +12,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from agent_core.ids import PersonId
-from agent_core.models import ModelAnswer, ModelRequest
-from agent_core.skills import SkillCatalog
-from agent_core.skills.evaluation import EvalCase, Replayer, Run, Sandbox, Verdict, judge_runs
-from agent_core.skills.evaluation.cases import Check
+from agent_core.models.contract import ModelAnswer, ModelRequest
+from agent_core.skills.catalog import SkillCatalog
+from agent_core.skills.evaluation.cases import Check, EvalCase
+from agent_core.skills.evaluation.record import Run
+from agent_core.skills.evaluation.replay import Replayer, Sandbox
+from agent_core.skills.evaluation.verdict import Verdict, judge_runs
 from agent_core.transcript import TextPart
 from tests.agent_core.skills.test_catalog import write_skill
 from tests.fakes.model import finish

@@ -17,7 +17,7 @@ from agent_core.ids import CallId, ConversationId, PersonId, TurnId
 from agent_core.memory.recall.tool import RecallTool
 from agent_core.privacy.erasure.scrub import merge_indexes
 from agent_core.state.engine.database import Database
-from agent_core.tools import ToolContext
+from agent_core.tools.contract import ToolContext
 from bench.retrieval.town import Talkers, build
 
 SEARCHES = 300

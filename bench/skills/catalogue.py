@@ -6,8 +6,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from agent_core.skills import SkillCatalog
-from agent_core.skills.tools import SkillDirectory
+from agent_core.skills.catalog import SkillCatalog
+from agent_core.skills.tools.directory import SkillDirectory
 from agent_core.state.engine.database import Database
 from bench.figures import Figure
 from bench.skills.corpus import (

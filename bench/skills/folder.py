@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent_core.skills import SkillCatalog
-from agent_core.skills.tools import SkillDirectory
+from agent_core.skills.catalog import SkillCatalog
+from agent_core.skills.tools.directory import SkillDirectory
 from agent_core.state.engine.database import Database
 from bench.figures import Figure, render
 from bench.skills.catalogue import BUDGET

@@ -14,7 +14,9 @@ from gateway.attachments.transcription import (
     ServerTranscriber,
     Transcriber,
 )
-from gateway.config import MediaSettings, Secrets, environment
+from gateway.config.credentials import Secrets
+from gateway.config.media_tables import MediaSettings
+from gateway.config.settings import environment
 
 _ADDRESS = "https://api.openai.com/v1"
 _MEGABYTE = 1_000_000

@@ -5,8 +5,8 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from adapters.toolkit import Block as MarkdownBlock
-from adapters.toolkit import Heading, Listing, Paragraph, Quote, Run, Table, parse
+from adapters.toolkit.markdown import Block as MarkdownBlock
+from adapters.toolkit.markdown import Heading, Listing, Paragraph, Quote, Run, Table, parse
 from gateway.attachments.file_types import look
 from gateway.attachments.media_command import CommandFailed, MediaCommand
 from gateway.texts.attachments import LINK, SPOKEN_ANSWER

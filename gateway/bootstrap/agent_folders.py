@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 
-from agent_core.agent.named import AgentFolder, KnownNames
-from agent_core.skills import SkillCatalog
-from agent_core.tools import PROMPT_TOOLS, RARE_TOOLS
+from agent_core.agent.named.definition import KnownNames
+from agent_core.agent.named.folder import AgentFolder
+from agent_core.skills.catalog import SkillCatalog
+from agent_core.tools.selection.catalog import PROMPT_TOOLS, RARE_TOOLS
 from gateway.bootstrap.external_plugins import ExternalPlugins
-from gateway.config import Settings
+from gateway.config.settings import Settings
 
 
 def make_agent_folder(settings: Settings, tools: Sequence[str]) -> AgentFolder:

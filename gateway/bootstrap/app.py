@@ -10,12 +10,13 @@ from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 
-from agent_core.agent import Agent, Toolboxes
-from agent_core.memory import scan_all
+from agent_core.agent.active_turn import Toolboxes
+from agent_core.agent.agent import Agent
+from agent_core.memory.sync import scan_all
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
-from agent_core.tools import TextCleaner
-from agent_core.tools.mcp import McpServers
+from agent_core.tools.mcp.hub import McpServers
+from agent_core.tools.text_cleaner import TextCleaner
 from gateway.bootstrap import factories, maintenance
 from gateway.bootstrap.core import (
     Core,
@@ -37,44 +38,34 @@ from gateway.bootstrap.toolboxes import (
     make_link_sender,
     make_mcp_servers,
 )
-from gateway.commands import make_menu
+from gateway.commands.catalog import make_menu
 from gateway.concurrency import FairSemaphore, Signal
-from gateway.config import Settings
-from gateway.jobs import JobHistory, Notifier, Outcomes
-from gateway.outbound import (
-    CommandFormatter,
-    Composer,
-    OutboxDispatcher,
-    ProgressLines,
-    Questions,
-)
-from gateway.people import (
-    LOCAL_PLATFORM,
-    UNATTENDED,
-    AccountMerging,
-    DataConfirmations,
-    DataErase,
-    DataExport,
-    DataForget,
-    DataRequests,
-    Notices,
-    RequestQueue,
-    make_consent_answerers,
-    make_reading_answerers,
-    new_claim_code,
-    remove_drafts,
-)
-from gateway.scheduler import AlertWatch
-from gateway.turns import (
-    LaneDeps,
-    Lanes,
-    TurnDeps,
-    TurnHandles,
-    TurnRunner,
-    UserPrompts,
-    make_call_answerers,
-    make_proposal_answerers,
-)
+from gateway.config.settings import Settings
+from gateway.jobs.history import JobHistory
+from gateway.jobs.notifier import Notifier
+from gateway.jobs.outcomes import Outcomes
+from gateway.outbound.channel import CommandFormatter, Composer
+from gateway.outbound.dispatcher import OutboxDispatcher
+from gateway.outbound.progress_lines import ProgressLines
+from gateway.outbound.questions import Questions
+from gateway.people.admission import LOCAL_PLATFORM, UNATTENDED, new_claim_code
+from gateway.people.console_access.reading import make_reading_answerers
+from gateway.people.data_confirmations import DataConfirmations
+from gateway.people.data_erase import DataErase
+from gateway.people.data_export import DataExport, remove_drafts
+from gateway.people.data_forget import DataForget
+from gateway.people.data_requests import DataRequests, RequestQueue
+from gateway.people.merging import AccountMerging
+from gateway.people.owners import Notices
+from gateway.people.room_consent import make_consent_answerers
+from gateway.scheduler.alerts.watch import AlertWatch
+from gateway.turns.call_approvals import make_call_answerers
+from gateway.turns.finalizer import TurnDeps
+from gateway.turns.handle import TurnHandles
+from gateway.turns.lanes import LaneDeps, Lanes
+from gateway.turns.proposals import make_proposal_answerers
+from gateway.turns.runner import TurnRunner
+from gateway.turns.user_prompts import UserPrompts
 
 
 async def run(

@@ -1,43 +1,37 @@
 """Builds the slash commands; each gets only the services that it uses."""
 
-from agent_core.agent import Toolboxes
+from agent_core.agent.active_turn import Toolboxes
 from gateway.bootstrap.core import Core, DataServices
 from gateway.bootstrap.factories import make_review_rules
-from gateway.commands import (
-    AgentCommands,
-    ApprovalCommands,
-    ArchiveNotes,
-    BlockCommands,
-    ConnectionCommands,
-    ContextCommands,
-    ConversationCommands,
-    CuratorCommands,
-    JobCommands,
-    LearningCommands,
-    McpCommands,
-    MemoryAccess,
-    MemoryCommands,
-    ModelCommands,
-    PeopleCommands,
-    PrivacyCommands,
-    PrivateAnswers,
-    ProfileCommands,
-    ProvenanceCommands,
-    RoomCommands,
-    SessionCommands,
-    SettingsCommands,
-    SkillCommands,
-    SkillUndo,
-    SlashCommand,
-    StatusReport,
-    ToolCommands,
-    bind,
-)
-from gateway.config import Settings
-from gateway.inbound import RouterDeps
-from gateway.jobs import make_rules
+from gateway.commands.archive import ArchiveNotes
+from gateway.commands.blocks import BlockCommands
+from gateway.commands.catalog import bind
+from gateway.commands.context import ContextCommands
+from gateway.commands.conversation import ConversationCommands, SessionCommands, StatusReport
+from gateway.commands.jobs import JobCommands
+from gateway.commands.learning.curator import CuratorCommands
+from gateway.commands.learning.feed import LearningCommands
+from gateway.commands.learning.profile import ProfileCommands
+from gateway.commands.learning.skill_undo import SkillUndo
+from gateway.commands.learning.skills import SkillCommands
+from gateway.commands.memory import MemoryCommands
+from gateway.commands.memory_scope import MemoryAccess
+from gateway.commands.people import PeopleCommands
+from gateway.commands.privacy import PrivacyCommands
+from gateway.commands.provenance import ProvenanceCommands
+from gateway.commands.registry import SlashCommand
+from gateway.commands.rooms import PrivateAnswers, RoomCommands
+from gateway.commands.settings import ModelCommands, SettingsCommands
+from gateway.commands.tools.agents import AgentCommands
+from gateway.commands.tools.approvals import ApprovalCommands
+from gateway.commands.tools.connections import ConnectionCommands
+from gateway.commands.tools.mcp import McpCommands
+from gateway.commands.tools.toolsets import ToolCommands
+from gateway.config.settings import Settings
+from gateway.inbound.deps import RouterDeps
+from gateway.jobs.resources import make_rules
 from gateway.texts.models import ModelLine
-from gateway.turns import Lanes
+from gateway.turns.lanes import Lanes
 
 
 def make_commands(

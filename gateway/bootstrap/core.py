@@ -8,44 +8,52 @@ from dataclasses import dataclass, field, replace
 import tzlocal
 
 from adapters.contract import ChatAdapter
-from agent_core.agent import AgentConfig, SessionCache
-from agent_core.agent.compaction import Compactor
-from agent_core.agent.loop import Limits
-from agent_core.agent.named import AgentFolder, AgentMail
-from agent_core.agent.quotas import Quotas
-from agent_core.agent.replay import enqueue_log
-from agent_core.execution import Backend, SelectedBackends
+from agent_core.agent.active_turn import AgentConfig
+from agent_core.agent.caches import SessionCache
+from agent_core.agent.compaction.compactor import Compactor
+from agent_core.agent.loop.guards import Limits
+from agent_core.agent.named.folder import AgentFolder
+from agent_core.agent.named.mail import AgentMail
+from agent_core.agent.quotas.reservations import Quotas
+from agent_core.agent.replay.session_log import enqueue_log
+from agent_core.execution.contract import Backend
+from agent_core.execution.selected import SelectedBackends
 from agent_core.ids import InboxId
-from agent_core.memory import ExternalMemory, LocalUserModel, SharedMemory
-from agent_core.models import Model, ModelPolicy
-from agent_core.skills import SkillCatalog
-from agent_core.skills.tools import SkillDirectory
-from agent_core.state.engine.database import Database, Observer
+from agent_core.memory.archive.conclusions import LocalUserModel
+from agent_core.memory.external.client import ExternalMemory
+from agent_core.memory.shared import SharedMemory
+from agent_core.models.contract import Model
+from agent_core.models.router import ModelPolicy
+from agent_core.skills.catalog import SkillCatalog
+from agent_core.skills.tools.directory import SkillDirectory
+from agent_core.state.engine.connection import Observer
+from agent_core.state.engine.database import Database
 from agent_core.state.engine.database import now as wall_clock
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
-from agent_core.tools import SecretMask, Tool
-from agent_core.tools.mcp import McpServers, SendLink
-from agent_core.tools.workspace import BackgroundCommands, BackgroundLimits
+from agent_core.tools.contract import Tool
+from agent_core.tools.mcp.accounts import SendLink
+from agent_core.tools.mcp.hub import McpServers
+from agent_core.tools.secret_scan import SecretMask
+from agent_core.tools.workspace.background import BackgroundCommands, BackgroundLimits
 from gateway.bootstrap import factories
 from gateway.bootstrap.agent_folders import make_agent_folder
 from gateway.bootstrap.external_plugins import ExternalPlugins
 from gateway.bootstrap.platform_supervisor import Platforms
 from gateway.bootstrap.timings import Timings
 from gateway.concurrency import Signal
-from gateway.config import Settings
+from gateway.config.settings import Settings
 from gateway.conversion import make_zone_finder
-from gateway.outbound import ProgressLines, Questions
-from gateway.people import (
-    Access,
-    AccountMerging,
-    DataExport,
-    DataForget,
-    DataRequests,
-    Identity,
-    Rooms,
-)
-from gateway.turns import UserPrompts
+from gateway.outbound.progress_lines import ProgressLines
+from gateway.outbound.questions import Questions
+from gateway.people.data_export import DataExport
+from gateway.people.data_forget import DataForget
+from gateway.people.data_requests import DataRequests
+from gateway.people.identity import Identity
+from gateway.people.merging import AccountMerging
+from gateway.people.onboarding import Access
+from gateway.people.rooms import Rooms
+from gateway.turns.user_prompts import UserPrompts
 
 _log = logging.getLogger(__name__)
 

@@ -14,13 +14,13 @@ from typing import Any, Literal
 
 from adapters.contract import ChatAdapter
 from agent_core.errors import SkillBroken
-from agent_core.memory import MemoryProvider
-from agent_core.models import Model
-from agent_core.skills import SkillCatalog, list_skill_folders, may_be_skill
-from agent_core.tools import Tool
+from agent_core.memory.contract import MemoryProvider
+from agent_core.models.contract import Model
+from agent_core.skills.catalog import SkillCatalog, list_skill_folders, may_be_skill
+from agent_core.tools.contract import Tool
 from gateway.bootstrap import plugins
 from gateway.bootstrap.garbage_collection import held_off
-from gateway.config import Settings
+from gateway.config.settings import Settings
 from gateway.errors import StartError, suggest
 
 API = 1

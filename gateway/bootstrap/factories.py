@@ -6,49 +6,39 @@ from collections.abc import Callable
 from pathlib import Path
 
 from adapters.contract import ChatAdapter
-from agent_core.agent.compaction import (
-    Compactor,
-    ContextRules,
-    IdleCompactor,
-    Summarizer,
-    TokenMeter,
-)
-from agent_core.agent.prompt import ContextFolder, PromptCache, PromptConfig, ensure_soul
-from agent_core.agent.quotas import DailyLimit, QuotaRules, Quotas
-from agent_core.agent.review import ReviewRules
+from agent_core.agent.compaction.compactor import Compactor
+from agent_core.agent.compaction.idle import IdleCompactor
+from agent_core.agent.compaction.summaries import Summarizer
+from agent_core.agent.compaction.token_meter import ContextRules, TokenMeter
+from agent_core.agent.prompt.context_files import ContextFolder
+from agent_core.agent.prompt.prompt_cache import PromptCache, PromptConfig
+from agent_core.agent.prompt.soul_file import ensure_soul
+from agent_core.agent.quotas.balance import DailyLimit
+from agent_core.agent.quotas.reservations import QuotaRules, Quotas
+from agent_core.agent.review.triggers import ReviewRules
 from agent_core.errors import ModelDenied, ModelError, ModelUnknown, name_installation
-from agent_core.memory import (
-    ExternalMemory,
-    ExternalMemoryOptions,
-    LocalUserModel,
-    MemoryLimits,
-    MemoryStore,
-    ProviderConnection,
-    ProviderHealth,
-    Pseudonyms,
-    SharedMemory,
-    withdraw_fallen,
-)
-from agent_core.models import Model, ModelRouter
-from agent_core.skills import SkillCatalog
-from agent_core.skills.tools import SkillDirectory
-from agent_core.state.engine.database import Database, Observer, now
-from agent_core.tools.web import WebOptions
+from agent_core.memory.archive.conclusions import LocalUserModel, withdraw_fallen
+from agent_core.memory.external.client import ExternalMemory, ExternalMemoryOptions
+from agent_core.memory.external.contact import ProviderConnection, ProviderHealth, Pseudonyms
+from agent_core.memory.shared import SharedMemory
+from agent_core.memory.store import MemoryLimits, MemoryStore
+from agent_core.models.contract import Model
+from agent_core.models.router import ModelRouter
+from agent_core.skills.catalog import SkillCatalog
+from agent_core.skills.tools.directory import SkillDirectory
+from agent_core.state.engine.connection import Observer
+from agent_core.state.engine.database import Database, now
+from agent_core.tools.web.catalog import WebOptions
 from gateway.bootstrap import plugins
 from gateway.bootstrap.external_plugins import ExternalPlugins
 from gateway.bootstrap.timings import Timings
-from gateway.config import (
-    CONSOLE_SOCKET,
-    DATABASE,
-    Settings,
-    Table,
-    describe_unwritable,
-    make_home,
-)
+from gateway.config.paths import CONSOLE_SOCKET, DATABASE, describe_unwritable, make_home
+from gateway.config.settings import Settings
+from gateway.config.tables import Table
 from gateway.errors import StartError
-from gateway.inbound import ApiPlatform
-from gateway.people import API_PLATFORM, LOCAL_PLATFORM
-from gateway.turns import Lanes
+from gateway.inbound.api_platform import ApiPlatform
+from gateway.people.admission import API_PLATFORM, LOCAL_PLATFORM
+from gateway.turns.lanes import Lanes
 
 _log = logging.getLogger(__name__)
 

@@ -5,25 +5,35 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 
-from agent_core.agent import IdAllocator
-from agent_core.agent.named import AgentFolder
-from agent_core.agent.quotas import Quotas
+from agent_core.agent.caches import IdAllocator
+from agent_core.agent.named.folder import AgentFolder
+from agent_core.agent.quotas.reservations import Quotas
 from agent_core.errors import StoreError
-from agent_core.memory import ExternalMemory, SharedMemory, SoulFile
+from agent_core.memory.external.client import ExternalMemory
+from agent_core.memory.shared import SharedMemory
+from agent_core.memory.soul.soul import SoulFile
 from agent_core.state.engine.database import Database
 from gateway.bootstrap import garbage_collection
 from gateway.bootstrap.platform_supervisor import Platforms
 from gateway.bootstrap.scheduling import Scheduling
-from gateway.commands import make_menu
+from gateway.commands.catalog import make_menu
 from gateway.concurrency import Signal
-from gateway.config import Settings
+from gateway.config.settings import Settings
 from gateway.errors import Broken, StartError
-from gateway.inbound import InboundRouter
-from gateway.jobs import EventJobs
-from gateway.outbound import OutboxDispatcher, Questions
-from gateway.outbound.webhooks import WebhookDispatcher
-from gateway.people import UNATTENDED, AccountMerging, DataExport, DataRequests, Identity, Rooms
-from gateway.turns import ClientCalls, Lanes, UserPrompts
+from gateway.inbound.router import InboundRouter
+from gateway.jobs.events import EventJobs
+from gateway.outbound.dispatcher import OutboxDispatcher
+from gateway.outbound.questions import Questions
+from gateway.outbound.webhooks.dispatcher import WebhookDispatcher
+from gateway.people.admission import UNATTENDED
+from gateway.people.data_export import DataExport
+from gateway.people.data_requests import DataRequests
+from gateway.people.identity import Identity
+from gateway.people.merging import AccountMerging
+from gateway.people.rooms import Rooms
+from gateway.turns.client_calls import ClientCalls
+from gateway.turns.lanes import Lanes
+from gateway.turns.user_prompts import UserPrompts
 
 _POLL = 0.02
 

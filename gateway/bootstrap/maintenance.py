@@ -5,40 +5,42 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 
-from agent_core.agent import AcceptedCalls, TitleGenerator, Toolboxes
-from agent_core.agent.quotas import AnswerPending, BackgroundModel
-from agent_core.agent.replay import SESSION_LOG_TASK, LogFiles, SessionLog
-from agent_core.agent.review import Reviewer
+from agent_core.agent.accepted_calls import AcceptedCalls
+from agent_core.agent.active_turn import Toolboxes
+from agent_core.agent.quotas.background import AnswerPending, BackgroundModel
+from agent_core.agent.replay.session_log import SESSION_LOG_TASK, LogFiles, SessionLog
+from agent_core.agent.review.reviewer import Reviewer
+from agent_core.agent.titles import TitleGenerator
 from agent_core.errors import StoreError
 from agent_core.ids import SessionId
-from agent_core.memory import GROWTH_TASK, SOUL_TASK
-from agent_core.skills import Drafts, UsageFile
-from agent_core.skills.evaluation import Sandbox
+from agent_core.memory.soul.soul import SOUL_TASK
+from agent_core.memory.sync import GROWTH_TASK
+from agent_core.skills.drafts import Drafts
+from agent_core.skills.evaluation.replay import Sandbox
+from agent_core.skills.usage import UsageFile
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.queues import curations, reviews, skill_tests, tasks
 from agent_core.state.queues.tasks import Task
-from agent_core.tools import Toolbox, make_workspace_tools
-from gateway.attachments import make_speech_command
+from agent_core.tools.toolbox import Toolbox
+from agent_core.tools.workspace.catalog import make_workspace_tools
+from gateway.attachments.factory import make_speech_command
 from gateway.bootstrap.core import Core, DataServices
-from gateway.config import BACKUPS, SESSIONS
-from gateway.outbound import OutboxDispatcher, Questions
-from gateway.outbound.webhooks import WebhookDeps, WebhookDispatcher
-from gateway.people import Notices
-from gateway.scheduler import (
-    LOST_STORE_LOOK,
-    SUMMARY_TASK,
-    AlertSources,
-    AlertWatch,
-    Curation,
-    LostStoreAlarm,
-    PersonBusy,
-    Reviews,
-    SkillTests,
-    TaskUnfinished,
-)
+from gateway.config.paths import BACKUPS, SESSIONS
+from gateway.outbound.dispatcher import OutboxDispatcher
+from gateway.outbound.questions import Questions
+from gateway.outbound.webhooks.dispatcher import WebhookDeps, WebhookDispatcher
+from gateway.people.owners import Notices
+from gateway.scheduler.alerts.conditions import AlertSources
+from gateway.scheduler.alerts.lost_store import LOST_STORE_LOOK, LostStoreAlarm
+from gateway.scheduler.alerts.watch import AlertWatch
+from gateway.scheduler.curation import Curation
+from gateway.scheduler.reviews import SUMMARY_TASK, PersonBusy, Reviews
+from gateway.scheduler.skill_tests import SkillTests, TaskUnfinished
 from gateway.texts.tools.skills import find_words
-from gateway.turns import PROPOSAL_TASK, SPEECH_TASK, AcceptedProposals, Lanes, SpokenAnswers
+from gateway.turns.lanes import Lanes
+from gateway.turns.proposals import PROPOSAL_TASK, AcceptedProposals
+from gateway.turns.spoken_answers import SPEECH_TASK, SpokenAnswers
 
 _log = logging.getLogger(__name__)
 

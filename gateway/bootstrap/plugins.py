@@ -13,29 +13,26 @@ from typing import cast
 
 from adapters.contract import ChatAdapter
 from adapters.ids import list_platforms
-from agent_core.execution import (
-    WORKSPACES,
-    Backend,
-    ContainerSettings,
+from agent_core.execution.contract import Backend
+from agent_core.execution.docker import ContainerSettings, DockerBackend
+from agent_core.execution.hosted.accounts import (
     DaytonaSettings,
-    DockerBackend,
-    LandlockBackend,
-    LocalBackend,
     ModalSettings,
-    RemoteSettings,
-    SandboxLimits,
-    SelectedBackends,
-    SshBackend,
-    UnsandboxedBackend,
-    find_bubblewrap,
     make_daytona,
     make_modal,
 )
-from agent_core.memory import MemoryProvider
-from agent_core.models import Model
-from agent_core.tools.network import AllowedHosts, HostLookup, SandboxProxy
+from agent_core.execution.local import WORKSPACES, LocalBackend, find_bubblewrap
+from agent_core.execution.reaped.backend import LandlockBackend, UnsandboxedBackend
+from agent_core.execution.sandbox import SandboxLimits
+from agent_core.execution.selected import SelectedBackends
+from agent_core.execution.ssh import RemoteSettings, SshBackend
+from agent_core.memory.contract import MemoryProvider
+from agent_core.models.contract import Model
+from agent_core.tools.network.lookup import HostLookup
+from agent_core.tools.network.proxy import AllowedHosts, SandboxProxy
 from gateway.bootstrap.garbage_collection import held_off
-from gateway.config import Settings, ToolSettings, environment
+from gateway.config.settings import Settings, environment
+from gateway.config.tool_tables import ToolSettings
 
 _PLATFORMS = "adapters"
 _MODELS = "agent_core.models"

@@ -5,21 +5,26 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from agent_core.ids import PersonId
-from agent_core.models import Model, Prepares, reads_pdf, split_name
-from gateway.attachments import make_reader
+from agent_core.models.catalog import reads_pdf
+from agent_core.models.contract import Model, Prepares
+from agent_core.models.router import split_name
+from gateway.attachments.factory import make_reader
 from gateway.bootstrap.commands import make_commands, make_mcp_commands
 from gateway.bootstrap.core import Core, DataServices
-from gateway.commands import SkillCommands, SlashCommand
-from gateway.inbound import InboundRouter, RouterDeps
-from gateway.jobs import EventJobs, Outcomes
-from gateway.outbound import OutboxDispatcher
-from gateway.people import (
-    UNATTENDED,
-    Linking,
-    Onboarding,
-    RoomConsent,
-)
-from gateway.turns import AttachmentStage, Lanes, TurnDeps
+from gateway.commands.learning.skills import SkillCommands
+from gateway.commands.registry import SlashCommand
+from gateway.inbound.deps import RouterDeps
+from gateway.inbound.router import InboundRouter
+from gateway.jobs.events import EventJobs
+from gateway.jobs.outcomes import Outcomes
+from gateway.outbound.dispatcher import OutboxDispatcher
+from gateway.people.admission import UNATTENDED
+from gateway.people.linking import Linking
+from gateway.people.onboarding import Onboarding
+from gateway.people.room_consent import RoomConsent
+from gateway.turns.attachment_stage import AttachmentStage
+from gateway.turns.finalizer import TurnDeps
+from gateway.turns.lanes import Lanes
 
 
 def make_event_jobs(core: Core, dispatcher: OutboxDispatcher, outcomes: Outcomes) -> EventJobs:

@@ -5,49 +5,47 @@ from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial
 
-from agent_core.digest import DigestOptions
+from agent_core.digest.tools import DigestOptions
 from agent_core.execution.subprocesses.confinement import ScriptLimits
-from agent_core.skills import SkillCatalog
+from agent_core.skills.catalog import SkillCatalog
 from agent_core.state.engine.database import Database
-from agent_core.tools import TextCleaner
+from agent_core.tools.text_cleaner import TextCleaner
 from gateway.bootstrap.core import Core
-from gateway.config import (
-    BACKUPS,
-    DATABASE,
-    Settings,
-    environment,
-    list_left_out,
-    make_lock,
-    make_place,
+from gateway.config.backups.table import list_left_out, make_lock, make_place
+from gateway.config.paths import BACKUPS, DATABASE
+from gateway.config.settings import Settings, environment
+from gateway.jobs.agent_runs import AgentRunDeps
+from gateway.jobs.notifier import Notifier
+from gateway.jobs.outcomes import Outcomes
+from gateway.jobs.resources import find_unpriced
+from gateway.people.owners import Notices
+from gateway.scheduler.agent_messages import AgentMessages
+from gateway.scheduler.calendars import Calendars
+from gateway.scheduler.command_ends import CommandEnds
+from gateway.scheduler.event_sources import EventSources
+from gateway.scheduler.gates import GateChecker
+from gateway.scheduler.retention import Sweeper
+from gateway.scheduler.runner import JobRunner, SystemTask
+from gateway.scheduler.skill_curator import (
+    Curator,
+    SkillServices,
+    make_skill_services,
+    sync_at_start,
 )
-from gateway.jobs import AgentRunDeps, Notifier, Outcomes, find_unpriced
-from gateway.people import Notices
-from gateway.scheduler import (
+from gateway.scheduler.system_jobs import (
     BACKUP,
     CALENDARS,
     CURATOR,
     MEMORY_SYNC,
     RETENTION,
-    AgentMessages,
     BackupPlan,
     Backups,
-    Calendars,
-    CommandEnds,
-    Curator,
-    EventSources,
-    GateChecker,
-    JobRunner,
-    Scheduler,
-    SkillServices,
-    Sweeper,
-    SystemTask,
     ensure_system_jobs,
-    make_skill_services,
     make_triggers,
-    sync_at_start,
     sync_memory,
 )
-from gateway.turns import Lanes
+from gateway.scheduler.ticker import Scheduler
+from gateway.turns.lanes import Lanes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,15 @@
 
 from dataclasses import dataclass, field
 
-from gateway.outbound import FIRST_PROGRESS, DeliveryTimings
-from gateway.outbound.webhooks import WebhookTimings
-from gateway.scheduler import LOOK, WATCH
-from gateway.turns import ANSWER_PATIENCE, CRASH_WAIT, START_DELAY, PresenterTimings
+from gateway.outbound.progress_lines import FIRST_PROGRESS
+from gateway.outbound.timings import DeliveryTimings
+from gateway.outbound.webhooks.dispatcher import WebhookTimings
+from gateway.scheduler.alerts.watch import LOOK
+from gateway.scheduler.event_sources import WATCH
+from gateway.turns.crash_backoff import CRASH_WAIT
+from gateway.turns.finalizer import START_DELAY
+from gateway.turns.presenter import PresenterTimings
+from gateway.turns.user_prompts import ANSWER_PATIENCE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,69 +4,68 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from agent_core.agent import Toolboxes, private_tools, room_tools
-from agent_core.agent.named import AgentFolder, MessageAgentTool
-from agent_core.agent.prompt import SOUL_LIMIT
-from agent_core.digest import digest_tools
-from agent_core.execution import Backend
+from agent_core.agent.active_turn import Toolboxes
+from agent_core.agent.named.folder import AgentFolder
+from agent_core.agent.named.tool import MessageAgentTool
+from agent_core.agent.prompt.soul_file import SOUL_LIMIT
+from agent_core.agent.toolset import private_tools, room_tools
+from agent_core.digest.tools import digest_tools
+from agent_core.execution.contract import Backend
 from agent_core.ids import PersonId
-from agent_core.memory import (
-    Approval,
-    ExternalMemory,
-    Inventory,
-    ProposeSoulTool,
-    SharedMemory,
-    SoulFile,
-)
-from agent_core.memory.recall import RecallTool
-from agent_core.schedule import JobMover, ScheduleServices, ScheduleTool
-from agent_core.skills.tools import (
-    SkillDirectory,
-    SkillManageTool,
-    SkillScripts,
-    make_skill_tools,
-    offers_scripts,
-)
+from agent_core.memory.approval import Approval
+from agent_core.memory.archive.inventory import Inventory
+from agent_core.memory.external.client import ExternalMemory
+from agent_core.memory.recall.tool import RecallTool
+from agent_core.memory.shared import SharedMemory
+from agent_core.memory.soul.proposal_tool import ProposeSoulTool
+from agent_core.memory.soul.soul import SoulFile
+from agent_core.schedule.confirmations import JobMover
+from agent_core.schedule.tool import ScheduleServices, ScheduleTool
+from agent_core.skills.tools.directory import SkillDirectory
+from agent_core.skills.tools.manage import SkillManageTool
+from agent_core.skills.tools.scripts import SkillScripts, offers_scripts
+from agent_core.skills.tools.toolset import make_skill_tools
 from agent_core.state.engine.database import Connection, Database
-from agent_core.tools import (
-    PROMPT_TOOLS,
-    RARE_TOOLS,
-    AskTool,
-    DelegateTool,
-    GroupTitlesTool,
-    Messenger,
-    Policy,
-    Protected,
-    SecretMask,
-    SendMessageTool,
-    SettingsTool,
-    TodoTool,
-    Tool,
-    Toolbox,
-    ToolSetup,
-    ToolSource,
-    make_workspace_tools,
-)
-from agent_core.tools.mcp import Judged, McpServer, McpServers, SendLink
-from agent_core.tools.web import make_web_tools
-from agent_core.tools.workspace import BackgroundCommands, NamedSecrets, Workspaces
+from agent_core.tools.chat.group_titles import GroupTitlesTool
+from agent_core.tools.chat.send_message import Messenger, SendMessageTool
+from agent_core.tools.chat.todo import TodoTool
+from agent_core.tools.contract import Tool
+from agent_core.tools.delegation import DelegateTool
+from agent_core.tools.mcp.accounts import SendLink
+from agent_core.tools.mcp.contract import McpServer
+from agent_core.tools.mcp.hub import McpServers
+from agent_core.tools.mcp.pins import Judged
+from agent_core.tools.policy.policy import Policy
+from agent_core.tools.policy.protected import Protected
+from agent_core.tools.secret_scan import SecretMask
+from agent_core.tools.selection.catalog import PROMPT_TOOLS, RARE_TOOLS
+from agent_core.tools.settings_tool import SettingsTool
+from agent_core.tools.toolbox import Toolbox, ToolSetup, ToolSource
+from agent_core.tools.user_questions import AskTool
+from agent_core.tools.web.catalog import make_web_tools
+from agent_core.tools.workspace.background import BackgroundCommands
+from agent_core.tools.workspace.catalog import make_workspace_tools
+from agent_core.tools.workspace.named_secrets import NamedSecrets
+from agent_core.tools.workspace.workspaces import Workspaces
 from gateway.bootstrap.core import Core
 from gateway.bootstrap.factories import make_web_options
 from gateway.bootstrap.scheduling import make_calendars, make_digest_options
-from gateway.config import (
-    MCP_CONFIG,
-    Settings,
-    locate_mcp_programs,
-    locate_mcp_tokens,
-    read_mcp_servers,
-)
+from gateway.config.mcp_file import locate_mcp_programs, locate_mcp_tokens, read_mcp_servers
+from gateway.config.paths import MCP_CONFIG
+from gateway.config.settings import Settings
 from gateway.errors import SettingsError, StartError, suggest
-from gateway.jobs import ChatMessenger, make_rules, name_places
-from gateway.outbound import OutboxDispatcher, Questions, make_rescheduler
-from gateway.people import Notices
+from gateway.jobs.destinations import ChatMessenger
+from gateway.jobs.places import name_places
+from gateway.jobs.resources import make_rules
+from gateway.outbound.dispatcher import OutboxDispatcher
+from gateway.outbound.questions import Questions
+from gateway.outbound.quiet_hours import make_rescheduler
+from gateway.people.owners import Notices
 from gateway.texts.tools.connections import describe_link
 from gateway.texts.tools.mcp import describe_waiting
-from gateway.turns import ClientCalls, ServerForms, UserPrompts
+from gateway.turns.client_calls import ClientCalls
+from gateway.turns.server_forms import ServerForms
+from gateway.turns.user_prompts import UserPrompts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,32 +4,31 @@ from functools import partial
 
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import ArchiveId, PersonId
-from agent_core.memory import (
+from agent_core.memory.archive.entries import format_archive_id
+from agent_core.memory.archive.history import (
     ArchiveHistory,
     ArchiveRef,
-    ArchiveUndoRefused,
-    UndoneChange,
-    delete_entry,
     explain_archive_entry,
     format_archive_change,
-    format_archive_id,
     load_archive_history,
-    search_archive,
-    undo_archive_change,
 )
-from agent_core.memory.recall import read_query
+from agent_core.memory.archive.search import search_archive
+from agent_core.memory.archive.undo import ArchiveUndoRefused, undo_archive_change
+from agent_core.memory.archive.writes import delete_entry
+from agent_core.memory.recall.query import read_query
+from agent_core.memory.undo import UndoneChange
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import archive
 from agent_core.state.memory.archive import ArchiveEntry, ArchiveFilter
 from agent_core.state.memory.ledger import LedgerEntry
-from agent_core.tools import local_time
+from agent_core.tools.clock import local_time
 from gateway.commands.memory_scope import MemoryAccess, MemoryScope, origin_of
 from gateway.commands.registry import Call, Reply
-from gateway.outbound import stand_for
+from gateway.outbound.buttons import stand_for
 from gateway.texts import memory
 from gateway.texts.memory import Archive, Undone
 from gateway.texts.rooms import describe_forgotten
-from gateway.turns import Lanes
+from gateway.turns.lanes import Lanes
 
 _PREVIEW = 3
 """Notes listed below the entries that are always in the prompt."""

@@ -6,12 +6,12 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from agent_core.ids import PersonId
-from agent_core.memory import find_flaw
+from agent_core.memory.files import find_flaw
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import blocks
 from agent_core.state.memory.blocks import Block
 from agent_core.state.people import people
-from agent_core.tools import find_secret
+from agent_core.tools.secret_scan import find_secret
 from gateway.commands.registry import Call
 from gateway.texts import blocks as block_texts
 from gateway.texts.people import quote_name

@@ -4,7 +4,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from agent_core.ids import PersonId
-from agent_core.memory import SharedList, SharedMemory, UndoRefused
+from agent_core.memory.shared import SharedList, SharedMemory
+from agent_core.memory.undo import UndoRefused
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import blocks
 from agent_core.state.memory.blocks import TEAM, Block, NewBlock
@@ -13,7 +14,7 @@ from agent_core.state.people import people, rooms
 from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from agent_core.tools import find_secret
+from agent_core.tools.secret_scan import find_secret
 from agent_core.transcript import flatten
 from gateway.commands.block_requests import (
     EVERYONE,
@@ -34,8 +35,9 @@ from gateway.commands.block_requests import (
 )
 from gateway.commands.memory_scope import PERSON, MemoryAccess, own_scope, refuse_unreadable
 from gateway.commands.registry import Call, Effect, Handler, Outcome, Reply
-from gateway.outbound import stand_for
-from gateway.people import find_direct_chat, slug_of
+from gateway.outbound.buttons import stand_for
+from gateway.people.admission import slug_of
+from gateway.people.owners import find_direct_chat
 from gateway.texts import blocks as block_texts
 from gateway.texts import memory
 from gateway.texts.blocks import BlockLine

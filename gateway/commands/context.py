@@ -4,19 +4,15 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from agent_core.agent.compaction import CompactionTarget, Compactor
-from agent_core.agent.prompt import RECALLED, count_recalled
-from agent_core.agent.quotas import Quotas
-from agent_core.agent.replay import (
-    ANSWERS,
-    ContextReport,
-    TurnRecord,
-    read_record,
-    rebuild_calls,
-    report_context,
-)
+from agent_core.agent.compaction.compactor import Compactor
+from agent_core.agent.compaction.requests import CompactionTarget
+from agent_core.agent.prompt.facts import RECALLED, count_recalled
+from agent_core.agent.quotas.reservations import Quotas
+from agent_core.agent.replay.context_report import ContextReport, report_context
+from agent_core.agent.replay.rebuild import rebuild_calls
+from agent_core.agent.replay.records import ANSWERS, TurnRecord, read_record
 from agent_core.ids import PersonId, PromptHash
-from agent_core.models import ModelRequest
+from agent_core.models.contract import ModelRequest
 from agent_core.state.conversations import messages, sessions, turns, usage
 from agent_core.state.conversations.sessions import Session
 from agent_core.state.conversations.usage import ModelCall, QuotaUsage, UsageLine
@@ -24,7 +20,7 @@ from agent_core.state.engine.database import Connection, Database
 from gateway.commands.registry import Call, Handler, Reply
 from gateway.texts import usage as usage_texts
 from gateway.texts.usage import Reader, UsageReport
-from gateway.turns import Lanes
+from gateway.turns.lanes import Lanes
 
 _MONTH = 30 * 86_400_000
 

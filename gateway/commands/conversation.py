@@ -7,7 +7,7 @@ sessions, resume, title and branch go back to earlier messages.
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
-from agent_core.memory import ExternalMemory
+from agent_core.memory.external.client import ExternalMemory
 from agent_core.state.conversations import (
     messages,
     past_sessions,
@@ -24,12 +24,14 @@ from agent_core.transcript import flatten
 from gateway import conversion
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.conversion import Place
-from gateway.outbound import stand_for
-from gateway.people import LOCAL_PLATFORM, is_out_of_reach
+from gateway.outbound.buttons import stand_for
+from gateway.people.admission import LOCAL_PLATFORM
+from gateway.people.owners import is_out_of_reach
 from gateway.texts import general, memory, people
 from gateway.texts import usage as usage_texts
 from gateway.texts.usage import SessionLine
-from gateway.turns import AttachmentStage, Lanes
+from gateway.turns.attachment_stage import AttachmentStage
+from gateway.turns.lanes import Lanes
 
 _DAY = 86_400_000
 _LISTED = 10

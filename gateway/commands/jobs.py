@@ -5,15 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent_core.ids import JobId
-from agent_core.schedule import (
+from agent_core.schedule.confirmations import describe_followers, move_jobs
+from agent_core.schedule.job_editor import (
     PAUSED_ON_REQUEST,
     InvalidJob,
     JobAlreadyRunning,
     JobRules,
-    describe_followers,
     drop_job,
     find_visible_job,
-    move_jobs,
     pause_job,
     renew_webhook,
     restore_job,
@@ -26,11 +25,13 @@ from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job, JobState, Target
 from agent_core.state.people import delivery_targets
 from agent_core.state.queues import deferred_messages
-from agent_core.tools import name_zone
+from agent_core.tools.time_zones import name_zone
 from gateway import conversion
 from gateway.commands.registry import Call, Handler, Outcome, Reply
-from gateway.jobs import make_job_buttons, name_places, undo_change
-from gateway.outbound import stand_for
+from gateway.jobs.buttons import make_job_buttons
+from gateway.jobs.places import name_places
+from gateway.jobs.versions import undo_change
+from gateway.outbound.buttons import stand_for
 from gateway.texts import jobs as job_texts
 
 _EXAMPLE = 3

@@ -4,15 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agent_core.ids import PersonId
-from agent_core.memory import (
-    ChangeIndex,
-    Edit,
-    NumberedEntry,
-    Refusal,
-    find_current,
-    list_entries,
-    parse_archive_ref,
-)
+from agent_core.memory.archive.history import parse_archive_ref
+from agent_core.memory.changes import Edit, Refusal
+from agent_core.memory.numbering import ChangeIndex, NumberedEntry, find_current, list_entries
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger, shares
 from agent_core.state.memory.ledger import LedgerEntry
@@ -28,7 +22,7 @@ from gateway.commands.memory_scope import (
     scope_of,
 )
 from gateway.commands.registry import Call, Handler, Outcome, Reply
-from gateway.outbound import make_undo_button
+from gateway.outbound.buttons import make_undo_button
 from gateway.texts import memory
 from gateway.texts import rooms as room_texts
 

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent_core.ids import PersonId, TurnId
-from agent_core.memory import ChangeIndex, MemoryStore, Reader, load_change_index
+from agent_core.memory.explanations import Reader
+from agent_core.memory.numbering import ChangeIndex, load_change_index
+from agent_core.memory.store import MemoryStore
 from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory.ledger import LedgerEntry, Origin

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from agent_core.privacy import ExportBroken, parse_words
+from agent_core.privacy.erasure.matcher import parse_words
+from agent_core.privacy.export.run_export import ExportBroken
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import erase_person
@@ -12,8 +13,11 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.commands.registry import Call, Handler, Outcome, Reply
-from gateway.outbound import ProgressLines, Questions
-from gateway.people import DataExport, DataForget, ask_to_erase, ask_to_forget, may_erase
+from gateway.outbound.progress_lines import ProgressLines
+from gateway.outbound.questions import Questions
+from gateway.people.data_confirmations import ask_to_erase, ask_to_forget, may_erase
+from gateway.people.data_export import DataExport
+from gateway.people.data_forget import DataForget
 from gateway.texts import privacy
 
 _MOST_BYTES = 20_000_000

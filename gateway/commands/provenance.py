@@ -3,21 +3,17 @@
 from collections.abc import Mapping, Sequence
 
 from agent_core.ids import PersonId
-from agent_core.memory import (
-    ChangeIndex,
-    UndoneChange,
-    UndoRefused,
-    explain_entry,
-    find_newest_archive_change,
-    find_newest_change,
-    parse_archive_ref,
-)
+from agent_core.memory.archive.history import parse_archive_ref
+from agent_core.memory.archive.undo import find_newest_archive_change
+from agent_core.memory.explanations import explain_entry
+from agent_core.memory.numbering import ChangeIndex
+from agent_core.memory.undo import UndoneChange, UndoRefused, find_newest_change
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.state.people import audit
 from gateway.commands.archive import ArchiveNotes
-from gateway.commands.learning import SkillUndo
+from gateway.commands.learning.skill_undo import SkillUndo
 from gateway.commands.memory_scope import (
     MemoryAccess,
     MemoryScope,
@@ -26,7 +22,7 @@ from gateway.commands.memory_scope import (
     scope_of,
 )
 from gateway.commands.registry import Call, Handler, Reply
-from gateway.outbound import make_undo_button
+from gateway.outbound.buttons import make_undo_button
 from gateway.texts import memory
 from gateway.texts.memory import Undone
 

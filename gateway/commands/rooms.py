@@ -11,7 +11,10 @@ from agent_core.state.people.rooms import Mode, Room
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage
 from gateway.commands.registry import Call, Handler, Outcome, Reply
-from gateway.people import RoomConsent, Rooms, close_questions, find_direct_chat, take_out
+from gateway.people.owners import find_direct_chat
+from gateway.people.room_consent import RoomConsent
+from gateway.people.room_privacy import close_questions, take_out
+from gateway.people.rooms import Rooms
 from gateway.texts import general
 from gateway.texts import rooms as room_texts
 from gateway.texts.people import quote_name

@@ -6,35 +6,27 @@ from dataclasses import dataclass, replace
 
 from agent_core.errors import ToolArgumentError
 from agent_core.localization import set_language, use_language
-from agent_core.schedule import (
-    KEEP,
-    MOVE,
-    InvalidJob,
-    JobRequest,
-    JobRules,
-    ask_to_move,
-    list_left,
-    redraft_job,
-)
+from agent_core.schedule.confirmations import KEEP, MOVE, ask_to_move, list_left
+from agent_core.schedule.job_editor import InvalidJob, JobRequest, JobRules, redraft_job
 from agent_core.state.conversations.questions import Choice, Style
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_versions, jobs
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import delivery_targets, people
 from agent_core.state.people.people import Person
-from agent_core.tools import (
+from agent_core.tools.clock import describe_days, read_days
+from agent_core.tools.settings_tool import (
     DAYS_OFF,
     NAMES,
     SPOKEN_ANSWERS,
     apply_setting,
-    describe_days,
     describe_hours,
-    read_days,
 )
 from gateway.commands.conversation import StatusReport
 from gateway.commands.jobs import digest_zone
 from gateway.commands.registry import Call, Handler, Outcome, Reply
-from gateway.outbound import reschedule, stand_for
+from gateway.outbound.buttons import stand_for
+from gateway.outbound.quiet_hours import reschedule
 from gateway.texts import general
 from gateway.texts import jobs as job_texts
 from gateway.texts import models as model_texts

@@ -19,8 +19,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from agent_core.ids import find_current_turn
-from agent_core.tools import SecretMask
-from agent_core.tools.workspace import NamedSecret
+from agent_core.tools.secret_scan import SecretMask
+from agent_core.tools.workspace.named_secrets import NamedSecret
 from gateway.config.credentials import Secrets
 from gateway.config.paths import KEPT_LOGS, LOG, describe_unwritable
 from gateway.config.redaction import hide_secrets

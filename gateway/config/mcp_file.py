@@ -14,11 +14,13 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationError
 
-from agent_core.tools.mcp import McpServer, Surroundings, TokenFolder
-from gateway.config.files import parse_file, replace_file
+from agent_core.tools.mcp.contract import McpServer, Surroundings
+from agent_core.tools.mcp.token_files import TokenFolder
+from gateway.config.files.replacing import replace_file
+from gateway.config.files.toml_file import parse_file
 from gateway.config.paths import MCP_CONFIG, MCP_TOKENS, expand
 from gateway.config.redaction import looks_secret
-from gateway.config.secrets import read_named_secrets
+from gateway.config.secrets.named import read_named_secrets
 from gateway.config.tables import Table
 from gateway.config.types import Text, Texts
 from gateway.errors import SettingsError, suggest

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from agent_core.models import split_name
+from agent_core.models.router import split_name
 from gateway.config.tables import Table
 from gateway.config.types import Prices, Text, Texts
 

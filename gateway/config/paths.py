@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from agent_core.state import backups
 from agent_core.state.backups.names import REHEARSAL, STAGING
 from gateway.errors import SettingsError, StartError
 
@@ -90,7 +89,9 @@ def open_home(environ: Mapping[str, str], given: Path | None = None) -> Path:
     """
     home = find_home(environ, given)
     if (home / STAGING).exists():
-        backups.finish_switch(home, DATABASE)
+        from agent_core.state.backups.switching import finish_switch
+
+        finish_switch(home, DATABASE)
     return home
 
 

@@ -14,18 +14,19 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
-from agent_core.models import Prices, load_table, parse_price, split_name
-from agent_core.tools.workspace import NamedSecret
+from agent_core.models.catalog import Prices, load_table, parse_price
+from agent_core.models.router import split_name
+from agent_core.tools.workspace.named_secrets import NamedSecret
 from gateway.config import sources
-from gateway.config.backups import BackupSettings, make_place
+from gateway.config.backups.table import BackupSettings, make_place
 from gateway.config.credentials import Secrets
-from gateway.config.files import add_saved
+from gateway.config.files.env_file import add_saved
 from gateway.config.learning_tables import LearningSettings, SkillSettings
 from gateway.config.logging import list_hidden
 from gateway.config.mcp_file import list_mcp_variables
 from gateway.config.media_tables import MediaSettings
 from gateway.config.model_tables import CostSettings, ModelSettings
-from gateway.config.operations import (
+from gateway.config.operations.tables import (
     AlertSettings,
     SessionLogSettings,
     TelemetrySettings,
@@ -34,7 +35,7 @@ from gateway.config.operations import (
 from gateway.config.paths import CONFIG_NAME, MODEL_TABLE, SKILLS, expand, open_home
 from gateway.config.platform_tables import DiscordSettings, SlackSettings, TelegramSettings
 from gateway.config.redaction import looks_secret
-from gateway.config.secrets import list_secret_variables, read_named_secrets
+from gateway.config.secrets.named import list_secret_variables, read_named_secrets
 from gateway.config.tables import (
     AccessSettings,
     ContextSettings,

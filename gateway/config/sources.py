@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from gateway.config.credentials import Secrets
-from gateway.config.files import parse_file
+from gateway.config.files.toml_file import parse_file
 from gateway.config.paths import HOME_VARIABLE
 from gateway.config.redaction import looks_secret
 from gateway.config.tables import Table

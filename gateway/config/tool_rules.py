@@ -5,7 +5,8 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import BeforeValidator, Field
 
-from agent_core.tools import Caller, CallRule, Rule
+from agent_core.tools.policy.rules import Rule
+from agent_core.tools.selection.call_rules import Caller, CallRule
 from gateway.config.types import check_account
 
 _KEYS = ("effect", "tool", "pattern", "person")

@@ -11,7 +11,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 from pydantic.fields import FieldInfo
 
-from agent_core.models import parse_price
+from agent_core.models.catalog import parse_price
 
 
 def _check(is_valid: Callable[[str], bool], expected: str) -> AfterValidator:

@@ -15,7 +15,7 @@ from adapters.contract import Health, Inlet, Pace
 from adapters.ids import Address, EventId, PlatformMessageId, PlatformUserId
 from adapters.messages import Attachment, InboundMessage, OutboundMessage, RawEvent, Sender
 from agent_core.ids import PersonId
-from gateway.people import API_PLATFORM
+from gateway.people.admission import API_PLATFORM
 
 
 @dataclass(slots=True, eq=False)

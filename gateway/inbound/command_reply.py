@@ -12,11 +12,13 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
-from gateway.commands import Call, Reply, SlashCommand, make_menu, suggest_command
+from gateway.commands.catalog import make_menu, suggest_command
+from gateway.commands.registry import Call, Reply, SlashCommand
 from gateway.inbound.deps import RouterDeps
 from gateway.inbound.events import InboundEvent
-from gateway.outbound import OutboxDispatcher, read_command
-from gateway.people import RoomConversation
+from gateway.outbound.buttons import read_command
+from gateway.outbound.dispatcher import OutboxDispatcher
+from gateway.people.rooms import RoomConversation
 from gateway.texts import general, rooms
 
 _NAMES = frozenset(entry.name for entry in make_menu())

@@ -6,12 +6,17 @@ from dataclasses import dataclass
 from agent_core.ids import InboxId, PersonId
 from agent_core.state.engine.database import Database
 from agent_core.state.people.people import Person
-from gateway.commands import SlashCommand
+from gateway.commands.registry import SlashCommand
 from gateway.concurrency import Signal
 from gateway.conversion import QueuedMessage
-from gateway.outbound import Questions
-from gateway.people import Identity, Linking, Onboarding, RoomConsent, Rooms
-from gateway.turns import AttachmentStage, Lanes
+from gateway.outbound.questions import Questions
+from gateway.people.identity import Identity
+from gateway.people.linking import Linking
+from gateway.people.onboarding import Onboarding
+from gateway.people.room_consent import RoomConsent
+from gateway.people.rooms import Rooms
+from gateway.turns.attachment_stage import AttachmentStage
+from gateway.turns.lanes import Lanes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from adapters.contract import ChatAdapter
 from adapters.errors import Unreachable
 from adapters.ids import Address, EventId
 from adapters.messages import ButtonPress, EmojiReaction, InboundMessage, Presence, RawEvent
-from agent_core.agent.loop import has_visible_text
+from agent_core.agent.loop.messages import has_visible_text
 from agent_core.errors import StoreError
 from agent_core.ids import InboxId
 from agent_core.state.engine.database import Connection, Database
@@ -19,8 +19,8 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox
 from agent_core.state.queues.inbox import InboxRow
 from gateway.inbound.names import clean_names
-from gateway.outbound import Reaction
-from gateway.people import START
+from gateway.outbound.questions import Reaction
+from gateway.people.onboarding import START
 from gateway.texts import general
 
 _log = logging.getLogger(__name__)

@@ -7,7 +7,7 @@ from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import outbox
 from gateway import conversion
-from gateway.people import RoomConversation, hide_private_quote
+from gateway.people.rooms import RoomConversation, hide_private_quote
 
 _NAME = "`"
 """The mark of names that others chose, in sentences of Talaria; see `quote_name`."""

@@ -1,6 +1,6 @@
 """Count a person's reaction to an answer as feedback on the skills that the answer used."""
 
-from agent_core.agent import note_reaction
+from agent_core.agent.outcomes import note_reaction
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import skill_uses
 from agent_core.state.people import people

@@ -20,7 +20,7 @@ from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.inbox import InboxRow
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
-from gateway.commands import SlashCommand
+from gateway.commands.registry import SlashCommand
 from gateway.concurrency import Workers
 from gateway.conversion import QueuedMessage
 from gateway.inbound import events
@@ -42,8 +42,10 @@ from gateway.inbound.events import (
 )
 from gateway.inbound.quotes import judge_quote
 from gateway.inbound.reactions import take_reaction
-from gateway.outbound import OutboxDispatcher, read_command
-from gateway.people import START, Introduction, RoomConversation
+from gateway.outbound.buttons import read_command
+from gateway.outbound.dispatcher import OutboxDispatcher
+from gateway.people.onboarding import START, Introduction
+from gateway.people.rooms import RoomConversation
 from gateway.texts import general
 
 _log = logging.getLogger(__name__)

@@ -18,16 +18,13 @@ from adapters.abilities import CanInvite
 from adapters.contract import Health
 from gateway.bootstrap import app
 from gateway.bootstrap.lifecycle import Companion, Gateway
-from gateway.config import (
-    Settings,
-    list_unknown_variables,
-    logging_to,
-    make_home,
-)
+from gateway.config.logging import logging_to
+from gateway.config.paths import make_home
+from gateway.config.settings import Settings, list_unknown_variables
 from gateway.interfaces.http.control import serving_control
 from gateway.interfaces.http.loading import load_server, take_port
 from gateway.interfaces.telemetry.loading import load_telemetry
-from gateway.people import API_PLATFORM, LOCAL_PLATFORM
+from gateway.people.admission import API_PLATFORM, LOCAL_PLATFORM
 
 _STAND_IN = (
     "No model key is set, so a stand-in answers: it follows plain commands and is no language\n"

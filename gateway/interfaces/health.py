@@ -8,7 +8,7 @@ from typing import Any
 
 from adapters.contract import Health
 from agent_core.errors import StoreError
-from agent_core.memory import ExternalMemory
+from agent_core.memory.external.client import ExternalMemory
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import inbox, outbox

@@ -4,11 +4,10 @@ import argparse
 import re
 import shlex
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from gateway import config, interfaces
 from gateway.errors import Mistaken, find_nearest, suggest
 
 _WRONG = 2
@@ -113,20 +112,25 @@ def read_path(text: str) -> Path:
 
     Raises `Mistaken` if there is no home directory for the `~`.
     """
+    from gateway.config.paths import expand
+
     try:
-        return config.expand(text).absolute()
+        return expand(text).absolute()
     except ValueError as error:
         raise Mistaken(f"The path can't be used: {error}.") from error
 
 
 def show_help(text: str) -> None:
     """Print help: in colours on a terminal if rich is installed, else in plain text."""
-    try:
-        show = interfaces.print_coloured if sys.stdout.isatty() else sys.stdout.write
-    except ModuleNotFoundError as error:
-        if error.name != "rich":
-            raise
-        show = sys.stdout.write
+    show: Callable[[str], object] = sys.stdout.write
+    if sys.stdout.isatty():
+        try:
+            from gateway.interfaces.coloured_help import print_coloured
+        except ModuleNotFoundError as error:
+            if error.name != "rich":
+                raise
+        else:
+            show = print_coloured
     show(text)
 
 

@@ -5,10 +5,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from gateway import config
-
 if TYPE_CHECKING:
-    from gateway.config import Settings
+    from gateway.config.settings import Settings
 
 _CLEAR = "\r\x1b[K"
 """Return to the start of the line, and clear the line (ECMA-48, EL)."""
@@ -30,7 +28,14 @@ def showing(what: str) -> Iterator[None]:
 def read_settings(environ: Mapping[str, str]) -> "Settings":
     """Read all settings; importing the code takes a moment.
 
-    Raises what `gateway.config.load` raises.
+    Raises what `load_settings` raises.
     """
     with showing("Reading the settings"):
-        return config.load(environ)
+        return load_settings(environ)
+
+
+def load_settings(environ: Mapping[str, str]) -> "Settings":
+    """Import and read all settings without a word. Raises what `settings.load` raises."""
+    from gateway.config.settings import load
+
+    return load(environ)

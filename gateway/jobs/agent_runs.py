@@ -5,12 +5,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from agent_core.agent.named import AgentFolder
-from agent_core.agent.quotas import day_of
+from agent_core.agent.named.folder import AgentFolder
+from agent_core.agent.quotas.balance import day_of
 from agent_core.errors import AgentBroken, SkillBroken, SkillMissing, StoreDamaged
 from agent_core.ids import TurnId
-from agent_core.schedule import JobTurn, find_zone, show_moment
-from agent_core.skills import SkillCatalog, note_loaded
+from agent_core.schedule.descriptions import show_moment
+from agent_core.schedule.resources import JobTurn
+from agent_core.schedule.wall_clock import find_zone
+from agent_core.skills.catalog import SkillCatalog
+from agent_core.skills.ledger_sync import note_loaded
 from agent_core.state.conversations import sessions, usage
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs

@@ -10,12 +10,13 @@ from agent_core.state.people import delivery_targets, rooms
 from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from agent_core.tools import HOME, ROOM_SIGN, Destination
+from agent_core.tools.chat.send_message import HOME, ROOM_SIGN, Destination
 from agent_core.transcript import flatten
 from gateway import conversion
 from gateway.jobs.conversations import ChatRef
 from gateway.jobs.recipients import Recipients
-from gateway.outbound import OutboxDispatcher, caption_of
+from gateway.outbound.buttons import caption_of
+from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.texts.general import describe_unsent_files
 
 _ME = "me"

@@ -8,7 +8,8 @@ from typing import Literal
 
 from agent_core.ids import PersonId, RoomId
 from agent_core.localization import use_language
-from agent_core.schedule import OnEvent, find_webhook, list_followers, load_timing
+from agent_core.schedule.job_editor import find_webhook, list_followers
+from agent_core.schedule.triggers import OnEvent, load_timing
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs, waiting_jobs
 from agent_core.state.jobs.job_runs import Run

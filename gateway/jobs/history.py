@@ -3,8 +3,8 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from agent_core.agent import IdAllocator
-from agent_core.agent.loop import has_visible_text
+from agent_core.agent.caches import IdAllocator
+from agent_core.agent.loop.messages import has_visible_text
 from agent_core.ids import CallId, ConversationId, RoomId, SessionId, TurnId
 from agent_core.state.conversations import files, messages, sessions, turns
 from agent_core.state.conversations.messages import PRIVATE, TranscriptPlace

@@ -9,7 +9,9 @@ from adapters.abilities import CanSendFiles
 from adapters.contract import ChatAdapter
 from agent_core.ids import RunId, TurnId
 from agent_core.localization import use_language
-from agent_core.schedule import ASKED, find_zone, show_moment
+from agent_core.schedule.descriptions import show_moment
+from agent_core.schedule.job_editor import ASKED
+from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
@@ -24,7 +26,7 @@ from gateway.jobs.buttons import make_job_buttons
 from gateway.jobs.conversations import ChatRef
 from gateway.jobs.history import JobHistory, Source
 from gateway.jobs.recipients import Recipients
-from gateway.outbound import caption_of
+from gateway.outbound.buttons import caption_of
 from gateway.texts import general, job_results
 
 _log = logging.getLogger(__name__)

@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from agent_core.digest import CHARTS_MISSING
+from agent_core.digest.chart_tool import CHARTS_MISSING
 from agent_core.events import TurnEnded
 from agent_core.ids import TurnId
-from agent_core.schedule import PAUSED_DAMAGED, JobTurn, name_deletion, name_failures
+from agent_core.schedule.confirmations import name_deletion
+from agent_core.schedule.job_editor import PAUSED_DAMAGED, name_failures
+from agent_core.schedule.resources import JobTurn
 from agent_core.state.conversations import sessions, turns
 from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Connection

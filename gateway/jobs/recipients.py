@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from agent_core.ids import AccountId, PersonId
-from agent_core.schedule import quiet_until
+from agent_core.schedule.quiet_times import quiet_until
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import delivery_targets, people, rooms
 from agent_core.state.people.delivery_targets import Home

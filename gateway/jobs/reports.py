@@ -7,7 +7,10 @@ from zoneinfo import ZoneInfo
 
 from agent_core.ids import TurnId
 from agent_core.localization import use_language
-from agent_core.schedule import find_zone, is_event, next_slot_of, show_moment
+from agent_core.schedule.descriptions import show_moment
+from agent_core.schedule.job_editor import next_slot_of
+from agent_core.schedule.triggers import is_event
+from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs

@@ -2,24 +2,29 @@
 
 from functools import partial
 
-from agent_core.agent.named import MessageAgentTool
-from agent_core.digest import ChartTool, GatherTool
+from agent_core.agent.named.tool import MessageAgentTool
+from agent_core.digest.chart_tool import ChartTool
+from agent_core.digest.gather_tool import GatherTool
 from agent_core.errors import SkillBroken, SkillMissing
-from agent_core.memory import ArchiveTool, MemoryTool, ProposeSoulTool
-from agent_core.memory.recall import RecallTool
-from agent_core.schedule import SCHEDULE_SPEC, JobResources, JobRules
-from agent_core.skills import SkillCatalog
-from agent_core.skills.tools import SkillManageTool, SkillsSearchTool, SkillViewTool
-from agent_core.tools import (
-    WORKSPACE_TOOLS,
-    AskTool,
-    GroupTitlesTool,
-    SendFileTool,
-    SendMessageTool,
-    SettingsTool,
-    TodoTool,
-)
-from gateway.config import Settings
+from agent_core.memory.archive.tool import ArchiveTool
+from agent_core.memory.recall.tool import RecallTool
+from agent_core.memory.soul.proposal_tool import ProposeSoulTool
+from agent_core.memory.tool.tool import MemoryTool
+from agent_core.schedule.job_editor import JobRules
+from agent_core.schedule.requests import SCHEDULE_SPEC
+from agent_core.schedule.resources import JobResources
+from agent_core.skills.catalog import SkillCatalog
+from agent_core.skills.tools.manage import SkillManageTool
+from agent_core.skills.tools.search import SkillsSearchTool
+from agent_core.skills.tools.view import SkillViewTool
+from agent_core.tools.chat.group_titles import GroupTitlesTool
+from agent_core.tools.chat.send_message import SendMessageTool
+from agent_core.tools.chat.todo import TodoTool
+from agent_core.tools.send_file import SendFileTool
+from agent_core.tools.settings_tool import SettingsTool
+from agent_core.tools.user_questions import AskTool
+from agent_core.tools.workspace.catalog import WORKSPACE_TOOLS
+from gateway.config.settings import Settings
 
 _OPEN = (MemoryTool, RecallTool, ArchiveTool, SendFileTool)
 _PRIVATE = (SettingsTool, SendMessageTool, ProposeSoulTool, SkillManageTool)

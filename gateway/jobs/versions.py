@@ -2,14 +2,8 @@
 
 from dataclasses import replace
 
-from agent_core.schedule import (
-    InvalidJob,
-    JobRequest,
-    JobRules,
-    change_job,
-    load_timing,
-    redraft_job,
-)
+from agent_core.schedule.job_editor import InvalidJob, JobRequest, JobRules, change_job, redraft_job
+from agent_core.schedule.triggers import load_timing
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_versions
 from agent_core.state.jobs.jobs import Job

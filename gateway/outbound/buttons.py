@@ -3,9 +3,11 @@
 import re
 from collections.abc import Sequence
 
-from agent_core.agent import ActiveTurn
+from agent_core.agent.active_turn import ActiveTurn
 from agent_core.ids import CallId, PersonId, TurnId
-from agent_core.memory import ChangeName, list_archive_changes, load_change_index
+from agent_core.memory.archive.history import list_archive_changes
+from agent_core.memory.explanations import ChangeName
+from agent_core.memory.numbering import load_change_index
 from agent_core.state.conversations.questions import Choice, Style
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger

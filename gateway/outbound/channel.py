@@ -16,7 +16,8 @@ from adapters.messages import OutboundFile, OutboundMessage
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Database
 from agent_core.state.queues.outbox import OutboxRow
-from agent_core.tools import SecretMask, TextCleaner
+from agent_core.tools.secret_scan import SecretMask
+from agent_core.tools.text_cleaner import TextCleaner
 from gateway import conversion
 from gateway.conversion import Place, name_queue, read_chat
 from gateway.texts import general

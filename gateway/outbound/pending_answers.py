@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from agent_core.ids import QuestionId, TurnId
 from agent_core.state.conversations.questions import Question
-from agent_core.tools import QuestionPending
+from agent_core.tools.user_questions import QuestionPending
 
 
 class PendingAnswers:

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from agent_core.errors import StoreError
-from agent_core.privacy import Progress, Report
+from agent_core.privacy.progress import Progress, Report
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow

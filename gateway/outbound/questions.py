@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from adapters.ids import Address
 from agent_core.ids import InboxId, PersonId, QuestionId, TurnId
 from agent_core.localization import Text
-from agent_core.schedule import is_quiet
+from agent_core.schedule.quiet_times import is_quiet
 from agent_core.state.conversations import questions
 from agent_core.state.conversations.questions import Kind, NewQuestion, Question
 from agent_core.state.engine.database import Connection, Database

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from agent_core.schedule import quiet_until
+from agent_core.schedule.quiet_times import quiet_until
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import delivery_targets
 from agent_core.state.people.people import Person

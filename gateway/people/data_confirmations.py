@@ -5,14 +5,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from agent_core.ids import PersonId
-from agent_core.privacy import Preview
+from agent_core.privacy.erasure.words import Preview
 from agent_core.state.conversations.questions import Choice, Kind, NewQuestion, Question
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import erase_person
 from agent_core.state.memory import external_sync
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
-from gateway.outbound import Answerer, Outcome, make_secret
+from gateway.outbound.questions import Answerer, Outcome, make_secret
 from gateway.people.data_erase import find_traces, list_backups
 from gateway.people.data_requests import DataRequest, RequestQueue
 from gateway.texts import privacy

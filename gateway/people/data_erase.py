@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from agent_core.digest import SOURCES
+from agent_core.digest.formatting import SOURCES
 from agent_core.errors import WorkInProgress
-from agent_core.execution import WORKSPACES
+from agent_core.execution.local import WORKSPACES
 from agent_core.ids import PersonId
-from agent_core.memory import MemoryStore
-from agent_core.privacy import PersonErasure, scrub_database
+from agent_core.memory.store import MemoryStore
+from agent_core.privacy.erasure.person import PersonErasure
+from agent_core.privacy.erasure.scrub import scrub_database
 from agent_core.state.engine.complete import ENDING, LOCKED_ENDING
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import erase_person
@@ -19,7 +20,7 @@ from agent_core.state.lifecycle.inspect import may_hold
 from agent_core.state.memory import external_sync
 from agent_core.state.people import people
 from gateway import conversion
-from gateway.config import BACKUPS, CHAT_HISTORY, DATABASE, MEMORIES, SESSIONS
+from gateway.config.paths import BACKUPS, CHAT_HISTORY, DATABASE, MEMORIES, SESSIONS
 from gateway.people.data_forget import is_local
 
 _ATTEMPTS = 20

@@ -9,7 +9,9 @@ from pathlib import Path
 
 from adapters.abilities import CanSendFiles
 from adapters.contract import ChatAdapter
-from agent_core.privacy import ExportOrder, Report, run_export
+from agent_core.privacy.export.export_order import ExportOrder
+from agent_core.privacy.export.run_export import run_export
+from agent_core.privacy.progress import Report
 from agent_core.state.engine.database import Database
 from agent_core.state.lifecycle import person_data
 from agent_core.state.people.people import Person

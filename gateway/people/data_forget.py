@@ -6,18 +6,21 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from agent_core.agent.replay import remove_lines
-from agent_core.digest import SOURCES, list_files, own_folder
-from agent_core.execution import WORKSPACES, walk_files
+from agent_core.agent.replay.session_log import remove_lines
+from agent_core.digest.formatting import SOURCES, list_files, own_folder
+from agent_core.execution.files import walk_files
+from agent_core.execution.local import WORKSPACES
 from agent_core.ids import PersonId
-from agent_core.memory import MemoryStore
-from agent_core.privacy import Preview, Report, WordMatcher, WordRemoval, parse_words
+from agent_core.memory.store import MemoryStore
+from agent_core.privacy.erasure.matcher import WordMatcher, parse_words
+from agent_core.privacy.erasure.words import Preview, WordRemoval
+from agent_core.privacy.progress import Report
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import erase_person, person_data
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from gateway import conversion
-from gateway.config import CHAT_HISTORY, SESSIONS
+from gateway.config.paths import CHAT_HISTORY, SESSIONS
 from gateway.people.admission import LOCAL_PLATFORM
 from gateway.texts import privacy
 

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from agent_core.errors import LastOwner, StoreDamaged, StoreError, WorkInProgress
 from agent_core.ids import PersonId, QuestionId
 from agent_core.localization import find_language, use_language
-from agent_core.privacy import delete_loose_files, scrub_database
+from agent_core.privacy.erasure.scrub import delete_loose_files, scrub_database
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import erase_person, redact
@@ -18,7 +18,7 @@ from agent_core.state.people import audit, people
 from agent_core.state.people.audit import AuditEntry
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway.outbound import ProgressLines
+from gateway.outbound.progress_lines import ProgressLines
 from gateway.people.data_erase import DataErase
 from gateway.people.data_forget import DataForget
 from gateway.texts import privacy

@@ -14,7 +14,7 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
-from gateway.outbound import Questions
+from gateway.outbound.questions import Questions
 from gateway.people import merging
 from gateway.people.admission import (
     UNATTENDED,

@@ -5,14 +5,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from agent_core.ids import LinkId
-from agent_core.memory import (
-    MemoryStore,
-    UnlinkedAccount,
-    list_unmerged,
-    merge_memories,
-    merge_rest,
-    split_memory,
-)
+from agent_core.memory.merge import list_unmerged, merge_memories, merge_rest, split_memory
+from agent_core.memory.provenance import UnlinkedAccount
+from agent_core.memory.store import MemoryStore
 from agent_core.state.conversations import questions
 from agent_core.state.conversations.questions import Choice, Kind, NewQuestion, Question
 from agent_core.state.engine.database import Connection
@@ -24,8 +19,10 @@ from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.people import Account, NewAccount, Person
 from agent_core.state.queues import curations, outbox, reviews, skill_tests, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway.jobs import rename_conversation_key
-from gateway.outbound import Answerer, Outcome, drop, make_secret, webhooks
+from gateway.jobs.conversations import rename_conversation_key
+from gateway.outbound.questions import Answerer, Outcome, drop, make_secret
+from gateway.outbound.webhooks import events
+from gateway.outbound.webhooks.events import store_news
 from gateway.people.admission import LOCAL_PLATFORM, name_after, slug_of
 from gateway.people.retargeting import retarget_jobs
 from gateway.texts import people as people_texts
@@ -109,9 +106,9 @@ class AccountMerging:
         rows = end_live(connection, person, now) + end_live(connection, gone, now)
         rename = _rename(gone, person)
         for one in (person, gone):
-            webhooks.store_news(connection, one.id, now)
+            store_news(connection, one.id, now)
         merge_people.merge(connection, kept=person.id, absorbed=gone.id, rename=rename, now=now)
-        webhooks.restart(connection, person.id)
+        events.restart(connection, person.id)
         _note(connection, gone, person, "link.joined", f"became {person.slug}", now)
         name_after(connection, person, other.name)
         self._enqueue_files(connection, person, f"link:{link.id}", now)

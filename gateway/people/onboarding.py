@@ -27,16 +27,12 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from agent_core.tools import (
-    apply_setting,
-    describe_hours,
-    find_zone,
-    guess_zone,
-    local_time,
-    read_preferences,
-)
+from agent_core.tools.clock import local_time
+from agent_core.tools.settings_tool import apply_setting, describe_hours
+from agent_core.tools.time_zones import find_zone, guess_zone, read_preferences
 from gateway import conversion
-from gateway.outbound import reschedule, stand_for
+from gateway.outbound.buttons import stand_for
+from gateway.outbound.quiet_hours import reschedule
 from gateway.texts import general
 from gateway.texts import people as texts
 

@@ -8,7 +8,8 @@ from functools import partial
 from adapters.ids import Address
 from agent_core.ids import PersonId
 from agent_core.localization import use_language
-from agent_core.memory import MemoryStore, find_oversize
+from agent_core.memory.store import MemoryStore
+from agent_core.memory.sync import find_oversize
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import ledger
@@ -19,7 +20,7 @@ from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow, enqueue
 from agent_core.state.queues.tasks import Task
 from agent_core.state.webhooks.webhooks import Webhook
 from gateway import conversion
-from gateway.outbound import OutboxDispatcher
+from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.people.admission import API_PLATFORM, LOCAL_PLATFORM, UNATTENDED
 from gateway.texts import blocks
 from gateway.texts.memory import OVERSIZE, OWN_OVERSIZE

@@ -11,7 +11,7 @@ from agent_core.state.people import delivery_targets
 from agent_core.state.queues import deferred_messages
 from agent_core.state.queues.deferred_messages import DeferredMessage
 from gateway import conversion
-from gateway.jobs import ChatRef
+from gateway.jobs.conversations import ChatRef
 
 _HOME = Target(kind="home")
 

@@ -16,7 +16,8 @@ from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
 from agent_core.state.queues.outbox import OutboxRow
 from gateway import conversion
-from gateway.outbound import Answerer, OutboxDispatcher, Outcome, Questions, make_secret
+from gateway.outbound.dispatcher import OutboxDispatcher
+from gateway.outbound.questions import Answerer, Outcome, Questions, make_secret
 from gateway.people import room_privacy
 from gateway.people.rooms import Rooms
 from gateway.texts import rooms as room_texts

@@ -20,7 +20,7 @@ from agent_core.state.people.rooms import Mode, Room
 from agent_core.state.queues import dead_letters, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
-from gateway.outbound import drop
+from gateway.outbound.questions import drop
 from gateway.people.owners import find_direct_chat
 from gateway.people.retargeting import leave_room
 from gateway.texts import general

@@ -4,8 +4,9 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from agent_core.agent import word_task
-from agent_core.agent.named import DEFAULT, AgentMail
+from agent_core.agent.delegation import word_task
+from agent_core.agent.named.chain import DEFAULT
+from agent_core.agent.named.mail import AgentMail
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import InboxId
 from agent_core.state.conversations import delegated_turns, sessions, turns
@@ -18,15 +19,17 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import agent_messages, inbox
 from agent_core.state.queues.agent_messages import AGENT_EVENTS, AgentMessage
 from agent_core.state.queues.inbox import InboxRow
-from agent_core.tools import HelperTask, check_answer, read_tasks, unwrap
+from agent_core.tools.delegated_tasks import HelperTask
+from agent_core.tools.delegation import check_answer, read_tasks
+from agent_core.tools.selection.catalog import unwrap
 from agent_core.transcript import escape, quote
 from gateway import conversion
-from gateway.attachments import Words
+from gateway.attachments.readings import Words
 from gateway.conversion import QueuedMessage
-from gateway.jobs import Notifier
+from gateway.jobs.notifier import Notifier
 from gateway.texts.readers import speak_to
 from gateway.texts.tools.agents import FROM
-from gateway.turns import Lanes
+from gateway.turns.lanes import Lanes
 
 _LONGEST_TEXT = 8_000
 _NOTE = (

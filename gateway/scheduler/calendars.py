@@ -6,32 +6,22 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from agent_core.digest import (
-    SOURCES,
-    DigestOptions,
-    list_days_off,
-    open_web,
-    own_folder,
-)
+from agent_core.digest.formatting import SOURCES, own_folder
+from agent_core.digest.tools import DigestOptions, open_web
+from agent_core.digest.web_sources import list_days_off
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import JobId, PersonId, RoomId
-from agent_core.schedule import (
-    Calendar,
-    Rule,
-    Slot,
-    Spans,
-    choose_next_slot,
-    dump_timing,
-    find_zone,
-    load_timing,
-    next_slot_of,
-)
+from agent_core.schedule.job_editor import next_slot_of
+from agent_core.schedule.misfires import choose_next_slot
+from agent_core.schedule.rules import Calendar, Rule, Spans
+from agent_core.schedule.triggers import dump_timing, load_timing
+from agent_core.schedule.wall_clock import Slot, find_zone
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import jobs, waiting_jobs
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import people, rooms
-from agent_core.tools import local_time
-from agent_core.tools.readers import SourceFailed
+from agent_core.tools.clock import local_time
+from agent_core.tools.readers.faults import SourceFailed
 from gateway.scheduler.system_jobs import CALENDARS, ensure_system_jobs
 from gateway.texts.system_jobs import describe_calendars
 

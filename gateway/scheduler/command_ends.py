@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from agent_core.errors import BackendUnavailable, WorkspaceError
-from agent_core.execution import Backend
+from agent_core.execution.contract import Backend
 from agent_core.ids import InboxId, PersonId, ProcessId
 from agent_core.state.conversations import sessions, turns
 from agent_core.state.engine.database import Connection, Database
@@ -15,18 +15,14 @@ from agent_core.state.jobs.processes import ProcessRow
 from agent_core.state.people import people
 from agent_core.state.queues import inbox
 from agent_core.state.queues.inbox import InboxRow
-from agent_core.tools import TextCleaner
-from agent_core.tools.workspace import (
-    PROCESS_EVENTS,
-    BackgroundCommands,
-    describe_process,
-    name_log,
-)
+from agent_core.tools.text_cleaner import TextCleaner
+from agent_core.tools.workspace.background import PROCESS_EVENTS, BackgroundCommands, name_log
+from agent_core.tools.workspace.process import describe_process
 from gateway import conversion
-from gateway.attachments import Words
+from gateway.attachments.readings import Words
 from gateway.conversion import QueuedMessage
-from gateway.jobs import Notifier
-from gateway.turns import Lanes
+from gateway.jobs.notifier import Notifier
+from gateway.turns.lanes import Lanes
 
 _SHOWN = 3_000
 """Characters of an output that the model sees at once."""

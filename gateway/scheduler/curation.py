@@ -4,31 +4,35 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
-from agent_core.agent.quotas import Quotas, call_in_background
+from agent_core.agent.quotas.background import call_in_background
+from agent_core.agent.quotas.reservations import Quotas
 from agent_core.errors import QuotaExceeded
-from agent_core.execution import finish
+from agent_core.execution.subprocesses.spawning import finish
 from agent_core.ids import ConversationId
-from agent_core.memory import MemoryStore
-from agent_core.models import Model, ModelAnswer, ModelRequest, bill
-from agent_core.skills import SkillCatalog
-from agent_core.skills.curation import (
-    LEAST_ENTRIES,
-    CurationRecord,
-    Proposal,
-    choose_texts,
-    dump_record,
-    hash_texts,
+from agent_core.memory.store import MemoryStore
+from agent_core.models.catalog import bill
+from agent_core.models.contract import Model, ModelAnswer, ModelRequest
+from agent_core.skills.catalog import SkillCatalog
+from agent_core.skills.curation.looks import (
     list_known_groups,
     list_memory,
-    list_open,
     list_records,
     list_visible,
-    load_record,
-    make_merge_request,
-    make_tidy_request,
-    read_merges,
-    read_tidyings,
 )
+from agent_core.skills.curation.merging import (
+    choose_texts,
+    hash_texts,
+    make_merge_request,
+    read_merges,
+)
+from agent_core.skills.curation.record import (
+    CurationRecord,
+    Proposal,
+    dump_record,
+    list_open,
+    load_record,
+)
+from agent_core.skills.curation.tidying import LEAST_ENTRIES, make_tidy_request, read_tidyings
 from agent_core.state.conversations import usage
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
@@ -37,8 +41,9 @@ from agent_core.state.queues import outbox, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.state.queues.tasks import Task
 from agent_core.transcript import ToolCallPart
-from gateway.outbound import OutboxDispatcher, stand_for
-from gateway.people import find_direct_chat
+from gateway.outbound.buttons import stand_for
+from gateway.outbound.dispatcher import OutboxDispatcher
+from gateway.people.owners import find_direct_chat
 from gateway.scheduler.reviews import find_idle
 from gateway.scheduler.skill_curator import SkillServices, plan_round
 from gateway.scheduler.skill_tests import TaskUnfinished

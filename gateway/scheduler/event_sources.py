@@ -11,24 +11,20 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from agent_core.digest import (
-    SOURCES,
-    DigestOptions,
-    FeedItem,
-    list_items,
-    open_web,
-    own_folder,
-)
+from agent_core.digest.formatting import SOURCES, own_folder
+from agent_core.digest.tools import DigestOptions, open_web
+from agent_core.digest.web_sources import FeedItem, list_items
 from agent_core.ids import JobId
-from agent_core.schedule import OnEvent, load_timing
+from agent_core.schedule.triggers import OnEvent, load_timing
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_marks, jobs, waiting_jobs
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import people, rooms
 from agent_core.state.queues.outbox import OutboxRow
-from agent_core.tools.readers import SourceFailed
+from agent_core.tools.readers.faults import SourceFailed
 from agent_core.transcript import flatten
-from gateway.jobs import JobEvent, Outcomes
+from gateway.jobs.events import JobEvent
+from gateway.jobs.outcomes import Outcomes
 from gateway.texts import job_results
 
 _log = logging.getLogger(__name__)

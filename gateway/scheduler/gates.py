@@ -4,23 +4,18 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from agent_core.digest import (
-    SOURCES,
-    DigestOptions,
-    GateOutcome,
-    check_source,
-    open_web,
-    own_folder,
-)
+from agent_core.digest.formatting import SOURCES, own_folder
+from agent_core.digest.source_gates import GateOutcome, check_source
+from agent_core.digest.tools import DigestOptions, open_web
 from agent_core.execution.subprocesses.confinement import ScriptLimits
-from agent_core.schedule import read_gate
+from agent_core.schedule.gates import read_gate
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import people
-from agent_core.tools import local_time
-from agent_core.tools.readers import SourceFailed
+from agent_core.tools.clock import local_time
+from agent_core.tools.readers.faults import SourceFailed
 from gateway.scheduler.scripts import run_script
 from gateway.texts.job_results import describe_gate_fault
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from agent_core.privacy import merge_indexes
+from agent_core.privacy.erasure.scrub import merge_indexes
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import person_data, retention
 from agent_core.state.lifecycle.retention import DAY, Kind, Span
 from agent_core.state.webhooks import webhooks
-from gateway.config import RetentionSettings
+from gateway.config.tables import RetentionSettings
 
 _log = logging.getLogger(__name__)
 

@@ -5,16 +5,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 
-from agent_core.agent.review import (
-    Reviewer,
-    ReviewRecord,
-    dump_record,
-    find_replaced,
-    list_learned,
-    list_records,
-)
+from agent_core.agent.review.feed import list_learned, list_records
+from agent_core.agent.review.record import ReviewRecord, dump_record
+from agent_core.agent.review.replacing import find_replaced
+from agent_core.agent.review.reviewer import Reviewer
 from agent_core.ids import ConversationId
-from agent_core.memory import LocalUserModel
+from agent_core.memory.archive.conclusions import LocalUserModel
 from agent_core.state.conversations import sessions
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
@@ -22,12 +18,14 @@ from agent_core.state.people.people import Person, Summary
 from agent_core.state.queues import outbox, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.state.queues.tasks import Task
-from agent_core.tools import local_time
-from gateway.outbound import OutboxDispatcher, Questions, stand_for
-from gateway.people import find_direct_chat
+from agent_core.tools.clock import local_time
+from gateway.outbound.buttons import stand_for
+from gateway.outbound.dispatcher import OutboxDispatcher
+from gateway.outbound.questions import Questions
+from gateway.people.owners import find_direct_chat
 from gateway.texts.learning import notices
 from gateway.texts.readers import speak_to
-from gateway.turns import MOST_ASKED, ask_about_claim, make_learned_buttons
+from gateway.turns.proposals import MOST_ASKED, ask_about_claim, make_learned_buttons
 
 SUMMARY_TASK = "learning_summary"
 """The kind of the tasks that report what was learned in a day or a week."""

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent_core.digest import GateOutcome
+from agent_core.digest.source_gates import GateOutcome
 from agent_core.errors import CoreError
 from agent_core.execution.subprocesses.confinement import ScriptLimits
 from agent_core.ids import ConversationId, RunId
@@ -17,25 +17,19 @@ from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import people
 from agent_core.state.queues.outbox import OutboxRow
-from agent_core.tools import TextCleaner
+from agent_core.tools.text_cleaner import TextCleaner
 from gateway.conversion import QueuedMessage
-from gateway.jobs import (
-    AgentRunDeps,
-    JobLimitReached,
-    Made,
-    Outcomes,
-    RunRefused,
-    compose_message,
-    is_asked,
-    resume_run,
-    shorten_output,
-    start_run,
-)
+from gateway.jobs.agent_runs import AgentRunDeps, JobLimitReached, RunRefused, resume_run, start_run
+from gateway.jobs.events import compose_message
+from gateway.jobs.history import shorten_output
+from gateway.jobs.notifier import is_asked
+from gateway.jobs.outcomes import Outcomes
+from gateway.jobs.reports import Made
 from gateway.scheduler.gates import GateChecker, note_gate
 from gateway.scheduler.scripts import run_script
 from gateway.texts import job_results
 from gateway.texts.readers import speak_to
-from gateway.turns import Lanes
+from gateway.turns.lanes import Lanes
 
 _log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from agent_core.execution.subprocesses.confinement import ScriptLimits
 from agent_core.execution.subprocesses.reaped_command import Bounds, OutputTooLong, run_reaped
-from gateway.jobs import clean_output
+from gateway.jobs.history import clean_output
 from gateway.texts.job_results import (
     SCRIPT_INVALID,
     SCRIPT_LOUD,

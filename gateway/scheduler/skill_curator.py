@@ -8,23 +8,21 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from agent_core.errors import SkillBroken, SkillMissing, StoreDamaged
-from agent_core.execution import finish
-from agent_core.skills import (
-    FOUND,
+from agent_core.execution.subprocesses.spawning import finish
+from agent_core.skills.catalog import SkillCatalog
+from agent_core.skills.changes import write_planned
+from agent_core.skills.curation.looks import enqueue_looks
+from agent_core.skills.curation.snapshot import take_snapshot
+from agent_core.skills.curator import (
     CuratorReport,
     CuratorRules,
     CuratorView,
-    SkillCatalog,
     Step,
-    UsageFile,
-    archive_skill,
     hash_fault,
-    inspect_skills,
-    note_found,
     plan_steps,
-    write_planned,
 )
-from agent_core.skills.curation import enqueue_looks, take_snapshot
+from agent_core.skills.ledger_sync import FOUND, archive_skill, inspect_skills, note_found
+from agent_core.skills.usage import UsageFile
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import skill_changes, skills
 from agent_core.state.memory.ledger import Origin
@@ -32,8 +30,8 @@ from agent_core.state.queues.outbox import OutboxRow
 from gateway.texts import system_jobs
 
 if TYPE_CHECKING:
-    from gateway.config import LearningSettings, SkillSettings
-    from gateway.people import Notices
+    from gateway.config.learning_tables import LearningSettings, SkillSettings
+    from gateway.people.owners import Notices
 
 _log = logging.getLogger(__name__)
 

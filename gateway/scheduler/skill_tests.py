@@ -5,35 +5,23 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
-from agent_core.agent.quotas import Quotas, call_in_background
+from agent_core.agent.quotas.background import call_in_background
+from agent_core.agent.quotas.reservations import Quotas
 from agent_core.errors import QuotaExceeded, SkillBroken, SkillConflict, SkillMissing
-from agent_core.execution import finish
+from agent_core.execution.subprocesses.spawning import finish
 from agent_core.ids import ConversationId, TurnId
-from agent_core.models import Model, ModelAnswer, ModelRequest, bill
-from agent_core.skills import (
-    CatalogEntry,
-    UsageFile,
-    check_uses,
-    note_loaded,
-    roll_back,
-    write_planned,
-)
-from agent_core.skills.evaluation import (
-    LEAST_CASES,
-    EvalCase,
-    EvalRecord,
-    Recorded,
-    Replayer,
-    Sandbox,
-    Verdict,
-    add_cases,
-    draw_cases,
-    dump_record,
-    judge_runs,
-    load_record,
-    load_recorded,
-    read_cases,
-)
+from agent_core.models.catalog import bill
+from agent_core.models.contract import Model, ModelAnswer, ModelRequest
+from agent_core.skills.catalog import CatalogEntry
+from agent_core.skills.changes import write_planned
+from agent_core.skills.decline import check_uses, roll_back
+from agent_core.skills.evaluation.cases import LEAST_CASES, EvalCase, add_cases, read_cases
+from agent_core.skills.evaluation.draw import Recorded, draw_cases, load_recorded
+from agent_core.skills.evaluation.record import EvalRecord, dump_record, load_record
+from agent_core.skills.evaluation.replay import Replayer, Sandbox
+from agent_core.skills.evaluation.verdict import Verdict, judge_runs
+from agent_core.skills.ledger_sync import note_loaded
+from agent_core.skills.usage import UsageFile
 from agent_core.state.conversations import usage
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import blocks, skill_changes, skills
@@ -43,8 +31,8 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox, skill_tests, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.state.queues.tasks import Task
-from gateway.outbound import OutboxDispatcher
-from gateway.people import Notices, find_direct_chat
+from gateway.outbound.dispatcher import OutboxDispatcher
+from gateway.people.owners import Notices, find_direct_chat
 from gateway.scheduler.reviews import find_idle
 from gateway.texts.learning import skill_tests as texts
 from gateway.texts.readers import speak_to

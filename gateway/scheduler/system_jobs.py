@@ -10,8 +10,10 @@ from pathlib import Path
 
 from apscheduler.triggers.cron import CronTrigger
 
-from agent_core.memory import ExternalMemory
-from agent_core.schedule import dump_timing, find_zone, first_slot, read_cron
+from agent_core.memory.external.client import ExternalMemory
+from agent_core.schedule.occurrences import first_slot
+from agent_core.schedule.triggers import dump_timing, read_cron
+from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.backups.claims import claim_folder
 from agent_core.state.backups.contents import HomeContent, Manifest
 from agent_core.state.backups.encryption import Lock

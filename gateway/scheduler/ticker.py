@@ -15,16 +15,10 @@ from apscheduler.triggers.base import BaseTrigger
 from apscheduler.triggers.date import DateTrigger
 
 from agent_core.errors import StoreError
-from agent_core.schedule import (
-    GRACE,
-    LONGEST_QUIET,
-    Plan,
-    Slot,
-    choose_next_slot,
-    find_zone,
-    load_timing,
-    plan_runs,
-)
+from agent_core.schedule.misfires import GRACE, Plan, choose_next_slot, plan_runs
+from agent_core.schedule.quiet_times import LONGEST_QUIET
+from agent_core.schedule.triggers import load_timing
+from agent_core.schedule.wall_clock import Slot, find_zone
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs, jobs, waiting_jobs
 from agent_core.state.jobs.job_runs import Run
@@ -32,7 +26,8 @@ from agent_core.state.jobs.jobs import Job
 from agent_core.state.jobs.late import Late
 from agent_core.state.queues import deferred_messages
 from agent_core.state.queues.outbox import OutboxRow
-from gateway.jobs import LONGEST_PAUSE, Outcomes, Recipients
+from gateway.jobs.outcomes import LONGEST_PAUSE, Outcomes
+from gateway.jobs.recipients import Recipients
 
 _log = logging.getLogger(__name__)
 

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent_core.localization import Text, join_list
-from agent_core.memory import SharedList, fence, show_difference
+from agent_core.memory.approval import fence, show_difference
+from agent_core.memory.shared import SharedList
 from agent_core.state.memory.ledger import Change
 from agent_core.transcript import flatten
 from gateway.texts.people import quote_name

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from agent_core.localization import Plural, Text, join_list
 from agent_core.names import read_call_name
-from agent_core.tools import name_zone
+from agent_core.tools.time_zones import name_zone
 
 CODE_INVALID = Text("That code is invalid, expired or already used. Ask for a new one.")
 CODE_MISSING = Text("Add the code, for example: /{command} ABCD-EFGH")

@@ -4,7 +4,10 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from agent_core.localization import Plural, Text, join_list
-from agent_core.schedule import ASKED, MOST_COUNTED, find_zone, show_moment
+from agent_core.schedule.descriptions import show_moment
+from agent_core.schedule.job_editor import ASKED
+from agent_core.schedule.misfires import MOST_COUNTED
+from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.jobs.job_runs import CROWDED, GATED, MERGED, MISSED, Run, RunState
 
 BROKEN_CONVERSATION = Text("The job's conversation is damaged in my storage.")

@@ -5,26 +5,27 @@ import shlex
 from collections.abc import Sequence
 
 from agent_core.localization import Plural, Text
-from agent_core.schedule import (
+from agent_core.schedule.descriptions import (
+    describe_late,
+    describe_next,
+    describe_timing,
+    list_ways,
+    show_moment,
+)
+from agent_core.schedule.job_editor import (
     PAUSED_BY_OPERATOR,
     PAUSED_DAMAGED,
     PAUSED_ON_REQUEST,
     InvalidJob,
     InvalidJobFault,
-    describe_late,
-    describe_next,
-    describe_timing,
-    find_zone,
-    is_event,
-    list_ways,
-    load_timing,
     name_failures,
     next_slot_of,
-    show_moment,
 )
+from agent_core.schedule.triggers import is_event, load_timing
+from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job, JobKind
-from agent_core.tools import name_zone
+from agent_core.tools.time_zones import name_zone
 from gateway.texts.general import name_platform
 from gateway.texts.job_results import describe_runs, shorten
 

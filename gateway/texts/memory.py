@@ -5,19 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agent_core.localization import Plural, Text, format_date, join_list
-from agent_core.memory import (
-    ChangeName,
-    ChangeStep,
-    Explanation,
-    ExternalMemoryStatus,
-    SourceMessage,
-    UndoneChange,
-    UndoRefused,
-    fence,
-)
+from agent_core.memory.approval import fence
+from agent_core.memory.explanations import ChangeName, ChangeStep, Explanation, SourceMessage
+from agent_core.memory.external.client import ExternalMemoryStatus
+from agent_core.memory.undo import UndoneChange, UndoRefused
 from agent_core.state.lifecycle.redact import FORGOTTEN
 from agent_core.state.memory.ledger import Change, LedgerEntry
-from agent_core.tools import local_time
+from agent_core.tools.clock import local_time
 from agent_core.transcript import flatten, strip_controls
 from gateway.texts.approvals import name_sources
 from gateway.texts.general import name_platform

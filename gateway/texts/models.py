@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from agent_core.events import ModelFault, ModelOutage
 from agent_core.localization import Text, format_date
-from agent_core.models import Price
-from agent_core.tools import local_time
+from agent_core.models.catalog import Price
+from agent_core.tools.clock import local_time
 
 DEFAULT = Text("Default")
 UNKNOWN = Text("I don't know that model. /model lists the ones you can choose.")

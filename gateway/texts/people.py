@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from agent_core.localization import LANGUAGES, Plural, Text, format_date
-from agent_core.tools import name_city as find_city
+from agent_core.tools.time_zones import name_city as find_city
 from agent_core.transcript import flatten
 from gateway.texts.general import EXAMPLES, PURPOSE, name_platform
 

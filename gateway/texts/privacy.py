@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from agent_core.localization import Plural, Text, join_list
-from agent_core.privacy import Progress
+from agent_core.privacy.progress import Progress
 from gateway.texts.people import quote_name
 
 EXPORT_NO_FILES = Text(

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from agent_core.localization import Plural
 
 if TYPE_CHECKING:
-    from agent_core.memory import SyncReport
-    from agent_core.skills import CuratorReport, Step, StepKind
+    from agent_core.memory.external.client import SyncReport
+    from agent_core.skills.curator import CuratorReport, Step, StepKind
 
 _DONE: dict["StepKind", str] = {
     "see": "new",

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 from agent_core.localization import Plural, Text, format_date
 from agent_core.state.conversations.usage import QuotaUsage, UsageLine
-from agent_core.tools import local_time, name_zone
+from agent_core.tools.clock import local_time
+from agent_core.tools.time_zones import name_zone
 from gateway.texts.people import quote_name
 
 if TYPE_CHECKING:
-    from agent_core.agent.quotas import DailyLimit, QuotaStatus
-    from agent_core.agent.replay import ContextReport, Source
+    from agent_core.agent.quotas.balance import DailyLimit
+    from agent_core.agent.quotas.reservations import QuotaStatus
+    from agent_core.agent.replay.context_report import ContextReport, Source
     from agent_core.errors import ReachedQuota
 
 COMPACT_RUNNING = Text(

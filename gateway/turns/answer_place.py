@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from agent_core.agent import ActiveTurn
+from agent_core.agent.active_turn import ActiveTurn
 from agent_core.ids import TurnId
 from agent_core.state.conversations import turns
 from agent_core.state.conversations.sessions import is_task
@@ -11,8 +11,9 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.conversion import Place
-from gateway.outbound import Questions
-from gateway.people import find_direct_chat, may_show
+from gateway.outbound.questions import Questions
+from gateway.people.owners import find_direct_chat
+from gateway.people.room_privacy import may_show
 from gateway.texts import general
 from gateway.texts import rooms as room_texts
 

@@ -3,16 +3,18 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from adapters.toolkit import close_code
-from agent_core.agent import UNKNOWN_OUTCOME, ActiveTurn
-from agent_core.agent.quotas import day_of
+from adapters.toolkit.split import close_code
+from agent_core.agent.active_turn import ActiveTurn
+from agent_core.agent.loop.messages import UNKNOWN_OUTCOME
+from agent_core.agent.quotas.balance import day_of
 from agent_core.errors import AgentBroken
 from agent_core.events import TurnEnded
 from agent_core.ids import CallId, TurnId
 from agent_core.state.conversations import turns
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection
-from agent_core.tools import unwrap, was_kept_back
+from agent_core.tools.gate import was_kept_back
+from agent_core.tools.selection.catalog import unwrap
 from agent_core.transcript import ToolCallPart, flatten
 from gateway.texts import general, usage
 from gateway.texts.tools import agents

@@ -14,10 +14,11 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
-from gateway.attachments import Reader, has_content, sentences_of
+from gateway.attachments.reader import Reader
+from gateway.attachments.readings import has_content, sentences_of
 from gateway.concurrency import StopSwitch, Workers
 from gateway.conversion import QueuedMessage
-from gateway.outbound import OutboxDispatcher
+from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.texts import general
 from gateway.turns.lanes import Lanes
 

@@ -5,20 +5,24 @@ from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from agent_core.agent import IdAllocator, Toolboxes
-from agent_core.agent.prompt import PromptContext
+from agent_core.agent.active_turn import Toolboxes
+from agent_core.agent.caches import IdAllocator
+from agent_core.agent.prompt.context import PromptContext
 from agent_core.ids import CallId, PersonId, TurnId
-from agent_core.memory import SharedMemory
+from agent_core.memory.shared import SharedMemory
 from agent_core.state.conversations import client_calls, sessions, turns
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import Step
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people.people import Person
 from agent_core.state.queues.outbox import OutboxRow
-from agent_core.tools import PROPOSED, QuestionPending, ToolContext, ToolResult
+from agent_core.tools.contract import ToolContext, ToolResult
+from agent_core.tools.gate import PROPOSED
+from agent_core.tools.user_questions import QuestionPending
 from agent_core.transcript import ToolCallPart, ToolSpec, UntrustedSource, make_source
-from gateway.outbound import OutboxDispatcher, Questions
-from gateway.people import find_direct_chat
+from gateway.outbound.dispatcher import OutboxDispatcher
+from gateway.outbound.questions import Questions
+from gateway.people.owners import find_direct_chat
 
 MOST_A_MINUTE = 120
 """Calls or requests of one client in a minute."""

@@ -7,10 +7,13 @@ from functools import partial
 
 from adapters.abilities import CanDelete, CanSendFiles
 from adapters.contract import ChatAdapter
-from agent_core.agent import ActiveTurn, Agent, SessionState, enqueue_title
-from agent_core.agent.review import EndedTurn, ReviewRules, enqueue_due
+from agent_core.agent.active_turn import ActiveTurn
+from agent_core.agent.agent import Agent
+from agent_core.agent.caches import SessionState
+from agent_core.agent.review.triggers import EndedTurn, ReviewRules, enqueue_due
+from agent_core.agent.titles import enqueue_title
 from agent_core.events import ModelFault, TurnEnded
-from agent_core.schedule import is_quiet
+from agent_core.schedule.quiet_times import is_quiet
 from agent_core.state.conversations import delegated_turns, files, sessions, turns
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.conversations.sessions import is_task, name_direct
@@ -22,14 +25,12 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import agent_messages, inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.conversion import Place, QueuedMessage, is_aside, is_direct_chat
-from gateway.jobs import Made, Outcomes
-from gateway.outbound import (
-    OutboxDispatcher,
-    Questions,
-    ReservedSlot,
-    caption_of,
-    make_undo_buttons,
-)
+from gateway.jobs.outcomes import Outcomes
+from gateway.jobs.reports import Made
+from gateway.outbound.buttons import caption_of, make_undo_buttons
+from gateway.outbound.channel import ReservedSlot
+from gateway.outbound.dispatcher import OutboxDispatcher
+from gateway.outbound.questions import Questions
 from gateway.texts import general, usage
 from gateway.texts.readers import speak_to
 from gateway.texts.usage import Reader

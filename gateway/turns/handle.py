@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from types import TracebackType
 
-from agent_core.agent import ActiveTurn, PreparedTurn
+from agent_core.agent.active_turn import ActiveTurn, PreparedTurn
 from agent_core.errors import StoreError
 from agent_core.events import Host, ModelFault, ModelOutage, Steer
 from agent_core.ids import CallId, ConversationId, InboxId, PersonId, TurnId

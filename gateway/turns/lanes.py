@@ -19,7 +19,9 @@ from agent_core.state.people.rooms import Room
 from gateway import conversion
 from gateway.concurrency import FairSemaphore, Workers
 from gateway.conversion import Place, QueuedMessage, read_chat
-from gateway.people import API_PLATFORM, Rooms, find_direct_chat
+from gateway.people.admission import API_PLATFORM
+from gateway.people.owners import find_direct_chat
+from gateway.people.rooms import Rooms
 from gateway.turns import crash_backoff
 from gateway.turns.crash_backoff import CrashBackoff
 from gateway.turns.handle import Job, LaneQueue, Phase, StaleTurn, TurnHandle, TurnHandles

@@ -5,19 +5,15 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from agent_core.agent import AcceptedCall, AcceptedCalls
-from agent_core.agent.review import (
-    Claim,
-    HeldClaim,
-    LearnedEntry,
-    dump_record,
-    find_replaced,
-    list_records,
-    name_section,
-)
+from agent_core.agent.accepted_calls import AcceptedCall, AcceptedCalls
+from agent_core.agent.review.feed import LearnedEntry, list_records
+from agent_core.agent.review.gate import Claim
+from agent_core.agent.review.profile import name_section
+from agent_core.agent.review.record import HeldClaim, dump_record
+from agent_core.agent.review.replacing import find_replaced
 from agent_core.ids import CallId, PersonId, QuestionId, TaskId
 from agent_core.localization import use_language
-from agent_core.memory import show_changes
+from agent_core.memory.approval import show_changes
 from agent_core.state.conversations import messages, questions, sessions, turns
 from agent_core.state.conversations.questions import Choice, Kind, NewQuestion, Question
 from agent_core.state.engine.database import Connection, Database
@@ -27,21 +23,14 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.state.queues.tasks import Task
-from agent_core.tools import Proposal
+from agent_core.tools.user_questions import Proposal
 from agent_core.transcript import ToolCallPart
 from gateway.conversion import is_direct_chat
-from gateway.jobs import find_job_turn
-from gateway.outbound import (
-    Answerer,
-    OutboxDispatcher,
-    Outcome,
-    Questions,
-    make_secret,
-    make_undo_buttons_of_call,
-    offer_command,
-    stand_for,
-)
-from gateway.people import find_direct_chat
+from gateway.jobs.agent_runs import find_job_turn
+from gateway.outbound.buttons import make_undo_buttons_of_call, offer_command, stand_for
+from gateway.outbound.dispatcher import OutboxDispatcher
+from gateway.outbound.questions import Answerer, Outcome, Questions, make_secret
+from gateway.people.owners import find_direct_chat
 from gateway.texts import approvals
 from gateway.texts.learning import notices
 from gateway.texts.memory import UNDO, offer_undo

@@ -7,12 +7,13 @@ from contextlib import aclosing, suppress
 
 from adapters.ids import EventId
 from adapters.messages import InboundMessage, RawEvent
-from agent_core.agent import ActiveTurn, NewTurn, TurnJournal, insert_turn
+from agent_core.agent.active_turn import ActiveTurn, NewTurn, insert_turn
+from agent_core.agent.journal import TurnJournal
 from agent_core.errors import StoreDamaged, StoreError
 from agent_core.events import ModelOutage, TurnEnded
 from agent_core.ids import TurnId, set_turn
 from agent_core.localization import use_language
-from agent_core.schedule import JobTurn
+from agent_core.schedule.resources import JobTurn
 from agent_core.state.conversations import sessions, turns
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import Turn
@@ -23,11 +24,11 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from agent_core.tools import QuestionPending
+from agent_core.tools.user_questions import QuestionPending
 from agent_core.transcript import repair_text
 from gateway import conversion
 from gateway.conversion import Place, QueuedMessage
-from gateway.jobs import find_job_turn
+from gateway.jobs.agent_runs import find_job_turn
 from gateway.texts import general
 from gateway.turns import finalizer
 from gateway.turns.answer_place import end_shown, place_of

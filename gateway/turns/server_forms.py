@@ -2,16 +2,16 @@
 
 from agent_core.ids import CallId
 from agent_core.state.conversations.questions import Choice
-from agent_core.tools import (
+from agent_core.tools.contract import ToolContext
+from agent_core.tools.mcp.forms import Field, Form, FormAnswer, PageLink, Value
+from agent_core.tools.user_questions import (
     WORDS,
     Answer,
     PromptKind,
     QuestionPending,
-    ToolContext,
     UserPrompt,
     UserPrompter,
 )
-from agent_core.tools.mcp import Field, Form, FormAnswer, PageLink, Value
 from gateway.texts.tools import mcp as texts
 
 _YES, _NO, _SKIP = "form_yes", "form_no", "form_skip"

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from adapters.abilities import CanSendFiles
-from agent_core.agent import ActiveTurn
-from agent_core.agent.prompt import SPOKEN
+from agent_core.agent.active_turn import ActiveTurn
+from agent_core.agent.prompt.facts import SPOKEN
 from agent_core.ids import TurnId
 from agent_core.localization import use_language
 from agent_core.state.conversations import files, messages, turns
@@ -19,9 +19,10 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.state.queues.tasks import Task
-from gateway.attachments import CommandFailed, MediaCommand, Recording, select_words, speak
+from gateway.attachments.media_command import CommandFailed, MediaCommand
+from gateway.attachments.speech import Recording, select_words, speak
 from gateway.conversion import Place, read_chat
-from gateway.outbound import OutboxDispatcher
+from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.texts.attachments import (
     SPEECH_TOO_LARGE,
     describe_slow_speech,

@@ -13,25 +13,12 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from agent_core.tools import (
-    WORDS,
-    Answer,
-    ApprovalRequest,
-    Decision,
-    Proposal,
-    QuestionPending,
-    UserPrompt,
-)
-from gateway.outbound import (
-    FOR_OWNER,
-    REASON,
-    OutboxDispatcher,
-    Questions,
-    choice_of,
-    drop,
-    make_secret,
-)
-from gateway.people import choose_owner, find_place
+from agent_core.tools.policy.requests import ApprovalRequest, Decision
+from agent_core.tools.user_questions import WORDS, Answer, Proposal, QuestionPending, UserPrompt
+from gateway.outbound.dispatcher import OutboxDispatcher
+from gateway.outbound.question_views import choice_of
+from gateway.outbound.questions import FOR_OWNER, REASON, Questions, drop, make_secret
+from gateway.people.owners import choose_owner, find_place
 from gateway.texts import approvals, general
 from gateway.turns import finalizer
 from gateway.turns.call_approvals import (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_core.agent.compaction import ContextRules
+from agent_core.agent.compaction.token_meter import ContextRules
 from bench.compaction import Outcome, play, script
 from gateway.config.tables import ContextSettings
 

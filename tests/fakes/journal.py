@@ -6,8 +6,8 @@ from typing import Literal
 from agent_core.events import Steer
 from agent_core.ids import CallId
 from agent_core.models.contract import ModelAnswer
-from agent_core.tools import ApprovalRequest
 from agent_core.tools.contract import ToolResult
+from agent_core.tools.policy.requests import ApprovalRequest
 from agent_core.transcript import Message, ToolCallPart, ToolResultPart, UntrustedSource
 
 Kind = Literal["answer", "begin", "result", "input", "outage", "conclude"]

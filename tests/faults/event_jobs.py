@@ -12,10 +12,16 @@ from typing import Any
 
 import aiohttp
 
-from agent_core.digest import SOURCES
+from agent_core.digest.formatting import SOURCES
 from agent_core.ids import JobId, PersonId
-from agent_core.schedule import JobOwner, JobRequest, JobRules, create_job, draft_job
-from agent_core.schedule.job_editor import renew_webhook
+from agent_core.schedule.job_editor import (
+    JobOwner,
+    JobRequest,
+    JobRules,
+    create_job,
+    draft_job,
+    renew_webhook,
+)
 from agent_core.schedule.triggers import read_event
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_marks

@@ -11,9 +11,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from agent_core.ids import PersonId
-from agent_core.schedule.occurrences import find_zone, first_slot
+from agent_core.schedule.occurrences import first_slot
 from agent_core.schedule.rules import ALWAYS, Rule, read_days, read_times
 from agent_core.schedule.triggers import Timing, dump_timing, moment, read_every, read_once
+from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.jobs import jobs
 from agent_core.state.jobs.jobs import Job, JobKind, NewJob, Options, Target
 from tests.emulators.streaming import Reply, text_answer

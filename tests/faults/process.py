@@ -19,12 +19,12 @@ from gateway.bootstrap import app
 from gateway.bootstrap.core import Extensions
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.bootstrap.timings import Timings
-from gateway.config import load
+from gateway.config.settings import load
 from gateway.interfaces.http.loading import take_port
 from gateway.interfaces.http.server import serving_page
-from gateway.outbound import DeliveryTimings
-from gateway.scheduler import WATCH
-from gateway.turns import PresenterTimings
+from gateway.outbound.timings import DeliveryTimings
+from gateway.scheduler.event_sources import WATCH
+from gateway.turns.presenter import PresenterTimings
 from tests.faults.orders import Order
 
 EFFECTS = "effects.txt"

@@ -14,7 +14,7 @@ from gateway.bootstrap import app
 from gateway.bootstrap.core import Extensions
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.bootstrap.timings import Timings
-from gateway.config import load
+from gateway.config.settings import load
 from gateway.outbound.timings import DeliveryTimings
 from gateway.turns.presenter import PresenterTimings
 from tests.databases import place_database

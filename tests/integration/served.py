@@ -14,7 +14,7 @@ from agent_core.state.engine.database import now as wall_clock
 from gateway.bootstrap import app
 from gateway.bootstrap.core import Extensions
 from gateway.bootstrap.lifecycle import Gateway
-from gateway.config import load
+from gateway.config.settings import load
 from gateway.interfaces.http.control import serving_control
 from gateway.interfaces.http.loading import take_port
 from gateway.interfaces.http.server import serving_page

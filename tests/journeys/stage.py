@@ -16,9 +16,10 @@ from gateway.bootstrap import app
 from gateway.bootstrap.core import Extensions
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.bootstrap.timings import Timings
-from gateway.config import CONSOLE_SOCKET, load
+from gateway.config.paths import CONSOLE_SOCKET
+from gateway.config.settings import load
 from gateway.interfaces.terminal.socket_client import ConsoleLink, News, Shown
-from gateway.outbound import DeliveryTimings
+from gateway.outbound.timings import DeliveryTimings
 from tests.emulators import anthropic
 from tests.emulators.anthropic import AnthropicEmulator
 from tests.emulators.discord import DiscordEmulator

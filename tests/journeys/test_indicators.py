@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.transcript import ToolSpec
-from gateway.turns import PresenterTimings
+from gateway.turns.presenter import PresenterTimings
 from tests.emulators.streaming import Fault
 from tests.emulators.telegram_cast import ANNA
 from tests.integration.processes import running

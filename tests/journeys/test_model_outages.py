@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from gateway.bootstrap.timings import Timings
-from gateway.config import load
+from gateway.config.settings import load
 from gateway.errors import SettingsError
-from gateway.turns import PresenterTimings
+from gateway.turns.presenter import PresenterTimings
 from tests.emulators.openai import OpenAIEmulator
 from tests.emulators.streaming import Answer, Fault, Json, Reply, text_answer
 from tests.emulators.telegram_cast import ANNA, BEN

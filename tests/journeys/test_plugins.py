@@ -12,7 +12,7 @@ import pytest
 
 from gateway.bootstrap import app
 from gateway.bootstrap.external_plugins import ExternalPlugins, discover
-from gateway.config import load
+from gateway.config.settings import load
 from gateway.errors import SettingsError, StartError
 from tests.architecture.source import ROOT
 from tests.emulators.telegram_cast import ANNA

@@ -13,7 +13,8 @@ from adapters.discord.channel_directory import ChannelDirectory
 from adapters.discord.ingest.catchup import LONGEST_PAUSE, OLDEST_IN_ROOMS, Start
 from adapters.discord.snowflakes import id_in, snowflake_at
 from adapters.errors import AdapterError, AdapterStopped, RateLimited, Unreachable
-from adapters.toolkit import Backoff, inside, words_in
+from adapters.toolkit.connection_health import Backoff
+from adapters.toolkit.text import inside, words_in
 
 _log = logging.getLogger(__name__)
 

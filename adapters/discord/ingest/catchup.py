@@ -14,7 +14,8 @@ from adapters.discord.snowflakes import id_in, newest_in, number_of, snowflake_a
 from adapters.errors import AdapterError, AdapterStopped, RateLimited, Unreachable
 from adapters.ids import EventId
 from adapters.messages import RawEvent
-from adapters.toolkit import Backoff, Json, make_unreadable, words_in
+from adapters.toolkit.connection_health import Backoff
+from adapters.toolkit.text import Json, make_unreadable, words_in
 
 _log = logging.getLogger(__name__)
 

@@ -28,7 +28,9 @@ from adapters.discord.settings import DiscordSettings
 from adapters.discord.snowflakes import id_in, number_of, snowflake_at
 from adapters.errors import AdapterStopped, Unreachable
 from adapters.messages import RawEvent
-from adapters.toolkit import Backoff, BoundedDict, Json, inside, words_in
+from adapters.toolkit.caches import BoundedDict
+from adapters.toolkit.connection_health import Backoff
+from adapters.toolkit.text import Json, inside, words_in
 
 _log = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from adapters.discord.ingest.archived import SHORTEST_ABSENCE
 from adapters.discord.ingest.catchup import Backlog, HeardEvent, Start
 from adapters.discord.receive import Context
 from adapters.discord.snowflakes import id_in, snowflake_at
-from adapters.toolkit import Json, number_in, parts, words_in
+from adapters.toolkit.text import Json, number_in, parts, words_in
 
 REST = "rest"
 """The name of the read position that covers all channels without one."""

@@ -21,7 +21,8 @@ from adapters.slack.events import BotIdentity, SlackEvent, sort_message, unreada
 from adapters.slack.ingest.pipeline import EventPipeline
 from adapters.slack.places import is_ts, read_mark
 from adapters.slack.recent_activity import RecentActivity
-from adapters.toolkit import Backoff, Json
+from adapters.toolkit.connection_health import Backoff
+from adapters.toolkit.text import Json
 
 _log = logging.getLogger(__name__)
 

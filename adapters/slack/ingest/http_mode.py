@@ -16,7 +16,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 
 from adapters.errors import AdapterStopped
 from adapters.slack.ingest.requests import RequestReceiver
-from adapters.toolkit import listen
+from adapters.toolkit.listener import listen
 
 PATH = "/slack/events"
 """The request URL in the app's settings for events, commands and presses."""

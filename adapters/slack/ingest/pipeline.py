@@ -17,7 +17,9 @@ from adapters.slack.events import BotIdentity, SlackEvent, pack
 from adapters.slack.ingest.user_directory import UserDirectory
 from adapters.slack.places import is_im, read_mark
 from adapters.slack.recent_activity import RecentActivity
-from adapters.toolkit import Backoff, BoundedDict, Json, make_unreadable
+from adapters.toolkit.caches import BoundedDict
+from adapters.toolkit.connection_health import Backoff
+from adapters.toolkit.text import Json, make_unreadable
 
 _log = logging.getLogger(__name__)
 

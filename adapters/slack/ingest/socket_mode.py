@@ -12,7 +12,8 @@ import aiohttp
 from adapters.errors import AdapterError, AdapterStopped, Unreachable
 from adapters.slack.api import Api
 from adapters.slack.ingest.requests import RequestReceiver
-from adapters.toolkit import Backoff, name_mishap
+from adapters.toolkit.connection_health import Backoff
+from adapters.toolkit.http import name_mishap
 
 _log = logging.getLogger(__name__)
 

@@ -8,7 +8,8 @@ from collections.abc import Awaitable, Callable, Iterable
 from adapters.errors import AdapterError
 from adapters.slack.api import Api
 from adapters.slack.events import Person
-from adapters.toolkit import BoundedDict, words_in
+from adapters.toolkit.caches import BoundedDict
+from adapters.toolkit.text import words_in
 
 _log = logging.getLogger(__name__)
 

@@ -15,15 +15,16 @@ from agent_core.agent.compaction.requests import (
 from agent_core.agent.compaction.summaries import Summarizer, SummaryRequest
 from agent_core.agent.compaction.token_meter import ContextBounds, TokenMeter
 from agent_core.errors import ModelError, QuotaExceeded
-from agent_core.execution import finish
+from agent_core.execution.subprocesses.spawning import finish
 from agent_core.ids import ConversationId, MessageId, PersonId, PromptHash, SessionId
-from agent_core.models import ModelRequest, estimate_input, estimate_messages
+from agent_core.models.contract import ModelRequest
+from agent_core.models.requests import estimate_input, estimate_messages
 from agent_core.state.conversations import compactions, messages, plans, sessions, usage
 from agent_core.state.conversations.compactions import Compaction, NewCompaction
 from agent_core.state.conversations.messages import START, StoredMessage
 from agent_core.state.conversations.usage import ModelCall
 from agent_core.state.engine.database import Connection, Database
-from agent_core.tools import show_found_tools
+from agent_core.tools.selection.found_tools import show_found_tools
 from agent_core.transcript import Message
 
 _MOST_NOTED = 4096

@@ -9,7 +9,8 @@ from agent_core.agent.compaction.compactor import Compactor, IdleConversation
 from agent_core.agent.compaction.requests import CompactionRequest
 from agent_core.errors import StoreError
 from agent_core.ids import ConversationId
-from agent_core.models import Prices, Usage
+from agent_core.models.catalog import Prices
+from agent_core.models.contract import Usage
 
 _POLL = 15.0
 """Seconds between two checks; less than `_MARGIN`."""

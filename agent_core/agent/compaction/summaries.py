@@ -9,7 +9,9 @@ from agent_core.agent.quotas.background import call_in_background
 from agent_core.agent.quotas.reservations import Quotas
 from agent_core.errors import ModelError, ModelInterrupted
 from agent_core.ids import PersonId
-from agent_core.models import Model, ModelAnswer, bill, estimate_messages, make_question
+from agent_core.models.catalog import bill
+from agent_core.models.contract import Model, ModelAnswer
+from agent_core.models.requests import estimate_messages, make_question
 from agent_core.state.conversations.usage import ModelCall
 from agent_core.transcript import (
     DocumentPart,

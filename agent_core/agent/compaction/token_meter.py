@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from agent_core.errors import ModelError
 from agent_core.ids import SessionId
-from agent_core.models import CountsTokens, Model, ModelRequest, Usage, find_window
+from agent_core.models.catalog import find_window
+from agent_core.models.contract import CountsTokens, Model, ModelRequest, Usage
 from agent_core.state.people.people import LEAST_CAP
 
 _MOST_SESSIONS = 4096

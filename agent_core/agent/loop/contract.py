@@ -7,8 +7,13 @@ from typing import Protocol
 from agent_core.agent.loop.guards import Budget
 from agent_core.events import Steer
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
-from agent_core.models import Fingerprints, Model, ModelAnswer, ModelPolicy, ModelRequest, Usage
-from agent_core.tools import ApprovalRequest, Helpers, MemoryOwner, Toolbox, ToolResult
+from agent_core.models.contract import Model, ModelAnswer, ModelRequest, Usage
+from agent_core.models.requests import Fingerprints
+from agent_core.models.router import ModelPolicy
+from agent_core.tools.contract import MemoryOwner, ToolResult
+from agent_core.tools.delegated_tasks import Helpers
+from agent_core.tools.policy.requests import ApprovalRequest
+from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message, ToolCallPart, ToolSpec, UntrustedSource
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent_core.ids import CallId
-from agent_core.tools import ToolResult
+from agent_core.tools.contract import ToolResult
 from agent_core.transcript import ToolCallPart, ToolResultPart, flatten
 
 Exhausted = Literal["", "steps", "tokens", "money", "time"]

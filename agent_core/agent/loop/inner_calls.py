@@ -9,7 +9,8 @@ from agent_core.agent.loop.contract import Journal, LoopDeps, TurnInput
 from agent_core.agent.loop.guards import Budget
 from agent_core.agent.loop.messages import UNKNOWN_OUTCOME
 from agent_core.ids import CallId
-from agent_core.tools import Toolbox, ToolContext, ToolResult
+from agent_core.tools.contract import ToolContext, ToolResult
+from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import ToolCallPart, UntrustedSource
 
 

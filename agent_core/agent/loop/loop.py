@@ -26,8 +26,9 @@ from agent_core.agent.loop.tool_executor import run_tools
 from agent_core.errors import ModelError, ModelOverflow, QuotaExceeded
 from agent_core.events import Ending, Event, Host, ModelFault, Steer, TurnEnded
 from agent_core.ids import CallId
-from agent_core.models import ModelAnswer, ModelRequest, TextDelta
-from agent_core.tools import ToolContext, ToolResult, unwrap
+from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
+from agent_core.tools.contract import ToolContext, ToolResult
+from agent_core.tools.selection.catalog import unwrap
 from agent_core.transcript import Message, Part, ToolCallPart, repair_message, user_message
 
 _MOST_REFUSALS = 3

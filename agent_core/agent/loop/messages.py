@@ -16,7 +16,7 @@ from agent_core.errors import (
 )
 from agent_core.events import TextGrew, TextReset
 from agent_core.ids import CallId
-from agent_core.models import StopReason
+from agent_core.models.contract import StopReason
 from agent_core.transcript import Message, Part, TextPart, ToolCallPart
 
 

@@ -16,7 +16,7 @@ from agent_core.errors import (
     ModelUnknown,
 )
 from agent_core.events import ModelFault, ModelOutage
-from agent_core.models import ModelAnswer, ModelRequest, TextDelta
+from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.transcript import Message, Part, TextPart
 
 _log = logging.getLogger(__name__)

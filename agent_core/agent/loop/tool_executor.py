@@ -7,7 +7,8 @@ from typing import Any
 
 from agent_core.events import ToolEnded, ToolStarted
 from agent_core.ids import CallId
-from agent_core.tools import QuestionPending, ToolResult
+from agent_core.tools.contract import ToolResult
+from agent_core.tools.user_questions import QuestionPending
 from agent_core.transcript import ToolCallPart
 
 RunOne = Callable[[ToolCallPart], Coroutine[Any, Any, ToolResult]]

@@ -6,18 +6,10 @@ from collections.abc import Mapping, Sequence
 from agent_core.agent.named.definition import NamedAgent
 from agent_core.agent.named.folder import AgentFolder
 from agent_core.errors import AgentBroken, ToolArgumentError
-from agent_core.tools import (
-    Declaration,
-    Effect,
-    HelperReport,
-    Helpers,
-    HelperTask,
-    ToolContext,
-    ToolResult,
-    join_reports,
-    make_schema,
-    run_at_once,
-)
+from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
+from agent_core.tools.delegated_tasks import HelperReport, Helpers, HelperTask
+from agent_core.tools.delegation import join_reports, run_at_once
+from agent_core.tools.schemas import make_schema
 from agent_core.transcript import ToolSpec
 
 MOST_ASKED = 8

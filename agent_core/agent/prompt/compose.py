@@ -5,9 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agent_core.agent.named import FOREIGN_SKILL
+from agent_core.agent.named.folder import FOREIGN_SKILL
 from agent_core.agent.prompt.context_files import ContextFile
-from agent_core.memory import SharedList, Snapshot, fit
+from agent_core.memory.files import fit
+from agent_core.memory.shared import SharedList
+from agent_core.memory.store import Snapshot
 from agent_core.transcript import UntrustedSource, escape, flatten, make_source
 
 _HINTS = {

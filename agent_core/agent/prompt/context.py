@@ -6,8 +6,10 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from agent_core.agent.named import NamedAgent
-from agent_core.memory import SharedList, SharedMemory, Snapshot, Stamp, fit
+from agent_core.agent.named.definition import NamedAgent
+from agent_core.memory.files import fit
+from agent_core.memory.shared import SharedList, SharedMemory
+from agent_core.memory.store import Snapshot, Stamp
 from agent_core.state.conversations.messages import PRIVATE
 from agent_core.state.conversations.sessions import Conversation, is_task
 from agent_core.state.engine.database import Database
@@ -17,7 +19,7 @@ from agent_core.state.memory.ledger import LISTS, LedgerEntry
 from agent_core.state.memory.shares import EVERYONE
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
-from agent_core.tools import MemoryOwner
+from agent_core.tools.contract import MemoryOwner
 from agent_core.transcript import Message, TextPart, escape
 
 

@@ -11,19 +11,20 @@ from itertools import takewhile
 
 from agent_core.agent.prompt.context import PromptContext
 from agent_core.ids import TurnId
-from agent_core.memory import (
+from agent_core.memory.archive.inventory import (
     MOST_COUNTED,
     Inventory,
     SearchableCounts,
     SearchScope,
     VisibleMessages,
 )
-from agent_core.memory.recall import CHARACTERS_A_TOKEN, TurnRecall, View
+from agent_core.memory.recall.formatting import View
+from agent_core.memory.recall.turn_recall import CHARACTERS_A_TOKEN, TurnRecall
 from agent_core.names import PlainName
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import START, StoredMessage
 from agent_core.state.search.search import SearchFilter
-from agent_core.tools import local_time
+from agent_core.tools.clock import local_time
 from agent_core.transcript import (
     PROGRAM,
     SKILLED,

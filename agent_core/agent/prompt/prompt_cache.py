@@ -33,12 +33,14 @@ from agent_core.agent.prompt.facts import UNTRUSTED_BEFORE
 from agent_core.agent.prompt.soul_file import ensure_soul
 from agent_core.errors import SkillBroken, StoreDamaged
 from agent_core.ids import PromptHash, SessionId
-from agent_core.memory import SharedMemory, Snapshot, SoulFile, Stamp
+from agent_core.memory.shared import SharedMemory
+from agent_core.memory.soul.soul import SoulFile
+from agent_core.memory.store import Snapshot, Stamp
 from agent_core.state.conversations import messages, sessions
 from agent_core.state.conversations.sessions import Session
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory.ledger import LISTS, find_entries
-from agent_core.tools import SKILL_TOOL
+from agent_core.tools.selection.catalog import SKILL_TOOL
 from agent_core.transcript import Message, ToolSpec, UntrustedSource
 
 _log = logging.getLogger(__name__)

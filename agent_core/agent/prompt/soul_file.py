@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from agent_core.agent.prompt.persona import DEFAULT_SOUL
-from agent_core.memory import ABSENT, read_file
+from agent_core.memory.files import ABSENT, read_file
 
 _log = logging.getLogger(__name__)
 

@@ -18,7 +18,8 @@ from agent_core.errors import (
     ModelUnknown,
 )
 from agent_core.ids import PersonId
-from agent_core.models import Batches, Cost, Model, ModelAnswer, ModelRequest
+from agent_core.models.catalog import Cost
+from agent_core.models.contract import Batches, Model, ModelAnswer, ModelRequest
 
 _log = logging.getLogger(__name__)
 _POLL = 60_000

@@ -6,7 +6,7 @@ from datetime import datetime, time, timedelta
 from typing import Literal
 
 from agent_core.state.conversations.usage import QuotaUsage
-from agent_core.tools import local_time
+from agent_core.tools.clock import local_time
 
 _SHORTEST_DAY = 20 * 3_600_000
 """Milliseconds. A clock change can make a day of 23 hours. A shorter day would mean that the time

@@ -10,7 +10,8 @@ from agent_core.agent.compaction.compactor import apply_compaction
 from agent_core.agent.loop.guards import Exhausted, Guardrails
 from agent_core.agent.loop.messages import ask_for_summary
 from agent_core.agent.replay.records import TurnRecord
-from agent_core.models import Fingerprints, ModelRequest, choose
+from agent_core.models.contract import ModelRequest
+from agent_core.models.requests import Fingerprints, choose
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import StoredMessage
 from agent_core.state.conversations.usage import ModelCall

@@ -7,7 +7,7 @@ from agent_core.agent.prompt.context import PromptContext
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt, freeze, load_tools
 from agent_core.errors import StoreDamaged
 from agent_core.ids import CallId, PromptHash, TurnId
-from agent_core.models import choose
+from agent_core.models.requests import choose
 from agent_core.state.conversations import compactions, files, messages, sessions, turns, usage
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import StoredMessage
@@ -17,7 +17,7 @@ from agent_core.state.conversations.usage import ModelCall
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_history
 from agent_core.state.people import people, rooms
-from agent_core.tools import ToolResult
+from agent_core.tools.contract import ToolResult
 
 ANSWERS = "turn"
 """The purpose of a turn's own calls; other calls are made on its behalf."""

@@ -17,7 +17,7 @@ from agent_core.state.lifecycle import erase_person
 from agent_core.state.people import people
 from agent_core.state.queues import tasks
 from agent_core.state.queues.tasks import Task
-from agent_core.tools import SecretMask
+from agent_core.tools.secret_scan import SecretMask
 
 SESSION_LOG_TASK = "session_log"
 """The kind of the tasks that write one turn."""

@@ -10,14 +10,14 @@ from agent_core.agent.replay.formats import TrajectoryFormat
 from agent_core.agent.replay.records import read_frozen_prompt
 from agent_core.errors import StoreDamaged
 from agent_core.ids import PersonId, SessionId
-from agent_core.models import read_object
+from agent_core.models.arguments import read_object
 from agent_core.state.conversations import messages, past_sessions, sessions, usage
 from agent_core.state.conversations.sessions import Session
 from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
-from agent_core.tools import SecretMask
+from agent_core.tools.secret_scan import SecretMask
 from agent_core.transcript import (
     DocumentPart,
     ImagePart,

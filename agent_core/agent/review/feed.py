@@ -6,13 +6,10 @@ from dataclasses import dataclass
 from agent_core.agent.review.record import ReviewRecord, load_record
 from agent_core.agent.review.work import read_description
 from agent_core.ids import ArchiveId, PersonId, TaskId
-from agent_core.memory import (
-    ChangeIndex,
-    ChangeName,
-    format_archive_entry,
-    load_archive_history,
-    load_change_index,
-)
+from agent_core.memory.archive.entries import format_archive_entry
+from agent_core.memory.archive.history import load_archive_history
+from agent_core.memory.explanations import ChangeName
+from agent_core.memory.numbering import ChangeIndex, load_change_index
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger, skill_changes, skills
 from agent_core.state.memory.ledger import LedgerEntry

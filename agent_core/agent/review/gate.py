@@ -13,9 +13,9 @@ from itertools import pairwise, takewhile
 from typing import Literal
 
 from agent_core.ids import MessageId
-from agent_core.memory import find_flaw
+from agent_core.memory.files import find_flaw
 from agent_core.state.tokenizer import cut
-from agent_core.tools import find_secret
+from agent_core.tools.secret_scan import find_secret
 from agent_core.transcript import IGNORED
 
 Target = Literal["user", "memory", "archive"]

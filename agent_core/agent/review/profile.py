@@ -9,7 +9,9 @@ from dataclasses import dataclass
 
 from agent_core.agent.review.gate import SECTIONS, Section
 from agent_core.ids import PersonId
-from agent_core.memory import Reader, find_basis, load_change_index, trace_row
+from agent_core.memory.explanations import Reader, find_basis
+from agent_core.memory.numbering import load_change_index
+from agent_core.memory.provenance import trace_row
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory.ledger import LedgerEntry
 

@@ -12,12 +12,14 @@ from agent_core.agent.review.gate import find_flaw_of_guess, find_flaw_of_patch
 from agent_core.agent.review.record import Lesson
 from agent_core.agent.review.triggers import is_correction
 from agent_core.ids import PersonId, TurnId
-from agent_core.models import ModelRequest, make_question, read_object
+from agent_core.models.arguments import read_object
+from agent_core.models.contract import ModelRequest
+from agent_core.models.requests import make_question
 from agent_core.state.conversations import messages, turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import reviews
 from agent_core.state.tokenizer import cut
-from agent_core.tools import make_schema
+from agent_core.tools.schemas import make_schema
 from agent_core.transcript import ToolCallPart, ToolSpec, quote
 
 _MOST_TURNS = 200

@@ -30,21 +30,21 @@ from agent_core.agent.review.work import (
     find_work,
 )
 from agent_core.agent.review.work import read_lesson as read_lesson_of_work
-from agent_core.execution import finish
+from agent_core.execution.subprocesses.spawning import finish
 from agent_core.ids import MessageId, PersonId, TurnId
-from agent_core.memory import (
+from agent_core.memory.archive.conclusions import (
     MOST_STANDING,
-    ArchiveContent,
-    Edit,
     LocalUserModel,
-    MemoryStore,
-    Refusal,
     insert_conclusion,
-    insert_entry,
     list_conclusions,
     list_premises,
 )
-from agent_core.models import ModelRequest, bill
+from agent_core.memory.archive.entries import ArchiveContent
+from agent_core.memory.archive.writes import insert_entry
+from agent_core.memory.changes import Edit, Refusal
+from agent_core.memory.store import MemoryStore
+from agent_core.models.catalog import bill
+from agent_core.models.contract import ModelRequest
 from agent_core.state.conversations import usage
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import ledger

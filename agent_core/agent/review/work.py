@@ -13,13 +13,13 @@ from typing import Protocol
 from agent_core.agent.review.gate import find_flaw_of_guess, find_flaw_of_skill, keep_own_words
 from agent_core.agent.review.record import Lesson
 from agent_core.ids import PersonId, TurnId
-from agent_core.models import read_object
+from agent_core.models.arguments import read_object
 from agent_core.state.conversations import messages
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory.ledger import Origin
 from agent_core.state.queues import reviews
 from agent_core.state.queues.reviews import Called
-from agent_core.tools import make_schema
+from agent_core.tools.schemas import make_schema
 from agent_core.transcript import ToolCallPart, ToolSpec, flatten, quote
 
 WORK = "work"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import ArchiveId
 from agent_core.memory.files import find_flaw
-from agent_core.tools import find_secret
+from agent_core.tools.secret_scan import find_secret
 from agent_core.transcript import flatten
 
 LONGEST = 8000

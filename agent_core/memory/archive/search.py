@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from agent_core.ids import ArchiveId, MessageId, PersonId, SessionId
-from agent_core.memory.recall import Clock, Query, Ranking
+from agent_core.memory.recall.query import Query
+from agent_core.memory.recall.ranking import Clock, Ranking
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import archive
 from agent_core.state.memory.archive import ArchiveEntry, ArchiveFilter

@@ -19,14 +19,17 @@ from agent_core.memory.archive.entries import (
 )
 from agent_core.memory.archive.search import Found, Hit, search_archive
 from agent_core.memory.archive.writes import UNKNOWN, AppliedChange
-from agent_core.memory.recall import Query, excerpt, find_match, read_moment, read_query
+from agent_core.memory.recall.formatting import excerpt, find_match
+from agent_core.memory.recall.query import Query, read_moment, read_query
 from agent_core.memory.tool.tool import trace_call
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import archive, evidence
 from agent_core.state.memory.archive import ArchiveEntry, ArchiveFilter
 from agent_core.state.memory.ledger import Change, Origin
 from agent_core.state.people import people
-from agent_core.tools import Declaration, Effect, ToolContext, ToolResult, local_time, make_schema
+from agent_core.tools.clock import local_time
+from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
+from agent_core.tools.schemas import make_schema
 from agent_core.transcript import ToolSpec, flatten, quote
 
 PAGE = 8

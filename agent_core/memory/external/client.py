@@ -14,7 +14,7 @@ from agent_core.memory.external.sync_queue import POLL, SyncQueue
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import external_sync
 from agent_core.state.memory.external_sync import Backlog
-from agent_core.tools import Declaration, Effect, Tool, ToolContext, ToolResult
+from agent_core.tools.contract import Declaration, Effect, Tool, ToolContext, ToolResult
 from agent_core.transcript import Message, ToolSpec, find_last_fact, make_source
 
 

@@ -16,7 +16,7 @@ from agent_core.names import name_stranger
 from agent_core.state.search.passages import FoundMessage, SessionOverview
 from agent_core.state.tokenizer import cut, list_runs, normalize
 from agent_core.state.word_vectors import list_words
-from agent_core.tools import local_time
+from agent_core.tools.clock import local_time
 from agent_core.transcript import flatten, quote
 
 SNIPPET_LIMIT = 300

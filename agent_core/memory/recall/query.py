@@ -19,7 +19,7 @@ from agent_core.state.tokenizer import (
     normalize,
 )
 from agent_core.state.word_vectors import list_words
-from agent_core.tools import local_time
+from agent_core.tools.clock import local_time
 from agent_core.transcript import is_hidden
 
 _TIME = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?::\d{2})?)?)?)?")

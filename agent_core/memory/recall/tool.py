@@ -13,7 +13,9 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.search import passages, search
 from agent_core.state.search.search import SearchFilter
-from agent_core.tools import Declaration, Effect, ToolContext, ToolResult, local_time, make_schema
+from agent_core.tools.clock import local_time
+from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
+from agent_core.tools.schemas import make_schema
 from agent_core.transcript import ToolSpec, make_source
 
 DEFAULT_HITS = 10

@@ -16,7 +16,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.search.passages import FoundMessage
 from agent_core.state.search.search import SearchFilter
 from agent_core.state.tokenizer import normalize
-from agent_core.tools import local_time
+from agent_core.tools.clock import local_time
 
 CHARACTERS_A_TOKEN = 4
 _MOST_HITS = 12

@@ -9,7 +9,9 @@ from agent_core.memory.approval import PATIENCE, Approval, show_difference
 from agent_core.memory.files import FileText, find_flaw, hash_text
 from agent_core.memory.soul.soul import SoulFile
 from agent_core.memory.tool.tool import EVIDENCE_LIMIT, trace_call
-from agent_core.tools import Declaration, Effect, ToolContext, ToolResult, find_secret, make_schema
+from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
+from agent_core.tools.schemas import make_schema
+from agent_core.tools.secret_scan import find_secret
 from agent_core.transcript import ToolSpec
 
 _LONGEST_DIFF = 6000

@@ -8,7 +8,7 @@ from agent_core.memory.changes import Action, Edit, Refusal
 from agent_core.memory.editing import AppliedEdit
 from agent_core.memory.files import size
 from agent_core.state.memory.ledger import Target
-from agent_core.tools import ToolResult
+from agent_core.tools.contract import ToolResult
 from agent_core.transcript import escape
 
 BLOCK = "block:"

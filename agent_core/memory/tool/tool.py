@@ -11,15 +11,9 @@ from agent_core.memory.shared import SharedList, SharedMemory
 from agent_core.memory.tool import arguments as wanting
 from agent_core.memory.tool.arguments import MemoryRequest, describe_done, describe_refusal
 from agent_core.state.memory.ledger import Origin
-from agent_core.tools import (
-    Declaration,
-    Effect,
-    MemoryOwner,
-    ToolContext,
-    ToolResult,
-    find_secret,
-    make_schema,
-)
+from agent_core.tools.contract import Declaration, Effect, MemoryOwner, ToolContext, ToolResult
+from agent_core.tools.schemas import make_schema
+from agent_core.tools.secret_scan import find_secret
 from agent_core.transcript import ToolSpec
 
 EVIDENCE_LIMIT = 2_000

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from agent_core.errors import LastOwner, WorkInProgress
-from agent_core.execution import name_scratch, remove_workspace
+from agent_core.execution.files import remove_workspace
+from agent_core.execution.folders import name_scratch
 from agent_core.ids import InboxId, MessageId, PersonId, PromptHash, SessionId
-from agent_core.memory import MemoryStore
+from agent_core.memory.store import MemoryStore
 from agent_core.privacy.erasure import scrub
 from agent_core.privacy.erasure.matcher import plain
 from agent_core.state.engine import meta

@@ -8,10 +8,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
-from agent_core.digest import SOURCES, list_files, own_folder
-from agent_core.execution import WORKSPACES, walk_files
+from agent_core.digest.formatting import SOURCES, list_files, own_folder
+from agent_core.execution.files import walk_files
+from agent_core.execution.local import WORKSPACES
 from agent_core.ids import PersonId, SessionId
-from agent_core.memory import MemoryList, find_list, render
+from agent_core.memory.files import render
+from agent_core.memory.sync import MemoryList, find_list
 from agent_core.privacy.export.export_order import ExportOrder
 from agent_core.privacy.progress import Progress, Report
 from agent_core.state.conversations import files

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from agent_core.ids import PersonId
-from agent_core.memory import list_entries, load_change_index
+from agent_core.memory.numbering import list_entries, load_change_index
 from agent_core.skills.curation.record import (
     CurationRecord,
     Merge,

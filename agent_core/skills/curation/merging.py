@@ -10,7 +10,8 @@ from collections.abc import Collection, Sequence
 from itertools import combinations
 
 from agent_core.errors import CoreError, SkillConflict
-from agent_core.models import ModelRequest, make_question
+from agent_core.models.contract import ModelRequest
+from agent_core.models.requests import make_question
 from agent_core.skills.catalog import EVALS, SKILL_FILE, CatalogEntry, SkillCatalog
 from agent_core.skills.changes import (
     SkillChange,
@@ -21,7 +22,7 @@ from agent_core.skills.changes import (
     write_planned,
 )
 from agent_core.skills.curation.record import Merge, Proposal
-from agent_core.skills.install import walk
+from agent_core.skills.install.stage import walk
 from agent_core.skills.ledger_sync import note_loaded, record_archived
 from agent_core.skills.snapshots import is_whole, read_snapshot
 from agent_core.skills.states import list_made
@@ -29,7 +30,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.memory import blocks, skill_changes, skills
 from agent_core.state.memory.ledger import Origin
 from agent_core.state.tokenizer import UNINDEXED, cut
-from agent_core.tools import make_schema
+from agent_core.tools.schemas import make_schema
 from agent_core.transcript import ToolCallPart, ToolSpec
 
 MOST_MERGES = 3

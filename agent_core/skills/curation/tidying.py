@@ -9,11 +9,15 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agent_core.memory import Edit, find_flaw
-from agent_core.models import ModelRequest, make_question
+from agent_core.memory.changes import Edit
+from agent_core.memory.files import find_flaw
+from agent_core.models.contract import ModelRequest
+from agent_core.models.requests import make_question
 from agent_core.skills.curation.record import Proposal, Tidying, TidyKind
 from agent_core.state.tokenizer import cut
-from agent_core.tools import find_secret, local_time, make_schema
+from agent_core.tools.clock import local_time
+from agent_core.tools.schemas import make_schema
+from agent_core.tools.secret_scan import find_secret
 from agent_core.transcript import ToolCallPart, ToolSpec, quote
 
 LEAST_ENTRIES = 5

@@ -14,7 +14,7 @@ import re2
 
 from agent_core.errors import SkillBroken, SkillConflict
 from agent_core.ids import TurnId
-from agent_core.memory import read_file, write_file
+from agent_core.memory.files import read_file, write_file
 
 EVALS = "evals/evals.json"
 LEAST_CASES = 3

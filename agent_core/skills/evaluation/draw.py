@@ -9,7 +9,7 @@ from agent_core.state.conversations.messages import StoredMessage
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import skill_uses
 from agent_core.state.queues import reviews
-from agent_core.tools import WordIndex
+from agent_core.tools.selection.ranking import WordIndex
 from agent_core.transcript import Message, TextPart, ToolCallPart, ToolResultPart
 
 MOST_DRAWN = 5

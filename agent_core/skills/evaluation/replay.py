@@ -12,9 +12,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agent_core.errors import BackendUnavailable, SkillConflict
-from agent_core.execution import Backend, Command, name_scratch
+from agent_core.execution.contract import Backend, Command
+from agent_core.execution.folders import name_scratch
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
-from agent_core.models import ModelAnswer, ModelRequest, make_question
+from agent_core.models.contract import ModelAnswer, ModelRequest
+from agent_core.models.requests import make_question
 from agent_core.skills.catalog import CatalogEntry, SkillCatalog
 from agent_core.skills.evaluation.cases import EvalCase
 from agent_core.skills.evaluation.draw import Recorded
@@ -25,8 +27,9 @@ from agent_core.skills.evaluation.verdict import (
     list_own_numbers,
     read_status,
 )
-from agent_core.skills.tools import copy_files
-from agent_core.tools import MemoryOwner, Toolbox, ToolContext, ToolResult
+from agent_core.skills.tools.workspace_copy import copy_files
+from agent_core.tools.contract import MemoryOwner, ToolContext, ToolResult
+from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import (
     Message,
     ToolCallPart,

@@ -9,7 +9,7 @@ from agent_core.skills.catalog import SKILL_FILE, read_skill_folder
 from agent_core.skills.install.contract import Finding, Kind, ScanReport, Severity
 from agent_core.skills.install.rules import RULES
 from agent_core.skills.install.stage import walk
-from agent_core.tools import find_secret
+from agent_core.tools.secret_scan import find_secret
 from agent_core.transcript import is_hidden
 
 _PROSE = frozenset({".md", ".txt", ".rst", ".csv", ".xml", ".html", ".htm", ".svg", ".json", ""})

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agent_core.errors import CoreError, SkillConflict, ToolArgumentError
 from agent_core.localization import Text
-from agent_core.memory import PATIENCE, Approval, show_difference
+from agent_core.memory.approval import PATIENCE, Approval, show_difference
 from agent_core.skills.catalog import SKILL_FILE, SkillCatalog
 from agent_core.skills.changes import (
     SkillChange,
@@ -25,7 +25,8 @@ from agent_core.skills.changes import (
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import skills
 from agent_core.state.memory.ledger import Origin
-from agent_core.tools import Declaration, Effect, ToolContext, ToolResult, make_schema
+from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
+from agent_core.tools.schemas import make_schema
 from agent_core.transcript import ToolSpec
 
 _EVIDENCE = 2_000

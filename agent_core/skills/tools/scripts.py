@@ -15,25 +15,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from agent_core.errors import SkillBroken, SkillMissing
-from agent_core.execution import Backend
+from agent_core.execution.contract import Backend
 from agent_core.ids import PersonId
 from agent_core.skills.agreements import hash_folder, read_agreements
 from agent_core.skills.catalog import CatalogEntry, SkillCatalog
-from agent_core.skills.install import is_installed
+from agent_core.skills.install.installs import is_installed
 from agent_core.skills.tools.directory import SkillDirectory
 from agent_core.skills.tools.workspace_copy import FOLDER, copy_files
 from agent_core.state.engine.database import Database
 from agent_core.state.memory import skill_uses
-from agent_core.tools import (
-    Action,
-    Declaration,
-    Effect,
-    Tool,
-    ToolContext,
-    ToolResult,
-    make_terminal,
-)
-from agent_core.tools.mcp import reduce_schema
+from agent_core.tools.contract import Declaration, Effect, Tool, ToolContext, ToolResult
+from agent_core.tools.mcp.schema import reduce_schema
+from agent_core.tools.policy.contract import Action
+from agent_core.tools.workspace.catalog import make_terminal
 from agent_core.transcript import ToolSpec, flatten
 
 TOOLS = "tools"

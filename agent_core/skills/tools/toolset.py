@@ -1,11 +1,11 @@
 """The tools that read skills, in the order in which the model sees them."""
 
-from agent_core.execution import Backend
+from agent_core.execution.contract import Backend
 from agent_core.skills.tools.directory import SkillDirectory
 from agent_core.skills.tools.search import SkillsSearchTool
 from agent_core.skills.tools.view import SkillViewTool
 from agent_core.state.engine.database import Database
-from agent_core.tools import Tool
+from agent_core.tools.contract import Tool
 
 
 def make_skill_tools(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from agent_core.errors import SkillBroken, ToolArgumentError
-from agent_core.execution import Backend
+from agent_core.execution.contract import Backend
 from agent_core.skills.catalog import EVALS, SKILL_FILE, CatalogEntry, SkillCatalog, show_name
 from agent_core.skills.changes import write_planned
 from agent_core.skills.ledger_sync import note_loaded
@@ -15,7 +15,9 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import skill_uses, skills
 from agent_core.state.memory.ledger import Origin
 from agent_core.state.memory.skills import SkillState
-from agent_core.tools import SKILL_TOOL, Declaration, Effect, ToolContext, ToolResult, make_schema
+from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
+from agent_core.tools.schemas import make_schema
+from agent_core.tools.selection.catalog import SKILL_TOOL
 from agent_core.transcript import ToolSpec, make_source
 
 _PART = 18_000

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from agent_core.errors import CoreError, WorkspaceError
-from agent_core.execution import Backend
+from agent_core.execution.contract import Backend
 from agent_core.skills.catalog import EVALS, SKILL_FILE, CatalogEntry, SkillCatalog
-from agent_core.tools import ToolContext
+from agent_core.tools.contract import ToolContext
 
 FOLDER = ".skills"
 """The folder of the workspace with the files of skills."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from agent_core.errors import ToolArgumentError
-from agent_core.execution import Backend
+from agent_core.execution.contract import Backend
 from agent_core.ids import PersonId
 from agent_core.localization import Text
 from agent_core.state.conversations import files, turns

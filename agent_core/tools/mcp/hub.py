@@ -33,7 +33,7 @@ from agent_core.tools.mcp.sign_ins import SignIns, may_use
 from agent_core.tools.mcp.supervisor import FindFiles, Listed, McpConnection, Timings
 from agent_core.tools.mcp.token_files import TokenFolder
 from agent_core.tools.mcp.tool import FormAsker, LockedTool, McpTool
-from agent_core.tools.readers import ReaderPool
+from agent_core.tools.readers.pool import ReaderPool
 
 _LOOK = 3.0
 """Seconds between two checks of the configuration."""

@@ -9,8 +9,8 @@ from agent_core.tools.contract import Effect, ToolContext, ToolResult
 from agent_core.tools.mcp.contract import Listing, McpServer
 from agent_core.tools.mcp.listing import name_tool
 from agent_core.tools.mcp.tool import FormAsker, Reach, ServerTool, describe
-from agent_core.tools.policy import Action
-from agent_core.tools.readers import ReaderPool
+from agent_core.tools.policy.contract import Action
+from agent_core.tools.readers.pool import ReaderPool
 from agent_core.tools.schemas import make_object
 from agent_core.transcript import ToolSpec
 

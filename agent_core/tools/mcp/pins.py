@@ -11,7 +11,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people import mcp_accounts
 from agent_core.tools.mcp.contract import ForeignTool, Listing
 from agent_core.tools.mcp.listing import combine, name_tool, place_of
-from agent_core.tools.policy import read_shape
+from agent_core.tools.policy.shapes import read_shape
 
 _KEY = "mcp:"
 

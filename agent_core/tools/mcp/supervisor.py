@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from agent_core.execution import finish
+from agent_core.execution.subprocesses.spawning import finish
 from agent_core.tools.mcp.calls import CallHooks, RunningCall
 from agent_core.tools.mcp.contract import (
     AccountFiles,

@@ -13,8 +13,10 @@ from agent_core.tools.mcp.contract import CallOutcome, ForeignTool, McpServer, M
 from agent_core.tools.mcp.forms import Form, FormAnswer, PageLink
 from agent_core.tools.mcp.listing import name_tool, place_of
 from agent_core.tools.mcp.supervisor import McpNotAsked
-from agent_core.tools.policy import Action, ActionKind
-from agent_core.tools.readers import Extract, ReaderPool, SourceFailed, read_pdf
+from agent_core.tools.policy.contract import Action, ActionKind
+from agent_core.tools.readers.documents import Extract, read_pdf
+from agent_core.tools.readers.faults import SourceFailed
+from agent_core.tools.readers.pool import ReaderPool
 from agent_core.tools.results import add_image, add_pdf, bound, describe_pdf, hide_secrets
 from agent_core.tools.secret_scan import SecretMask
 from agent_core.tools.text_cleaner import TextCleaner

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urlunsplit
 
-from agent_core.execution import find_own
+from agent_core.execution.folders import find_own
 from agent_core.tools.network.addresses import ForbiddenAddress, check_url
 from agent_core.tools.network.lookup import HostLookup
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from agent_core.execution import is_harmless_setting
+from agent_core.execution.git_guard import is_harmless_setting
 from agent_core.tools.policy.outputs import list_operands
 from agent_core.tools.policy.paths import is_obeyed
 from agent_core.tools.policy.shell import Word

@@ -4,16 +4,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent_core.tools.contract import Tool
-from agent_core.tools.readers import ReaderPool
+from agent_core.tools.readers.pool import ReaderPool
 from agent_core.tools.web.fetch_tool import WebFetchTool
 from agent_core.tools.web.fetching import Fetcher
-from agent_core.tools.web.search import (
-    BraveSearch,
-    DdgsSearch,
-    SearchEngine,
-    SearxngSearch,
-    TavilySearch,
-)
+from agent_core.tools.web.search.brave import BraveSearch
+from agent_core.tools.web.search.contract import SearchEngine
+from agent_core.tools.web.search.ddgs import DdgsSearch
+from agent_core.tools.web.search.searxng import SearxngSearch
+from agent_core.tools.web.search.tavily import TavilySearch
 from agent_core.tools.web.search_tool import WebSearchTool
 
 

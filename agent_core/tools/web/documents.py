@@ -2,14 +2,10 @@
 
 import re
 
-from agent_core.tools.readers import (
-    Extract,
-    ReaderPool,
-    SourceFailed,
-    decode,
-    read_pdf,
-    run_reader,
-)
+from agent_core.tools.readers.decoding import decode
+from agent_core.tools.readers.documents import Extract, read_pdf, run_reader
+from agent_core.tools.readers.faults import SourceFailed
+from agent_core.tools.readers.pool import ReaderPool
 from agent_core.tools.web.fetching import Page
 from agent_core.transcript import strip_controls
 

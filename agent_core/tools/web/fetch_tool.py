@@ -6,9 +6,11 @@ from urllib.parse import urlsplit
 from agent_core.errors import ToolArgumentError
 from agent_core.state.conversations.images import find_fault, find_pdf_fault, find_type
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
-from agent_core.tools.network import ForbiddenAddress, check_url, show_link
-from agent_core.tools.policy import Action
-from agent_core.tools.readers import Extract, LedElsewhere, ReaderPool, SourceFailed
+from agent_core.tools.network.addresses import ForbiddenAddress, check_url, show_link
+from agent_core.tools.policy.contract import Action
+from agent_core.tools.readers.documents import Extract
+from agent_core.tools.readers.faults import LedElsewhere, SourceFailed
+from agent_core.tools.readers.pool import ReaderPool
 from agent_core.tools.results import add_image, add_pdf, describe_image, describe_pdf
 from agent_core.tools.schemas import make_schema
 from agent_core.tools.web.documents import read_document

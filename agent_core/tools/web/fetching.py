@@ -13,8 +13,9 @@ import aiohttp
 from aiohappyeyeballs import AddrInfoType
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from agent_core.tools.network import ForbiddenAddress, HostLookup, Resolve, check_url, resolve
-from agent_core.tools.readers import FetchFailed, LedElsewhere
+from agent_core.tools.network.addresses import ForbiddenAddress, check_url
+from agent_core.tools.network.lookup import HostLookup, Resolve, resolve
+from agent_core.tools.readers.faults import FetchFailed, LedElsewhere
 
 T = TypeVar("T")
 

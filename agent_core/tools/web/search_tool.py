@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 
 from agent_core.errors import ToolArgumentError
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
-from agent_core.tools.network import show_link
-from agent_core.tools.policy import Action
-from agent_core.tools.readers import SourceFailed
+from agent_core.tools.network.addresses import show_link
+from agent_core.tools.policy.contract import Action
+from agent_core.tools.readers.faults import SourceFailed
 from agent_core.tools.schemas import make_schema
-from agent_core.tools.web.search import SearchEngine, SearchResult
+from agent_core.tools.web.search.contract import SearchEngine, SearchResult
 from agent_core.transcript import ToolSpec, make_source, quote
 
 MOST_RESULTS = 10

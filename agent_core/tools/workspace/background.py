@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from agent_core.errors import BackendUnavailable, StoreError, ToolArgumentError, WorkspaceError
-from agent_core.execution import Backend, Command, Process
+from agent_core.execution.contract import Backend, Command, Process
 from agent_core.ids import PersonId, ProcessId
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import processes

@@ -1,10 +1,10 @@
 """The workspace tools, in the order in which the model sees them."""
 
-from agent_core.execution import Backend
+from agent_core.execution.contract import Backend
 from agent_core.tools.contract import Tool
-from agent_core.tools.readers import ReaderPool
+from agent_core.tools.readers.pool import ReaderPool
 from agent_core.tools.workspace.background import BackgroundCommands
-from agent_core.tools.workspace.code import EXECUTE_CODE, ExecuteCodeTool
+from agent_core.tools.workspace.code.tool import EXECUTE_CODE, ExecuteCodeTool
 from agent_core.tools.workspace.files import PatchTool, ReadFileTool, WriteFileTool
 from agent_core.tools.workspace.named_secrets import NamedSecrets
 from agent_core.tools.workspace.process import ProcessTool

@@ -3,11 +3,14 @@
 from collections.abc import Mapping, Sequence
 
 from agent_core.errors import ToolArgumentError, WorkspaceError
-from agent_core.execution import Backend
+from agent_core.execution.contract import Backend
 from agent_core.state.conversations.images import find_fault, find_pdf_fault, find_type, is_pdf
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
-from agent_core.tools.policy import Action, list_file_actions
-from agent_core.tools.readers import ReaderPool, SourceFailed, read_pdf
+from agent_core.tools.policy.commands import list_file_actions
+from agent_core.tools.policy.contract import Action
+from agent_core.tools.readers.documents import read_pdf
+from agent_core.tools.readers.faults import SourceFailed
+from agent_core.tools.readers.pool import ReaderPool
 from agent_core.tools.results import add_image, add_pdf, describe_image, describe_pdf
 from agent_core.tools.schemas import make_schema
 from agent_core.tools.workspace.folder_notes import FolderNotes

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 
 from agent_core.errors import WorkspaceError
-from agent_core.execution import Backend
+from agent_core.execution.contract import Backend
 from agent_core.ids import ConversationId
 from agent_core.transcript import UntrustedSource, make_source, quote
 

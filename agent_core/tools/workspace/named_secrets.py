@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agent_core.errors import ToolArgumentError
-from agent_core.tools.policy import Action
+from agent_core.tools.policy.contract import Action
 from agent_core.tools.secret_scan import SecretMask
 from agent_core.tools.text_cleaner import TextCleaner
 from agent_core.transcript import flatten

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from agent_core.ids import ConversationId
-from agent_core.tools.policy import Exports, list_exports
+from agent_core.tools.policy.exports import Exports, list_exports
 
 STATES = ".shell"
 """The workspace folder with the state of each conversation's shell."""

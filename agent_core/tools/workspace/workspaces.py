@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from weakref import WeakValueDictionary
 
 from agent_core.errors import CoreError, ToolArgumentError, WorkspaceError
-from agent_core.execution import Backend, FileContent
+from agent_core.execution.contract import Backend, FileContent
 from agent_core.ids import CallId
 from agent_core.tools.contract import ToolContext
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 
-from agent_core.memory import (
+from agent_core.memory.contract import (
     EntryDigest,
     Exchange,
     ExternalMemoryTool,

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Mapping
 
-from agent_core.models import Model, ModelAnswer, ModelRequest, TextDelta, Usage
+from agent_core.models.contract import Model, ModelAnswer, ModelRequest, TextDelta, Usage
 from agent_core.transcript import Message, TextPart
 
 TALARIA_API = 1

@@ -4,7 +4,7 @@ import json
 import secrets
 from collections.abc import Mapping, Sequence
 
-from agent_core.tools import Declaration, Effect, Tool, ToolContext, ToolResult
+from agent_core.tools.contract import Declaration, Effect, Tool, ToolContext, ToolResult
 from agent_core.transcript import ToolSpec
 
 TALARIA_API = 1

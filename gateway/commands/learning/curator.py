@@ -7,28 +7,28 @@ from dataclasses import dataclass
 from functools import partial
 
 from agent_core.errors import SkillBroken, SkillConflict, SkillMissing
-from agent_core.execution import finish
+from agent_core.execution.subprocesses.spawning import finish
 from agent_core.ids import PersonId, TaskId
-from agent_core.memory import Refusal
-from agent_core.schedule import JobAlreadyRunning, run_job_now
-from agent_core.skills import CURATOR, SkillCatalog, list_records, write_planned
-from agent_core.skills.curation import (
+from agent_core.memory.changes import Refusal
+from agent_core.schedule.job_editor import JobAlreadyRunning, run_job_now
+from agent_core.skills.catalog import SkillCatalog
+from agent_core.skills.changes import write_planned
+from agent_core.skills.curation.looks import enqueue_memory_look, list_memory, list_visible
+from agent_core.skills.curation.merging import apply_merge
+from agent_core.skills.curation.record import (
     Merge,
     Proposal,
     ProposalState,
     StoredRecord,
     Tidying,
-    apply_merge,
     dump_record,
-    enqueue_memory_look,
-    list_memory,
     list_open,
-    list_visible,
     load_record,
-    make_edits,
-    restore_snapshot,
-    take_snapshot,
 )
+from agent_core.skills.curation.snapshot import restore_snapshot, take_snapshot
+from agent_core.skills.curation.tidying import make_edits
+from agent_core.skills.states import CURATOR
+from agent_core.skills.usage import list_records
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
@@ -38,7 +38,7 @@ from agent_core.state.memory.ledger import LedgerEntry, Origin
 from agent_core.state.queues import curations, tasks
 from gateway.commands.memory_scope import MemoryAccess, own_scope
 from gateway.commands.registry import Call, Handler, Outcome, Reply
-from gateway.outbound import stand_for
+from gateway.outbound.buttons import stand_for
 from gateway.texts.general import OWNER_ONLY
 from gateway.texts.learning import curator as texts
 from gateway.texts.memory import UNDO

@@ -2,15 +2,9 @@
 
 from collections.abc import Mapping
 
-from agent_core.agent.review import (
-    LearnedEntry,
-    ReviewRecord,
-    ReviewRules,
-    dump_record,
-    enqueue_now,
-    list_learned,
-    list_records,
-)
+from agent_core.agent.review.feed import LearnedEntry, list_learned, list_records
+from agent_core.agent.review.record import ReviewRecord, dump_record
+from agent_core.agent.review.triggers import ReviewRules, enqueue_now
 from agent_core.ids import TurnId
 from agent_core.localization import format_date
 from agent_core.state.engine.database import Connection
@@ -18,13 +12,14 @@ from agent_core.state.people.learning import set_learning, set_summary
 from agent_core.state.people.people import Learning, Person
 from agent_core.state.queues import reviews
 from agent_core.state.queues.outbox import OutboxRow
-from agent_core.tools import local_time
+from agent_core.tools.clock import local_time
 from gateway.commands.memory_scope import MemoryAccess, own_scope
 from gateway.commands.registry import Call, Handler, Outcome, Reply
-from gateway.outbound import Questions, stand_for
+from gateway.outbound.buttons import stand_for
+from gateway.outbound.questions import Questions
 from gateway.texts.learning import notices
 from gateway.texts.rooms import ONLY_IN_DIRECT
-from gateway.turns import (
+from gateway.turns.proposals import (
     MOST_ASKED,
     bring_back,
     list_held,

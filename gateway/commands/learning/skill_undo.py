@@ -6,14 +6,16 @@ from pathlib import Path
 
 from agent_core.errors import SkillConflict
 from agent_core.ids import TurnId
-from agent_core.skills import note_loaded, undo_skill_change, write_planned
+from agent_core.skills.changes import write_planned
+from agent_core.skills.ledger_sync import note_loaded
+from agent_core.skills.undo import undo_skill_change
 from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import blocks, ledger, skill_changes, skills
 from agent_core.state.memory.ledger import LedgerEntry, Origin
 from gateway.commands.memory_scope import PERSON
 from gateway.commands.registry import Call, Reply
-from gateway.outbound import offer_command
+from gateway.outbound.buttons import offer_command
 from gateway.texts import memory
 from gateway.texts.general import OWNER_ONLY
 from gateway.texts.tools import skills as texts

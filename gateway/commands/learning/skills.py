@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from agent_core.errors import SkillBroken
-from agent_core.skills import SkillRecord, list_records
-from agent_core.skills.tools import SkillDirectory
+from agent_core.skills.tools.directory import SkillDirectory
+from agent_core.skills.usage import SkillRecord, list_records
 from agent_core.state.engine.database import Database
 from gateway.commands.catalog import COMMANDS, HIDDEN
 from gateway.commands.registry import Call, CommandSpec, Handler, Reply, SlashCommand

@@ -4,19 +4,20 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from agent_core.agent.named import DEFAULT, AgentEntry, AgentFolder
+from agent_core.agent.named.chain import DEFAULT
+from agent_core.agent.named.folder import AgentEntry, AgentFolder
 from agent_core.errors import AgentBroken
-from agent_core.schedule import InvalidJob, JobRequest, JobRules, redraft_job
+from agent_core.schedule.job_editor import InvalidJob, JobRequest, JobRules, redraft_job
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_versions, jobs
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import agent_bindings, people
 from gateway.commands.registry import Call, Handler, Outcome, Reply
-from gateway.outbound import stand_for
+from gateway.outbound.buttons import stand_for
 from gateway.texts import jobs as job_texts
 from gateway.texts.tools import agents as texts
-from gateway.turns import Lanes
+from gateway.turns.lanes import Lanes
 
 _MOST_BUTTONS = 8
 _VERBS = ("use", "job")

@@ -4,9 +4,11 @@ from collections.abc import Mapping
 
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection
-from agent_core.tools.mcp import SendLink, SignInReport, SignIns, SignInUnavailable
+from agent_core.tools.mcp.accounts import SendLink
+from agent_core.tools.mcp.sign_in import SignInUnavailable
+from agent_core.tools.mcp.sign_ins import SignInReport, SignIns
 from gateway.commands.registry import Call, Handler, Reply
-from gateway.outbound import stand_for
+from gateway.outbound.buttons import stand_for
 from gateway.texts.tools import connections as texts
 
 _BUTTONED = 20

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from agent_core.ids import PersonId
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection
-from agent_core.tools.mcp import McpServers, ServerReport
+from agent_core.tools.mcp.hub import McpServers, ServerReport
 from gateway.commands.registry import Call, CommandSpec, Handler, Outcome, Reply, SlashCommand
 from gateway.commands.tools.connections import ConnectionCommands
-from gateway.outbound import stand_for
+from gateway.outbound.buttons import stand_for
 from gateway.texts import general
 from gateway.texts.tools import mcp as texts
 

@@ -3,16 +3,16 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from agent_core.agent import Toolboxes, load_agent
-from agent_core.agent.named import AgentFolder
+from agent_core.agent.active_turn import Toolboxes, load_agent
+from agent_core.agent.named.folder import AgentFolder
 from agent_core.errors import AgentBroken
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people, tool_switches
-from agent_core.tools import Toolbox
+from agent_core.tools.toolbox import Toolbox
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.errors import find_nearest
-from gateway.outbound import stand_for
+from gateway.outbound.buttons import stand_for
 from gateway.texts.tools import agents as agent_texts
 from gateway.texts.tools import toolsets as texts
 

@@ -5,8 +5,8 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
-from agent_core.tools.workspace import NamedSecret
-from gateway.config.files import parse_file
+from agent_core.tools.workspace.named_secrets import NamedSecret
+from gateway.config.files.toml_file import parse_file
 from gateway.config.paths import SECRETS_CONFIG
 from gateway.errors import SettingsError, suggest
 

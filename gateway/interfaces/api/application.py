@@ -15,7 +15,8 @@ from gateway.interfaces.api.clients import ERRORS
 from gateway.interfaces.api.errors import answer_http, answer_invalid
 from gateway.interfaces.api.events import add_events
 from gateway.interfaces.api.requests import Requests
-from gateway.interfaces.api.resources import TaggedRoute, add_resources
+from gateway.interfaces.api.resources.replies import TaggedRoute
+from gateway.interfaces.api.resources.routes import add_resources
 from gateway.interfaces.api.responses import answer_store_error
 from gateway.interfaces.api.routes import add_api
 

@@ -12,7 +12,7 @@ from gateway.interfaces.api.access import Access
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.models import ErrorBody
 from gateway.interfaces.api.responses import LOCKED
-from gateway.turns import Client
+from gateway.turns.client_calls import Client
 
 _UNOWNED = (
     "Nobody owns this Talaria yet. Send it a message with `talaria chat` or on the console page."

@@ -15,8 +15,8 @@ from gateway.interfaces.api.access import Access
 from gateway.interfaces.api.clients import STREAM, Reader
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.streams import end_with_error, follow_feed
-from gateway.outbound import EventFeed, read_cursor
-from gateway.turns import Client
+from gateway.outbound.event_feed import EventFeed, read_cursor
+from gateway.turns.client_calls import Client
 
 _MOST_OF_PERSON, _MOST = 4, 32
 """Most open streams of one person, and of everybody; the port serves 100 connections."""

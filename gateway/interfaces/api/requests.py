@@ -16,13 +16,13 @@ from agent_core.state.conversations import files, usage
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import history, inbox
 from agent_core.state.queues.inbox import Progress
-from gateway.attachments import find_media_type
+from gateway.attachments.file_types import find_media_type
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.conversion import name_chat
-from gateway.inbound import ApiPlatform, make_event
+from gateway.inbound.api_platform import ApiPlatform, make_event
 from gateway.interfaces.api.errors import ApiError
-from gateway.people import API_PLATFORM
-from gateway.turns import Client
+from gateway.people.admission import API_PLATFORM
+from gateway.turns.client_calls import Client
 
 _LOOK = 1.0
 """Seconds between two checks of a waiting request, in case no signal comes."""

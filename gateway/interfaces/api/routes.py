@@ -22,7 +22,7 @@ from gateway.interfaces.api.models import (
 )
 from gateway.interfaces.api.requests import Question, Requests, make_name
 from gateway.interfaces.api.streams import end_with_error
-from gateway.turns import Client
+from gateway.turns.client_calls import Client
 
 _NO_MODEL = f'The only model is "{MODEL}".'
 _NO_TOOLS = "Tools run in Talaria. Send no tools with the request."

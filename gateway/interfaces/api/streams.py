@@ -9,7 +9,7 @@ from agent_core.state.engine.database import Database
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.requests import Answer, Question, Requests
 from gateway.interfaces.api.responses import STORE
-from gateway.outbound import EventFeed
+from gateway.outbound.event_feed import EventFeed
 
 _LOOK = 1.0
 """Seconds between two checks for events. Any process may write, so no signal covers all changes."""

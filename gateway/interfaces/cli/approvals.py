@@ -4,8 +4,8 @@ import argparse
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from gateway import config
-from gateway.interfaces import operations
+from gateway.config.paths import open_home
+from gateway.interfaces.operations import client
 from gateway.interfaces.parser import Parser
 
 
@@ -24,12 +24,12 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
-    home = config.open_home(environ)
+    home = open_home(environ)
     if arguments.verb == "revoke":
-        done = operations.perform(home, "approvals.revoke", {"number": arguments.number})
+        done = client.perform(home, "approvals.revoke", {"number": arguments.number})
         print(f"Revoked: {done['shape']}. {done['folder']} is asked again.")
         return 0
-    listed = operations.perform(home, "approvals.list", {})["approvals"]
+    listed = client.perform(home, "approvals.list", {})["approvals"]
     print("\n".join(map(_describe, listed)) or "Nothing is allowed in advance.")
     return 0
 

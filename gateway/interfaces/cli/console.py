@@ -2,10 +2,13 @@
 
 import argparse
 from collections.abc import Mapping
+from functools import partial
 
-from gateway import config
-from gateway.interfaces import operations
+from gateway.config.paths import open_home
+from gateway.interfaces.operations import client
+from gateway.interfaces.operations.client import require_database
 from gateway.interfaces.parser import Parser
+from gateway.interfaces.waiting import load_settings
 
 
 def configure(parser: Parser) -> None:
@@ -21,14 +24,14 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Make the link in the running gateway or on its database, and print it."""
-    home = config.open_home(environ)
-    operations.require_database(home)
+    home = open_home(environ)
+    require_database(home)
     print("Making a link to the console ...", flush=True)
-    made = operations.perform(
+    made = client.perform(
         home,
         "logins.link",
         {"person": arguments.person},
-        load_settings=lambda: config.load(environ),
+        load_settings=partial(load_settings, environ),
     )
     print(f"The pages of {made['folder']}:\n")
     print(f"  {made['link']}\n")

@@ -4,8 +4,8 @@ import argparse
 from collections.abc import Mapping
 from datetime import datetime
 
-from gateway import config
-from gateway.interfaces import operations
+from gateway.config.paths import open_home
+from gateway.interfaces.operations import client
 from gateway.interfaces.parser import Parser
 
 
@@ -19,12 +19,12 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
-    home = config.open_home(environ)
+    home = open_home(environ)
     if arguments.verb == "end":
-        ended = operations.perform(home, "logins.end", {})["ended"]
+        ended = client.perform(home, "logins.end", {})["ended"]
         print(f"{ended} logged out. `talaria console` gives a link that logs in again.")
     else:
-        logins = operations.perform(home, "logins.list", {})["logins"]
+        logins = client.perform(home, "logins.list", {})["logins"]
         rows = [
             f"{one['folder'] or 'printed address'}: since {_show(one['created_at'])},"
             f" until {_show(one['expires_at'])}"

@@ -6,8 +6,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from gateway import config
-from gateway.interfaces import operations
+from gateway.config.files.time_zone import read_zone
+from gateway.config.paths import open_home
+from gateway.interfaces.operations import client
+from gateway.interfaces.operations.client import require_database
 from gateway.interfaces.parser import Parser
 
 _SHOWN = 20
@@ -54,16 +56,16 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
-    home = config.open_home(environ)
-    zone = config.read_zone(environ, home)
+    home = open_home(environ)
+    zone = read_zone(environ, home)
     verb = arguments.verb
     asked = dict(vars(arguments))
     if moment := asked.pop("at", None):
         asked["moment"] = count_milliseconds(moment, zone)
     if verb == "show":
-        operations.require_database(home)
+        require_database(home)
         print(f"Memory of {home}:", flush=True)
-    answer = operations.perform(home, f"memory.{verb}", asked, timeout=_PATIENCE)
+    answer = client.perform(home, f"memory.{verb}", asked, timeout=_PATIENCE)
     lines = {
         "log": _list_log,
         "show": _list_lists,

@@ -3,7 +3,8 @@
 import argparse
 from collections.abc import Mapping
 
-from gateway import config
+from gateway.config.files.env_file import add_saved
+from gateway.config.paths import SECRETS_CONFIG, open_home
 from gateway.interfaces.parser import Parser
 
 
@@ -16,12 +17,14 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Print the names; no value is ever printed. Raises `SettingsError`."""
-    home = config.open_home(environ)
-    named = config.read_named_secrets(home, config.add_saved(environ, home))
+    from gateway.config.secrets.named import read_named_secrets
+
+    home = open_home(environ)
+    named = read_named_secrets(home, add_saved(environ, home))
     for one in named:
         uses = [f"${one.variable} for {', '.join(one.people)}"] if one.people else []
         uses += [f"the MCP servers {', '.join(one.servers)}"] if one.servers else []
         print(f"{one.name}: {'; '.join(uses)}.")
     if not named:
-        print(f"There are no secrets; {home / config.SECRETS_CONFIG} defines them.")
+        print(f"There are no secrets; {home / SECRETS_CONFIG} defines them.")
     return 0

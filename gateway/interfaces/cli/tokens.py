@@ -4,8 +4,8 @@ import argparse
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from gateway import config
-from gateway.interfaces import operations
+from gateway.config.paths import open_home
+from gateway.interfaces.operations import client
 from gateway.interfaces.parser import Parser
 
 
@@ -45,17 +45,17 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
-    home = config.open_home(environ)
+    home = open_home(environ)
     if arguments.verb == "create":
-        made = operations.perform(home, "tokens.create", vars(arguments))
+        made = client.perform(home, "tokens.create", vars(arguments))
         print(f"Token {made['number']}, {made['name']}, acts for {made['folder']}:\n")
         print(f"  {made['secret']}\n")
         print("Copy it now: it isn't shown again. `talaria tokens revoke` ends it.")
     elif arguments.verb == "revoke":
-        done = operations.perform(home, "tokens.revoke", {"number": arguments.number})
+        done = client.perform(home, "tokens.revoke", {"number": arguments.number})
         print(f"Revoked: {done['name']} of {done['folder']}.")
     else:
-        listed = operations.perform(home, "tokens.list", {})["tokens"]
+        listed = client.perform(home, "tokens.list", {})["tokens"]
         print("\n".join(map(_describe, listed)) or "There are no tokens.")
     return 0
 

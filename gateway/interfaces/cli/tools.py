@@ -3,8 +3,8 @@
 import argparse
 from collections.abc import Mapping
 
-from gateway import config
-from gateway.interfaces import operations
+from gateway.config.paths import open_home
+from gateway.interfaces.operations import client
 from gateway.interfaces.parser import Parser
 from gateway.interfaces.waiting import read_settings
 
@@ -24,9 +24,9 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
-    home = config.open_home(environ)
+    home = open_home(environ)
     if arguments.verb in ("list", None):
-        answer = operations.perform(home, "tools.list", {})
+        answer = client.perform(home, "tools.list", {})
         print(f"Tools: {', '.join(answer['tools'])}.", flush=True)
         if disabled := read_settings(environ).tools.disabled:
             print(f"Off for everybody (tools.disabled): {', '.join(disabled)}.")
@@ -36,6 +36,6 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         return 0
     is_on = arguments.verb == "enable"
     asked = {"slug": arguments.slug, "tool": arguments.tool, "is_on": is_on}
-    done = operations.perform(home, "tools.switch", asked)
+    done = client.perform(home, "tools.switch", asked)
     print(f"{done['tool']} is {'on' if is_on else 'off'} for {done['folder']}.")
     return 0

@@ -6,20 +6,17 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from agent_core.errors import AgentBroken, SkillBroken, name_installation
-from agent_core.execution import find_bubblewrap
+from agent_core.execution.local import find_bubblewrap
 from agent_core.execution.subprocesses.confinement import find_protection
 from agent_core.execution.subprocesses.landlock import SIGNALS_SINCE
-from agent_core.skills import SkillCatalog
+from agent_core.skills.catalog import SkillCatalog
 from gateway.bootstrap.agent_folders import open_agent_folder
 from gateway.bootstrap.external_plugins import ExternalPlugins
 from gateway.bootstrap.plugins import make_backend
-from gateway.config import (
-    MCP_CONFIG,
-    SKILLS,
-    Settings,
-    ToolSettings,
-    read_mcp_servers,
-)
+from gateway.config.mcp_file import read_mcp_servers
+from gateway.config.paths import MCP_CONFIG, SKILLS
+from gateway.config.settings import Settings
+from gateway.config.tool_tables import ToolSettings
 from gateway.errors import SettingsError, StartError
 from gateway.interfaces.diagnostics.finding import Finding, make_finding
 

@@ -7,22 +7,16 @@ from pathlib import Path
 
 from agent_core.errors import StoreError, name_installation
 from agent_core.state.lifecycle.inspect import DatabaseInfo, peek
-from gateway.config import (
-    CONFIG_NAME,
-    DATABASE,
-    SECRET_VARIABLES,
-    PromptSettings,
-    Secrets,
-    Settings,
-    explain_length,
-    find_open_mode,
-    list_unknown_variables,
-)
+from gateway.config.credentials import Secrets
+from gateway.config.paths import CONFIG_NAME, DATABASE, explain_length, find_open_mode
+from gateway.config.settings import Settings, list_unknown_variables
+from gateway.config.sources import SECRET_VARIABLES
+from gateway.config.tables import PromptSettings
 from gateway.errors import StartError
 from gateway.interfaces.diagnostics.extensions import examine_extensions
 from gateway.interfaces.diagnostics.finding import Finding, make_finding
 from gateway.interfaces.operations.client import NoGateway, fetch_health
-from gateway.scheduler import measure_space
+from gateway.scheduler.alerts.conditions import measure_space
 
 _PATIENCE = 2.0
 _OTHER_HOME = "Set TALARIA_HOME to a folder that is yours."

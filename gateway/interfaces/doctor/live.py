@@ -11,15 +11,16 @@ from pathlib import Path
 import aiohttp
 
 from agent_core.errors import StoreError
-from agent_core.models import find_window
+from agent_core.models.catalog import find_window
 from agent_core.state.backups.places import find_newest
 from agent_core.state.lifecycle.inspect import find_damage
-from gateway.config import BACKUPS, DATABASE, Settings
+from gateway.config.paths import BACKUPS, DATABASE
+from gateway.config.settings import Settings
 from gateway.errors import StartError
-from gateway.interfaces.diagnostics import Finding
+from gateway.interfaces.diagnostics.finding import Finding
 from gateway.interfaces.doctor.probes import check_model, check_platform
 from gateway.interfaces.doctor.repairs import find_open_files
-from gateway.scheduler import is_backup_old
+from gateway.scheduler.alerts.conditions import is_backup_old
 
 _PATIENCE = 15.0
 _ALL = os.R_OK | os.W_OK | os.X_OK

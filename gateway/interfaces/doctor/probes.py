@@ -8,7 +8,7 @@ from adapters.errors import AdapterError, Unreachable
 from agent_core.errors import ModelDenied, ModelError, ModelUnknown, ModelUnreachable
 from gateway.bootstrap import factories
 from gateway.bootstrap.external_plugins import ExternalPlugins
-from gateway.config import Settings
+from gateway.config.settings import Settings
 from gateway.errors import StartError
 
 _PATIENCE = 30.0

@@ -4,7 +4,8 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path
 
-from gateway.config import ENV_NAME, HTTP_TOKEN, SECRETS_CONFIG, Settings, find_open_mode, make_home
+from gateway.config.paths import ENV_NAME, HTTP_TOKEN, SECRETS_CONFIG, find_open_mode, make_home
+from gateway.config.settings import Settings
 
 _PRIVATE = (ENV_NAME, SECRETS_CONFIG, HTTP_TOKEN)
 

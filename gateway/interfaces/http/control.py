@@ -17,13 +17,13 @@ from agent_core.errors import StoreError
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import inbox, outbox
 from gateway.bootstrap.lifecycle import Gateway
-from gateway.config import CONTROL_SOCKET
+from gateway.config.paths import CONTROL_SOCKET
 from gateway.errors import Declined, Mistaken, StartError
 from gateway.interfaces.health import examine
 from gateway.interfaces.operations.contexts import open_context
 from gateway.interfaces.operations.contract import find_person
 from gateway.interfaces.operations.runner import find_operation
-from gateway.turns import Client
+from gateway.turns.client_calls import Client
 
 GATEWAY = web.AppKey("gateway", Gateway)
 """The key under which the application stores the gateway that it serves."""

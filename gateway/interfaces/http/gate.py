@@ -28,7 +28,7 @@ from gateway.interfaces.api.responses import (
 )
 from gateway.interfaces.http.logins import SECONDS, Logins
 from gateway.interfaces.http.page_data import read_languages
-from gateway.interfaces.pages import render_note
+from gateway.interfaces.pages.rendering import render_note
 from gateway.texts.console import access as texts
 from gateway.texts.console.pages import NOT_FOUND
 

@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute, Route
 from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.http.gate import LOGIN_PATH, Gate, give_cookie
 from gateway.interfaces.http.logins import Logins
-from gateway.interfaces.pages import NOBODY, render, render_note
+from gateway.interfaces.pages.rendering import NOBODY, render, render_note
 from gateway.texts.console import access as texts
 
 _MOST_BYTES = 4096

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any, cast
 
 from gateway.bootstrap.lifecycle import Gateway
-from gateway.config import HttpSettings
+from gateway.config.tables import HttpSettings
 from gateway.errors import StartError
 
 Serving = Callable[[Gateway, socket.socket], AbstractAsyncContextManager[str]]

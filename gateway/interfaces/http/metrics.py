@@ -19,7 +19,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.queues import incidents
 from agent_core.state.queues.incidents import Incident
 from gateway.bootstrap.lifecycle import Gateway
-from gateway.config import BACKUPS, DATABASE
+from gateway.config.paths import BACKUPS, DATABASE
 from gateway.interfaces.health import examine
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"

@@ -16,11 +16,13 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues.history import HistoryEntry, find_newest_turn, list_history
-from gateway.attachments import find_media_type
+from gateway.attachments.file_types import find_media_type
 from gateway.bootstrap.lifecycle import Gateway
-from gateway.commands import COMMANDS
+from gateway.commands.catalog import COMMANDS
 from gateway.interfaces.api.responses import read_body, refuse
-from gateway.people import LOCAL_CHAT, LOCAL_PLATFORM, UNATTENDED, list_unlinked
+from gateway.people.admission import LOCAL_PLATFORM, UNATTENDED
+from gateway.people.onboarding import list_unlinked
+from gateway.people.owners import LOCAL_CHAT
 from gateway.texts.console_page import list_texts
 from gateway.texts.people import offer_link
 

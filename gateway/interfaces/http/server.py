@@ -13,9 +13,9 @@ from starlette.routing import WebSocketRoute
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-from adapters.toolkit import Places
+from adapters.toolkit.listener import Places
 from gateway.bootstrap.lifecycle import Gateway
-from gateway.config import CONSOLE_SOCKET, HTTP_TOKEN, describe_unwritable
+from gateway.config.paths import CONSOLE_SOCKET, HTTP_TOKEN, describe_unwritable
 from gateway.errors import StartError
 from gateway.interfaces.api.access import Access
 from gateway.interfaces.api.responses import BODY_SECONDS, find_bearer
@@ -26,7 +26,7 @@ from gateway.interfaces.http.link_login import LinkLogin
 from gateway.interfaces.http.logins import Logins
 from gateway.interfaces.http.mcp_route import McpRoute
 from gateway.interfaces.http.page_data import PageData
-from gateway.interfaces.pages import Login, has_route, make_pages
+from gateway.interfaces.pages.routes import Login, has_route, make_pages
 
 _HEARTBEAT = 30.0
 _LAST_ANSWERS = 2

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Receive, Scope, Send
 
-from agent_core.tools import ToolResult
+from agent_core.tools.contract import ToolResult
 from agent_core.transcript import ToolSpec
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.interfaces.mcp_server.server import make_server
-from gateway.turns import Client, ClientCalls
+from gateway.turns.client_calls import Client, ClientCalls
 
 _STATE = "talaria_client"
 

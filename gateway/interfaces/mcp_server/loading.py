@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
     from gateway.bootstrap.lifecycle import Gateway
-    from gateway.turns import Client
+    from gateway.turns.client_calls import Client
 
 _PACKAGE = "gateway.interfaces.mcp_server"
 MISSING = "MCP needs the extra: install talaria[mcp]."

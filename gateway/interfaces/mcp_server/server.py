@@ -8,9 +8,9 @@ from typing import Any, Protocol
 from mcp import types
 from mcp.server.lowlevel import Server
 
-from agent_core.tools import ToolResult
+from agent_core.tools.contract import ToolResult
 from agent_core.transcript import ToolSpec
-from gateway.turns import READ_ONLY
+from gateway.turns.client_calls import READ_ONLY
 
 INSTRUCTIONS = (
     "Talaria is this person's assistant. Look up what they said with `recall`, what it remembers"

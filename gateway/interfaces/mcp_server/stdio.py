@@ -8,7 +8,7 @@ from typing import Any
 
 from mcp.server.stdio import stdio_server
 
-from agent_core.tools import ToolResult
+from agent_core.tools.contract import ToolResult
 from agent_core.transcript import ToolSpec
 from gateway.errors import Declined, StartError
 from gateway.interfaces.mcp_server.server import make_server

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 
 from adapters.contract import ChatAdapter
-from agent_core.agent.prompt import PromptCache
-from agent_core.memory import SharedMemory
+from agent_core.agent.prompt.prompt_cache import PromptCache
+from agent_core.memory.shared import SharedMemory
 from agent_core.state.engine.database import Database
 from gateway.bootstrap import factories
-from gateway.config import Settings
+from gateway.config.settings import Settings
 
 
 def make_prompt_cache(

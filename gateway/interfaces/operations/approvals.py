@@ -8,7 +8,7 @@ from agent_core.state.conversations import approvals
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import audit, people
 from agent_core.state.people.audit import AuditEntry
-from agent_core.tools import describe_shape
+from agent_core.tools.policy.shapes import describe_shape
 from gateway.errors import Declined
 from gateway.interfaces.operations.contract import Answer, Operation, OperationContext
 

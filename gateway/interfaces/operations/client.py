@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent_core.state.engine.remedies import refuse_lost
-from gateway.config import CONTROL_SOCKET, DATABASE
+from gateway.config.paths import CONTROL_SOCKET, DATABASE
 from gateway.errors import Declined, Mistaken, StartError
-from gateway.interfaces import operations
 from gateway.interfaces.waiting import showing
 
 if TYPE_CHECKING:
-    from gateway.config import Settings
+    from gateway.config.settings import Settings
 
 PATIENCE = 30.0
 """Seconds to wait for the gateway's answer; backing up a large database may take longer."""
@@ -81,7 +80,9 @@ def perform(
     except NoGateway:
         require_database(home)
     with showing("No gateway is running. Opening the database"):
-        return dict(operations.perform_here(home, operation, asked, load_settings))
+        from gateway.interfaces.operations.runner import perform_here
+
+        return dict(perform_here(home, operation, asked, load_settings))
 
 
 def require_database(home: Path) -> None:

@@ -1,4 +1,8 @@
-"""The services of operations: those of a running gateway, or new ones for a home without one."""
+"""The services of operations: those of a running gateway, or new ones for a home without one.
+
+Each service is imported when an operation first uses it: a list reads the database, and waits for
+neither the agent nor the settings.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,25 +12,22 @@ from typing import TYPE_CHECKING
 
 import tzlocal
 
-from agent_core import digest, memory, schedule, skills
-from agent_core.tools import mcp
-from gateway import config, jobs, people, scheduler
+from gateway.config.paths import MEMORIES, SKILLS
 from gateway.errors import SettingsError
-from gateway.interfaces import operations
 from gateway.interfaces.operations.contract import SchedulingContext
-from gateway.outbound import webhooks
 
 if TYPE_CHECKING:
-    from agent_core.agent.prompt import PromptCache
-    from agent_core.memory import MemoryStore
-    from agent_core.schedule import CalendarReader
+    from agent_core.agent.prompt.prompt_cache import PromptCache
+    from agent_core.memory.store import MemoryStore
+    from agent_core.schedule.almanac import CalendarReader
     from agent_core.state.engine.database import Database
     from agent_core.state.queues.outbox import OutboxRow
     from gateway.bootstrap.lifecycle import Gateway
-    from gateway.config import Settings
-    from gateway.outbound.webhooks import WebhookRules
-    from gateway.people import DataErase, DataExport
-    from gateway.scheduler import SkillServices
+    from gateway.config.settings import Settings
+    from gateway.outbound.webhooks.rules import WebhookRules
+    from gateway.people.data_erase import DataErase
+    from gateway.people.data_export import DataExport
+    from gateway.scheduler.skill_curator import SkillServices
 
 
 def open_context(gateway: "Gateway", *, actor: str = "house") -> "RunningContext":
@@ -56,16 +57,20 @@ class RunningContext:
     @property
     def prompt_cache(self) -> "PromptCache":
         """A second prompt cache beside the agent's own."""
+        from gateway.interfaces.operations.agent_parts import make_prompt_cache
+
         gateway = self._gateway
-        return operations.make_prompt_cache(gateway.settings, self.database, gateway.memory)
+        return make_prompt_cache(gateway.settings, self.database, gateway.memory)
 
     @property
     def scheduling(self) -> SchedulingContext:
         """The time zone, the limits and the addresses of the gateway's jobs."""
+        from gateway.jobs.resources import make_rules
+
         settings = self._gateway.settings
         return SchedulingContext(
             zone=find_zone_of(settings),
-            rules=jobs.make_rules(settings),
+            rules=make_rules(settings),
             wake=self._gateway.scheduling.wake,
             load_platforms=lambda: self._gateway.platforms.adapters,
             hooks=settings.http.hooks,
@@ -98,18 +103,25 @@ class HomeContext:
     @cached_property
     def memory(self) -> "MemoryStore":
         """The memory store."""
-        folder = self.home / config.MEMORIES
-        return memory.MemoryStore(self.database, folder, withdraw=memory.withdraw_fallen)
+        from agent_core.memory.archive.conclusions import withdraw_fallen
+        from agent_core.memory.store import MemoryStore
+
+        folder = self.home / MEMORIES
+        return MemoryStore(self.database, folder, withdraw=withdraw_fallen)
 
     @cached_property
     def exports(self) -> "DataExport":
         """The data export. It can write archives, but not send them."""
-        return people.DataExport(self.database, self.home, adapters={}, now=self.now)
+        from gateway.people.data_export import DataExport
+
+        return DataExport(self.database, self.home, adapters={}, now=self.now)
 
     @cached_property
     def erasing(self) -> "DataErase":
         """Erasure."""
-        return people.DataErase(
+        from gateway.people.data_erase import DataErase
+
+        return DataErase(
             self.database,
             self.memory,
             self.home,
@@ -119,24 +131,27 @@ class HomeContext:
         )
 
     async def _end_sign_ins(self) -> None:
+        from agent_core.tools.mcp.sign_ins import clear_tokens
+        from gateway.config.mcp_file import locate_mcp_tokens, read_mcp_servers
+
         environ = self._settings.environ if self._settings else {}
         try:
-            servers = config.read_mcp_servers(self.home, environ)
+            servers = read_mcp_servers(self.home, environ)
         except SettingsError:
             servers = []  # tokens are deleted, and revoked at public servers only
-        await mcp.clear_tokens(self.database, config.locate_mcp_tokens(self.home), servers)
+        await clear_tokens(self.database, locate_mcp_tokens(self.home), servers)
 
     @cached_property
     def skills(self) -> "SkillServices":
         """The skills in the settings' folders; without settings, only the home's skills."""
+        from agent_core.skills.catalog import SkillCatalog
+        from gateway.config.learning_tables import SkillSettings
+        from gateway.scheduler.skill_curator import make_skill_services
+
         found = self._settings
-        catalog = (
-            skills.SkillCatalog(*found.skill_places)
-            if found
-            else skills.SkillCatalog(self.home / config.SKILLS)
-        )
-        rules = found.skills if found else config.SkillSettings()
-        return scheduler.make_skill_services(catalog, rules, self.database)
+        catalog = SkillCatalog(*found.skill_places) if found else SkillCatalog(self.home / SKILLS)
+        rules = found.skills if found else SkillSettings()
+        return make_skill_services(catalog, rules, self.database)
 
     @cached_property
     def pages(self) -> str:
@@ -146,39 +161,50 @@ class HomeContext:
     @cached_property
     def webhooks(self) -> "WebhookRules":
         """The limits of webhooks; the default limits without settings."""
-        return _limit_webhooks(self._settings) if self._settings else webhooks.WebhookRules()
+        from gateway.outbound.webhooks.rules import WebhookRules
+
+        return _limit_webhooks(self._settings) if self._settings else WebhookRules()
 
     @cached_property
     def prompt_cache(self) -> "PromptCache | None":
         """The current prompts; None without settings."""
+        from gateway.interfaces.operations.agent_parts import make_prompt_cache
+
         found = self._settings
-        return operations.make_prompt_cache(found, self.database, None) if found else None
+        return make_prompt_cache(found, self.database, None) if found else None
 
     @cached_property
     def scheduling(self) -> SchedulingContext:
         """The scheduling context; the default one without settings."""
+        from agent_core.schedule.job_editor import JobRules
+        from gateway.interfaces.operations.agent_parts import load_platforms
+        from gateway.jobs.resources import make_rules
+
         found = self._settings
         return SchedulingContext(
             zone=find_zone_of(found),
-            rules=jobs.make_rules(found) if found else schedule.JobRules(),
+            rules=make_rules(found) if found else JobRules(),
             wake=_wait_for_start,
-            load_platforms=lambda: operations.load_platforms(found),
+            load_platforms=lambda: load_platforms(found),
             hooks=found.http.hooks if found else "",
         )
 
     @cached_property
     def calendars(self) -> "CalendarReader":
         """Reads calendars, as far as the settings allow."""
+        from agent_core.digest.tools import DigestOptions
+        from gateway.scheduler.calendars import Calendars
+
         found = self._settings
         zone = find_zone_of(found)
-        options = digest.DigestOptions(
+        options = DigestOptions(
             home=self.home,
             zone=zone,
             github_url="",
             github_token="",
             allow_hosts=found.digest.allow_hosts if found else (),
         )
-        return scheduler.Calendars(
+        return Calendars(
             database=self.database, digest=options, zone=zone, changed=_wait_for_start, now=self.now
         )
 
@@ -190,8 +216,10 @@ def find_zone_of(settings: "Settings | None") -> str:
 
 
 def _limit_webhooks(settings: "Settings") -> "WebhookRules":
+    from gateway.outbound.webhooks.rules import WebhookRules
+
     table = settings.webhooks
-    return webhooks.WebhookRules(allow_hosts=table.allow_hosts, per_person=table.per_person)
+    return WebhookRules(allow_hosts=table.allow_hosts, per_person=table.per_person)
 
 
 def _wait_for_start() -> None:

@@ -9,15 +9,17 @@ from gateway.errors import Declined, Mistaken
 
 if TYPE_CHECKING:
     from adapters.contract import ChatAdapter
-    from agent_core.agent.prompt import PromptCache
-    from agent_core.memory import MemoryStore
-    from agent_core.schedule import CalendarReader, JobRules
+    from agent_core.agent.prompt.prompt_cache import PromptCache
+    from agent_core.memory.store import MemoryStore
+    from agent_core.schedule.almanac import CalendarReader
+    from agent_core.schedule.job_editor import JobRules
     from agent_core.state.engine.database import Connection, Database
     from agent_core.state.people.people import Person
     from agent_core.state.queues.outbox import OutboxRow
-    from gateway.outbound.webhooks import WebhookRules
-    from gateway.people import DataErase, DataExport
-    from gateway.scheduler import SkillServices
+    from gateway.outbound.webhooks.rules import WebhookRules
+    from gateway.people.data_erase import DataErase
+    from gateway.people.data_export import DataExport
+    from gateway.scheduler.skill_curator import SkillServices
 
 Answer = Mapping[str, Any]
 """Values that JSON can hold."""

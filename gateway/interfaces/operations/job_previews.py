@@ -1,6 +1,6 @@
 """The preview of a job: its latest result, or a sample, on each platform."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,10 +12,10 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs
 from agent_core.state.jobs.jobs import Job
 from gateway.errors import Declined
-from gateway.interfaces.operations.contract import Answer, OperationContext
+from gateway.interfaces.operations.contract import Answer, Operation, OperationContext
 from gateway.interfaces.operations.jobs import find_any, outline, read_number
-from gateway.jobs import SILENCE
-from gateway.people import API_PLATFORM
+from gateway.jobs.outcomes import SILENCE
+from gateway.people.admission import API_PLATFORM
 from gateway.texts import general
 from gateway.texts import jobs as jobs_texts
 from gateway.texts.job_results import sign_body, title_body
@@ -100,3 +100,6 @@ def _preview(adapter: ChatAdapter, made: _Result) -> dict[str, Any]:
         text, given = f"{text}\n\n{names}", []
     parts = adapter.preview(text) if isinstance(adapter, CanPreview) else list(adapter.split(text))
     return {"messages": parts, "files": [asdict(file) for file in given]}
+
+
+PREVIEW_OPERATIONS: Mapping[str, Operation] = {"jobs.preview": preview}

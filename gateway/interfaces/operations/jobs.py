@@ -4,15 +4,38 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
-from agent_core import schedule
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import JobId, PersonId, RoomId
+from agent_core.schedule.almanac import read_calendars
+from agent_core.schedule.confirmations import describe_followers
+from agent_core.schedule.descriptions import describe_next, describe_timing
+from agent_core.schedule.job_editor import (
+    PAUSED_BY_OPERATOR,
+    PAUSED_ON_REQUEST,
+    InvalidJob,
+    JobAlreadyRunning,
+    JobOwner,
+    change_job,
+    create_job,
+    default_options,
+    draft_job,
+    drop_job,
+    next_slot_of,
+    pause_job,
+    redraft_job,
+    renew_webhook,
+    restore_job,
+    resume_job,
+    run_job_now,
+)
+from agent_core.schedule.requests import read_request
+from agent_core.schedule.triggers import load_timing
+from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job, JobState, Target
 from agent_core.state.jobs.late import Late
 from agent_core.state.people import people, rooms
-from gateway import jobs as job_turns
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.operations.contract import (
     Answer,
@@ -21,11 +44,13 @@ from gateway.interfaces.operations.contract import (
     find_person,
     read_text,
 )
+from gateway.jobs.places import name_places
+from gateway.jobs.versions import undo_change
 from gateway.texts import jobs as jobs_texts
 from gateway.texts.job_results import describe_run, describe_runs
 
 if TYPE_CHECKING:
-    from agent_core.schedule import Calendar
+    from agent_core.schedule.rules import Calendar
 
 _RUNS = 100
 """The newest runs to read; many of them may share a line."""
@@ -73,8 +98,8 @@ async def show_job(context: OperationContext, asked: Answer) -> Answer:
 
 async def pause(context: OperationContext, asked: Answer) -> Answer:
     """Pause a job until it is resumed. Raises `Declined`."""
-    why = schedule.PAUSED_ON_REQUEST if context.actor == "person" else schedule.PAUSED_BY_OPERATOR
-    return await _change(context, asked, lambda c, job: schedule.pause_job(c, job, why))
+    why = PAUSED_ON_REQUEST if context.actor == "person" else PAUSED_BY_OPERATOR
+    return await _change(context, asked, lambda c, job: pause_job(c, job, why))
 
 
 async def renew_address(context: OperationContext, asked: Answer) -> Answer:
@@ -87,7 +112,7 @@ async def renew_address(context: OperationContext, asked: Answer) -> Answer:
     secrets = []
 
     def work(connection: Connection, job: Job) -> Job:
-        secrets.append(schedule.renew_webhook(connection, job))
+        secrets.append(renew_webhook(connection, job))
         return job
 
     done = await _change(context, asked, work)
@@ -97,7 +122,7 @@ async def renew_address(context: OperationContext, asked: Answer) -> Answer:
 async def resume(context: OperationContext, asked: Answer) -> Answer:
     """Resume a job. Raises `Declined`, and `Mistaken` if its time has passed."""
     now = context.now()
-    return await _change(context, asked, lambda c, job: schedule.resume_job(c, job, now))
+    return await _change(context, asked, lambda c, job: resume_job(c, job, now))
 
 
 async def drop(context: OperationContext, asked: Answer) -> Answer:
@@ -106,7 +131,7 @@ async def drop(context: OperationContext, asked: Answer) -> Answer:
     def work(connection: Connection, job: Job) -> Job:
         if job.kind == "system":
             raise Declined(f"Job {job.id} is a system job: it can be paused, but not deleted.")
-        return schedule.drop_job(connection, job)
+        return drop_job(connection, job)
 
     return await _change(context, asked, work)
 
@@ -116,7 +141,7 @@ async def restore(context: OperationContext, asked: Answer) -> Answer:
     rules, now = context.scheduling.rules, context.now()
 
     def work(connection: Connection, job: Job) -> Job:
-        return schedule.restore_job(connection, job, rules=rules, now=now)
+        return restore_job(connection, job, rules=rules, now=now)
 
     return await _change(context, asked, work, ("dropped",))
 
@@ -131,8 +156,8 @@ async def run_now(context: OperationContext, asked: Answer) -> Answer:
     def work(connection: Connection, job: Job) -> Job:
         try:
             key = str(asked.get("key") or f"desk:{now}")
-            schedule.run_job_now(connection, job, key, now, is_press=is_press)
-        except schedule.JobAlreadyRunning as error:
+            run_job_now(connection, job, key, now, is_press=is_press)
+        except JobAlreadyRunning as error:
             raise Declined(f"Job {job.id} is running already.") from error
         return job
 
@@ -153,20 +178,20 @@ async def add(context: OperationContext, asked: Answer) -> Answer:
     def work(connection: Connection) -> dict[str, Any]:
         person = find_person(connection, slug)
         zone = person.time_zone or scheduling.zone
-        known = schedule.default_options(arguments["kind"], scheduling.rules)
-        wish = schedule.read_request(
+        known = default_options(arguments["kind"], scheduling.rules)
+        wish = read_request(
             arguments, here=_HOME, zone=zone, known=known, now=now, calendars=calendars
         )
-        whose = schedule.JobOwner(
+        whose = JobOwner(
             person_id=person.id, room_id=None, actor=context.actor, call_key=asked.get("key")
         )
-        new = schedule.draft_job(wish, whose, zone=zone, rules=scheduling.rules, now=now)
-        made = schedule.create_job(connection, new, rules=scheduling.rules, now=now)
+        new = draft_job(wish, whose, zone=zone, rules=scheduling.rules, now=now)
+        made = create_job(connection, new, rules=scheduling.rules, now=now)
         return outline(connection, made)
 
     try:
         made = await context.database.write("jobs.add", work)
-    except (schedule.InvalidJob, ToolArgumentError, ValueError) as error:
+    except (InvalidJob, ToolArgumentError, ValueError) as error:
         raise Mistaken(str(error)) from error
     scheduling.wake()
     return made
@@ -184,13 +209,13 @@ async def change(context: OperationContext, asked: Answer) -> Answer:
             raise Declined(f"Job {job.id} is a system job: it can be paused, but not changed.")
         arguments = _read_changes(asked, job)
         zone, known = job.zone, job.options
-        wish = schedule.read_request(
+        wish = read_request(
             arguments, here=_HOME, zone=zone, known=known, now=now, calendars=calendars
         )
-        changed = schedule.redraft_job(job, wish, rules=scheduling.rules, now=now)
+        changed = redraft_job(job, wish, rules=scheduling.rules, now=now)
         if changed == job:
             raise Mistaken("Say what to change; see `talaria jobs change --help`.")
-        return schedule.change_job(connection, changed, now)
+        return change_job(connection, changed, now)
 
     return await _change(context, asked, work)
 
@@ -201,7 +226,7 @@ async def undo(context: OperationContext, asked: Answer) -> Answer:
 
     def work(connection: Connection, job: Job) -> Job:
         is_operator = context.actor == "house"
-        return job_turns.undo_change(
+        return undo_change(
             connection, job, rules=rules, now=now, version=version, may_set_script=is_operator
         )
 
@@ -238,12 +263,12 @@ async def _change(
             raise Declined(f"Job {job.id} is {job.state} and can't be {can}.")
         changed = work(connection, job)
         is_waited_for = changed.state in ("paused", "dropped")
-        note = schedule.describe_followers(connection, changed).strip() if is_waited_for else ""
+        note = describe_followers(connection, changed).strip() if is_waited_for else ""
         return outline(connection, changed) | {"note": note}
 
     try:
         done = await context.database.write("jobs.change", change)
-    except (schedule.InvalidJob, ToolArgumentError, ValueError) as error:
+    except (InvalidJob, ToolArgumentError, ValueError) as error:
         raise Mistaken(str(error)) from error
     context.scheduling.wake()
     return done
@@ -260,7 +285,7 @@ async def _read_calendars(
         return {}
     reader = context.calendars
     try:
-        return await schedule.read_calendars(arguments, reader, (person_id, room_id), None)
+        return await read_calendars(arguments, reader, (person_id, room_id), None)
     except ToolArgumentError as error:
         raise Mistaken(f"{str(error)[:1].upper()}{str(error)[1:]}.") from error
 
@@ -319,16 +344,16 @@ def outline(connection: Connection, job: Job) -> dict[str, Any]:
     """Describe a job for the answers of operations."""
     person = people.find(connection, person_id=job.person_id) if job.person_id else None
     room = rooms.find_by_id(connection, room_id=job.room_id) if job.room_id else None
-    timing, zone = schedule.load_timing(job.timing), schedule.find_zone(job.zone)
-    places = job_turns.name_places(connection, person.id, job.targets, None) if person else []
+    timing, zone = load_timing(job.timing), find_zone(job.zone)
+    places = name_places(connection, person.id, job.targets, None) if person else []
     return {
         "id": job.id,
         "person": person.slug if person else None,
         "room": room.shown_name if room else None,
         "kind": job.kind,
         "title": job.title,
-        "meaning": schedule.describe_timing(timing, zone),
-        "coming": schedule.describe_next(timing, zone, schedule.next_slot_of(job), zone),
+        "meaning": describe_timing(timing, zone),
+        "coming": describe_next(timing, zone, next_slot_of(job), zone),
         "next_at": job.next_slot[1] if job.next_slot else None,
         "zone": job.zone,
         "ways": [*jobs_texts.describe_targets(places), *jobs_texts.describe_ways(job)],

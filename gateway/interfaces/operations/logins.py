@@ -6,9 +6,10 @@ from typing import Any
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import browser_logins, people
 from agent_core.state.people.people import Person
-from gateway import people as access
 from gateway.errors import Mistaken
 from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, find_person
+from gateway.people.admission import LOCAL_PLATFORM
+from gateway.people.console_access.links import LINK_MINUTES, check_pages, make_link
 
 _LOCAL = "local"
 """The console's only account."""
@@ -19,23 +20,21 @@ async def make_login_link(context: OperationContext, asked: Answer) -> Answer:
     slug, pages, now = asked.get("person", ""), context.pages, context.now()
     if not isinstance(slug, str):
         raise Mistaken("The person is a text.")
-    if fault := access.check_pages(pages, is_owner=True):
+    if fault := check_pages(pages, is_owner=True):
         raise Mistaken(fault)
 
     def work(connection: Connection) -> tuple[Person, str]:
         person = _find(connection, slug)
-        link = access.make_link(
-            connection, person_id=person.id, pages=pages, actor="house", now=now
-        )
+        link = make_link(connection, person_id=person.id, pages=pages, actor="house", now=now)
         return person, link
 
     person, link = await context.database.write("logins.link", work)
-    return {"folder": person.slug, "link": link, "minutes": access.LINK_MINUTES}
+    return {"folder": person.slug, "link": link, "minutes": LINK_MINUTES}
 
 
 def find_owner(connection: Connection) -> Person | None:
     """Return the person of the console's account, else the first owner."""
-    console = people.find_by_account(connection, platform=access.LOCAL_PLATFORM, user_id=_LOCAL)
+    console = people.find_by_account(connection, platform=LOCAL_PLATFORM, user_id=_LOCAL)
     return console or people.find_owner(connection)
 
 

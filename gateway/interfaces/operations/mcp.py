@@ -7,7 +7,8 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people import audit, mcp_accounts, owners
 from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.mcp_accounts import McpAccount
-from agent_core.tools.mcp import accept_tools, forget_server, make_key, read_pins
+from agent_core.tools.mcp.pins import accept_tools, forget_server, read_pins
+from agent_core.tools.mcp.token_files import make_key
 from gateway.errors import Declined
 from gateway.interfaces.operations.contract import (
     Answer,

@@ -4,8 +4,12 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from agent_core import memory as memories
 from agent_core.ids import PersonId
+from agent_core.memory import undo as memory_undo
+from agent_core.memory.archive.undo import ArchiveUndoRefused, restore_archive, undo_archive_change
+from agent_core.memory.numbering import load_change_index
+from agent_core.memory.sync import replay_rows
+from agent_core.memory.undo import list_rows_up_to
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import archive, ledger, memory_owners
 from agent_core.state.memory.ledger import LedgerEntry, Origin
@@ -20,7 +24,8 @@ from gateway.interfaces.operations.contract import (
 )
 
 if TYPE_CHECKING:
-    from agent_core.memory import RestoredArchive, UndoRefused
+    from agent_core.memory.archive.undo import RestoredArchive
+    from agent_core.memory.undo import UndoRefused
 
 _AT_ONCE = 500
 """Number of people whose memory is read in one transaction."""
@@ -68,7 +73,7 @@ async def show_lists(context: OperationContext, asked: Answer) -> Answer:
 
 
 def _show(connection: Connection, owner: StoredOwner, moment: int | None) -> list[dict[str, Any]]:
-    change_index = memories.load_change_index(connection, person_id=owner.person_id)
+    change_index = load_change_index(connection, person_id=owner.person_id)
     shown = []
     for target, history in change_index.histories.items():
         entries: list[tuple[int | None, str]]
@@ -79,8 +84,8 @@ def _show(connection: Connection, owner: StoredOwner, moment: int | None) -> lis
                 if tracked.made_by and tracked.words is not None
             ]
         else:
-            rows = memories.list_rows_up_to(history.rows, moment)
-            entries = [(None, words) for words in memories.replay_rows(rows)]
+            rows = list_rows_up_to(history.rows, moment)
+            entries = [(None, words) for words in replay_rows(rows)]
         if entries:
             reported = [{"row": row, "words": words} for row, words in entries]
             shown.append({"person": owner.slug, "list": target, "entries": reported})
@@ -119,7 +124,7 @@ async def undo(context: OperationContext, asked: Answer) -> Answer:
         )
     except OSError as error:
         raise Declined(_describe_unreadable(owner, error)) from error
-    if isinstance(outcome, memories.UndoRefused):
+    if isinstance(outcome, memory_undo.UndoRefused):
         raise Declined(_describe_kept(outcome))
     (done,) = outcome
     return {
@@ -134,12 +139,10 @@ async def undo(context: OperationContext, asked: Answer) -> Answer:
 
 async def _undo_archived(context: OperationContext, owner: StoredOwner, row: LedgerEntry) -> Answer:
     """Undo a change to the archive. Raises `Declined`."""
-    work = partial(
-        memories.undo_archive_change, person_id=owner.person_id, row=row, origin=_origin(context)
-    )
+    work = partial(undo_archive_change, person_id=owner.person_id, row=row, origin=_origin(context))
     try:
         made = await context.database.write("memory.undo", work)
-    except memories.ArchiveUndoRefused as error:
+    except ArchiveUndoRefused as error:
         raise Declined(_FAULTS[error.fault].format(row=row.id)) from error
     context.forget_known()
     return {
@@ -196,7 +199,7 @@ async def _restore_archive(
 
     def work(connection: Connection) -> "tuple[RestoredArchive, int]":
         person_id = owner.person_id
-        done = memories.restore_archive(
+        done = restore_archive(
             connection, person_id=person_id, moment=moment, origin=_origin(context)
         )
         return done, archive.count(connection, person_id=person_id, most=_MOST_COUNTED)

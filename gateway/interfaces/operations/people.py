@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from agent_core.errors import LastOwner, WorkInProgress
-from agent_core.privacy import ExportBroken, report_to_nobody
+from agent_core.privacy.export.run_export import ExportBroken
+from agent_core.privacy.progress import report_to_nobody
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people, tool_switches
 from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import OutboxRow
-from agent_core.tools import PROMPT_TOOLS, RARE_TOOLS
-from gateway import people as admission
+from agent_core.tools.selection.catalog import PROMPT_TOOLS, RARE_TOOLS
 from gateway.errors import Declined, suggest
 from gateway.interfaces.operations.contract import (
     Answer,
@@ -21,6 +21,8 @@ from gateway.interfaces.operations.contract import (
     find_person,
     read_text,
 )
+from gateway.people import admission
+from gateway.people.admission import new_claim_code
 from gateway.texts import general, privacy
 
 _LONGEST_NAME = 80
@@ -51,7 +53,7 @@ async def make_claim_code(context: OperationContext, _: Answer) -> Answer:
     """Make a new claim code, which replaces earlier codes."""
     now = context.now()
     code = await context.database.write(
-        "people.code", lambda connection: admission.new_claim_code(connection, now=now)
+        "people.code", lambda connection: new_claim_code(connection, now=now)
     )
     return {"code": code}
 

@@ -2,19 +2,19 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_core.errors import StoreBusy, StoreError
 from agent_core.state.engine.database import Database, now
-from gateway.config import DATABASE, make_home
+from gateway.config.paths import DATABASE, make_home
 from gateway.errors import Declined, StartError
-from gateway.interfaces import operations
 from gateway.interfaces.operations.contexts import HomeContext
 from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, read_text
 
 if TYPE_CHECKING:
-    from gateway.config import Settings
+    from gateway.config.settings import Settings
 
 
 async def back_up(context: OperationContext, asked: Answer) -> Answer:
@@ -29,29 +29,38 @@ async def back_up(context: OperationContext, asked: Answer) -> Answer:
     return {"target": str(target)}
 
 
-_GROUPS: Mapping[str, Callable[[], Mapping[str, Operation]]] = {
-    "backup": lambda: {"backup": back_up},
-    "people": lambda: operations.PEOPLE_OPERATIONS,
-    "tools": lambda: operations.PEOPLE_OPERATIONS,
-    "logins": lambda: operations.LOGIN_OPERATIONS,
-    "memory": lambda: operations.MEMORY_OPERATIONS,
-    "turns": lambda: operations.TURN_OPERATIONS,
-    "jobs": lambda: operations.JOB_OPERATIONS,
-    "jobs.preview": lambda: {"jobs.preview": operations.preview},
-    "skills": lambda: operations.SKILL_OPERATIONS,
-    "mcp": lambda: operations.MCP_OPERATIONS,
-    "imports": lambda: operations.IMPORT_OPERATIONS,
-    "approvals": lambda: operations.APPROVAL_OPERATIONS,
-    "tokens": lambda: operations.TOKEN_OPERATIONS,
-    "webhooks": lambda: operations.WEBHOOK_OPERATIONS,
+_GROUPS: Mapping[str, tuple[str, str]] = {
+    "people": ("people", "PEOPLE_OPERATIONS"),
+    "tools": ("people", "PEOPLE_OPERATIONS"),
+    "logins": ("logins", "LOGIN_OPERATIONS"),
+    "memory": ("memory", "MEMORY_OPERATIONS"),
+    "turns": ("turns", "TURN_OPERATIONS"),
+    "jobs": ("jobs", "JOB_OPERATIONS"),
+    "jobs.preview": ("job_previews", "PREVIEW_OPERATIONS"),
+    "skills": ("skills", "SKILL_OPERATIONS"),
+    "mcp": ("mcp", "MCP_OPERATIONS"),
+    "imports": ("imports.operations", "IMPORT_OPERATIONS"),
+    "approvals": ("approvals", "APPROVAL_OPERATIONS"),
+    "tokens": ("tokens", "TOKEN_OPERATIONS"),
+    "webhooks": ("webhooks.operations", "WEBHOOK_OPERATIONS"),
 }
-"""Groups of operations, by the part before the dot or by the full name. Each imports its module."""
+"""The module and the table of each group, by the part before the dot or by the full name.
+
+A module is imported when one of its operations is performed, so that a list of people doesn't wait
+for the agent.
+"""
 
 
 def find_operation(name: str) -> Operation | None:
     """Return an operation by its name on the control socket, or None if there is none."""
+    if name == "backup":
+        return back_up
     group = _GROUPS.get(name) or _GROUPS.get(name.partition(".")[0])
-    return group().get(name) if group else None
+    if group is None:
+        return None
+    module = import_module(f"gateway.interfaces.operations.{group[0]}")
+    table: Mapping[str, Operation] = getattr(module, group[1])
+    return table.get(name)
 
 
 def perform_here(

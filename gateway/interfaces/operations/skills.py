@@ -6,28 +6,23 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from agent_core.errors import SkillBroken, SkillConflict, SkillMissing
-from agent_core.schedule import JobAlreadyRunning, run_job_now
-from agent_core.skills import (
-    CatalogEntry,
-    SkillRecord,
-    archive_skill,
-    count_idle,
-    find_payer,
-    has_written_all,
-    is_name,
-    list_records,
-    restore_skill,
-    undo_skill_change,
-    write_planned,
-)
-from agent_core.skills.curation import restore_snapshot
-from agent_core.skills.install import StagedSkill, list_versions, plan_install, plan_rollback
+from agent_core.schedule.job_editor import JobAlreadyRunning, run_job_now
+from agent_core.skills.catalog import CatalogEntry
+from agent_core.skills.changes import has_written_all, write_planned
+from agent_core.skills.curation.snapshot import restore_snapshot
+from agent_core.skills.curator import count_idle
+from agent_core.skills.install.contract import StagedSkill
+from agent_core.skills.install.installs import list_versions, plan_install, plan_rollback
+from agent_core.skills.ledger_sync import archive_skill, restore_skill
+from agent_core.skills.parser import is_name
+from agent_core.skills.states import find_payer
+from agent_core.skills.undo import undo_skill_change
+from agent_core.skills.usage import SkillRecord, list_records
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import jobs
 from agent_core.state.memory import blocks, skill_changes, skills
 from agent_core.state.memory.ledger import LedgerEntry, Origin
 from agent_core.state.queues import skill_tests
-from gateway import scheduler
 from gateway.errors import Declined
 from gateway.interfaces.operations.contract import (
     Answer,
@@ -36,6 +31,9 @@ from gateway.interfaces.operations.contract import (
     read_limit,
     read_text,
 )
+from gateway.scheduler.curation import describe_plan
+from gateway.scheduler.skill_curator import record_manual_changes
+from gateway.scheduler.system_jobs import CURATOR
 
 T = TypeVar("T")
 
@@ -103,7 +101,7 @@ async def show_log(context: OperationContext, asked: Answer) -> Answer:
     now = context.now()
 
     def work(connection: Connection) -> list[LedgerEntry] | None:
-        scheduler.record_manual_changes(connection, context.skills, now, _FOUND)
+        record_manual_changes(connection, context.skills, now, _FOUND)
         team = blocks.find_team(connection)
         row = skills.find(connection, name=str(name)) if name else None
         if name and row is None:
@@ -127,7 +125,7 @@ async def undo(context: OperationContext, asked: Answer) -> Answer:
     if not isinstance(row_id, int) or row_id < 1:
         raise Declined("Give a row number; `talaria skills log` lists the rows.")
     # Manual changes are recorded even if the undo is refused.
-    await _do(context, lambda c: scheduler.record_manual_changes(c, context.skills, now, _FOUND))
+    await _do(context, lambda c: record_manual_changes(c, context.skills, now, _FOUND))
     folder = context.skills.catalog.folder
     origin = Origin(actor="house", now=now)
     done = await _do(context, lambda c: undo_skill_change(c, folder, row_id, origin))
@@ -153,7 +151,7 @@ async def install(context: OperationContext, asked: Answer) -> Answer:
     if not is_name(staged.name) or not staged.token.isalnum():
         raise Declined("There is no such copy of a skill; install it again.")
     now, folder = context.now(), context.skills.catalog.folder
-    await _do(context, lambda c: scheduler.record_manual_changes(c, context.skills, now, _FOUND))
+    await _do(context, lambda c: record_manual_changes(c, context.skills, now, _FOUND))
     agrees = asked.get("agrees") is True
     await _do(context, lambda c: plan_install(c, folder, staged, now, agrees=agrees))
     await _write_all(context)
@@ -167,7 +165,7 @@ async def list_versions_of(context: OperationContext, asked: Answer) -> Answer:
     folder = context.skills.catalog.folder
 
     def work(connection: Connection) -> list[dict[str, Any]]:
-        scheduler.record_manual_changes(connection, context.skills, now, _FOUND)
+        record_manual_changes(connection, context.skills, now, _FOUND)
         found = list_versions(connection, folder, name)
         return [
             {
@@ -191,7 +189,7 @@ async def rollback(context: OperationContext, asked: Answer) -> Answer:
     if number is not None and not isinstance(number, int):
         raise Declined("Give the number of a version; `talaria skills versions` lists them.")
     await _find_own(context, name)
-    await _do(context, lambda c: scheduler.record_manual_changes(c, context.skills, now, _FOUND))
+    await _do(context, lambda c: record_manual_changes(c, context.skills, now, _FOUND))
     catalog = context.skills.catalog
     chosen = await _do(context, lambda c: plan_rollback(c, catalog, name, number, now))
     await _write_all(context)
@@ -216,7 +214,7 @@ async def test(context: OperationContext, asked: Answer) -> Answer:
         raise Declined(entry.fault)
 
     def work(connection: Connection) -> Answer:
-        scheduler.record_manual_changes(connection, context.skills, now, _FOUND)
+        record_manual_changes(connection, context.skills, now, _FOUND)
         skills.note_seen(connection, name=name, now=now)
         row, team = skills.find(connection, name=name), blocks.find_team(connection)
         assert row is not None  # noqa: S101 - it was noted just now
@@ -249,13 +247,13 @@ async def curate(context: OperationContext, asked: Answer) -> Answer:
         return await _restore_snapshot(context, now)
     if asked.get("dry_run"):
         try:
-            return {"lines": await scheduler.describe_plan(context.skills, now)}
+            return {"lines": await describe_plan(context.skills, now)}
         except SkillBroken as error:
             raise Declined(str(error)) from error
 
     def work(connection: Connection) -> int:
         own = jobs.list_system(connection)
-        job = next((one for one in own if one.body == scheduler.CURATOR), None)
+        job = next((one for one in own if one.body == CURATOR), None)
         if job is None:
             raise Declined("The curator has no job yet; `talaria run` creates it.")
         try:

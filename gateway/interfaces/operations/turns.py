@@ -8,14 +8,18 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from agent_core import tools
-from agent_core.agent import replay as replays
+from agent_core.agent.replay import diff, formats, replayer
+from agent_core.agent.replay.diff import differ_in_words
+from agent_core.agent.replay.rebuild import rebuild_calls
+from agent_core.agent.replay.records import read_prompt_context, read_record
+from agent_core.agent.replay.trajectories import Redaction, read_trajectories, render_trajectory
 from agent_core.ids import TurnId
 from agent_core.state.conversations import messages, turns, usage
 from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.queues import dead_letters
+from agent_core.tools.secret_scan import SecretMask
 from agent_core.transcript import Message, dump_parts
 from gateway.errors import Declined
 from gateway.interfaces.operations.contract import (
@@ -30,8 +34,10 @@ from gateway.texts.general import explain_ending
 from gateway.texts.usage import describe_charged
 
 if TYPE_CHECKING:
-    from agent_core.agent.prompt import FrozenPrompt
-    from agent_core.agent.replay import RebuiltCall, TrajectoryFormat, TurnRecord
+    from agent_core.agent.prompt.prompt_cache import FrozenPrompt
+    from agent_core.agent.replay.formats import TrajectoryFormat
+    from agent_core.agent.replay.rebuild import RebuiltCall
+    from agent_core.agent.replay.records import TurnRecord
 
 
 async def list_turns(context: OperationContext, asked: Answer) -> Answer:
@@ -83,7 +89,7 @@ async def show_requests(context: OperationContext, asked: Answer) -> Answer:
     `Declined`.
     """
     record = await _read(context, asked)
-    calls = await asyncio.to_thread(replays.rebuild_calls, record)
+    calls = await asyncio.to_thread(rebuild_calls, record)
     before: Sequence[Message] = ()
     reported = []
     for call in calls:
@@ -107,7 +113,7 @@ async def replay_turn(context: OperationContext, asked: Answer) -> Answer:
     record = await _read(context, asked)
     if record.prompt is None:
         raise Declined(f"The prompt of turn {record.turn.id} was deleted or altered.")
-    calls = await asyncio.to_thread(replays.rebuild_calls, record)
+    calls = await asyncio.to_thread(rebuild_calls, record)
     if asked.get("memory") == "now":
         return await _replay_with_memory_of_now(context, record, record.prompt, calls)
     return await compare_replay(record, record.prompt, calls)
@@ -117,7 +123,7 @@ async def compare_replay(
     record: "TurnRecord", prompt: "FrozenPrompt", calls: "Sequence[RebuiltCall]"
 ) -> Answer:
     """Replay the rebuilt calls of a turn, and compare each request with the original."""
-    comparison = replays.compare(calls, await replays.replay(record, calls, prompt))
+    comparison = diff.compare(calls, await replayer.replay(record, calls, prompt))
     return {
         "id": record.turn.id,
         "calls": len(calls),
@@ -136,23 +142,21 @@ async def export_turns(context: OperationContext, asked: Answer) -> Answer:
     """
     target, slug, since = Path(read_text(asked, "target")), asked.get("person"), asked.get("since")
     wanted: TrajectoryFormat = next(
-        (one for one in get_args(replays.TrajectoryFormat) if one == asked.get("format")), "jsonl"
+        (one for one in get_args(formats.TrajectoryFormat) if one == asked.get("format")), "jsonl"
     )
     if not target.is_absolute():
         raise Declined(f"{target} is not an absolute path.")
 
     def work(connection: Connection) -> int:
         whose = [find_person(connection, slug)] if slug else people.list_all(connection)
-        redaction = (
-            replays.Redaction(connection, tools.SecretMask()) if asked.get("redact") else None
-        )
+        redaction = Redaction(connection, SecretMask()) if asked.get("redact") else None
         count = 0
         target.touch(mode=0o600, exist_ok=False)
         try:
             with target.open("w", encoding="utf-8") as file:
-                for found in replays.read_trajectories(connection, whose, since or 0):
+                for found in read_trajectories(connection, whose, since or 0):
                     shown = redaction.apply(found) if redaction else found
-                    file.write(replays.render_trajectory(shown, wanted) + "\n")
+                    file.write(render_trajectory(shown, wanted) + "\n")
                     count += 1
         except BaseException:
             target.unlink()
@@ -192,9 +196,7 @@ async def build_prompt_of_now(
     context: OperationContext, record: "TurnRecord", prompt: "FrozenPrompt"
 ) -> "FrozenPrompt":
     """Build the prompt that a turn would get now, with the same tools. Raises `Declined`."""
-    scene = await context.database.read(
-        lambda connection: replays.read_prompt_context(connection, record)
-    )
+    scene = await context.database.read(lambda connection: read_prompt_context(connection, record))
     if scene is None or context.prompt_cache is None:
         raise Declined(f"Without settings, the current prompt of turn {record.turn.id} is unknown.")
     # Without a session, the cache builds the prompt from the current state.
@@ -209,13 +211,13 @@ async def _replay_with_memory_of_now(
 ) -> Answer:
     """Compare the prompt and the requests of a turn with those that it would have now."""
     fresh = await build_prompt_of_now(context, record, prompt)
-    made = await replays.replay(record, calls, fresh)
+    made = await replayer.replay(record, calls, fresh)
     rest = [(one.sent and one.sent.messages) for one in calls]
     return {
         "id": record.turn.id,
         "calls": len(calls),
         "is_rest_same": rest == [one.request.messages for one in made[: len(calls)]],
-        "prompt": replays.differ_in_words(prompt.system, fresh.system),
+        "prompt": differ_in_words(prompt.system, fresh.system),
     }
 
 
@@ -250,7 +252,7 @@ def _turn(asked: Answer) -> TurnId:
 
 async def _read(context: OperationContext, asked: Answer) -> "TurnRecord":
     number = _turn(asked)
-    record = await context.database.read(lambda connection: replays.read_record(connection, number))
+    record = await context.database.read(lambda connection: read_record(connection, number))
     if record is None:
         raise Declined(f"There is no turn {number}.")
     if record.is_by_job:

@@ -2,8 +2,8 @@
 
 import re
 
-from agent_core.tools import SecretMask
-from gateway.config import TABLES, find_source
+from agent_core.tools.secret_scan import SecretMask
+from gateway.config.settings import TABLES, find_source
 from gateway.interfaces.pages.views import Fields, Look
 
 _PASSWORD = re.compile(r"(?<=://)[^/\s]+(?=@)")

@@ -8,21 +8,16 @@ from typing import Any
 from starlette.responses import Response, StreamingResponse
 
 from agent_core.ids import ConversationId, MessageId, PersonId, TurnId
-from agent_core.memory.recall import (
-    Query,
-    excerpt,
-    find_match,
-    list_held,
-    read_query,
-    search_messages,
-)
+from agent_core.memory.recall.formatting import excerpt, find_match, list_held
+from agent_core.memory.recall.query import Query, read_query
+from agent_core.memory.recall.search import search_messages
 from agent_core.state.conversations import sessions, transcripts
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people, reading_consents
 from agent_core.state.people.people import Person
 from agent_core.state.search.search import SearchFilter
-from agent_core.tools import local_time
+from agent_core.tools.clock import local_time
 from gateway.conversion import CONSOLE
 from gateway.errors import Declined
 from gateway.interfaces.api import forks
@@ -32,10 +27,10 @@ from gateway.interfaces.api.requests import Question, Requests, make_name
 from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.api.streams import ALIVE, end_with_error, grow, write_event
 from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing, parse_number
-from gateway.people import ReadingConsent, end_reading
+from gateway.people.console_access.reading import ReadingConsent, end_reading
 from gateway.texts.console import pages as texts
 from gateway.texts.console import turns as turn_texts
-from gateway.turns import Client
+from gateway.turns.client_calls import Client
 
 _PAGE, _HITS = 30, 20
 _LONGEST_QUERY = 1000

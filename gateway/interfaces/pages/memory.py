@@ -3,9 +3,12 @@
 import hashlib
 from typing import Any
 
-from agent_core.agent.review import HeldClaim, find_replaced, list_profile
+from agent_core.agent.review.profile import list_profile
+from agent_core.agent.review.record import HeldClaim
+from agent_core.agent.review.replacing import find_replaced
 from agent_core.ids import QuestionId
-from agent_core.memory import format_archive_id, list_conclusions
+from agent_core.memory.archive.conclusions import list_conclusions
+from agent_core.memory.archive.entries import format_archive_id
 from agent_core.state.conversations import questions
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import archive, ledger
@@ -14,11 +17,12 @@ from gateway.errors import Declined
 from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.operations.memory import undo
 from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing
-from gateway.people import LOCAL_CHAT, LOCAL_PLATFORM, find_direct_chat
+from gateway.people.admission import LOCAL_PLATFORM
+from gateway.people.owners import LOCAL_CHAT, find_direct_chat
 from gateway.texts import approvals
 from gateway.texts.console import pages as texts
 from gateway.texts.learning import notices, profile
-from gateway.turns import (
+from gateway.turns.proposals import (
     ACCEPT,
     CHOICES,
     bring_back,

@@ -22,7 +22,8 @@ from agent_core.localization import (
     use_language,
 )
 from agent_core.state.people.people import Person
-from agent_core.tools import local_time, name_zone
+from agent_core.tools.clock import local_time
+from agent_core.tools.time_zones import name_zone
 from gateway.texts.console import access, states
 from gateway.texts.console import pages as texts
 from gateway.texts.general import name_role

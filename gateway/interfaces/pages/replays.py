@@ -4,15 +4,10 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from agent_core.agent.replay import (
-    ContextReport,
-    Source,
-    TurnRecord,
-    differ_in_words,
-    read_record,
-    rebuild_calls,
-    report_context,
-)
+from agent_core.agent.replay.context_report import ContextReport, Source, report_context
+from agent_core.agent.replay.diff import differ_in_words
+from agent_core.agent.replay.rebuild import rebuild_calls
+from agent_core.agent.replay.records import TurnRecord, read_record
 from agent_core.ids import TurnId
 from agent_core.state.conversations import transcripts, turns
 from agent_core.state.engine.database import Connection

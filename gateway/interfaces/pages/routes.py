@@ -21,17 +21,19 @@ from gateway.interfaces.pages import (
     configuration,
     conversations,
     health,
-    jobs,
     memory,
-    people,
     replays,
     settings,
     skills,
     today,
     turns,
-    usage,
     webhooks,
 )
+from gateway.interfaces.pages.jobs import editing, listing
+from gateway.interfaces.pages.jobs.calendar import show_calendar
+from gateway.interfaces.pages.jobs.editing import put_back, show_job
+from gateway.interfaces.pages.people import accounts, everyone
+from gateway.interfaces.pages.people.accounts import ask_unlink, show_own
 from gateway.interfaces.pages.rendering import (
     FILES,
     OWNERS_ONLY,
@@ -41,8 +43,10 @@ from gateway.interfaces.pages.rendering import (
     render_note,
     speak_to_viewer,
 )
+from gateway.interfaces.pages.usage import views
+from gateway.interfaces.pages.usage.views import show_everyone
 from gateway.interfaces.pages.views import Look, Missing, View
-from gateway.outbound import EventFeed, read_cursor
+from gateway.outbound.event_feed import EventFeed, read_cursor
 from gateway.texts.console import access
 from gateway.texts.console import pages as texts
 
@@ -56,16 +60,16 @@ _VIEWS: dict[str, tuple[str, View]] = {
     "/memory": ("memory.html", memory.show),
     "/skills": ("skills.html", skills.show_list),
     "/skills/{skill}": ("skill.html", skills.show),
-    "/jobs": ("jobs.html", jobs.show),
-    "/jobs/calendar": ("calendar.html", jobs.show_calendar),
-    "/jobs/{job:int}": ("job.html", jobs.show_job),
-    "/usage": ("usage.html", usage.show),
+    "/jobs": ("jobs.html", listing.show),
+    "/jobs/calendar": ("calendar.html", show_calendar),
+    "/jobs/{job:int}": ("job.html", show_job),
+    "/usage": ("usage.html", views.show),
     "/settings": ("settings.html", settings.show),
     "/webhooks": ("webhooks.html", webhooks.show),
-    "/accounts": ("accounts.html", people.show_own),
-    "/accounts/{account:int}/unlink": ("unlink.html", people.ask_unlink),
-    "/people": ("people.html", people.show),
-    "/people/usage": ("usage.html", usage.show_everyone),
+    "/accounts": ("accounts.html", show_own),
+    "/accounts/{account:int}/unlink": ("unlink.html", ask_unlink),
+    "/people": ("people.html", everyone.show),
+    "/people/usage": ("usage.html", show_everyone),
     "/people/{person:int}": ("others.html", conversations.show_list_of_other),
     "/people/{person:int}/{conversation:int}": ("conversation.html", conversations.show_of_other),
     "/condition": ("health.html", health.show),  # the path `/health` is for monitors
@@ -80,7 +84,7 @@ _CHANGES: dict[str, tuple[str, View]] = {
     "/memory/questions/{question:int}/answer": ("/memory", today.answer),
     "/memory/dismissed/{question:int}/restore": ("/memory", memory.restore),
     "/memory/held/{review:int}/{claim:int}/{choice}": ("/memory", memory.decide),
-    "/jobs/{job:int}/{verb}": ("/jobs", jobs.act),
+    "/jobs/{job:int}/{verb}": ("/jobs", listing.act),
     "/webhooks/{webhook:int}/{verb}": ("/webhooks", webhooks.act),
     "/webhooks/{webhook:int}/deliveries/{delivery:int}/redeliver": (
         "/webhooks",
@@ -113,13 +117,13 @@ class Pages:
         self._files = {path: (read_file(name), kind) for path, (name, kind) in FILES.items()}
 
         answers: dict[str, Callable[[Look], Awaitable[Response]]] = {
-            "/accounts/{account:int}/unlink": people.unlink,
+            "/accounts/{account:int}/unlink": accounts.unlink,
             "/conversations/messages": conversations.send,
             "/messages/{message:int}/fork": conversations.fork,
             "/conversations/{conversation:int}/remove": conversations.remove,
             "/conversations/{conversation:int}/restore": conversations.restore,
-            "/jobs/{job:int}/change": jobs.change,
-            "/jobs/{job:int}/undo": jobs.put_back,
+            "/jobs/{job:int}/change": editing.change,
+            "/jobs/{job:int}/undo": put_back,
             "/settings/{name}": settings.change,
             "/webhooks/add": webhooks.add,
             "/webhooks/{webhook:int}/change": webhooks.change,

@@ -9,15 +9,15 @@ from starlette.responses import Response
 
 from agent_core.errors import ToolArgumentError
 from agent_core.localization import Text
-from agent_core.schedule import list_left
+from agent_core.schedule.confirmations import list_left
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
-from agent_core.tools import SPOKEN_ANSWERS, describe_hours
-from gateway.commands import (
+from agent_core.tools.settings_tool import SPOKEN_ANSWERS, describe_hours
+from gateway.commands.learning.feed import choose_learning
+from gateway.commands.settings import (
     PersonalSettings,
     change_setting,
-    choose_learning,
     find_model,
     find_settings,
     parse_setting,

@@ -7,17 +7,18 @@ from difflib import unified_diff
 from itertools import islice
 from typing import Any
 
-from agent_core.agent.quotas import day_of
+from agent_core.agent.quotas.balance import day_of
 from agent_core.errors import SkillBroken
 from agent_core.localization import format_date
-from agent_core.skills import read_states
-from agent_core.skills.evaluation import EvalRecord, Run, load_record, read_cases
+from agent_core.skills.evaluation.cases import read_cases
+from agent_core.skills.evaluation.record import EvalRecord, Run, load_record
+from agent_core.skills.states import read_states
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import blocks, skill_changes, skill_uses, skills
 from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.state.memory.skill_uses import Period
 from agent_core.state.queues import skill_tests
-from agent_core.tools import local_time
+from agent_core.tools.clock import local_time
 from gateway.errors import Declined
 from gateway.interfaces.operations.skills import list_skills, list_versions_of, show_skill
 from gateway.interfaces.pages import charts

@@ -12,7 +12,7 @@ from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing
 from gateway.texts.console import pages as texts
 from gateway.texts.usage import describe_charged
-from gateway.turns import list_held, list_refused
+from gateway.turns.proposals import list_held, list_refused
 
 _DAY = 86_400_000
 _MOST = 12

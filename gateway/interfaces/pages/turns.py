@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agent_core.agent.replay import read_record
+from agent_core.agent.replay.records import read_record
 from agent_core.ids import TurnId
 from agent_core.state.conversations import messages, transcripts, turns, usage
 from agent_core.state.conversations.transcripts import TimedCall, TimedWait

@@ -22,7 +22,7 @@ from opentelemetry.trace import SpanKind, Status, StatusCode, set_span_in_contex
 
 from agent_core.errors import StoreError
 from agent_core.ids import TurnId
-from agent_core.models import split_name
+from agent_core.models.router import split_name
 from agent_core.state.conversations import transcripts
 from agent_core.state.conversations.transcripts import TimedCall, TimedStep, TimedTurn
 from agent_core.state.engine.database import Connection

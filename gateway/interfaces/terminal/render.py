@@ -7,7 +7,7 @@ from typing import assert_never
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.utils import get_cwidth
 
-from adapters.toolkit import (
+from adapters.toolkit.markdown import (
     Block,
     CodeBlock,
     Heading,

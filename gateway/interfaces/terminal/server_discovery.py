@@ -7,7 +7,8 @@ from typing import TypeVar
 from agent_core.errors import StoreBusy
 from gateway.bootstrap import app
 from gateway.bootstrap.lifecycle import Gateway
-from gateway.config import CONSOLE_SOCKET, Settings
+from gateway.config.paths import CONSOLE_SOCKET
+from gateway.config.settings import Settings
 from gateway.errors import StartError
 from gateway.interfaces.http.control import serving_control
 

@@ -11,14 +11,14 @@ from functools import cached_property, partial
 
 from agent_core.errors import StoreError
 from agent_core.ids import PersonId
-from agent_core.models import parse_retry_after
+from agent_core.models.http import parse_retry_after
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues.outbox import OutboxRow
 from agent_core.state.webhooks import deliveries, webhooks
 from agent_core.state.webhooks.deliveries import Delivery
 from agent_core.state.webhooks.webhooks import Webhook
-from agent_core.tools import web
-from agent_core.tools.readers import FetchFailed
+from agent_core.tools.readers.faults import FetchFailed
+from agent_core.tools.web.fetching import Fetcher, FetchRequest
 from gateway.concurrency import Workers
 from gateway.outbound.webhooks.events import EventGatherer
 from gateway.outbound.webhooks.signatures import sign
@@ -95,9 +95,9 @@ class WebhookDispatcher:
         self._due = asyncio.Event()
 
     @cached_property
-    def _fetcher(self) -> web.Fetcher:
+    def _fetcher(self) -> Fetcher:
         """The client for requests; it is imported and made for the first of them."""
-        return web.Fetcher(allow_hosts=self._deps.allow_hosts, seconds=self._deps.timings.seconds)
+        return Fetcher(allow_hosts=self._deps.allow_hosts, seconds=self._deps.timings.seconds)
 
     def wake(self) -> None:
         """Look at once, after a write that adds or resumes a webhook, or renews a delivery."""
@@ -178,7 +178,7 @@ class WebhookDispatcher:
         }
         try:
             reply = await self._fetcher.send(
-                web.FetchRequest(url=webhook.url, headers=headers, body=body)
+                FetchRequest(url=webhook.url, headers=headers, body=body)
             )
         except FetchFailed as error:
             return _Outcome(reason=str(error))

@@ -4,7 +4,7 @@ import ipaddress
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from agent_core.tools.network import ForbiddenAddress, check_address, check_url
+from agent_core.tools.network.addresses import ForbiddenAddress, check_address, check_url
 from gateway.errors import Mistaken
 
 

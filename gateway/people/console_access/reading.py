@@ -12,7 +12,7 @@ from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.people import Person
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.errors import Declined
-from gateway.outbound import Answerer, Outcome, Questions, make_secret
+from gateway.outbound.questions import Answerer, Outcome, Questions, make_secret
 from gateway.people.owners import find_direct_chat
 from gateway.texts.console import access
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from adapters.contract import Health
-from agent_core.agent.quotas import Quotas, QuotaStatus
+from agent_core.agent.quotas.reservations import Quotas, QuotaStatus
 from agent_core.state.backups.places import find_newest
 from agent_core.state.conversations import usage
 from agent_core.state.engine.database import Connection

@@ -13,8 +13,8 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import owners
 from agent_core.state.people.people import Person
 from gateway import conversion
-from gateway.outbound import OutboxDispatcher
-from gateway.people import find_direct_chat
+from gateway.outbound.dispatcher import OutboxDispatcher
+from gateway.people.owners import find_direct_chat
 from gateway.texts.operations.alerts import LOST_STORE
 
 _log = logging.getLogger(__name__)

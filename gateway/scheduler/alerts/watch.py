@@ -14,7 +14,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import incidents
 from agent_core.state.queues.incidents import Details, Incident
 from agent_core.state.queues.outbox import OutboxRow
-from gateway.people import Notices
+from gateway.people.owners import Notices
 from gateway.scheduler.alerts.conditions import (
     AlertSources,
     Condition,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from agent_core.agent.replay import Source
+from agent_core.agent.replay.context_report import Source
 from agent_core.localization import Plural, Text
 from agent_core.state.conversations.transcripts import WaitKind
 

@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterable, Sequence
 
 from agent_core.localization import Plural, Text, format_date, join_list
-from agent_core.memory import fence, show_changes, show_difference
-from agent_core.skills.curation import Merge, Proposal, ProposalState, RestoredSnapshot
+from agent_core.memory.approval import fence, show_changes, show_difference
+from agent_core.skills.curation.record import Merge, Proposal, ProposalState
+from agent_core.skills.curation.snapshot import RestoredSnapshot
 from agent_core.state.memory.ledger import Change, LedgerEntry
 from agent_core.state.memory.skills import SkillState
-from agent_core.tools import local_time
+from agent_core.tools.clock import local_time
 from agent_core.transcript import flatten, strip_controls
 
 _LONGEST = 240

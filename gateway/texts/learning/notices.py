@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
-from agent_core.agent.review import LONGEST, Claim, Lesson
+from agent_core.agent.review.gate import LONGEST, Claim
+from agent_core.agent.review.record import Lesson
 from agent_core.localization import Plural, Text
-from agent_core.memory import ChangeName, fence
+from agent_core.memory.approval import fence
+from agent_core.memory.explanations import ChangeName
 from agent_core.state.people.people import Learning, Summary
 from agent_core.transcript import flatten, strip_controls
 

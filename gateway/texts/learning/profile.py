@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from agent_core.agent.review import LONGEST, ProfileLine, Section
+from agent_core.agent.review.gate import LONGEST, Section
+from agent_core.agent.review.profile import ProfileLine
 from agent_core.localization import Text
-from agent_core.memory import Conclusion
+from agent_core.memory.archive.conclusions import Conclusion
 from agent_core.transcript import flatten
 
 TITLES: Mapping[Section | None, Text] = {

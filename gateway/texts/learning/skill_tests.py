@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from agent_core.localization import Text
-from agent_core.skills import Decline
-from agent_core.skills.evaluation import Run
+from agent_core.skills.decline import Decline
+from agent_core.skills.evaluation.record import Run
 
 _COUNTS = Text(
     "With it, {done} of {count} of your earlier requests came out right; without it, {number} did."

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from agent_core.events import ModelFault
 from agent_core.localization import Plural, Text, format_date
 from agent_core.state.queues.incidents import Details, Incident
-from agent_core.tools import local_time
+from agent_core.tools.clock import local_time
 from gateway.texts import models
 from gateway.texts.console.states import name_platform
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from agent_core.agent.named import AgentEntry, NamedAgent
+from agent_core.agent.named.definition import NamedAgent
+from agent_core.agent.named.folder import AgentEntry
 from agent_core.errors import AgentBroken, AgentMissing
 from agent_core.localization import Text
 

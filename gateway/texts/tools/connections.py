@@ -6,7 +6,8 @@ from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from agent_core.localization import Text, format_date
-from agent_core.tools.mcp import SignInOutcome, SignInReport
+from agent_core.tools.mcp.accounts import SignInOutcome
+from agent_core.tools.mcp.sign_ins import SignInReport
 
 CONNECT, END = Text("Connect {name}"), Text("End {name}")
 NOTHING = Text("There's no server here that you can connect an account to.")

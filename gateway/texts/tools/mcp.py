@@ -3,14 +3,10 @@
 from collections.abc import Sequence
 
 from agent_core.localization import Plural, Text, join_list
-from agent_core.tools.mcp import (
-    Field,
-    Form,
-    Judged,
-    PageLink,
-    ServerReport,
-    name_command,
-)
+from agent_core.tools.mcp.forms import Field, Form, PageLink
+from agent_core.tools.mcp.hub import ServerReport
+from agent_core.tools.mcp.offers import name_command
+from agent_core.tools.mcp.pins import Judged
 from agent_core.transcript import flatten
 
 ACCEPT, RETRY, SHOW = Text("Accept"), Text("Try again"), Text("Show {name}")

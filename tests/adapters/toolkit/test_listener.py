@@ -7,8 +7,7 @@ from contextlib import asynccontextmanager, suppress
 import pytest
 from aiohttp import web
 
-from adapters.toolkit import listen
-from adapters.toolkit.listener import MOST_CONNECTIONS
+from adapters.toolkit.listener import MOST_CONNECTIONS, listen
 from tests.patience import PATIENCE
 
 

@@ -18,9 +18,9 @@ from adapters.toolkit.markdown import (
     Rule,
     Run,
     Table,
-    is_plain,
     parse,
 )
+from adapters.toolkit.text import is_plain
 from tests.adapters.markdown_texts import MARKDOWN
 
 

@@ -6,7 +6,7 @@ from importlib import import_module
 
 import pytest
 
-from adapters.toolkit import leaving_out
+from adapters.toolkit.optional_modules import leaving_out
 
 
 def test_an_import_fails_in_the_block_and_works_after_it() -> None:

@@ -10,8 +10,11 @@ from agent_core.agent.active_turn import ActiveTurn, AgentConfig, NewTurn, Toolb
 from agent_core.agent.agent import Agent
 from agent_core.agent.caches import SessionCache
 from agent_core.agent.loop.guards import Limits
-from agent_core.agent.named import AgentFolder, AgentMail, MessageAgentTool
-from agent_core.agent.prompt import ContextFolder, PromptConfig
+from agent_core.agent.named.folder import AgentFolder
+from agent_core.agent.named.mail import AgentMail
+from agent_core.agent.named.tool import MessageAgentTool
+from agent_core.agent.prompt.context_files import ContextFolder
+from agent_core.agent.prompt.prompt_cache import PromptConfig
 from agent_core.agent.toolset import private_tools, room_tools
 from agent_core.events import Event, TurnEnded
 from agent_core.ids import RoomId
@@ -19,7 +22,7 @@ from agent_core.memory.approval import Approval
 from agent_core.memory.archive.inventory import Inventory
 from agent_core.memory.shared import SharedMemory
 from agent_core.memory.store import MemoryLimits, MemoryStore
-from agent_core.models import ModelPolicy
+from agent_core.models.router import ModelPolicy
 from agent_core.state.conversations import messages, sessions
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import TurnRequest

@@ -16,8 +16,9 @@ from agent_core.models.contract import ModelAnswer, ModelRequest, StopReason, Te
 from agent_core.state.conversations import turns
 from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Connection
-from agent_core.tools import DelegateTool, QuestionPending
 from agent_core.tools.contract import ToolContext, ToolResult
+from agent_core.tools.delegation import DelegateTool
+from agent_core.tools.user_questions import QuestionPending
 from agent_core.transcript import UntrustedSource
 from tests.agent_core.agent.bench import Bench
 from tests.fakes.model import FakeModel, Gate, Play, ask, call, say

@@ -12,7 +12,8 @@ from agent_core.digest.readers.chart_drawer import Order, count_overlaps, measur
 from agent_core.ids import CallId
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection
-from agent_core.tools.readers import ReaderCommand, ReaderFailed, ReaderPool
+from agent_core.tools.readers.faults import ReaderFailed
+from agent_core.tools.readers.pool import ReaderCommand, ReaderPool
 from tests.agent_core.digest.conftest import Desk
 
 pytestmark = pytest.mark.process

@@ -15,7 +15,8 @@ from agent_core.state.jobs import jobs
 from agent_core.state.jobs.jobs import NewJob, Options
 from agent_core.state.people import people
 from agent_core.tools.contract import MemoryOwner
-from agent_core.tools.readers import ReaderCommand, ReaderFailed, ReaderPool
+from agent_core.tools.readers.faults import ReaderFailed
+from agent_core.tools.readers.pool import ReaderCommand, ReaderPool
 from agent_core.transcript import Message, Role, TextPart
 from tests.agent_core.digest.conftest import NOW, Desk
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_turn

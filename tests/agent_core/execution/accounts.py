@@ -8,14 +8,14 @@ from typing import Any, Protocol
 
 import pytest
 
-from agent_core.execution import (
+from agent_core.execution.hosted.accounts import (
     DaytonaSettings,
-    HostedBackend,
     ModalSettings,
-    SandboxLimits,
     make_daytona,
     make_modal,
 )
+from agent_core.execution.hosted.backend import HostedBackend
+from agent_core.execution.sandbox import SandboxLimits
 from tests.emulators.daytona import KEY, DaytonaEmulator
 from tests.emulators.modal import TOKEN, ModalEmulator
 

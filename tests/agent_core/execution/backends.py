@@ -10,19 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.execution import (
-    Backend,
-    ContainerSettings,
-    DockerBackend,
-    LandlockBackend,
-    LocalBackend,
-    RemoteSettings,
-    SandboxLimits,
-    SshBackend,
-    UnsandboxedBackend,
-    find_bubblewrap,
-)
-from agent_core.tools.network import AllowedHosts, SandboxProxy
+from agent_core.execution.contract import Backend
+from agent_core.execution.docker import ContainerSettings, DockerBackend
+from agent_core.execution.local import LocalBackend, find_bubblewrap
+from agent_core.execution.reaped.backend import LandlockBackend, UnsandboxedBackend
+from agent_core.execution.sandbox import SandboxLimits
+from agent_core.execution.ssh import RemoteSettings, SshBackend
+from agent_core.tools.network.proxy import AllowedHosts, SandboxProxy
 from tests.agent_core.execution.accounts import LIMITS, PROVIDERS, open_account
 from tests.agent_core.execution.engine import IMAGE, has_engine, remove_containers
 from tests.agent_core.execution.plain_user import has_landlock, has_python

@@ -6,7 +6,8 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from agent_core.execution import Backend, RemoteSettings
+from agent_core.execution.contract import Backend
+from agent_core.execution.ssh import RemoteSettings
 from tests.agent_core.execution.backends import EVERY, open_backend
 from tests.agent_core.execution.plain_user import become_plain_user, open_to_user
 from tests.agent_core.execution.sshd import run_server

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from agent_core.execution import RemoteSettings, find_bubblewrap
+from agent_core.execution.local import find_bubblewrap
+from agent_core.execution.ssh import RemoteSettings
 
 _SERVER = Path("/usr/sbin/sshd")
 _SERVER_FOLDER = Path("/run/sshd")

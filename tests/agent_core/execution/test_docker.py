@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from agent_core.errors import BackendCrowded, BackendUnavailable
-from agent_core.execution import Command, ContainerSettings, DockerBackend, run_command
+from agent_core.execution.contract import Command
+from agent_core.execution.docker import ContainerSettings, DockerBackend
+from agent_core.execution.running import run_command
 from tests.agent_core.execution.backends import (
     LIMITS,
     MEGABYTE,

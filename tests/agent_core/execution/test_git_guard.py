@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.execution import Backend, Command, git_guard, run_command
+from agent_core.execution import git_guard
+from agent_core.execution.contract import Backend, Command
+from agent_core.execution.running import run_command
 from tests.agent_core.execution.backends import (
     BACKENDS,
     HOSTED,

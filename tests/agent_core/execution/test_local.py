@@ -10,17 +10,14 @@ from pathlib import Path
 import pytest
 
 from agent_core.errors import BackendUnavailable
-from agent_core.execution import (
-    Backend,
-    Command,
-    Exit,
+from agent_core.execution.contract import Backend, Command, Exit
+from agent_core.execution.local import LocalBackend, find_bubblewrap
+from agent_core.execution.reaped.backend import (
     LandlockBackend,
-    LocalBackend,
     UnsandboxedBackend,
-    find_bubblewrap,
     find_landlock_fault,
-    run_command,
 )
+from agent_core.execution.running import run_command
 from agent_core.execution.subprocesses import landlock
 from agent_core.execution.subprocesses.pid_limit import is_pid_limit_set, limit_pids
 from agent_core.execution.subprocesses.process_tree import list_below

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from agent_core.errors import BackendUnavailable
-from agent_core.execution import (
-    SandboxLimits,
+from agent_core.execution.local import find_bubblewrap
+from agent_core.execution.sandbox import SandboxLimits
+from agent_core.execution.servers import (
     ServerProcess,
     ServerProgram,
-    find_bubblewrap,
     start_sandboxed,
     start_unsandboxed,
 )

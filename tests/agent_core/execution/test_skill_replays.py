@@ -6,14 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.execution import Backend, Command, name_scratch, run_command
+from agent_core.execution.contract import Backend, Command
+from agent_core.execution.folders import name_scratch
+from agent_core.execution.running import run_command
 from agent_core.ids import CallId, PersonId, TurnId
 from agent_core.models.contract import ModelAnswer, ModelRequest
-from agent_core.skills import SkillCatalog
-from agent_core.skills.evaluation import EvalCase, Recorded, Replayer, Run, Sandbox
-from agent_core.skills.evaluation.cases import Check
-from agent_core.skills.evaluation.record import Arm
-from agent_core.tools import Toolbox, make_workspace_tools
+from agent_core.skills.catalog import SkillCatalog
+from agent_core.skills.evaluation.cases import Check, EvalCase
+from agent_core.skills.evaluation.draw import Recorded
+from agent_core.skills.evaluation.record import Arm, Run
+from agent_core.skills.evaluation.replay import Replayer, Sandbox
+from agent_core.tools.toolbox import Toolbox
+from agent_core.tools.workspace.catalog import make_workspace_tools
 from agent_core.transcript import ToolResultPart
 from tests.agent_core.execution.backends import MEGABYTE
 from tests.agent_core.skills.test_catalog import write_skill

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.execution import Backend
+from agent_core.execution.contract import Backend
 from agent_core.ids import PersonId
-from agent_core.skills import SkillCatalog
-from agent_core.skills.tools import SkillDirectory, SkillScripts
+from agent_core.skills.catalog import SkillCatalog
+from agent_core.skills.tools.directory import SkillDirectory
+from agent_core.skills.tools.scripts import SkillScripts
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import skill_uses, skills
-from agent_core.tools import Tool
+from agent_core.tools.contract import Tool
 from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
 from tests.agent_core.tools.test_toolbox import CONTEXT
 from tests.databases import open_database

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from agent_core.errors import BackendUnavailable
-from agent_core.execution import Command, RemoteSettings, SshBackend, run_command
+from agent_core.execution.contract import Command
+from agent_core.execution.running import run_command
+from agent_core.execution.ssh import RemoteSettings, SshBackend
 from agent_core.execution.subprocesses.process_tree import list_below
 from tests.agent_core.execution.backends import (
     LIMITS,

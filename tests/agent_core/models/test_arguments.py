@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_core.models import read_object
+from agent_core.models.arguments import read_object
 
 
 def nest(levels: int, opening: str = "[", closing: str = "]") -> str:

@@ -5,8 +5,8 @@ import pkgutil
 import pytest
 
 import agent_core.models
-from agent_core.models import ModelAnswer, ModelRequest, ModelRouter, split_name
-from agent_core.models.router import PROVIDERS
+from agent_core.models.contract import ModelAnswer, ModelRequest
+from agent_core.models.router import PROVIDERS, ModelRouter, split_name
 from agent_core.transcript import user_message
 from tests.fakes.model import FakeModel, say
 

@@ -18,8 +18,9 @@ from zoneinfo import ZoneInfo
 
 from cronsim import CronSim
 
-from agent_core.schedule.occurrences import Slot, first_slot, last_slot, walk_slots
+from agent_core.schedule.occurrences import first_slot, last_slot, walk_slots
 from agent_core.schedule.triggers import milliseconds, moment, read_cron
+from agent_core.schedule.wall_clock import Slot
 from tests.agent_core.schedule import oracle
 
 AROUND = timedelta(hours=5)

@@ -8,18 +8,11 @@ import pytest
 
 from agent_core.errors import ToolArgumentError
 from agent_core.localization import use_language
-from agent_core.schedule import (
-    OnEvent,
-    describe_next,
-    describe_timing,
-    dump_timing,
-    first_slot,
-    load_timing,
-    read_request,
-)
-from agent_core.schedule.occurrences import find_zone, last_slot
-from agent_core.schedule.requests import SCHEDULE_SPEC, check_feed
-from agent_core.schedule.triggers import EventKind, read_event
+from agent_core.schedule.descriptions import describe_next, describe_timing
+from agent_core.schedule.occurrences import first_slot, last_slot
+from agent_core.schedule.requests import SCHEDULE_SPEC, check_feed, read_request
+from agent_core.schedule.triggers import EventKind, OnEvent, dump_timing, load_timing, read_event
+from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.jobs.jobs import Options, Target
 
 VIENNA = find_zone("Europe/Vienna")

@@ -8,14 +8,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 import pytest
 
-from agent_core.schedule.occurrences import (
-    Slot,
-    find_zone,
-    first_slot,
-    last_slot,
-    next_slot,
-    walk_slots,
-)
+from agent_core.schedule.occurrences import first_slot, last_slot, next_slot, walk_slots
 from agent_core.schedule.triggers import (
     Timing,
     dump_timing,
@@ -26,6 +19,7 @@ from agent_core.schedule.triggers import (
     read_every,
     read_once,
 )
+from agent_core.schedule.wall_clock import Slot, find_zone
 from tests.agent_core.schedule import oracle
 from tests.tables import check_each
 

@@ -10,14 +10,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 import pytest
 
-from agent_core.schedule.occurrences import (
-    Slot,
-    find_zone,
-    first_slot,
-    last_slot,
-    next_slot,
-    walk_slots,
-)
+from agent_core.schedule.occurrences import first_slot, last_slot, next_slot, walk_slots
 from agent_core.schedule.rule_slots import Limits, limit_rule
 from agent_core.schedule.rules import (
     ALWAYS,
@@ -29,6 +22,7 @@ from agent_core.schedule.rules import (
     read_times,
 )
 from agent_core.schedule.triggers import milliseconds, moment
+from agent_core.schedule.wall_clock import Slot, find_zone
 from tests.agent_core.schedule import oracle
 
 ANCHOR = datetime(2026, 1, 1)

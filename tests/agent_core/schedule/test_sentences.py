@@ -9,10 +9,11 @@ import fastjsonschema
 import pytest
 
 from agent_core.errors import ToolArgumentError
-from agent_core.schedule import describe_next, describe_timing, read_request
-from agent_core.schedule.occurrences import find_zone, first_slot, walk_slots
-from agent_core.schedule.requests import SCHEDULE_SPEC
+from agent_core.schedule.descriptions import describe_next, describe_timing
+from agent_core.schedule.occurrences import first_slot, walk_slots
+from agent_core.schedule.requests import SCHEDULE_SPEC, read_request
 from agent_core.schedule.triggers import Timing, dump_timing, load_timing, milliseconds, moment
+from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.jobs.jobs import Options, Target
 from tests.agent_core.schedule import sentences
 from tests.agent_core.schedule.sentences import Refused, Stepped, Sunny, Understood

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from agent_core.errors import SkillBroken, SkillConflict
-from agent_core.skills import inspect_skills, undo_skill_change
 from agent_core.skills.catalog import MOST_BYTES, SKILL_FILE, SkillCatalog
 from agent_core.skills.changes import (
     SkillChange,
@@ -21,7 +20,8 @@ from agent_core.skills.changes import (
     plan,
     write_planned,
 )
-from agent_core.skills.ledger_sync import note_found
+from agent_core.skills.ledger_sync import inspect_skills, note_found
+from agent_core.skills.undo import undo_skill_change
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import blocks, skill_changes
 from agent_core.state.memory.ledger import LedgerEntry, Origin

@@ -6,11 +6,18 @@ from pathlib import Path
 import pytest
 
 from agent_core.errors import SkillConflict
-from agent_core.skills import check_uses, judge_uses, undo_skill_change
 from agent_core.skills.catalog import SKILL_FILE
 from agent_core.skills.changes import check_create, check_patch, write_planned
-from agent_core.skills.decline import FALSE_ALARM, GOOD_RATE, MISSED, Decline
+from agent_core.skills.decline import (
+    FALSE_ALARM,
+    GOOD_RATE,
+    MISSED,
+    Decline,
+    check_uses,
+    judge_uses,
+)
 from agent_core.skills.ledger_sync import archive_skill, restore_skill
+from agent_core.skills.undo import undo_skill_change
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import skill_uses, skills
 from agent_core.state.memory.ledger import Origin

@@ -4,8 +4,14 @@ from zoneinfo import available_timezones
 
 import pytest
 
-from agent_core.tools import find_zone, guess_zone, name_city, name_zone, read_preferences
-from agent_core.tools.time_zones import read_hours
+from agent_core.tools.time_zones import (
+    find_zone,
+    guess_zone,
+    name_city,
+    name_zone,
+    read_hours,
+    read_preferences,
+)
 from tests.tables import check_each
 
 PLACES = (

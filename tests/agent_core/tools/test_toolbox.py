@@ -9,8 +9,7 @@ import pytest
 
 from agent_core.errors import StoreFull, ToolArgumentError
 from agent_core.ids import CallId, ConversationId, TurnId
-from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
-from agent_core.tools.results import RESULT_LIMIT
+from agent_core.tools.contract import RESULT_LIMIT, Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.secret_scan import SecretMask
 from agent_core.tools.toolbox import Toolbox, ToolSetup
 from agent_core.transcript import ToolCallPart, make_source

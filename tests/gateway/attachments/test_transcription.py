@@ -15,7 +15,8 @@ from agent_core.execution.subprocesses.confinement import ScriptLimits
 from gateway.attachments.factory import make_transcriber
 from gateway.attachments.media_command import MediaCommand
 from gateway.attachments.transcription import CommandTranscriber, NotHeard, ServerTranscriber
-from gateway.config import MediaSettings, Secrets
+from gateway.config.credentials import Secrets
+from gateway.config.media_tables import MediaSettings
 from gateway.texts import attachments
 from tests.emulators.openai import OpenAIEmulator
 from tests.emulators.streaming import Fault

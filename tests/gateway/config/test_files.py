@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.config import change_config, change_env, load
-from gateway.config.files import read_env
+from gateway.config.files.config_file import change_config
+from gateway.config.files.env_file import change_env, read_env
+from gateway.config.settings import load
 from gateway.errors import SettingsError
 
 

@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 from agent_core.ids import TurnId, use_turn
-from gateway.config import LOG, LogSettings, Secrets, list_hidden, logging_to
+from gateway.config.credentials import Secrets
+from gateway.config.logging import list_hidden, logging_to
+from gateway.config.paths import LOG
+from gateway.config.tables import LogSettings
 
 TOKEN = "123456789:AAEabcdefghijklmnopqrstuvwxyz0123456"
 KEY = "not-shaped-like-any-known-key"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gateway.config import add_mcp_server, read_mcp_servers, remove_mcp_server
+from gateway.config.mcp_file import add_mcp_server, read_mcp_servers, remove_mcp_server
 from gateway.errors import SettingsError
 
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.config import SECRETS_CONFIG, load
+from gateway.config.paths import SECRETS_CONFIG
+from gateway.config.settings import load
 from gateway.errors import SettingsError
 from gateway.interfaces.cli import secrets
 from gateway.interfaces.parser import Parser

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from agent_core.tools import CallRule, Rule
-from gateway.config import SECRET_VARIABLES, Settings, list_unknown_variables, load
-from gateway.config.settings import TABLES
+from agent_core.tools.policy.rules import Rule
+from agent_core.tools.selection.call_rules import CallRule
+from gateway.config.settings import TABLES, Settings, list_unknown_variables, load
+from gateway.config.sources import SECRET_VARIABLES
 from gateway.errors import SettingsError
 
 EXAMPLE = Path(__file__).parents[3] / "config.example.toml"

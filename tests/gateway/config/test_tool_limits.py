@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.tools import CallRule
-from gateway.config import load
+from agent_core.tools.selection.call_rules import CallRule
+from gateway.config.settings import load
 from gateway.errors import SettingsError
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.tools import Rule
-from gateway.config import load
+from agent_core.tools.policy.rules import Rule
+from gateway.config.settings import load
 from gateway.errors import SettingsError
 
 

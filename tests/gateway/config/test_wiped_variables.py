@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.tools import SecretMask
-from gateway.config import MCP_CONFIG, SECRET_VARIABLES, SECRETS_CONFIG, load
+from agent_core.tools.secret_scan import SecretMask
+from gateway.config.paths import MCP_CONFIG, SECRETS_CONFIG
+from gateway.config.settings import load
+from gateway.config.sources import SECRET_VARIABLES
 
 MCP = """
 [servers.web]

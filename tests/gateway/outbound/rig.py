@@ -10,7 +10,8 @@ from agent_core.ids import PersonId
 from agent_core.state.engine.database import Database
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from agent_core.tools import SecretMask, TextCleaner
+from agent_core.tools.secret_scan import SecretMask
+from agent_core.tools.text_cleaner import TextCleaner
 from gateway.conversion import name_chat
 from gateway.outbound.channel import CommandFormatter, Composer
 from gateway.outbound.dispatcher import OutboxDispatcher

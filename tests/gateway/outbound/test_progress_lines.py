@@ -6,7 +6,7 @@ import pytest
 
 from adapters.errors import Unsure
 from agent_core.localization import use_language
-from agent_core.privacy import Progress
+from agent_core.privacy.progress import Progress
 from agent_core.state.engine.database import Database
 from agent_core.state.queues.outbox import NewOutboxMessage
 from gateway.outbound.live_message import LiveMessage

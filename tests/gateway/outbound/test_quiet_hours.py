@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from agent_core.ids import PersonId
-from agent_core.schedule import is_quiet, quiet_until
+from agent_core.schedule.quiet_times import is_quiet, quiet_until
 from agent_core.state.people.people import Person
 
 ANN = Person(id=PersonId(1), slug="ann", name="Ann", role="member", time_zone=None)

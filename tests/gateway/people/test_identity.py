@@ -15,10 +15,9 @@ from agent_core.state.engine.database import Database
 from agent_core.state.people import people
 from agent_core.state.people.people import NewAccount, Person
 from agent_core.state.queues.outbox import OutboxRow
-from gateway.people import Access
 from gateway.people.admission import approve, new_claim_code, slug_of
 from gateway.people.identity import Identity
-from gateway.people.onboarding import hash_code
+from gateway.people.onboarding import Access, hash_code
 from gateway.texts import general
 from tests.databases import open_database
 

@@ -1,6 +1,6 @@
 """Notices about MCP servers."""
 
-from agent_core.tools.mcp import Judged
+from agent_core.tools.mcp.pins import Judged
 from gateway.texts.tools.mcp import describe_waiting
 
 

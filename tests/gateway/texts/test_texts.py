@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import polib
 import pytest
 
-from gateway.commands import make_menu
+from gateway.commands.catalog import make_menu
 from tools import texts
 
 _MOST_WORDS = 20

@@ -16,7 +16,7 @@ from agent_core.state.engine.database import Connection
 from gateway.bootstrap import app
 from gateway.bootstrap.core import Extensions
 from gateway.bootstrap.lifecycle import Gateway
-from gateway.config import load
+from gateway.config.settings import load
 from gateway.errors import StartError
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, Gate, ask, call, say

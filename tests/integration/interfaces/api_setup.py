@@ -16,7 +16,7 @@ from agent_core.state.conversations.questions import Choice, Kind, NewQuestion
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
-from gateway.interfaces import operations
+from gateway.interfaces.operations import client
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel
 from tests.integration.served import Served
@@ -27,7 +27,7 @@ OLGA, ZEBRANA = "4711001", "4711002"
 
 async def make_token(home: Path, slug: str, scope: str = "api", name: str = "laptop") -> str:
     asked = {"name": f"{name} {scope}", "person": slug, "scope": scope}
-    return str((await asyncio.to_thread(operations.ask, home, "tokens.create", asked))["secret"])
+    return str((await asyncio.to_thread(client.ask, home, "tokens.create", asked))["secret"])
 
 
 @dataclass

@@ -13,8 +13,8 @@ import pytest
 from agent_core.execution.subprocesses.confinement import find_protection
 from agent_core.execution.subprocesses.landlock import SIGNALS_SINCE
 from agent_core.state.engine.upgrade import FOLDER, load_migrations
-from gateway.config import load
-from gateway.interfaces import diagnostics
+from gateway.config.settings import load
+from gateway.interfaces.diagnostics import offline
 from tests.agent_core.execution.backends import needs_bubblewrap
 from tests.architecture.source import ROOT
 from tests.integration.processes import bytes_below, environ, running, talaria, talaria_beside
@@ -115,7 +115,7 @@ def test_a_home_with_a_too_long_path_is_a_fault(home: Path) -> None:
 def test_a_home_below_a_file_is_a_fault(home: Path) -> None:
     """It is a fault even if loading the settings accepts it."""
     home.write_text("mine")
-    found = diagnostics.examine(load({"TALARIA_HOME": str(home.parent)}))
+    found = offline.examine(load({"TALARIA_HOME": str(home.parent)}))
     assert all(one.state != "fault" for one in found)
     done = talaria(home, "check", TALARIA_HOME=str(home / "below"))
     assert done.code == 2
@@ -212,7 +212,7 @@ def test_it_says_which_mcp_servers_are_open_or_wrong(home: Path) -> None:
     text = '[servers.free]\ncommand = "cat"\nunsandboxed = true\n[servers.wrong]\n'
     text += '[servers.team]\nurl = "https://a.example/"\noauth = true\nshared_account = true\n'
     (home / "mcp.toml").write_text(text, encoding="utf-8")
-    found = diagnostics.examine(load({"TALARIA_HOME": str(home)}))
+    found = offline.examine(load({"TALARIA_HOME": str(home)}))
     said = [(one.state, one.text) for one in found if one.part == "mcp"]
     assert said == [
         ("note", "the server free runs without a sandbox, with all rights of this user"),

@@ -19,8 +19,8 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import merge_people, split_person
 from agent_core.state.people import audit, people
 from agent_core.state.people.people import Person
-from gateway.interfaces.http.server import make_pages
-from gateway.people import LINK_MINUTES, check_pages
+from gateway.interfaces.pages.routes import make_pages
+from gateway.people.console_access.links import LINK_MINUTES, check_pages
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel
 from tests.integration.accounts import ChatAccount

@@ -17,8 +17,9 @@ from agent_core.state.people import audit, people
 from agent_core.state.people.people import Person
 from agent_core.transcript import TextPart, ToolResultPart
 from gateway.conversion import read_chat
-from gateway.inbound import ApiPlatform
-from gateway.people import API_PLATFORM, READING_HOURS
+from gateway.inbound.api_platform import ApiPlatform
+from gateway.people.admission import API_PLATFORM
+from gateway.people.console_access.reading import READING_HOURS
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
 from tests.integration.interfaces.api_setup import OLGA, ZEBRANA, Setup, find_named

@@ -23,7 +23,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from gateway.bootstrap.lifecycle import Gateway
-from gateway.interfaces.pages import Login, make_pages
+from gateway.interfaces.pages.routes import Login, make_pages
 from tests.fakes.chat import FakeChat
 from tests.integration.canaries import Planter
 from tests.integration.interfaces.api_setup import OLGA, ZEBRANA, ask_about_tea, make_token

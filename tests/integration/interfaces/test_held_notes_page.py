@@ -8,14 +8,15 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from agent_core.agent.review import Claim, HeldClaim, Lesson, ReviewRecord, dump_record
+from agent_core.agent.review.gate import Claim
+from agent_core.agent.review.record import HeldClaim, Lesson, ReviewRecord, dump_record
 from agent_core.ids import MessageId, TurnId
 from agent_core.state.conversations import questions, turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues import reviews, tasks
-from gateway.turns import take_held
+from gateway.turns.proposals import take_held
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel
 from tests.integration.interfaces.api_setup import OLGA, ZEBRANA, Setup, find_named

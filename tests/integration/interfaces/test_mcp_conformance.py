@@ -17,12 +17,12 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from agent_core.tools import ToolResult
+from agent_core.tools.contract import ToolResult
 from agent_core.transcript import ToolSpec
-from gateway.config import load
+from gateway.config.settings import load
 from gateway.interfaces.http.loading import take_port
 from gateway.interfaces.http.server import serving_page
-from gateway.turns import Client, ClientCalls
+from gateway.turns.client_calls import Client, ClientCalls
 from tests.agent_core.tools.mcp.test_conformance import NODE, SUITE
 from tests.agent_core.tools.mcp.test_npm_servers import FOLDER
 from tests.integration.interfaces.api_setup import OLGA, make_token

@@ -20,10 +20,10 @@ from agent_core.state.memory.blocks import NewBlock
 from agent_core.state.memory.ledger import Origin, Target
 from agent_core.state.people import people, rooms
 from agent_core.state.people.people import Kind
-from gateway.config import DATABASE
+from gateway.config.paths import DATABASE
 from gateway.errors import Declined
 from gateway.interfaces.cli.memory import count_milliseconds, read_date
-from gateway.interfaces.operations import perform
+from gateway.interfaces.operations.client import perform
 from tests.integration.processes import talaria
 from tests.integration.served import served
 from tests.tables import await_each

@@ -8,11 +8,11 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from agent_core.ids import PersonId
-from agent_core.schedule import InvalidJob, JobOwner, JobRequest, draft_job
+from agent_core.schedule.job_editor import InvalidJob, JobOwner, JobRequest, draft_job
 from agent_core.schedule.triggers import read_every
 from agent_core.state.jobs.jobs import Options
-from gateway.config import load
-from gateway.jobs import make_rules
+from gateway.config.settings import load
+from gateway.jobs.resources import make_rules
 from tests.integration.processes import free_port, talaria, talaria_beside
 
 LOCAL = {

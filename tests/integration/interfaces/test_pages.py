@@ -7,7 +7,7 @@ from pathlib import Path
 import aiohttp
 
 from agent_core.errors import ModelBusy
-from agent_core.memory import insert_conclusion, list_premises
+from agent_core.memory.archive.conclusions import insert_conclusion, list_premises
 from agent_core.skills.catalog import SKILL_FILE
 from agent_core.state.backups.places import record_newest
 from agent_core.state.conversations import questions, turns
@@ -18,7 +18,7 @@ from agent_core.state.people import people, rooms
 from agent_core.state.people.people import NewAccount
 from agent_core.state.queues import incidents, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage
-from gateway.config import BACKUPS
+from gateway.config.paths import BACKUPS
 from tests.agent_core.skills.test_catalog import write_skill
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say

@@ -14,7 +14,8 @@ from agent_core.memory.store import MemoryStore
 from agent_core.privacy.erasure.scrub import delete_loose_files, scrub_database
 from agent_core.state.engine.database import Database
 from agent_core.state.people import people
-from agent_core.tools.mcp import TokenFolder, clear_tokens
+from agent_core.tools.mcp.sign_ins import clear_tokens
+from agent_core.tools.mcp.token_files import TokenFolder
 from gateway.people.data_erase import DataErase
 from tests.integration.accounts import ChatAccount
 from tests.integration.canaries import Planter, make_chat, plant, search

@@ -13,14 +13,14 @@ import pytest
 
 from agent_core.skills.agreements import read_agreements
 from agent_core.skills.catalog import SKILL_FILE
-from agent_core.skills.curation import take_snapshot
+from agent_core.skills.curation.snapshot import take_snapshot
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import jobs
 from agent_core.state.memory import skills
-from gateway.config import load
+from gateway.config.settings import load
 from gateway.errors import Declined
 from gateway.interfaces.cli.skills.evaluate import describe_test
-from gateway.interfaces.operations import perform
+from gateway.interfaces.operations.client import perform
 from tests.agent_core.skills.test_catalog import write_skill, write_text
 from tests.integration.interfaces.test_job_operations import add_people, find, write
 from tests.integration.jobs.test_skills import changes, names_in, take_over

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from agent_core.skills.evaluation import EvalRecord, Run, dump_record
+from agent_core.skills.evaluation.record import EvalRecord, Run, dump_record
 from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import blocks, ledger, skill_changes, skill_uses, skills

@@ -12,8 +12,9 @@ import pytest
 from aiohttp import web
 
 from agent_core.ids import InboxId
-from agent_core.schedule import InvalidJob, dump_timing, job_editor
-from agent_core.schedule.triggers import read_event
+from agent_core.schedule import job_editor
+from agent_core.schedule.job_editor import InvalidJob
+from agent_core.schedule.triggers import dump_timing, read_event
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_marks, job_runs, jobs
 from agent_core.state.jobs.jobs import Job

@@ -8,18 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.agent.named import AgentFolder
-from agent_core.execution import LocalBackend, SandboxLimits
+from agent_core.agent.named.folder import AgentFolder
+from agent_core.execution.local import LocalBackend
+from agent_core.execution.sandbox import SandboxLimits
 from agent_core.ids import CallId, PersonId, RunId, TurnId
-from agent_core.schedule import JobTurn
-from agent_core.skills import SkillCatalog
-from agent_core.skills.tools import SkillDirectory
+from agent_core.schedule.resources import JobTurn
+from agent_core.skills.catalog import SkillCatalog
+from agent_core.skills.tools.directory import SkillDirectory
 from agent_core.state.conversations import sessions
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.jobs import jobs
 from agent_core.state.jobs.jobs import Job, Options
 from agent_core.state.people import delivery_targets
-from agent_core.tools import MemoryOwner, SecretMask, ToolContext
+from agent_core.tools.contract import MemoryOwner, ToolContext
+from agent_core.tools.secret_scan import SecretMask
 from agent_core.transcript import ToolCallPart
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.bootstrap.toolboxes import ToolDeps, make_toolboxes

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 
 from agent_core.errors import ModelBusy
-from agent_core.models import ModelAnswer, ModelRequest, TextDelta
+from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.schedule.triggers import moment
 from tests.fakes.model import FakeModel, say
 from tests.integration.clock import Clock

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from agent_core.agent.review import ReviewRecord, dump_record
+from agent_core.agent.review.record import ReviewRecord, dump_record
 from agent_core.ids import PersonId, TaskId, TurnId
 from agent_core.models.contract import ModelRequest
 from agent_core.state.engine.database import Connection, now

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.toolkit import Listing, parse
+from adapters.toolkit.markdown import Listing, parse
 from agent_core.localization import Text
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection

@@ -6,10 +6,10 @@ import signal
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent_core.agent.replay import SESSION_LOG_TASK, LogFiles, SessionLog
+from agent_core.agent.replay.session_log import SESSION_LOG_TASK, LogFiles, SessionLog
 from agent_core.state.engine.database import Database
 from agent_core.state.queues import tasks
-from agent_core.tools import SecretMask
+from agent_core.tools.secret_scan import SecretMask
 
 MOMENTS = ("before", "torn", "after")
 _KILLED_AT = 2

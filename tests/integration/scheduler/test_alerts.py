@@ -11,8 +11,8 @@ import pytest
 from adapters.contract import Health
 from adapters.ids import PlatformMessageId
 from adapters.messages import OutboundMessage
-from agent_core.agent.quotas import DailyLimit, QuotaStatus
-from agent_core.agent.quotas.balance import QuotaDay
+from agent_core.agent.quotas.balance import DailyLimit, QuotaDay
+from agent_core.agent.quotas.reservations import QuotaStatus
 from agent_core.errors import ModelDenied
 from agent_core.state.conversations.usage import QuotaUsage
 from agent_core.state.engine.database import Connection

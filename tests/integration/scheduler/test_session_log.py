@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agent_core.agent.replay import SESSION_LOG_TASK, LogFiles
+from agent_core.agent.replay.session_log import SESSION_LOG_TASK, LogFiles
 from agent_core.state.engine.database import now as wall_clock
 from gateway.texts import privacy
 from tests.fakes.model import FakeModel, say

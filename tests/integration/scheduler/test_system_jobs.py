@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from agent_core.agent.caches import IdAllocator
-from agent_core.agent.named import AgentFolder
-from agent_core.digest import DigestOptions
+from agent_core.agent.named.folder import AgentFolder
+from agent_core.digest.tools import DigestOptions
 from agent_core.execution.subprocesses.confinement import ScriptLimits
 from agent_core.memory.external.client import ExternalMemoryStatus, SyncReport
 from agent_core.schedule import job_editor
@@ -16,8 +16,9 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.memory.external_sync import Backlog
-from agent_core.tools import SecretMask, TextCleaner
-from gateway.config import DATABASE
+from agent_core.tools.secret_scan import SecretMask
+from agent_core.tools.text_cleaner import TextCleaner
+from gateway.config.paths import DATABASE
 from gateway.jobs.agent_runs import AgentRunDeps
 from gateway.jobs.history import JobHistory
 from gateway.jobs.notifier import Notifier

@@ -9,16 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.memory import render
-from agent_core.skills import CuratorRules, SkillCatalog, UsageFile
-from agent_core.skills.curation import list_snapshots
+from agent_core.memory.files import render
+from agent_core.skills.catalog import SkillCatalog
+from agent_core.skills.curation.snapshot import list_snapshots
+from agent_core.skills.curator import CuratorRules
+from agent_core.skills.usage import UsageFile
 from agent_core.state.engine.database import Connection, now
 from agent_core.state.memory import skills
 from agent_core.state.people import people
 from agent_core.state.queues import curations
-from gateway.people import Notices
-from gateway.scheduler import SkillServices
-from gateway.scheduler.skill_curator import Curator
+from gateway.people.owners import Notices
+from gateway.scheduler.skill_curator import Curator, SkillServices
 from tests.agent_core.skills.curation.test_snapshot import make
 from tests.agent_core.skills.test_catalog import write_skill
 from tests.fakes.model import FakeModel, Play, ask, call, say

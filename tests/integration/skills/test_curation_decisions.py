@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.memory import render
-from agent_core.skills import has_written_all
+from agent_core.memory.files import render
+from agent_core.skills.changes import has_written_all
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.queues import curations

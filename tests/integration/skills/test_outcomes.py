@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.models import Usage
-from agent_core.skills import UsageFile, list_records
+from agent_core.models.contract import Usage
+from agent_core.skills.usage import UsageFile, list_records
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import skill_uses
 from agent_core.state.queues import inbox

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.execution import find_bubblewrap
-from agent_core.skills import list_records
+from agent_core.execution.local import find_bubblewrap
+from agent_core.skills.usage import list_records
 from tests.agent_core.execution.test_skill_tools import TALLY, write
 from tests.fakes.model import ask, call, say
 from tests.integration.harness import running

@@ -10,7 +10,7 @@ from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import processes
 from agent_core.state.queues import inbox
-from agent_core.tools.workspace import PROCESS_EVENTS
+from agent_core.tools.workspace.background import PROCESS_EVENTS
 from agent_core.transcript import DocumentPart, Message, TextPart
 from tests.agent_core.execution.backends import needs_bubblewrap
 from tests.fakes.chat import FakeChat

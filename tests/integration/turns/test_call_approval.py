@@ -10,7 +10,8 @@ import pytest
 
 from agent_core.state.engine.database import Connection
 from agent_core.tools.contract import ToolContext
-from agent_core.tools.policy import Action, list_command_actions
+from agent_core.tools.policy.commands import list_command_actions
+from agent_core.tools.policy.contract import Action
 from gateway.bootstrap.timings import Timings
 from gateway.texts import approvals
 from tests.fakes.chat import FakeChat

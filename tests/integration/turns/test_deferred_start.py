@@ -12,13 +12,13 @@ from adapters.errors import RateLimited
 from agent_core.state.conversations import sessions
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import outbox
-from agent_core.tools import Tool, ToolContext
-from agent_core.tools.policy import Action
+from agent_core.tools.contract import Tool, ToolContext
+from agent_core.tools.policy.contract import Action
 from agent_core.transcript import Message
 from gateway.bootstrap import app
 from gateway.bootstrap.core import Extensions
 from gateway.bootstrap.lifecycle import Gateway
-from gateway.config import load
+from gateway.config.settings import load
 from gateway.texts import general
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, Play, ask, call, say

@@ -8,7 +8,7 @@ from typing import Any
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
-from agent_core.tools.chat import GroupTitlesTool
+from agent_core.tools.chat.group_titles import GroupTitlesTool
 from agent_core.transcript import make_source
 from gateway.bootstrap.timings import Timings
 from tests.fakes.chat import FakeChat

@@ -9,7 +9,8 @@ import pytest
 from agent_core.ids import CallId
 from agent_core.models.contract import ModelAnswer
 from agent_core.tools.contract import ToolContext, ToolResult
-from agent_core.tools.policy import Action, list_command_actions
+from agent_core.tools.policy.commands import list_command_actions
+from agent_core.tools.policy.contract import Action
 from agent_core.transcript import Message, ToolCallPart, make_source
 from gateway.bootstrap.timings import Timings
 from tests.fakes.chat import FakeChat

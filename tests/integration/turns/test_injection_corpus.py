@@ -20,11 +20,11 @@ import pytest
 
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.state.engine.database import Connection
-from agent_core.tools import RARE_TOOLS
 from agent_core.tools.gate import PROPOSED
+from agent_core.tools.selection.catalog import RARE_TOOLS
 from agent_core.transcript import ToolCallPart
 from gateway.bootstrap.timings import Timings
-from gateway.config import add_mcp_server
+from gateway.config.mcp_file import add_mcp_server
 from gateway.texts import approvals
 from gateway.texts.tools import mcp as mcp_texts
 from tests.agent_core.execution.backends import needs_bubblewrap

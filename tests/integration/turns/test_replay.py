@@ -17,8 +17,9 @@ from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection, Database
 from agent_core.transcript import RawPart, TextPart
-from gateway.config import DATABASE, load
-from gateway.interfaces.operations import perform
+from gateway.config.paths import DATABASE
+from gateway.config.settings import load
+from gateway.interfaces.operations.client import perform
 from gateway.texts.system_jobs import describe_replay
 from tests.emulators.sources import Sources
 from tests.fakes.model import Gate, ask, call, finish, say

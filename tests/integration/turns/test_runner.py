@@ -13,7 +13,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.queues import outbox
 from gateway.bootstrap.timings import Timings
 from gateway.texts import general
-from gateway.turns import PresenterTimings
+from gateway.turns.presenter import PresenterTimings
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, Gate, ask, call, say
 from tests.fakes.tool import FakeTool

@@ -12,8 +12,8 @@ from agent_core.state.webhooks.deliveries import Delivery
 from agent_core.state.webhooks.webhooks import Webhook
 from gateway.bootstrap.timings import Timings
 from gateway.interfaces.operations.contexts import open_context
-from gateway.interfaces.operations.webhooks import WEBHOOK_OPERATIONS
-from gateway.outbound.webhooks import WebhookTimings
+from gateway.interfaces.operations.webhooks.operations import WEBHOOK_OPERATIONS
+from gateway.outbound.webhooks.dispatcher import WebhookTimings
 from tests.emulators.receiver import Receiver
 from tests.fakes.model import FakeModel, say
 from tests.integration.harness import Harness, quick, running

@@ -11,8 +11,8 @@ from agent_core.state.people import api_tokens, people
 from agent_core.state.people.people import NewAccount, Person
 from agent_core.state.webhooks import deliveries, webhooks
 from agent_core.state.webhooks.webhooks import EVENT_KINDS, NewWebhook, Webhook
-from gateway.outbound import find_now
-from gateway.outbound.webhooks import make_test, restart, store_news
+from gateway.outbound.event_feed import find_now
+from gateway.outbound.webhooks.events import make_test, restart, store_news
 from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
 from tests.agent_core.state.schema import create_schema
 

@@ -28,7 +28,7 @@ from agent_core.memory.contract import (
     MemoryProvider,
     MemorySnapshot,
 )
-from agent_core.tools import make_schema
+from agent_core.tools.schemas import make_schema
 from agent_core.transcript import ToolSpec
 
 _NO_ROUTE = "Not Found"

@@ -19,7 +19,7 @@ from agent_core.tools.mcp.transports.streams import (
     Pace,
     pace_bytes,
 )
-from agent_core.tools.network import ForbiddenAddress, check_address
+from agent_core.tools.network.addresses import ForbiddenAddress, check_address
 
 _TIMEOUT = httpx2.Timeout(10.0, read=300.0)
 _FAREWELL = 2.0

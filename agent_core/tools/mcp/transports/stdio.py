@@ -13,14 +13,14 @@ from mcp.shared.message import SessionMessage
 from mcp.types.jsonrpc import jsonrpc_message_adapter
 
 from agent_core.errors import BackendUnavailable
-from agent_core.execution import (
-    SandboxLimits,
+from agent_core.execution.sandbox import SandboxLimits
+from agent_core.execution.servers import (
     ServerProcess,
     ServerProgram,
-    finish,
     start_sandboxed,
     start_unsandboxed,
 )
+from agent_core.execution.subprocesses.spawning import finish
 from agent_core.tools.mcp.contract import McpServer, McpUnavailable, Surroundings
 from agent_core.tools.mcp.transports.streams import MOST_BYTES, LimitedStream, Link, pace_bytes
 from agent_core.transcript import flatten

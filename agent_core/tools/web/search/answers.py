@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 
-from agent_core.tools.readers import FetchFailed
+from agent_core.tools.readers.faults import FetchFailed
 from agent_core.tools.web.fetching import Fetcher, FetchRequest
 from agent_core.tools.web.search.contract import SearchFailed, SearchResult
 

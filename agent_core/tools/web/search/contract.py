@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from agent_core.tools.readers import SourceFailed
+from agent_core.tools.readers.faults import SourceFailed
 
 
 class SearchFailed(SourceFailed):

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 
 from agent_core.errors import name_installation
-from agent_core.tools.readers import ReaderCommand, ReaderFailed, ReaderPool
+from agent_core.tools.readers.faults import ReaderFailed
+from agent_core.tools.readers.pool import ReaderCommand, ReaderPool
 from agent_core.tools.web.search.answers import read_results
 from agent_core.tools.web.search.contract import SearchFailed, SearchResult
 

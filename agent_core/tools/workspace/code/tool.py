@@ -9,10 +9,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from agent_core.errors import ToolArgumentError, WorkspaceError
-from agent_core.execution import Command, Exit, Process, finish
+from agent_core.execution.contract import Command, Exit, Process
+from agent_core.execution.subprocesses.spawning import finish
 from agent_core.ids import CallId
 from agent_core.tools.contract import CallTool, Declaration, Effect, ToolContext, ToolResult
-from agent_core.tools.policy import Action, list_input_actions
+from agent_core.tools.policy.commands import list_input_actions
+from agent_core.tools.policy.contract import Action
 from agent_core.tools.schemas import make_schema
 from agent_core.tools.text_cleaner import TextCleaner
 from agent_core.tools.workspace.code import program

@@ -5,12 +5,12 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from agent_core.ids import ArchiveId
-from agent_core.memory import search_archive
-from agent_core.memory.recall import read_query
+from agent_core.memory.archive.search import search_archive
+from agent_core.memory.recall.query import read_query
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import archive
 from agent_core.state.memory.archive import ArchiveEntry, ArchiveFilter
-from agent_core.tools import local_time
+from agent_core.tools.clock import local_time
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.interfaces.api.clients import Reader
 from gateway.interfaces.api.resources import models

@@ -12,7 +12,7 @@ from gateway.errors import Declined, Mistaken
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.operations.contexts import open_context
 from gateway.interfaces.operations.contract import OperationContext
-from gateway.turns import Client
+from gateway.turns.client_calls import Client
 
 _Result = TypeVar("_Result")
 Key = Annotated[str, Header(alias="Idempotency-Key", max_length=200)]

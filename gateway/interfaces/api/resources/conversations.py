@@ -25,7 +25,7 @@ from gateway.interfaces.api.resources.replies import (
     make_missing,
     show,
 )
-from gateway.turns import Client
+from gateway.turns.client_calls import Client
 
 
 def add_conversations(router: APIRouter, gateway: Gateway) -> None:

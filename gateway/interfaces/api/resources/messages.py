@@ -19,8 +19,8 @@ from gateway.interfaces.api.resources import models
 from gateway.interfaces.api.resources.changes import Key
 from gateway.interfaces.api.resources.replies import make_missing
 from gateway.interfaces.api.streams import ALIVE, end_with_error, grow, write_event
-from gateway.people import API_PLATFORM
-from gateway.turns import Client
+from gateway.people.admission import API_PLATFORM
+from gateway.turns.client_calls import Client
 
 _CONVERSATION = r"^[A-Za-z0-9._-]{0,64}$"
 

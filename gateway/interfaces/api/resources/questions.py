@@ -11,13 +11,13 @@ from agent_core.state.conversations import approvals, questions
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import audit
 from agent_core.state.people.audit import AuditEntry
-from agent_core.tools import describe_shape
+from agent_core.tools.policy.shapes import describe_shape
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.interfaces.api.clients import Manager, Reader
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.resources import models
 from gateway.interfaces.api.resources.replies import Id, find_person, make_missing, show
-from gateway.turns import bring_back, list_refused
+from gateway.turns.proposals import bring_back, list_refused
 
 _CLOSED = "This question is closed, or has no such choice."
 

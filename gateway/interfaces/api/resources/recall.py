@@ -5,10 +5,12 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from agent_core.ids import TurnId
-from agent_core.memory.recall import excerpt, find_match, read_query, search_messages
+from agent_core.memory.recall.formatting import excerpt, find_match
+from agent_core.memory.recall.query import read_query
+from agent_core.memory.recall.search import search_messages
 from agent_core.state.engine.database import Connection
 from agent_core.state.search.search import SearchFilter
-from agent_core.tools import local_time
+from agent_core.tools.clock import local_time
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.interfaces.api.clients import Reader
 from gateway.interfaces.api.resources import models

@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Mapping
 
-from gateway import config
+from gateway.config.paths import find_home
 from gateway.interfaces.parser import Parser
 
 _HEADS = {
@@ -34,4 +34,4 @@ def configure(parser: Parser) -> None:
 
 def announce(arguments: argparse.Namespace, environ: Mapping[str, str]) -> str:
     """Return a line that says what the command does."""
-    return _HEADS[arguments.verb or "list"].format(home=config.find_home(environ))
+    return _HEADS[arguments.verb or "list"].format(home=find_home(environ))

@@ -3,7 +3,8 @@
 import argparse
 from collections.abc import Mapping, Sequence
 
-from agent_core.agent.named import AGENTS, NamedAgent
+from agent_core.agent.named.definition import NamedAgent
+from agent_core.agent.named.folder import AGENTS
 from agent_core.errors import AgentBroken
 from gateway.bootstrap.agent_folders import open_agent_folder
 from gateway.errors import Declined

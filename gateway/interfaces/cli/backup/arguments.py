@@ -3,9 +3,9 @@
 import argparse
 from collections.abc import Mapping
 
-from gateway import config
+from gateway.config.paths import open_home
 from gateway.errors import Mistaken
-from gateway.interfaces import operations
+from gateway.interfaces.operations.client import require_database
 from gateway.interfaces.parser import Parser, read_path
 
 
@@ -48,6 +48,6 @@ def announce(arguments: argparse.Namespace, environ: Mapping[str, str]) -> str:
     """
     if arguments.file and arguments.file.exists():
         raise Mistaken(f"{arguments.file} exists already; name a new file.")
-    home = config.open_home(environ)
-    operations.require_database(home)
+    home = open_home(environ)
+    require_database(home)
     return f"Backing up {home} ..."

@@ -14,18 +14,13 @@ from agent_core.state.backups.contents import HomeContent, Manifest
 from agent_core.state.backups.encryption import Lock, read_recipient
 from agent_core.state.backups.making import make_backup
 from gateway.bootstrap.scheduling import plan_backups
-from gateway.config import (
-    DATABASE,
-    SECRET_NAMES,
-    Settings,
-    list_left_out,
-    make_home,
-    make_lock,
-)
+from gateway.config.backups.table import list_left_out, make_lock
+from gateway.config.paths import DATABASE, SECRET_NAMES, make_home
+from gateway.config.settings import Settings
 from gateway.errors import Mistaken
-from gateway.interfaces import operations
+from gateway.interfaces.operations import client
 from gateway.interfaces.waiting import read_settings
-from gateway.scheduler import BackupPlan, deliver_backup
+from gateway.scheduler.system_jobs import BackupPlan, deliver_backup
 
 _BY_HAND = "manual-"
 """Prefix of a backup's name if the user gives no file; Talaria never deletes these."""
@@ -84,7 +79,7 @@ def _copied(plan: BackupPlan) -> Iterator[Path]:
     with plan.claim():
         copy = plan.folder / f".copy-{random.token_hex(4)}.db"
         try:
-            operations.perform(plan.home, "backup", {"target": str(copy)}, timeout=_PATIENCE)
+            client.perform(plan.home, "backup", {"target": str(copy)}, timeout=_PATIENCE)
             yield copy
         finally:
             copy.unlink(missing_ok=True)

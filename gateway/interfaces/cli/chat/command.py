@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from gateway.commands import COMMANDS
-from gateway.config import Settings, logging_to, make_home
+from gateway.commands.catalog import COMMANDS
+from gateway.config.logging import logging_to
+from gateway.config.paths import make_home
+from gateway.config.settings import Settings
 from gateway.errors import StartError
 from gateway.interfaces.terminal.pipe import PipeChat, read_lines
 from gateway.interfaces.terminal.prompt import PromptChat

@@ -5,9 +5,10 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from gateway import config
+from gateway.config.paths import open_home
 from gateway.errors import StartError
-from gateway.interfaces import diagnostics
+from gateway.interfaces.diagnostics.report import Report
+from gateway.interfaces.diagnostics.runtime import examine_python
 from gateway.interfaces.operations.client import NoGateway, fetch_health
 from gateway.interfaces.waiting import read_settings
 
@@ -19,10 +20,12 @@ _DONE, _FAILED = 0, 1
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Print the findings; return 0 without a fault, else 2. With `--live`, 0 if healthy, else 1."""
     if arguments.live:
-        return _ask_live(config.open_home(environ), as_json=arguments.json)
-    report = diagnostics.Report(as_json=arguments.json)
-    report.add([diagnostics.examine_python()])
-    report.add(diagnostics.examine(read_settings(environ)))
+        return _ask_live(open_home(environ), as_json=arguments.json)
+    report = Report(as_json=arguments.json)
+    report.add([examine_python()])
+    from gateway.interfaces.diagnostics import offline
+
+    report.add(offline.examine(read_settings(environ)))
     return report.end()
 
 

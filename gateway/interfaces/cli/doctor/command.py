@@ -4,21 +4,26 @@ import argparse
 from collections.abc import Mapping
 
 from gateway.errors import StartError
-from gateway.interfaces import diagnostics, doctor
+from gateway.interfaces.diagnostics.report import Report
+from gateway.interfaces.diagnostics.runtime import examine_python
 from gateway.interfaces.waiting import read_settings
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Print the findings; return 0 without a fault, else 2. Raises `StartError`."""
-    report = diagnostics.Report(as_json=arguments.json)
-    report.add([diagnostics.examine_python()])
+    report = Report(as_json=arguments.json)
+    report.add([examine_python()])
+    from gateway.interfaces.diagnostics import offline
+    from gateway.interfaces.doctor import repairs
+    from gateway.interfaces.doctor.live import examine_live
+
     settings = read_settings(environ)
     try:
-        done = doctor.repair(settings) if arguments.fix else []
+        done = repairs.repair(settings) if arguments.fix else []
     except OSError as error:
         raise StartError(f"{error.filename} can't be changed: {error.strerror}.") from error
     if done and not arguments.json:
         print("\n".join(done), flush=True)
-    report.add(diagnostics.examine(settings))
-    report.add(doctor.examine_live(settings))
+    report.add(offline.examine(settings))
+    report.add(examine_live(settings))
     return report.end(done)

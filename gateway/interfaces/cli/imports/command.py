@@ -9,20 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from agent_core.errors import SkillBroken, SkillConflict
-from agent_core.skills.install import (
-    clear_incoming,
-    find_staged,
-    open_source,
-    scan_skill,
-    stage_skill,
-)
-from gateway.config import Settings, add_saved, change_env
+from agent_core.skills.install.scan import scan_skill
+from agent_core.skills.install.sources import open_source
+from agent_core.skills.install.stage import clear_incoming, find_staged, stage_skill
+from gateway.config.files.env_file import add_saved, change_env
+from gateway.config.settings import Settings
 from gateway.errors import Declined
-from gateway.interfaces import operations
 from gateway.interfaces.cli.imports.arguments import HERMES, OPENCLAW
 from gateway.interfaces.cli.imports.found import FoundHome
 from gateway.interfaces.cli.imports.hermes import read_hermes
 from gateway.interfaces.cli.imports.openclaw import read_openclaw
+from gateway.interfaces.operations import client
+from gateway.interfaces.operations.client import require_database
 from gateway.interfaces.waiting import read_settings
 
 _READERS = {HERMES: read_hermes, OPENCLAW: read_openclaw}
@@ -47,7 +45,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         _show(found, arguments.folder)
         return 0
     settings = read_settings(environ)
-    operations.require_database(settings.home)
+    require_database(settings.home)
     importer = _Importer(settings, environ, found, counts=Counter(), left=list(found.left))
     importer.import_all(arguments.person, takes_tokens=arguments.tokens)
     counts = importer.counts
@@ -188,7 +186,7 @@ class _Importer:
 
     def _perform(self, operation: str, **asked: Any) -> Mapping[str, Any]:
         settings = self.settings
-        return operations.perform(settings.home, operation, asked, load_settings=lambda: settings)
+        return client.perform(settings.home, operation, asked, load_settings=lambda: settings)
 
 
 def _confirm(names: str) -> bool:

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from typing import get_args
 
 from adapters.ids import list_platforms
-from agent_core import schedule
+from agent_core.schedule.triggers import read_cron, read_event, read_once
+from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.jobs.late import Late
 from gateway.interfaces.parser import Parser
 
@@ -104,7 +105,7 @@ def _configure_timing(parser: argparse.ArgumentParser, *, is_needed: bool) -> No
     when.add_argument(
         "--cron",
         metavar="EXPR",
-        type=_check(lambda: schedule.read_cron),
+        type=_check(lambda: read_cron),
         help="five fields",
     )
     when.add_argument(
@@ -113,7 +114,7 @@ def _configure_timing(parser: argparse.ArgumentParser, *, is_needed: bool) -> No
     when.add_argument(
         "--at",
         metavar="LOCAL",
-        type=_check(lambda: schedule.read_once),
+        type=_check(lambda: read_once),
         help="once, like 2026-11-23T08:00",
     )
     when.add_argument(
@@ -125,7 +126,7 @@ def _configure_timing(parser: argparse.ArgumentParser, *, is_needed: bool) -> No
     when.add_argument(
         "--on",
         metavar="EVENT",
-        type=_check(lambda: schedule.read_event),
+        type=_check(lambda: read_event),
         help='"after JOB", "after JOB failed", "message WORDS", "feed URL", "file *.pdf" or'
         ' "webhook"',
     )
@@ -166,7 +167,7 @@ def _configure_ways(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--zone",
         metavar="ZONE",
-        type=_check(lambda: schedule.find_zone),
+        type=_check(lambda: find_zone),
         help="IANA name",
     )
     parser.add_argument("--late", choices=get_args(Late), help="what to do with missed times")

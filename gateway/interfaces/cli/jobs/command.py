@@ -2,28 +2,32 @@
 
 import argparse
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
-from agent_core import schedule
-from gateway import config
+from agent_core.schedule.descriptions import show_moment
+from agent_core.schedule.wall_clock import find_zone
+from gateway.config.paths import open_home
 from gateway.errors import Mistaken
-from gateway.interfaces import operations
 from gateway.interfaces.cli.jobs.arguments import ALIASES, CHANGES
+from gateway.interfaces.operations import client
+from gateway.interfaces.operations.client import require_database
+from gateway.interfaces.waiting import load_settings
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
-    home = config.open_home(environ)
+    home = open_home(environ)
     said = arguments.verb or "list"
     verb = next((name for name, others in ALIASES.items() if said in others), said)
     work = _read_work(arguments) if verb in ("add", "change") else {}
     asked = {**vars(arguments), **work}
     if verb in ("list", "show"):
-        operations.require_database(home)
+        require_database(home)
         # This fails before the database is opened.
         print(f"Jobs of {home}:" if verb == "list" else f"Job of {home}:", flush=True)
-    answer = operations.perform(
-        home, f"jobs.{verb}", asked, load_settings=lambda: config.load(environ)
+    answer = client.perform(
+        home, f"jobs.{verb}", asked, load_settings=partial(load_settings, environ)
     )
     if verb in CHANGES:
         print(f"Job {answer['id']} ({answer['title']}) is {CHANGES[verb][1]}.")
@@ -115,8 +119,8 @@ def _outline(job: Mapping[str, Any]) -> str:
     state = f"{job['state']} ({job['reason']})" if job["reason"] else job["state"]
     coming = ""
     if job["state"] == "active" and job["next_at"] is not None:
-        zone = schedule.find_zone(job["zone"])
-        coming = f", next {schedule.show_moment(job['next_at'], zone)}"
+        zone = find_zone(job["zone"])
+        coming = f", next {show_moment(job['next_at'], zone)}"
     return (
         f"{job['id']:>6}  {whose + room:<16} {job['kind']:<7} {state}{coming}"
         f"  {job['title']}: {job['meaning']} ({job['zone']})"

@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Mapping
 
-from gateway.config import LOG, find_home
+from gateway.config.paths import LOG, find_home
 from gateway.errors import StartError
 from gateway.interfaces.cli.logs.reading import LogReader
 from gateway.interfaces.parser import Parser

@@ -9,17 +9,20 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from agent_core.tools import mcp
-from gateway import config
+from agent_core.tools.mcp.contract import McpUnavailable
+from agent_core.tools.mcp.loading import load_sessions
+from gateway.config.files.env_file import add_saved
+from gateway.config.paths import DATABASE, MCP_CONFIG, open_home
 from gateway.errors import Mistaken, StartError, suggest
-from gateway.interfaces import operations
 from gateway.interfaces.mcp_server.loading import MISSING, is_installed, load_stdio
+from gateway.interfaces.operations import client
 from gateway.interfaces.operations.client import NoGateway
 from gateway.interfaces.waiting import read_settings
 
 if TYPE_CHECKING:
-    from agent_core.tools.mcp import AccountFiles, Digests, Judged, Listing, McpServer
-    from gateway.config import Settings
+    from agent_core.tools.mcp.contract import AccountFiles, Listing, McpServer
+    from agent_core.tools.mcp.pins import Digests, Judged
+    from gateway.config.settings import Settings
 
 _FAILED = 1
 _SECONDS = 60.0
@@ -37,8 +40,8 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb. Raises `StartError`."""
     verb = {"rm": "remove", None: "list"}.get(arguments.verb, arguments.verb)
     if verb == "list":
-        home = config.open_home(environ)
-        return _list(home, config.add_saved(environ, home))
+        home = open_home(environ)
+        return _list(home, add_saved(environ, home))
     settings = read_settings(environ)
     match verb:
         case "add":
@@ -53,7 +56,11 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 
 def _list(home: Path, environ: Mapping[str, str]) -> int:
-    servers = config.read_mcp_servers(home, environ) if (home / config.MCP_CONFIG).exists() else ()
+    servers: Sequence[McpServer] = ()
+    if (home / MCP_CONFIG).exists():
+        from gateway.config.mcp_file import read_mcp_servers
+
+        servers = read_mcp_servers(home, environ)
     accepted = _ask_accepted(home, servers)
     for server in servers:
         what = server.url or " ".join(server.argv)
@@ -80,10 +87,12 @@ def _serve(settings: "Settings", person: str) -> int:
 
 
 def _add(settings: "Settings", arguments: argparse.Namespace) -> int:
+    from gateway.config.mcp_file import add_mcp_server
+
     table = _make_table(arguments)
-    is_first = not (settings.home / config.MCP_CONFIG).exists()
-    server = config.add_mcp_server(settings.home, arguments.name, table, settings.environ)
-    print(f"Added to {settings.home / config.MCP_CONFIG}; {_FIRST if is_first else _FURTHER}.")
+    is_first = not (settings.home / MCP_CONFIG).exists()
+    server = add_mcp_server(settings.home, arguments.name, table, settings.environ)
+    print(f"Added to {settings.home / MCP_CONFIG}; {_FIRST if is_first else _FURTHER}.")
     return _show(settings, server, arguments, accepts=True)
 
 
@@ -121,17 +130,21 @@ def _read_pairs(given: Sequence[str] | None) -> dict[str, str]:
 
 
 def _remove(settings: "Settings", name: str) -> int:
-    config.remove_mcp_server(settings.home, name)
+    from gateway.config.mcp_file import locate_mcp_programs, locate_mcp_tokens, remove_mcp_server
+
+    remove_mcp_server(settings.home, name)
     if _has_database(settings.home):
-        operations.perform(settings.home, "mcp.forget", {"server": name})
-    config.locate_mcp_tokens(settings.home).remove(name)
-    folder = config.locate_mcp_programs(settings.home, settings.environ).folder / name
+        client.perform(settings.home, "mcp.forget", {"server": name})
+    locate_mcp_tokens(settings.home).remove(name)
+    folder = locate_mcp_programs(settings.home, settings.environ).folder / name
     print(f"Removed {name}." + (f" Its folder {folder} is kept." if folder.exists() else ""))
     return 0
 
 
 def _find(settings: "Settings", name: str) -> "McpServer":
-    servers = {one.name: one for one in config.read_mcp_servers(settings.home, settings.environ)}
+    from gateway.config.mcp_file import read_mcp_servers
+
+    servers = {one.name: one for one in read_mcp_servers(settings.home, settings.environ)}
     if name not in servers:
         raise StartError(
             f"There is no MCP server {name}; {suggest(name, servers)}"
@@ -145,16 +158,18 @@ def _show(
     settings: "Settings", server: "McpServer", arguments: argparse.Namespace, *, accepts: bool
 ) -> int:
     """Connect to a server and list its tools; if the owner agrees, accept those that wait."""
+    from agent_core.tools.mcp.pins import Pins, judge, list_digests
+
     if server.fault:
         raise StartError(f"The server {server.name} {server.fault}.")
     try:
         protocol, listing = _look(settings, server, arguments.whose or "")
-    except (mcp.McpUnavailable, TimeoutError) as error:
+    except (McpUnavailable, TimeoutError) as error:
         reason = str(error) or f"did not answer within {_SECONDS:g} s"
         print(f"The server {server.name} {reason}.", file=sys.stderr)
         return _FAILED
     accepted = _ask_accepted(settings.home, [server])[server.name]
-    judged = mcp.judge(listing, mcp.Pins(accepted=accepted))
+    judged = judge(listing, Pins(accepted=accepted))
     print(f"{server.name} speaks MCP {protocol} and has {len(listing.tools)} tools.")
     _print_tools(listing, judged)
     if judged.is_complete:
@@ -165,37 +180,43 @@ def _show(
     if not (getattr(arguments, "yes", False) or _confirm()):
         print(f"Nobody can use them yet; `talaria mcp accept {server.name}` accepts them.")
         return 0
-    digests = mcp.list_digests(listing)
+    digests = list_digests(listing)
     asked = {"server": server.name, "digests": digests, "adds": server.has_own_accounts}
-    operations.perform(settings.home, "mcp.accept", asked)
+    client.perform(settings.home, "mcp.accept", asked)
     print("Accepted.")
     return 0
 
 
 def _look(settings: "Settings", server: "McpServer", whose: str) -> "tuple[str, Listing]":
     """Connect with the account of a person, or of the only owner, and list the tools."""
-    home, folder = settings.home, config.locate_mcp_tokens(settings.home)
+    from agent_core.tools.mcp.listing import dump_listing
+    from agent_core.tools.mcp.token_files import TokenFolder, make_key
+    from gateway.config.mcp_file import locate_mcp_tokens
+
+    home, folder = settings.home, locate_mcp_tokens(settings.home)
     if not server.has_oauth:
         return asyncio.run(_connect(settings, server, None))
     asked = {"server": server.name, "person": whose, "shared": server.is_shared}
-    found = operations.perform(home, "mcp.account", asked) if _has_database(home) else {"key": ""}
+    found = client.perform(home, "mcp.account", asked) if _has_database(home) else {"key": ""}
     if not found["key"]:
         print("Nobody owns this Talaria yet, so this sign-in is not kept.")
         with TemporaryDirectory() as draft:
-            files = mcp.TokenFolder(Path(draft)).name_files(server.name, mcp.make_key())
+            files = TokenFolder(Path(draft)).name_files(server.name, make_key())
             return asyncio.run(_connect(settings, server, files))
     files = folder.name_files(server.name, found["key"])
     protocol, listing = asyncio.run(_connect(settings, server, files))
-    kept = {**found, "listing": mcp.dump_listing(listing)}
-    operations.perform(home, "mcp.signed_in", kept)
+    kept = {**found, "listing": dump_listing(listing)}
+    client.perform(home, "mcp.signed_in", kept)
     return protocol, listing
 
 
 async def _connect(
     settings: "Settings", server: "McpServer", files: "AccountFiles | None"
 ) -> "tuple[str, Listing]":
-    open_session = await mcp.load_sessions()
-    surroundings = config.locate_mcp_programs(settings.home, settings.environ)
+    from gateway.config.mcp_file import locate_mcp_programs
+
+    open_session = await load_sessions()
+    surroundings = locate_mcp_programs(settings.home, settings.environ)
     async with asyncio.timeout(_SECONDS) as limit:
         ask = partial(_sign_in, limit)
         async with open_session(server, surroundings, lambda: None, ask, files) as session:
@@ -205,7 +226,7 @@ async def _connect(
 async def _sign_in(limit: asyncio.Timeout, link: str) -> str:
     """Let a person sign in. Raises `McpUnavailable` without a terminal."""
     if not sys.stdin.isatty():
-        raise mcp.McpUnavailable(
+        raise McpUnavailable(
             "needs you to sign in; do this in a terminal, or send /connections to Talaria"
         )
     print(f"Open this page and sign in:\n\n  {link}\n")
@@ -221,12 +242,12 @@ def _ask_accepted(home: Path, servers: "Sequence[McpServer]") -> "Mapping[str, D
     names = [server.name for server in servers]
     if not (names and _has_database(home)):
         return {name: {} for name in names}
-    return operations.perform(home, "mcp.list", {"servers": names})
+    return client.perform(home, "mcp.list", {"servers": names})
 
 
 def _has_database(home: Path) -> bool:
     """Return whether Talaria has run here before. If not, no tool can have been accepted."""
-    return (home / config.DATABASE).exists()
+    return (home / DATABASE).exists()
 
 
 def _print_tools(listing: "Listing", judged: "Judged") -> None:

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gateway import config
+from gateway.config.paths import open_home
 from gateway.errors import Declined
-from gateway.interfaces import operations
+from gateway.interfaces.operations import client
 from gateway.texts.privacy import describe_remains
 
 _LONG = 3600.0
@@ -16,26 +16,26 @@ _LONG = 3600.0
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
-    home = config.open_home(environ)
+    home = open_home(environ)
     verb = arguments.verb
     if verb == "claim":
-        answer = operations.perform(home, "people.claim", {})
+        answer = client.perform(home, "people.claim", {})
         print(
             f"{answer['code']}\nSend  /claim {answer['code']}  to the bot, in a direct message."
             f" On Slack, send  /talaria claim {answer['code']}  instead."
             " It works once, within 24 hours. Earlier codes are invalid now."
         )
     elif verb == "approve":
-        answer = operations.perform(home, "people.approve", {"code": arguments.code})
+        answer = client.perform(home, "people.approve", {"code": arguments.code})
         print(f"{answer['name']} can talk to Talaria now.")
     elif verb == "export":
         asked = {"slug": arguments.slug, "target": str(arguments.file)}
-        answer = operations.perform(home, "people.export", asked, timeout=_LONG)
+        answer = client.perform(home, "people.export", asked, timeout=_LONG)
         print(f"Written to {answer['target']}.")
     elif verb == "erase":
         _erase(home, arguments.slug, is_asked=not arguments.yes)
     else:
-        listed = operations.perform(home, "people.list", {})["people"]
+        listed = client.perform(home, "people.list", {})["people"]
         print("\n".join(map(_describe, listed)) or "Nobody yet.")
     return 0
 
@@ -43,14 +43,14 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
 def _erase(home: Path, slug: str, *, is_asked: bool) -> None:
     """Erase a person after confirmation. Raises `Declined` if the typed name differs."""
     if is_asked:
-        found = operations.perform(home, "people.look", {"slug": slug})
+        found = client.perform(home, "people.look", {"slug": slug})
         print(
             f"This permanently deletes all data of {found['name']}:"
             " conversations, memory, archive, files and accounts."
         )
         if input(f"Type {slug} to continue: ").strip() != slug:
             raise Declined("No data was deleted.")
-    done = operations.perform(home, "people.erase", {"slug": slug}, timeout=_LONG)
+    done = client.perform(home, "people.erase", {"slug": slug}, timeout=_LONG)
     print(f"{done['name']} is erased. {describe_remains(done['backups'], done['outside'])}")
 
 

@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Mapping
 
-from gateway import config
+from gateway.config.paths import find_home
 from gateway.interfaces.parser import Parser
 
 
@@ -16,4 +16,4 @@ def configure(parser: Parser) -> None:
 
 def announce(_: argparse.Namespace, environ: Mapping[str, str]) -> str:
     """Return a line that says what the command does."""
-    return f"Plug-ins that are installed, or in {config.find_home(environ)}:"
+    return f"Plug-ins that are installed, or in {find_home(environ)}:"

@@ -15,15 +15,9 @@ from agent_core.state.backups.encryption import KEY, Keys
 from agent_core.state.backups.making import find_sign
 from agent_core.state.backups.restoring import Place, Restored, rehearse, restore
 from agent_core.state.backups.switching import finish_switch
-from gateway.config import (
-    BACKUPS,
-    DATABASE,
-    RUNTIME_NAMES,
-    add_saved,
-    find_home,
-    make_bucket,
-    make_home,
-)
+from gateway.config.backups.table import make_bucket
+from gateway.config.files.env_file import add_saved
+from gateway.config.paths import BACKUPS, DATABASE, RUNTIME_NAMES, find_home, make_home
 from gateway.errors import Mistaken
 from gateway.interfaces.operations.client import is_served
 from gateway.interfaces.parser import read_path

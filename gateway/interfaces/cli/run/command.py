@@ -4,8 +4,10 @@ import argparse
 import sys
 from collections.abc import Mapping
 
-from gateway.config import CONFIG_NAME, DATABASE, ENV_NAME, Settings, load
-from gateway.interfaces.cli import setup
+from gateway.config.paths import CONFIG_NAME, DATABASE, ENV_NAME
+from gateway.config.settings import Settings, load
+from gateway.interfaces.cli.setup import command
+from gateway.interfaces.cli.setup.hello import wait_for_hello
 from gateway.interfaces.foreground import serve
 
 
@@ -16,8 +18,8 @@ def run(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """
     given = dict(environ)  # `load` wipes the process's own keys
     found = load(environ)
-    if _is_new(found) and sys.stdin.isatty() and sys.stdout.isatty() and setup.offer(given):
-        serve(load(given), setup.wait_for_hello)
+    if _is_new(found) and sys.stdin.isatty() and sys.stdout.isatty() and command.offer(given):
+        serve(load(given), wait_for_hello)
     else:
         serve(found)
     return 0

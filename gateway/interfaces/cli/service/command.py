@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from shutil import which
 
-from gateway.config import find_home, make_home
+from gateway.config.paths import find_home, make_home
 from gateway.errors import Declined, StartError
 from gateway.interfaces.cli.service.autostart import Manager, Service, make_launchd, make_systemd
 from gateway.interfaces.operations.client import is_served

@@ -1,6 +1,6 @@
 """The arguments of `talaria setup`, which `--help` and the completions need."""
 
-from agent_core.agent.prompt import VOICES
+from agent_core.agent.prompt.persona import VOICES
 from gateway.interfaces.cli.setup.platforms import PLATFORMS
 from gateway.interfaces.parser import Parser
 

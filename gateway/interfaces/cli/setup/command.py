@@ -4,15 +4,17 @@ import argparse
 import sys
 from collections.abc import Iterator, Mapping
 
-from agent_core.agent.prompt import VOICES
-from gateway.config import CONFIG_NAME, ENV_NAME, SECRET_VARIABLES, load
+from agent_core.agent.prompt.persona import VOICES
+from gateway.config.paths import CONFIG_NAME, ENV_NAME
+from gateway.config.settings import load
+from gateway.config.sources import SECRET_VARIABLES
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.cli.setup import steps
 from gateway.interfaces.cli.setup.dialogue import confirm
 from gateway.interfaces.cli.setup.hello import wait_for_hello
 from gateway.interfaces.cli.setup.home import SetupHome
 from gateway.interfaces.cli.setup.platforms import PLATFORMS
-from gateway.interfaces.doctor import check_model, check_platform
+from gateway.interfaces.doctor.probes import check_model, check_platform
 from gateway.interfaces.foreground import serve
 from gateway.interfaces.operations.people import clean_name
 

@@ -5,7 +5,7 @@ import asyncio
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from gateway.bootstrap.lifecycle import Gateway
-from gateway.people import UNATTENDED
+from gateway.people.admission import UNATTENDED
 
 _POLL = 0.5
 """Seconds between two checks for the owner's account."""

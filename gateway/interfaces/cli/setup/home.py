@@ -5,21 +5,15 @@ from collections.abc import Mapping
 from itertools import chain, count
 from pathlib import Path
 
-from agent_core.agent.prompt import make_soul
+from agent_core.agent.prompt.persona import make_soul
 from agent_core.state.backups.switching import finish_switch
 from agent_core.state.engine.database import Database
-from gateway.config import (
-    CONFIG_NAME,
-    DATABASE,
-    add_saved,
-    change_config,
-    change_env,
-    find_home,
-    load,
-    make_home,
-)
+from gateway.config.files.config_file import change_config
+from gateway.config.files.env_file import add_saved, change_env
+from gateway.config.paths import CONFIG_NAME, DATABASE, find_home, make_home
+from gateway.config.settings import load
 from gateway.errors import StartError
-from gateway.interfaces.operations import is_served, perform
+from gateway.interfaces.operations.client import is_served, perform
 
 _SOUL, _OLD_SOUL = "SOUL.md", "SOUL.md.old"
 

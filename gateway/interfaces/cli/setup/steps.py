@@ -5,15 +5,15 @@ from dataclasses import dataclass
 
 import tzlocal
 
-from agent_core.agent.prompt import VOICES
-from agent_core.tools import find_zone
-from gateway.config import load
-from gateway.config import read_zone as read_present_zone
+from agent_core.agent.prompt.persona import VOICES
+from agent_core.tools.time_zones import find_zone
+from gateway.config.files.time_zone import read_zone as read_present_zone
+from gateway.config.settings import load
 from gateway.errors import Declined, Mistaken, SettingsError, StartError
 from gateway.interfaces.cli.setup.dialogue import ask, ask_secret, choose, confirm
 from gateway.interfaces.cli.setup.home import SetupHome
 from gateway.interfaces.cli.setup.platforms import PLATFORMS, Platform
-from gateway.interfaces.doctor import check_model, check_platform
+from gateway.interfaces.doctor.probes import check_model, check_platform
 from gateway.interfaces.operations.people import clean_name
 from gateway.interfaces.parser import end_sentence
 

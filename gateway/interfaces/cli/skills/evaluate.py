@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gateway.config import Settings
+from gateway.config.settings import Settings
 from gateway.errors import Declined
 from gateway.interfaces.operations.client import NoGateway, ask
 

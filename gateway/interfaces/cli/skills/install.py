@@ -9,20 +9,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from agent_core.errors import SkillBroken, SkillConflict
-from agent_core.skills import read_skill_folder, show_name
-from agent_core.skills.install import (
-    Finding,
-    ScanReport,
-    StagedSkill,
-    clear_incoming,
-    find_staged,
-    open_source,
-    scan_skill,
-    stage_skill,
-)
-from gateway.config import Settings
+from agent_core.skills.catalog import read_skill_folder, show_name
+from agent_core.skills.install.contract import Finding, ScanReport, StagedSkill
+from agent_core.skills.install.scan import scan_skill
+from agent_core.skills.install.sources import open_source
+from agent_core.skills.install.stage import clear_incoming, find_staged, stage_skill
+from gateway.config.settings import Settings
 from gateway.errors import Declined, Mistaken
-from gateway.interfaces import operations
+from gateway.interfaces.operations import client
 from gateway.interfaces.parser import read_path
 
 _SIGNS = {"danger": "DANGER", "caution": "caution", "note": "note"}
@@ -49,7 +43,7 @@ def install(arguments: argparse.Namespace, settings: Settings, environ: Mapping[
             "tree": staged.tree,
             "agrees": True,
         }
-        operations.perform(settings.home, "skills.install", asked, load_settings=lambda: settings)
+        client.perform(settings.home, "skills.install", asked, load_settings=lambda: settings)
     print(f"The skill {staged.name} is installed; new conversations list it.")
     print("Your yes holds for these files; after a change, its scripts wait for `skills agree`.")
     return 0

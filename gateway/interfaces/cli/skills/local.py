@@ -5,17 +5,17 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from agent_core.errors import SkillBroken, SkillConflict, SkillMissing
-from agent_core.skills import (
+from agent_core.skills.agreements import agree
+from agent_core.skills.catalog import (
     SKILL_FILE,
-    Skill,
     SkillCatalog,
-    agree,
     list_skill_folders,
     read_skill_folder,
 )
-from agent_core.skills.tools import TOOLS
-from gateway.commands import COMMANDS, HIDDEN
-from gateway.config import Settings
+from agent_core.skills.parser import Skill
+from agent_core.skills.tools.scripts import TOOLS
+from gateway.commands.catalog import COMMANDS, HIDDEN
+from gateway.config.settings import Settings
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.cli.skills import evaluate, install
 from gateway.interfaces.waiting import read_settings

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from gateway.config import find_home
+from gateway.config.paths import find_home
 from gateway.errors import Declined, StartError
 from gateway.interfaces.cli.top.picture import draw
 from gateway.interfaces.operations.client import NoGateway, ask, fetch_health

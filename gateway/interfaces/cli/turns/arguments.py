@@ -4,7 +4,7 @@ import argparse
 from datetime import date, datetime, time
 from typing import get_args
 
-from agent_core.agent.replay import TrajectoryFormat
+from agent_core.agent.replay.formats import TrajectoryFormat
 from gateway.interfaces.parser import Parser, read_path
 
 _SHOWN = 20

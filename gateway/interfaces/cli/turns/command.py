@@ -3,10 +3,13 @@
 import argparse
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
-from gateway import config
-from gateway.interfaces import operations
+from gateway.config.paths import open_home
+from gateway.interfaces.operations import client
+from gateway.interfaces.operations.client import require_database
+from gateway.interfaces.waiting import load_settings
 from gateway.texts.system_jobs import describe_replay, describe_requests
 
 _LONGEST = 300
@@ -21,12 +24,12 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         return _export(arguments, environ)
     verb = "requests" if vars(arguments).get("prompt") else arguments.verb
     is_one = verb in ("show", "requests", "replay")
-    home = config.open_home(environ)
+    home = open_home(environ)
     if verb == "replay":
-        operations.require_database(home)
+        require_database(home)
         print(f"Replaying turn {arguments.id} ...", flush=True)
-    answer = operations.perform(
-        home, f"turns.{verb}", vars(arguments), load_settings=lambda: config.load(environ)
+    answer = client.perform(
+        home, f"turns.{verb}", vars(arguments), load_settings=partial(load_settings, environ)
     )
     if is_one:
         print("\n".join(_DESCRIBE[verb](answer)))
@@ -47,7 +50,7 @@ def _export(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         "since": arguments.since and int(arguments.since.timestamp() * 1000),
         "redact": arguments.redact,
     }
-    written = operations.perform(config.open_home(environ), "turns.export", asked, timeout=_LONG)
+    written = client.perform(open_home(environ), "turns.export", asked, timeout=_LONG)
     count = written["count"]
     print(f"Wrote {count} conversation{'' if count == 1 else 's'} to {written['target']}.")
     return 0

@@ -4,11 +4,14 @@ import argparse
 import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gateway import config
-from gateway.interfaces import operations
+from gateway.config.paths import open_home
+from gateway.interfaces.operations import client
+from gateway.interfaces.operations.client import is_served
+from gateway.interfaces.waiting import load_settings
 
 _PATIENCE, _LOOK = 20.0, 0.2
 """Seconds to wait for a receiver, which has 15 to answer, and seconds between two checks."""
@@ -16,9 +19,9 @@ _PATIENCE, _LOOK = 20.0, 0.2
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
-    home, verb = config.open_home(environ), arguments.verb or "list"
-    answer = operations.perform(
-        home, f"webhooks.{verb}", vars(arguments), load_settings=lambda: config.load(environ)
+    home, verb = open_home(environ), arguments.verb or "list"
+    answer = client.perform(
+        home, f"webhooks.{verb}", vars(arguments), load_settings=partial(load_settings, environ)
     )
     if verb == "test":
         print(_show_test(home, arguments.number, answer["delivery"]["id"]))
@@ -30,9 +33,9 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
 def _show_test(home: Path, number: int, delivery: int) -> str:
     """Wait for the result of a test event. Without a gateway, its next start sends the event."""
     end = time.monotonic() + _PATIENCE
-    while operations.is_served(home) and time.monotonic() < end:
+    while is_served(home) and time.monotonic() < end:
         asked = {"number": number, "limit": 1, "before": delivery + 1}
-        (found,) = operations.ask(home, "webhooks.deliveries", asked)["deliveries"]
+        (found,) = client.ask(home, "webhooks.deliveries", asked)["deliveries"]
         if found["state"] == "sent":
             return f"The receiver accepted it (status {found['status']})."
         if found["reason"]:

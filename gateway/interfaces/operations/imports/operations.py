@@ -4,21 +4,18 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from agent_core.agent.prompt import SOUL_LIMIT
+from agent_core.agent.prompt.soul_file import SOUL_LIMIT
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import PersonId
-from agent_core.memory import (
-    ArchiveContent,
-    Edit,
-    Refusal,
-    SoulFile,
-    find_flaw,
-    insert_entry,
-)
+from agent_core.memory.archive.entries import ArchiveContent
+from agent_core.memory.archive.writes import insert_entry
+from agent_core.memory.changes import Edit, Refusal
+from agent_core.memory.files import find_flaw
+from agent_core.memory.soul.soul import SoulFile
 from agent_core.state.memory.ledger import Origin
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
-from agent_core.tools import find_secret
+from agent_core.tools.secret_scan import find_secret
 from agent_core.transcript import make_source
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.operations.contract import (

@@ -1,5 +1,1 @@
 """Operations on outgoing webhooks."""
-
-from gateway.interfaces.operations.webhooks.operations import (
-    WEBHOOK_OPERATIONS as WEBHOOK_OPERATIONS,
-)

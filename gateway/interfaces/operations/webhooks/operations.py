@@ -21,8 +21,9 @@ from gateway.interfaces.operations.contract import (
     read_limit,
     read_text,
 )
-from gateway.outbound import find_now
-from gateway.outbound.webhooks import make_secret, make_test
+from gateway.outbound.event_feed import find_now
+from gateway.outbound.webhooks.events import make_test
+from gateway.outbound.webhooks.signatures import make_secret
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,31}")
 _NEWEST = 2**62

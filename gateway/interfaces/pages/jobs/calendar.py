@@ -10,23 +10,17 @@ from zoneinfo import ZoneInfo
 
 from agent_core.ids import JobId, TurnId
 from agent_core.localization import name_month
-from agent_core.schedule import (
-    Slot,
-    describe_timing,
-    find_zone,
-    first_slot,
-    load_timing,
-    milliseconds,
-    next_slot_of,
-    walk_after,
-    walk_slots,
-)
+from agent_core.schedule.descriptions import describe_timing
+from agent_core.schedule.job_editor import next_slot_of
+from agent_core.schedule.occurrences import first_slot, walk_after, walk_slots
+from agent_core.schedule.triggers import load_timing, milliseconds
+from agent_core.schedule.wall_clock import Slot, find_zone
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import calendar_runs
 from agent_core.state.jobs import jobs as stored
 from agent_core.state.jobs.job_runs import RunState
 from agent_core.state.jobs.jobs import Job
-from agent_core.tools import local_time
+from agent_core.tools.clock import local_time
 from gateway.interfaces.pages.views import Fields, Look
 from gateway.texts.console import jobs as texts
 

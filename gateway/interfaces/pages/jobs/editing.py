@@ -8,13 +8,10 @@ from typing import Any, get_args
 
 from starlette.responses import Response
 
-from agent_core.schedule import (
-    InvalidJob,
-    describe_timing,
-    find_zone,
-    load_timing,
-    write_arguments,
-)
+from agent_core.schedule.descriptions import describe_timing
+from agent_core.schedule.job_editor import InvalidJob
+from agent_core.schedule.triggers import load_timing, write_arguments
+from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_versions
 from agent_core.state.jobs.jobs import Job, Target
@@ -25,8 +22,8 @@ from gateway.interfaces.operations import jobs as operations
 from gateway.interfaces.pages.jobs.listing import find_own
 from gateway.interfaces.pages.rendering import render
 from gateway.interfaces.pages.views import Fields, Look, Missing, parse_number
-from gateway.jobs import name_places
-from gateway.people import UNATTENDED
+from gateway.jobs.places import name_places
+from gateway.people.admission import UNATTENDED
 from gateway.texts import jobs as job_texts
 from gateway.texts.console import jobs as texts
 from gateway.texts.general import name_platform

@@ -11,10 +11,11 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people import account_links, people
 from agent_core.state.people.people import Account
 from agent_core.state.queues.outbox import OutboxRow
-from agent_core.tools import local_time
+from agent_core.tools.clock import local_time
 from gateway.interfaces.pages.rendering import render
 from gateway.interfaces.pages.views import Fields, Look, Missing
-from gateway.people import Identity, UnlinkRequest
+from gateway.people.identity import Identity
+from gateway.people.merging import UnlinkRequest
 from gateway.texts.console import people as texts
 
 Joined = Mapping[tuple[str, str], int]

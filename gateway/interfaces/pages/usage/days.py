@@ -6,8 +6,9 @@ from functools import reduce
 from operator import add
 from typing import TypeVar
 
-from agent_core.agent.quotas import day_of
-from agent_core.models import Prices, Usage
+from agent_core.agent.quotas.balance import day_of
+from agent_core.models.catalog import Prices
+from agent_core.models.contract import Usage
 from agent_core.state.conversations.usage_sums import Amounts, UsageSum
 
 DAYS = 30

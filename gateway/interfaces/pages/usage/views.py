@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from agent_core.agent.quotas import QuotaStatus, Unit, Whose
+from agent_core.agent.quotas.balance import Unit, Whose
+from agent_core.agent.quotas.reservations import QuotaStatus
 from agent_core.localization import format_date
 from agent_core.state.conversations import usage_sums
 from agent_core.state.conversations.usage import EVERYONE
 from agent_core.state.conversations.usage_sums import UsageSum
 from agent_core.state.engine.database import Connection
-from agent_core.tools import local_time
+from agent_core.tools.clock import local_time
 from gateway.interfaces.pages import charts
 from gateway.interfaces.pages.usage.days import (
     DAYS,

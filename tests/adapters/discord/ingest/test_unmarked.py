@@ -12,7 +12,7 @@ from adapters.discord.ingest.archived import find_archived
 from adapters.discord.ingest.catchup import Backlog, Start
 from adapters.discord.ingest.unmarked import REST, GuildListing, Rest, read_listing
 from adapters.discord.snowflakes import snowflake_at
-from adapters.toolkit import Json
+from adapters.toolkit.text import Json
 from tests.adapters.discord.rig import ANNA, BEN, direct, queued, room, running
 from tests.adapters.rig import until
 from tests.emulators.discord import DiscordEmulator

@@ -15,7 +15,7 @@ from agent_core.state.conversations import plans
 from agent_core.state.conversations.plans import PlanItem
 from agent_core.state.engine.database import Database
 from agent_core.state.people.people import LEAST_CAP
-from agent_core.tools.selection import SEARCH_TOOL
+from agent_core.tools.selection.catalog import SEARCH_TOOL
 from agent_core.transcript import Message, TextPart, ToolResultPart
 from tests.agent_core.agent.compaction.dialogues import Script, check_pairs
 from tests.agent_core.agent.compaction.rig import CAP, THRESHOLD, Rig, budget, exact, long_dialogue

@@ -2,10 +2,10 @@
 
 import pytest
 
-from agent_core.agent.compaction import IdleCompactor
+from agent_core.agent.compaction.idle import IdleCompactor
 from agent_core.errors import ModelBusy
 from agent_core.ids import ConversationId
-from agent_core.models import Price, Prices
+from agent_core.models.catalog import Price, Prices
 from agent_core.state.engine.database import Database
 from tests.agent_core.agent.compaction.dialogues import Script
 from tests.agent_core.agent.compaction.rig import Rig, budget, exact, long_dialogue

@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 
-from agent_core.agent.loop.contract import ContextWindow, LoopDeps, ModelPolicy, Reserve, TurnInput
+from agent_core.agent.loop.contract import ContextWindow, LoopDeps, Reserve, TurnInput
 from agent_core.agent.loop.guards import Budget, Limits
 from agent_core.agent.loop.loop import Loop
 from agent_core.events import Event, TextGrew, TextReset, TurnEnded
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
 from agent_core.models.contract import Usage
+from agent_core.models.router import ModelPolicy
 from agent_core.tools.contract import MemoryOwner, Tool, ToolResult
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message, TextPart, ToolResultPart, user_message

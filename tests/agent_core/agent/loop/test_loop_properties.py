@@ -15,8 +15,8 @@ from agent_core.errors import (
     ModelUnknown,
 )
 from agent_core.events import ToolEnded, ToolStarted, TurnEnded
-from agent_core.models import ModelPolicy
 from agent_core.models.contract import StopReason, TextDelta, Usage
+from agent_core.models.router import ModelPolicy
 from agent_core.transcript import Part, RawPart, TextPart, ToolResultPart
 from tests.agent_core.agent.loop.rig import HELLO, Rig, shown
 from tests.fakes.model import Piece, Play, call, finish, say

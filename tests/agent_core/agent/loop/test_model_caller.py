@@ -13,8 +13,8 @@ from agent_core.errors import (
     ModelUnreachable,
 )
 from agent_core.events import ModelFault, ModelOutage, TextGrew, TextReset, TurnEnded
-from agent_core.models import ModelPolicy
 from agent_core.models.contract import TextDelta
+from agent_core.models.router import ModelPolicy
 from tests.agent_core.agent.loop.rig import Rig, shown
 from tests.agent_core.agent.loop.test_context_window import SHORT, FakeSpace
 from tests.fakes.journal import FakeJournal

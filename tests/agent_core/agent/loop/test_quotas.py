@@ -14,8 +14,8 @@ from agent_core.errors import (
     ReachedQuota,
 )
 from agent_core.events import TextGrew, TurnEnded
-from agent_core.models import ModelPolicy
 from agent_core.models.contract import ModelRequest, TextDelta, Usage
+from agent_core.models.router import ModelPolicy
 from tests.agent_core.agent.loop.rig import Rig
 from tests.fakes.model import USAGE, Play, ask, call, say
 from tests.fakes.tool import FakeTool

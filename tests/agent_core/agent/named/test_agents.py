@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.agent.named import AgentFolder, KnownNames, find_objection
+from agent_core.agent.named.chain import find_objection
+from agent_core.agent.named.definition import KnownNames
+from agent_core.agent.named.folder import AgentFolder
 from agent_core.agent.prompt.compose import find_prompt_sources
 from agent_core.errors import AgentBroken, SkillMissing
 

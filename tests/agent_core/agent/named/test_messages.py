@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from agent_core.agent.loop.guards import Limits
-from agent_core.agent.named import AgentFolder, MessageAgentTool
+from agent_core.agent.named.folder import AgentFolder
+from agent_core.agent.named.tool import MessageAgentTool
 from agent_core.state.conversations import turns
 from agent_core.state.queues import agent_messages, inbox
-from agent_core.tools import DelegateTool
 from agent_core.tools.contract import ToolContext, ToolResult
+from agent_core.tools.delegation import DelegateTool
 from agent_core.transcript import UntrustedSource
 from tests.agent_core.agent.bench import Bench
 from tests.agent_core.agent.named.test_agents import write

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent_core.agent.quotas import call_in_background
+from agent_core.agent.quotas.background import call_in_background
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.state.conversations import usage
 from agent_core.state.engine.database import Database

@@ -7,7 +7,8 @@ from typing import Any, get_args
 
 import pytest
 
-from agent_core.agent.replay import TrajectoryFormat, render_trajectory
+from agent_core.agent.replay.formats import TrajectoryFormat
+from agent_core.agent.replay.trajectories import render_trajectory
 from agent_core.transcript import Message, TextPart
 from tests.agent_core.agent.replay.test_trajectories import TALK, answer, calling, result, user
 

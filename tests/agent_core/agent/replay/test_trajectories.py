@@ -7,11 +7,12 @@ from typing import Any, get_args
 
 import pytest
 
-from agent_core.agent.replay import Redaction, Trajectory, TrajectoryFormat, render_trajectory
+from agent_core.agent.replay.formats import TrajectoryFormat
+from agent_core.agent.replay.trajectories import Redaction, Trajectory, render_trajectory
 from agent_core.ids import CallId, SessionId
 from agent_core.state.people import people
 from agent_core.state.people.people import NewAccount
-from agent_core.tools import SecretMask
+from agent_core.tools.secret_scan import SecretMask
 from agent_core.transcript import (
     DocumentPart,
     ImagePart,

@@ -3,10 +3,11 @@
 import asyncio
 from pathlib import Path
 
-from agent_core.agent.quotas import AnswerPending, BackgroundModel
-from agent_core.agent.review import Reviewer, ReviewRecord, dump_record
+from agent_core.agent.quotas.background import AnswerPending, BackgroundModel
+from agent_core.agent.review.record import ReviewRecord, dump_record
+from agent_core.agent.review.reviewer import Reviewer
 from agent_core.ids import TurnId
-from agent_core.memory import MemoryStore
+from agent_core.memory.store import MemoryStore
 from agent_core.models.anthropic import create
 from agent_core.state.conversations import messages, turns
 from agent_core.state.conversations.sessions import name_direct

@@ -8,12 +8,17 @@ import signal
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
-from agent_core.agent.quotas import BackgroundModel
-from agent_core.agent.review import EndedTurn, Reviewer, ReviewRules, dump_record, enqueue_due
+from agent_core.agent.quotas.background import BackgroundModel
+from agent_core.agent.review.record import dump_record
+from agent_core.agent.review.reviewer import Reviewer
+from agent_core.agent.review.triggers import EndedTurn, ReviewRules, enqueue_due
 from agent_core.ids import CallId
-from agent_core.memory import MemoryLimits, MemoryStore, scan_all
+from agent_core.memory.store import MemoryLimits, MemoryStore
+from agent_core.memory.sync import scan_all
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
-from agent_core.skills import Drafts, SkillCatalog, write_planned
+from agent_core.skills.catalog import SkillCatalog
+from agent_core.skills.changes import write_planned
+from agent_core.skills.drafts import Drafts
 from agent_core.state.conversations import messages, turns
 from agent_core.state.conversations.sessions import name_direct
 from agent_core.state.engine.database import Connection, Database

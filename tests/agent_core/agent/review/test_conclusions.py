@@ -7,8 +7,9 @@ from agent_core.agent.review.conclusions import (
     make_conclusion_request,
     read_guesses,
 )
-from agent_core.memory import Premise
-from agent_core.transcript import CallId, ToolCallPart
+from agent_core.ids import CallId
+from agent_core.memory.archive.conclusions import Premise
+from agent_core.transcript import ToolCallPart
 from tests.fakes.model import call
 from tests.tables import check_each
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from agent_core.agent.review import Claim, Doubt, Fault, Verdict, judge
-from agent_core.agent.review.gate import keep_own_words
+from agent_core.agent.review.gate import Claim, Doubt, Fault, Verdict, judge, keep_own_words
 from agent_core.ids import MessageId
 from tests.tables import check_each
 

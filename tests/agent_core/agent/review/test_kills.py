@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.agent.review import load_record
+from agent_core.agent.review.record import load_record
 from agent_core.memory.changes import replay
 from agent_core.memory.files import parse
 from agent_core.state.engine.database import Connection, Database

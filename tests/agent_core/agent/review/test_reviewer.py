@@ -9,19 +9,13 @@ from pathlib import Path
 import pytest
 
 from agent_core.agent.prompt.facts import FactInputs, QuotedMessage, compose_facts
-from agent_core.agent.quotas import BackgroundModel
-from agent_core.agent.review import (
-    EndedTurn,
-    Reviewer,
-    ReviewRecord,
-    ReviewRules,
-    dump_record,
-    enqueue_due,
-    list_records,
-    load_record,
-)
-from agent_core.ids import PersonId, TurnId
-from agent_core.memory import MemoryStore
+from agent_core.agent.quotas.background import BackgroundModel
+from agent_core.agent.review.feed import list_records
+from agent_core.agent.review.record import ReviewRecord, dump_record, load_record
+from agent_core.agent.review.reviewer import Reviewer
+from agent_core.agent.review.triggers import EndedTurn, ReviewRules, enqueue_due
+from agent_core.ids import CallId, PersonId, TurnId
+from agent_core.memory.store import MemoryStore
 from agent_core.models.contract import ModelRequest
 from agent_core.state.conversations import messages, turns
 from agent_core.state.conversations.sessions import name_direct
@@ -31,7 +25,6 @@ from agent_core.state.people.people import NewAccount
 from agent_core.state.queues import reviews, tasks
 from agent_core.state.queues.tasks import Queue, Task
 from agent_core.transcript import (
-    CallId,
     DocumentPart,
     Message,
     TextPart,

@@ -4,12 +4,14 @@ import json
 
 import pytest
 
-from agent_core.agent.quotas import BackgroundModel
-from agent_core.agent.review import Reviewer, ReviewRecord, dump_record, load_record
+from agent_core.agent.quotas.background import BackgroundModel
+from agent_core.agent.review.record import ReviewRecord, dump_record, load_record
+from agent_core.agent.review.reviewer import Reviewer
 from agent_core.agent.review.work import Work, WorkTurn, find_turn, read_lesson
 from agent_core.ids import CallId, TurnId
-from agent_core.memory import MemoryStore
-from agent_core.skills import Drafts, SkillCatalog
+from agent_core.memory.store import MemoryStore
+from agent_core.skills.catalog import SkillCatalog
+from agent_core.skills.drafts import Drafts
 from agent_core.skills.parser import read_skill
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import skill_uses, skills

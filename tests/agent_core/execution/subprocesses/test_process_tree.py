@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.execution import find_bubblewrap
+from agent_core.execution.local import find_bubblewrap
 from agent_core.execution.subprocesses.process_tree import end_abandoned, list_below
 from tests.agent_core.execution.backends import needs_bubblewrap
 

@@ -14,7 +14,7 @@ from agent_core.memory.archive.tool import PAGE, ArchiveTool
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import archive, ledger
 from agent_core.state.memory.archive import ArchiveFilter
-from agent_core.tools.results import RESULT_LIMIT
+from agent_core.tools.contract import RESULT_LIMIT
 from tests.agent_core.memory.archive.conftest import BEGIN, DAY, Caller, meet
 from tests.agent_core.state.rows import Dialogue
 

@@ -15,7 +15,7 @@ from agent_core.memory.recall.query import read_query
 from agent_core.memory.recall.search import search_messages
 from agent_core.state.search import passages
 from agent_core.state.search.search import SearchFilter
-from agent_core.tools import local_time
+from agent_core.tools.clock import local_time
 from bench.retrieval.town import Talkers, build
 
 FIELD = SearchFilter(person_id=PersonId(1), scope="p1", except_turn=TurnId(0))

@@ -4,8 +4,9 @@ from importlib.resources import files
 
 import pytest
 
-from agent_core.memory.recall import find_match, list_held, read_query
+from agent_core.memory.recall.formatting import find_match, list_held
 from agent_core.memory.recall.kinds import list_members
+from agent_core.memory.recall.query import read_query
 from agent_core.state.tokenizer import UNINDEXED, cut, normalize
 
 LEAST_MEMBERS = 5

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from agent_core.errors import ModelBusy, ModelDenied, ModelRejected, ModelUnknown
-from agent_core.models import ModelRouter
 from agent_core.models.anthropic import create
 from agent_core.models.anthropic.answer import read_message
 from agent_core.models.contract import Batches
+from agent_core.models.router import ModelRouter
 from agent_core.transcript import user_message
 from tests.agent_core.models.calls import ask, complete
 from tests.agent_core.models.rig import Rig

@@ -4,9 +4,9 @@ import json
 import sqlite3
 
 from agent_core.ids import CallId, InboxId, MessageId, SessionId
-from agent_core.privacy import Progress, report_to_nobody
 from agent_core.privacy.erasure.matcher import parse_words
 from agent_core.privacy.erasure.search import Found, cut_sessions, find_messages
+from agent_core.privacy.progress import Progress, report_to_nobody
 from agent_core.state.conversations import messages
 from agent_core.state.lifecycle.person_data import DataSubject
 from agent_core.transcript import DocumentPart, Message, Part, TextPart, ToolCallPart

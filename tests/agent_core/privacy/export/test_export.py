@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.execution import walk_files
+from agent_core.execution.files import walk_files
 from agent_core.privacy.export.export import ExportArchive
 
 

@@ -12,8 +12,9 @@ import pytest
 
 from agent_core.errors import StoreError
 from agent_core.execution.subprocesses.program import make_command
-from agent_core.privacy import ExportBroken, ExportOrder, Progress, report_to_nobody, run_export
-from agent_core.privacy.export.export_order import dump_order, read_order
+from agent_core.privacy.export.export_order import ExportOrder, dump_order, read_order
+from agent_core.privacy.export.run_export import ExportBroken, run_export
+from agent_core.privacy.progress import Progress, report_to_nobody
 from agent_core.state.conversations import messages
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle.person_data import DataSubject

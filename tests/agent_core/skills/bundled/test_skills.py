@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agent_core.skills.catalog import read_skill_folder
-from agent_core.skills.install import scan_skill
+from agent_core.skills.install.scan import scan_skill
 from agent_core.tools.selection.catalog import PROMPT_TOOLS, RARE_TOOLS, SEARCH_TOOL, USE_TOOL
 from tests.agent_core.skills.bundled.scripts import FOLDER, SCRIPTS
 

@@ -8,16 +8,16 @@ import pytest
 
 from agent_core.errors import SkillConflict
 from agent_core.ids import CallId
-from agent_core.skills import roll_back, write_planned
 from agent_core.skills.catalog import SkillCatalog
-from agent_core.skills.curation import (
-    Merge,
-    Proposal,
+from agent_core.skills.changes import write_planned
+from agent_core.skills.curation.merging import (
     apply_merge,
     choose_texts,
     make_merge_request,
     read_merges,
 )
+from agent_core.skills.curation.record import Merge, Proposal
+from agent_core.skills.decline import roll_back
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import skills
 from agent_core.state.memory.ledger import Origin

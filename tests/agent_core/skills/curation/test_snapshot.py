@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 
 from agent_core.errors import SkillConflict
-from agent_core.skills import archive_skill, note_loaded, write_planned
 from agent_core.skills.catalog import SkillCatalog, list_skill_folders
-from agent_core.skills.changes import check_create, plan
-from agent_core.skills.curation import (
+from agent_core.skills.changes import check_create, plan, write_planned
+from agent_core.skills.curation.snapshot import (
     RestoredSnapshot,
     list_snapshots,
     restore_snapshot,
     take_snapshot,
 )
+from agent_core.skills.ledger_sync import archive_skill, note_loaded
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import skills
 from agent_core.state.memory.ledger import Origin

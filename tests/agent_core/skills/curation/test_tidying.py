@@ -5,16 +5,13 @@ import json
 import pytest
 
 from agent_core.ids import CallId
-from agent_core.skills.curation import (
-    CurationRecord,
-    Tidying,
-    dump_record,
-    load_record,
+from agent_core.skills.curation.record import CurationRecord, Tidying, dump_record, load_record
+from agent_core.skills.curation.tidying import (
+    KnownEntry,
     make_edits,
     make_tidy_request,
     read_tidyings,
 )
-from agent_core.skills.curation.tidying import KnownEntry
 from agent_core.transcript import ToolCallPart
 
 DAY = 86_400_000

@@ -8,8 +8,7 @@ import pytest
 
 from agent_core.errors import SkillBroken
 from agent_core.ids import TurnId
-from agent_core.skills.evaluation import add_cases, read_cases
-from agent_core.skills.evaluation.cases import EVALS
+from agent_core.skills.evaluation.cases import EVALS, add_cases, read_cases
 
 
 def write(place: Path, text: str) -> Path:

@@ -2,12 +2,12 @@
 
 import pytest
 
-from agent_core.skills.evaluation import EvalRecord, Run, dump_record, judge_runs, load_record
 from agent_core.skills.evaluation.cases import Check, CheckKind
-from agent_core.skills.evaluation.record import Arm
+from agent_core.skills.evaluation.record import Arm, EvalRecord, Run, dump_record, load_record
 from agent_core.skills.evaluation.verdict import (
     Found,
     find_failure,
+    judge_runs,
     list_own_numbers,
     read_status,
 )

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.skills.install import ScanReport, scan_skill
+from agent_core.skills.install.contract import ScanReport
+from agent_core.skills.install.scan import scan_skill
 from tests.agent_core.skills.test_catalog import write_skill
 
 

@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from agent_core.errors import CoreError
-from agent_core.execution import Backend, LocalBackend
-from agent_core.skills import SkillCatalog, agree
+from agent_core.execution.contract import Backend
+from agent_core.execution.local import LocalBackend
+from agent_core.skills.agreements import agree
+from agent_core.skills.catalog import SkillCatalog
 from agent_core.skills.ledger_sync import record_text
-from agent_core.skills.tools import SkillScripts, offers_scripts
-from agent_core.skills.tools.scripts import name_tool, read_script
+from agent_core.skills.tools.scripts import SkillScripts, name_tool, offers_scripts, read_script
 from agent_core.state.memory.ledger import Origin
 from tests.agent_core.execution.test_skill_tools import TALLY, list_by_name, opened, write
 from tests.agent_core.skills.tools.test_workspace_copy import LIMITS

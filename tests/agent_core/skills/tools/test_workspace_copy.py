@@ -8,14 +8,18 @@ from pathlib import Path
 import pytest
 
 from agent_core.errors import WorkspaceError
-from agent_core.execution import Backend, LocalBackend, SandboxLimits
+from agent_core.execution.contract import Backend
+from agent_core.execution.local import LocalBackend
+from agent_core.execution.sandbox import SandboxLimits
 from agent_core.ids import PersonId
-from agent_core.skills import agree
+from agent_core.skills.agreements import agree
 from agent_core.skills.catalog import SkillCatalog
-from agent_core.skills.tools import SkillDirectory, make_skill_tools
+from agent_core.skills.tools.directory import SkillDirectory
+from agent_core.skills.tools.toolset import make_skill_tools
 from agent_core.skills.tools.workspace_copy import copy_files
 from agent_core.state.engine.database import Database
-from agent_core.tools import MemoryOwner, Toolbox
+from agent_core.tools.contract import MemoryOwner
+from agent_core.tools.toolbox import Toolbox
 from tests.agent_core.skills.test_catalog import write_skill
 from tests.agent_core.tools.test_toolbox import CONTEXT, run
 

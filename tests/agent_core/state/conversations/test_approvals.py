@@ -13,7 +13,8 @@ from agent_core.state.conversations import approvals
 from agent_core.state.conversations.approvals import NewApproval
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
-from agent_core.tools.policy import Action, ApprovalRequest
+from agent_core.tools.policy.contract import Action
+from agent_core.tools.policy.requests import ApprovalRequest
 from tests.databases import open_database
 
 ANA, BEN = PersonId(1), PersonId(2)

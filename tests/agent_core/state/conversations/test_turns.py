@@ -5,7 +5,8 @@ import sqlite3
 import pytest
 
 from agent_core.ids import CallId, TurnId
-from agent_core.models import Usage, bill
+from agent_core.models.catalog import bill
+from agent_core.models.contract import Usage
 from agent_core.state.conversations import turns, usage
 from agent_core.state.conversations.turns import Step, TurnRequest
 from agent_core.state.engine.database import Connection

@@ -14,18 +14,11 @@ from typing import Any
 
 import httpx2
 
-from agent_core.tools.mcp import (
-    CallHooks,
-    Form,
-    FormAnswer,
-    McpServer,
-    McpSession,
-    PageLink,
-    RunningCall,
-    Surroundings,
-    TokenFolder,
-)
+from agent_core.tools.mcp.calls import CallHooks, RunningCall
+from agent_core.tools.mcp.contract import McpServer, McpSession, Surroundings
+from agent_core.tools.mcp.forms import Form, FormAnswer, PageLink
 from agent_core.tools.mcp.session import open_session
+from agent_core.tools.mcp.token_files import TokenFolder
 
 DOCUMENT = "https://conformance-test.local/client-metadata.json"
 ARGUMENTS = {"add_numbers": {"a": 5, "b": 3}}

@@ -7,15 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.execution import find_bubblewrap
-from agent_core.tools.mcp import (
-    CallHooks,
-    CallOutcome,
-    McpServer,
-    McpSession,
-    RunningCall,
-    Surroundings,
-)
+from agent_core.execution.local import find_bubblewrap
+from agent_core.tools.mcp.calls import CallHooks, RunningCall
+from agent_core.tools.mcp.contract import CallOutcome, McpServer, McpSession, Surroundings
 from agent_core.tools.mcp.session import open_session
 
 HERE = Path(__file__).parent

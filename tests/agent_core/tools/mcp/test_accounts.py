@@ -13,20 +13,18 @@ from pathlib import Path
 import pytest
 
 from agent_core.ids import PersonId
-from agent_core.state.engine.database import Connection, Database, Observer
+from agent_core.state.engine.connection import Observer
+from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import erase_person, merge_people, split_person
 from agent_core.state.people import mcp_accounts, people
 from agent_core.state.people.people import NewAccount
 from agent_core.tools.contract import Tool
-from agent_core.tools.mcp import (
-    Judged,
-    McpServer,
-    McpServers,
-    SignInUnavailable,
-    Surroundings,
-    Timings,
-    TokenFolder,
-)
+from agent_core.tools.mcp.contract import McpServer, Surroundings
+from agent_core.tools.mcp.hub import McpServers
+from agent_core.tools.mcp.pins import Judged
+from agent_core.tools.mcp.sign_in import SignInUnavailable
+from agent_core.tools.mcp.supervisor import Timings
+from agent_core.tools.mcp.token_files import TokenFolder
 from tests.agent_core.tools.contexts import make_context
 from tests.agent_core.tools.mcp import oauth_server
 from tests.agent_core.tools.mcp.oauth_server import OAuthServer, sign_in

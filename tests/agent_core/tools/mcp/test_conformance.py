@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.tools.mcp import McpUnavailable
+from agent_core.tools.mcp.contract import McpUnavailable
 from tests.agent_core.tools.mcp.conformance_client import visit
 from tests.agent_core.tools.mcp.test_npm_servers import FOLDER
 

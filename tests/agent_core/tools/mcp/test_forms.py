@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from agent_core.tools.mcp import CallHooks, Form, FormAnswer, PageLink, RunningCall
-from agent_core.tools.mcp.forms import FormRefused, read_form, read_link
+from agent_core.tools.mcp.calls import CallHooks, RunningCall
+from agent_core.tools.mcp.forms import Form, FormAnswer, FormRefused, PageLink, read_form, read_link
 from tests.agent_core.tools.mcp.conftest import Open, call, python_server
 
 TEXT = {"type": "string"}

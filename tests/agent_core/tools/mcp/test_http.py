@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import pytest
 
-from agent_core.tools.mcp import McpServer, McpUnavailable
+from agent_core.tools.mcp.contract import McpServer, McpUnavailable
 from tests.agent_core.tools.mcp.conftest import HERE, Open, call
 from tests.emulators.sources import Sources
 

@@ -12,16 +12,13 @@ from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.people.people import Role
-from agent_core.tools.mcp import (
-    Judged,
-    McpServer,
-    McpServers,
-    Surroundings,
-    Timings,
-    TokenFolder,
-)
+from agent_core.tools.mcp.contract import McpServer, Surroundings
+from agent_core.tools.mcp.hub import McpServers
+from agent_core.tools.mcp.pins import Judged
+from agent_core.tools.mcp.supervisor import Timings
+from agent_core.tools.mcp.token_files import TokenFolder
 from agent_core.tools.mcp.tool import McpTool
-from agent_core.tools.policy import Action
+from agent_core.tools.policy.contract import Action
 from tests.agent_core.tools.contexts import make_context
 from tests.agent_core.tools.mcp.conftest import hostile_server, python_server
 from tests.agent_core.tools.mcp.test_isolation import wait_for

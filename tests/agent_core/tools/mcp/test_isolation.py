@@ -9,18 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.tools.mcp import (
+from agent_core.tools.mcp.contract import (
     CallOutcome,
     Listing,
-    McpConnection,
     McpServer,
     McpSession,
     McpUnavailable,
     OpenSession,
     Surroundings,
-    Timings,
-    load_sessions,
 )
+from agent_core.tools.mcp.loading import load_sessions
+from agent_core.tools.mcp.supervisor import McpConnection, Timings
 from tests.agent_core.tools.mcp.conftest import hostile_server, python_server
 from tests.patience import PATIENCE
 

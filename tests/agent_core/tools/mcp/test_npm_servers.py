@@ -13,15 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.execution import find_bubblewrap
-from agent_core.tools.mcp import (
-    CallHooks,
-    Form,
-    FormAnswer,
-    McpServer,
-    PageLink,
-    RunningCall,
-)
+from agent_core.execution.local import find_bubblewrap
+from agent_core.tools.mcp.calls import CallHooks, RunningCall
+from agent_core.tools.mcp.contract import McpServer
+from agent_core.tools.mcp.forms import Form, FormAnswer, PageLink
 from tests.agent_core.tools.mcp.conftest import Open, call
 
 FOLDER = Path(os.environ.get("MCP_TEST_NPM") or Path.home() / ".cache" / "talaria-mcp-npm")

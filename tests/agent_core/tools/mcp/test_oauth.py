@@ -10,23 +10,21 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from agent_core.tools.mcp import (
+from agent_core.tools.mcp.calls import CallHooks, RunningCall
+from agent_core.tools.mcp.contract import (
     AccountFiles,
-    CallHooks,
+    AskPerson,
     Listing,
-    McpConnection,
     McpServer,
     McpSession,
     McpUnavailable,
-    RunningCall,
     Surroundings,
-    Timings,
-    TokenFolder,
-    load_sessions,
 )
-from agent_core.tools.mcp.contract import AskPerson
+from agent_core.tools.mcp.loading import load_sessions
 from agent_core.tools.mcp.session import open_session
 from agent_core.tools.mcp.sign_in import decline_sign_in
+from agent_core.tools.mcp.supervisor import McpConnection, Timings
+from agent_core.tools.mcp.token_files import TokenFolder
 from tests.agent_core.tools.mcp.oauth_server import OAuthServer, serve, sign_in
 from tests.agent_core.tools.mcp.test_isolation import wait_for
 from tests.emulators.sources import Sources

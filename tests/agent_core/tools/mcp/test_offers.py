@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from agent_core.tools.contract import Tool
-from agent_core.tools.policy import Rule, judge, list_reach
-from agent_core.tools.policy.rules import Facts
+from agent_core.tools.policy.requests import list_reach
+from agent_core.tools.policy.rules import Facts, Rule, judge
 from tests.agent_core.tools.mcp.conftest import python_server
 from tests.agent_core.tools.mcp.test_hub import Open, Stage, make_context, stage
 

@@ -6,8 +6,8 @@ from agent_core.state.conversations import approvals
 from agent_core.state.conversations.approvals import NewApproval
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
-from agent_core.tools.mcp import accept_tools, forget_server, read_pins
-from agent_core.tools.policy import Action
+from agent_core.tools.mcp.pins import accept_tools, forget_server, read_pins
+from agent_core.tools.policy.contract import Action
 from agent_core.tools.policy.shapes import shape_of
 from tests.databases import open_database
 

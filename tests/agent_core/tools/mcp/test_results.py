@@ -8,7 +8,7 @@ from mcp import types
 from agent_core.tools.mcp.contract import McpServer
 from agent_core.tools.mcp.results import read_result
 from agent_core.tools.mcp.tool import make_result
-from agent_core.tools.readers import ReaderPool
+from agent_core.tools.readers.pool import ReaderPool
 from agent_core.tools.results import describe_image
 from agent_core.tools.secret_scan import SecretMask
 from agent_core.tools.text_cleaner import TextCleaner

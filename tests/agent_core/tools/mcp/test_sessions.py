@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent_core.tools.mcp import McpUnavailable
+from agent_core.tools.mcp.contract import McpUnavailable
 from tests.agent_core.tools.mcp.conftest import Open, call, hostile_server, python_server
 from tests.patience import PATIENCE
 

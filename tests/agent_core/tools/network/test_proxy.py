@@ -7,8 +7,14 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from agent_core.tools.network import AllowedHosts, HostLookup, Resolve, SandboxProxy
-from agent_core.tools.network.proxy import MOST_CONNECTIONS, MOST_IN_ALL, ProxySession
+from agent_core.tools.network.lookup import HostLookup, Resolve
+from agent_core.tools.network.proxy import (
+    MOST_CONNECTIONS,
+    MOST_IN_ALL,
+    AllowedHosts,
+    ProxySession,
+    SandboxProxy,
+)
 from tests.agent_core.tools.conftest import Listener
 from tests.agent_core.tools.network.forms import HOSTS, resolve
 from tests.emulators.sources import Sources

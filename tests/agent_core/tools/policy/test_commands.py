@@ -2,7 +2,8 @@
 
 import pytest
 
-from agent_core.tools.policy import Action, list_command_actions
+from agent_core.tools.policy.commands import list_command_actions
+from agent_core.tools.policy.contract import Action
 from tests.tables import check_each
 
 

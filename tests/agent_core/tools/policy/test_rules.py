@@ -5,9 +5,10 @@ from typing import Literal
 import pytest
 
 from agent_core.ids import CallId
-from agent_core.tools.policy import Action, Protected, Rule, judge
+from agent_core.tools.policy.contract import Action
 from agent_core.tools.policy.policy import find_addresses
-from agent_core.tools.policy.rules import Effect, Facts, Verdict, normalize_address
+from agent_core.tools.policy.protected import Protected
+from agent_core.tools.policy.rules import Effect, Facts, Rule, Verdict, judge, normalize_address
 from agent_core.tools.policy.shapes import describe_shape, shape_of
 from agent_core.transcript import (
     SKILLED,

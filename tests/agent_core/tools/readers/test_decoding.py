@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_core.tools.readers import decode
+from agent_core.tools.readers.decoding import decode
 
 
 @pytest.mark.parametrize("charset", ["punycode", "Unicode-Escape", "idna", "undefined", "no\0name"])

@@ -9,7 +9,7 @@ import pytest
 from agent_core.events import ToolStarted
 from agent_core.ids import CallId, PersonId
 from agent_core.tools.contract import Tool, ToolResult
-from agent_core.tools.selection import (
+from agent_core.tools.selection.catalog import (
     MOST_IN_PROMPT,
     PROMPT_TOOLS,
     SEARCH_TOOL,

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from agent_core.ids import CallId
-from agent_core.tools.selection import SEARCH_TOOL, show_found_tools
-from agent_core.tools.selection.found_tools import MOST_KEPT
+from agent_core.tools.selection.catalog import SEARCH_TOOL
+from agent_core.tools.selection.found_tools import MOST_KEPT, show_found_tools
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message, ToolResultPart
 from tests.agent_core.tools.test_toolbox import run

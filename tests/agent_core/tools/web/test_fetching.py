@@ -7,10 +7,11 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
-from agent_core.tools.network import ForbiddenAddress, check_address, check_url
-from agent_core.tools.readers import FetchFailed
+from agent_core.tools.network.addresses import ForbiddenAddress, check_address, check_url
+from agent_core.tools.network.lookup import Resolve
+from agent_core.tools.readers.faults import FetchFailed
 from agent_core.tools.web import fetching
-from agent_core.tools.web.fetching import MOST_BYTES, Fetcher, FetchRequest, Resolve
+from agent_core.tools.web.fetching import MOST_BYTES, Fetcher, FetchRequest
 from tests.agent_core.tools.conftest import Listener
 from tests.agent_core.tools.network.forms import FORMS, PATHS, resolve
 from tests.emulators.sources import Served, Sources

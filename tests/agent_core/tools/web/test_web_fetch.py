@@ -11,8 +11,8 @@ import pytest
 from agent_core.execution.subprocesses.program import make_command
 from agent_core.state.conversations.images import MOST_PAGES
 from agent_core.tools.contract import ToolResult
-from agent_core.tools.policy import Action, DeclaresActions
-from agent_core.tools.readers import ReaderPool
+from agent_core.tools.policy.contract import Action, DeclaresActions
+from agent_core.tools.readers.pool import ReaderPool
 from agent_core.tools.results import hide_secrets
 from agent_core.tools.secret_scan import SecretMask
 from agent_core.tools.text_cleaner import TextCleaner

@@ -12,19 +12,17 @@ from aiohttp import web
 from ddgs.engines import ENGINES as LIBRARY
 
 from agent_core.tools.contract import ToolResult
-from agent_core.tools.policy import Action
-from agent_core.tools.readers import ReaderPool
+from agent_core.tools.policy.contract import Action
+from agent_core.tools.readers.pool import ReaderPool
 from agent_core.tools.toolbox import Toolbox
 from agent_core.tools.web.catalog import WebOptions, make_web_tools
 from agent_core.tools.web.fetching import Fetcher
-from agent_core.tools.web.search import (
-    BraveSearch,
-    DdgsSearch,
-    SearchEngine,
-    SearxngSearch,
-    TavilySearch,
-    ddgs_program,
-)
+from agent_core.tools.web.search import ddgs_program
+from agent_core.tools.web.search.brave import BraveSearch
+from agent_core.tools.web.search.contract import SearchEngine
+from agent_core.tools.web.search.ddgs import DdgsSearch
+from agent_core.tools.web.search.searxng import SearxngSearch
+from agent_core.tools.web.search.tavily import TavilySearch
 from agent_core.tools.web.search_tool import WebSearchTool
 from agent_core.transcript import ToolCallPart
 from tests.agent_core.tools.web.calls import CONTEXT, make_call

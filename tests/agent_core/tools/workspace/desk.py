@@ -4,21 +4,17 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from agent_core.execution import Backend
+from agent_core.execution.contract import Backend
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
 from agent_core.state.engine.database import Database
-from agent_core.tools import (
-    MemoryOwner,
-    Policy,
-    Protected,
-    Rule,
-    SecretMask,
-    Toolbox,
-    ToolContext,
-    ToolResult,
-    make_workspace_tools,
-)
-from agent_core.tools.workspace import BackgroundCommands, BackgroundLimits
+from agent_core.tools.contract import MemoryOwner, ToolContext, ToolResult
+from agent_core.tools.policy.policy import Policy
+from agent_core.tools.policy.protected import Protected
+from agent_core.tools.policy.rules import Rule
+from agent_core.tools.secret_scan import SecretMask
+from agent_core.tools.toolbox import Toolbox
+from agent_core.tools.workspace.background import BackgroundCommands, BackgroundLimits
+from agent_core.tools.workspace.catalog import make_workspace_tools
 from agent_core.transcript import ToolCallPart
 
 SECRET = "sk-ant-abcdefghijklmnopqrstuv"

@@ -12,7 +12,7 @@ from agent_core.state.jobs import processes
 from agent_core.state.lifecycle import erase_person
 from agent_core.state.lifecycle.person_data import DataSubject
 from agent_core.state.queues import inbox
-from agent_core.tools.workspace import PROCESS_EVENTS
+from agent_core.tools.workspace.background import PROCESS_EVENTS
 from agent_core.tools.workspace.process import ProcessTool
 from tests.agent_core.execution.backends import make_local, needs_bubblewrap
 from tests.agent_core.tools.workspace.desk import MOST_BACKGROUND, SECRET, Desk

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_core.tools.policy import list_exports
+from agent_core.tools.policy.exports import list_exports
 from tests.agent_core.execution.backends import needs_bubblewrap
 from tests.agent_core.tools.workspace.desk import Desk
 from tests.tables import check_each

@@ -9,11 +9,12 @@ from urllib.parse import quote
 import pytest
 
 from agent_core.state.engine.database import Database
-from agent_core.tools import SecretMask, Toolbox, ToolResult, make_workspace_tools
-from agent_core.tools.policy import judge
-from agent_core.tools.policy.rules import Facts, Rule
-from agent_core.tools.workspace import NamedSecret, NamedSecrets
-from agent_core.tools.workspace.named_secrets import list_uses
+from agent_core.tools.contract import ToolResult
+from agent_core.tools.policy.rules import Facts, Rule, judge
+from agent_core.tools.secret_scan import SecretMask
+from agent_core.tools.toolbox import Toolbox
+from agent_core.tools.workspace.catalog import make_workspace_tools
+from agent_core.tools.workspace.named_secrets import NamedSecret, NamedSecrets, list_uses
 from agent_core.tools.workspace.terminal import TerminalTool
 from agent_core.transcript import ToolCallPart
 from tests.agent_core.execution.backends import make_local, needs_bubblewrap

@@ -14,14 +14,10 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from agent_core.execution import (
-    Backend,
-    Command,
-    ContainerSettings,
-    DockerBackend,
-    RemoteSettings,
-    run_command,
-)
+from agent_core.execution.contract import Backend, Command
+from agent_core.execution.docker import ContainerSettings, DockerBackend
+from agent_core.execution.running import run_command
+from agent_core.execution.ssh import RemoteSettings
 from agent_core.ids import ConversationId
 from agent_core.tools.workspace.shell import ShellNames, make_shell_command
 from tests.agent_core.execution.accounts import LIMITS

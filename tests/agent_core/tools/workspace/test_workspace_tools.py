@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.execution import LocalBackend
+from agent_core.execution.local import LocalBackend
 from agent_core.ids import CallId
 from agent_core.state.engine.database import Database
-from agent_core.tools import WORKSPACE_TOOLS, SendFileTool, Toolbox, ToolResult
+from agent_core.tools.contract import ToolResult
+from agent_core.tools.send_file import SendFileTool
+from agent_core.tools.toolbox import Toolbox
+from agent_core.tools.workspace.catalog import WORKSPACE_TOOLS
 from agent_core.transcript import ToolCallPart, make_source
 from tests.agent_core.execution.backends import LIMITS, make_local, needs_bubblewrap
 from tests.agent_core.tools.workspace.desk import SECRET, Desk

@@ -35,7 +35,7 @@ from gateway.interfaces.api.resources.webhooks.models import (
     WebhookModel,
 )
 from gateway.interfaces.operations.webhooks import operations
-from gateway.turns import Client
+from gateway.turns.client_calls import Client
 
 _USED = "This Idempotency-Key belongs to another webhook."
 _ACTS = {

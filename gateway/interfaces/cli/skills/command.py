@@ -5,14 +5,16 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from difflib import unified_diff
+from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from agent_core import skills as bodies
-from gateway import config
-from gateway.interfaces import operations
-from gateway.interfaces.cli import skills
+from gateway.config.files.time_zone import read_zone
+from gateway.config.paths import open_home
 from gateway.interfaces.cli.skills.arguments import CHANGES, LOCAL
+from gateway.interfaces.operations import client
+from gateway.interfaces.operations.client import require_database
+from gateway.interfaces.waiting import load_settings
 
 _HASH = re.compile(r"[0-9a-f]{40,64}")
 _HEADS = {
@@ -31,19 +33,21 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     if verb == "check":
         print("Checking skills ...", flush=True)
     if verb in LOCAL:
-        return skills.run_locally(verb, arguments, environ)
+        from gateway.interfaces.cli.skills.local import run_locally
+
+        return run_locally(verb, arguments, environ)
     asked = vars(arguments)
-    home = config.open_home(environ)
+    home = open_home(environ)
     if verb in _HEADS:
-        operations.require_database(home)
+        require_database(home)
         print(_HEADS[verb].format(home=home, name=asked.get("name")), flush=True)
-    answer = operations.perform(
-        home, f"skills.{verb}", asked, load_settings=lambda: config.load(environ)
+    answer = client.perform(
+        home, f"skills.{verb}", asked, load_settings=partial(load_settings, environ)
     )
     if verb in CHANGES:
         print(f"The skill {answer['name']} {CHANGES[verb][1].format(**answer)}")
         return 0
-    zone = config.read_zone(environ, home)
+    zone = read_zone(environ, home)
     print("\n".join(_LINES[verb](answer, zone)))
     return 0
 
@@ -59,6 +63,8 @@ def _list(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
 
 
 def _show(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
+    from agent_core.skills.catalog import show_name
+
     fields = (
         ("License", answer["license"]),
         ("Needs", answer["compatibility"]),
@@ -68,11 +74,11 @@ def _show(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
     )
     wanted = [answer["name"]] if answer["is_wanted"] else []
     return [
-        f"{answer['name']}: {bodies.show_name(' '.join(answer['description'].split()))}",
+        f"{answer['name']}: {show_name(' '.join(answer['description'].split()))}",
         f"{_origin(answer)}, {_describe_use(answer, zone)}{_describe_state(answer, wanted)}",
-        *(bodies.show_name(f"{key}: {value}") for key, value in fields if value),
+        *(show_name(f"{key}: {value}") for key, value in fields if value),
         "",
-        *(bodies.show_name(line.expandtabs()) for line in answer["body"].split("\n")),
+        *(show_name(line.expandtabs()) for line in answer["body"].split("\n")),
     ]
 
 
@@ -147,7 +153,9 @@ def _describe_change(before: str | None, after: str | None) -> str:
 
 
 def _measure(text: str) -> str:
-    return text[1:-1] if not bodies.is_whole(text) else f"{len(text.splitlines())} lines"
+    from agent_core.skills.snapshots import is_whole
+
+    return text[1:-1] if not is_whole(text) else f"{len(text.splitlines())} lines"
 
 
 _LINES: Mapping[str, Callable[[Mapping[str, Any], ZoneInfo], list[str]]] = {
@@ -186,7 +194,9 @@ def _describe_state(one: Mapping[str, Any], wanted: list[str]) -> str:
 
 
 def _report(one: Mapping[str, Any]) -> str:
+    from agent_core.skills.catalog import show_name
+
     if one["fault"]:
         return f"broken: {one['fault']}"
-    line = bodies.show_name(" ".join(one["description"].split()))
+    line = show_name(" ".join(one["description"].split()))
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
