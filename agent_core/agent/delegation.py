@@ -185,9 +185,7 @@ class HelperTurns:
             names.insert(0, turn.agent.name if turn.agent else "")
             turn = turn.parent
         first_id = _find_first(self.parent).id
-        before = await self.services.database.read(
-            lambda c: agent_messages.find_chain(c, turn_id=first_id)
-        )
+        before = await self.services.database.read(agent_messages.find_chain, turn_id=first_id)
         return (*before, *names)
 
     def show_progress(self, call_id: CallId, done: int, total: int) -> None:
@@ -203,7 +201,7 @@ class HelperTurns:
         key = delegated_turns.name_helper(self.parent.id, call_id, number, task.agent)
         person, owner_id = self.parent.person, self._find_owner(task)
         found = await self.services.database.read(
-            lambda c: delegated_turns.find(c, key=key, owner_id=owner_id, person_id=person.id)
+            delegated_turns.find, key=key, owner_id=owner_id, person_id=person.id
         )
         left = task.seconds
         if found is None:

@@ -77,7 +77,7 @@ class ChartTool:
         order = _read_order(arguments)
         if find_spec("matplotlib") is None:  # from the extra `charts`; an import would cost 200 MB
             return ToolResult(text=CHARTS_MISSING, is_error=True)
-        given = await self._database.read(lambda c: files.list_of_turn(c, turn_id=context.turn_id))
+        given = await self._database.read(files.list_of_turn, turn_id=context.turn_id)
         if len({one.call_id for one in given} | {context.call_id}) > MOST_FILES:
             return ToolResult(
                 text=f"Not drawn: an answer carries at most {MOST_FILES} files.", is_error=True

@@ -67,9 +67,7 @@ class GatherTool:
 
         Raises `ToolArgumentError`, and `StoreError`.
         """
-        person = await self._database.read(
-            lambda connection: people.find(connection, person_id=context.person_id)
-        )
+        person = await self._database.read(people.find, person_id=context.person_id)
         if person is None:
             raise ToolArgumentError("there is no person here to gather for")
         zone = person.time_zone or self._services.zone

@@ -53,7 +53,7 @@ class Approval:
         """
         if self._prompter is None:
             return "no owner is available to approve it"
-        name = await self._database.read(lambda c: _name(c, context))
+        name = await self._database.read(_name, context)
         inquiry = UserPrompt(
             person_id=context.person_id,
             turn_id=context.turn_id,
@@ -69,7 +69,7 @@ class Approval:
         )
         answer = await self._prompter.ask(inquiry)
         asked = await self._database.read(
-            lambda c: questions.find_of_call(c, turn_id=context.turn_id, call_id=context.call_id)
+            questions.find_of_call, turn_id=context.turn_id, call_id=context.call_id
         )
         # An earlier process may have asked about another change.
         if asked and not asked.text.startswith(inquiry.text):
@@ -79,7 +79,7 @@ class Approval:
     async def find_approver(self, context: ToolContext) -> str:
         """Name the owner who approved a call. Raises `StoreError`."""
         person = await self._database.read(
-            lambda c: owners.find_approver(c, turn_id=context.turn_id, call_id=context.call_id)
+            owners.find_approver, turn_id=context.turn_id, call_id=context.call_id
         )
         return f"{person.name} (person {person.id})" if person else "an owner"
 

@@ -73,7 +73,7 @@ class SharedMemory:
         """
         found = [await self._load_team(now)]
         if await self._has_blocks():
-            seen = await self._database.read(lambda c: blocks.list_visible(c, person_id=reader))
+            seen = await self._database.read(blocks.list_visible, person_id=reader)
             found += await self.open(seen, now)
         return tuple(found)
 
@@ -118,9 +118,7 @@ class SharedMemory:
         person_id, call_key = shared.person_id, origin.call_key
         if person_id is None or call_key is None:
             return False
-        made = await self._database.read(
-            lambda c: ledger.find_call(c, person_id=person_id, call_key=call_key)
-        )
+        made = await self._database.read(ledger.find_call, person_id=person_id, call_key=call_key)
         return bool(made)
 
     async def _has_blocks(self) -> bool:
@@ -140,9 +138,7 @@ class SharedMemory:
         return await self._with_entries(team, now) if self._team is not None else team
 
     async def _make_team(self, now: int) -> PersonId:
-        self._team = await self._database.write(
-            "memory.team", lambda connection: blocks.make_team(connection, now=now)
-        )
+        self._team = await self._database.write("memory.team", blocks.make_team, now=now)
         return self._team
 
     async def _with_entries(self, shared: SharedList, now: int) -> SharedList:

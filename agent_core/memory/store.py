@@ -167,7 +167,7 @@ class MemoryStore:
         memory_list = self._list(person_id, target)
         if size(entries) <= memory_list.limit:
             return memory_list.limit
-        return await self._database.read(lambda connection: find_bound(connection, memory_list))
+        return await self._database.read(find_bound, memory_list)
 
     async def compare(
         self, person_id: PersonId, slug: str, now: int, *, kind: Kind = "human"
@@ -316,16 +316,14 @@ class MemoryStore:
         memory_list = self._list(person_id, target)
         try:
             seen = await self._read(path)
-            agreed = await self._database.read(
-                lambda connection: find_if_in_sync(connection, memory_list, seen)
-            )
+            agreed = await self._database.read(find_if_in_sync, memory_list, seen)
             if agreed is not None:
                 return agreed
             result = await self._sync({memory_list: path}, no_change, now)
             return result.lists[0].entries
         except OSError as error:
             _log.warning("can't read a memory file, using the ledger instead: %s", error)
-            return await self._database.read(lambda connection: find_list(connection, memory_list))
+            return await self._database.read(find_list, memory_list)
 
     async def _sync(
         self, places: Mapping[MemoryList, Path], work: Work[T], now: int
@@ -357,15 +355,15 @@ class MemoryStore:
     async def _confirm(self, memory_list: MemoryList, projection: Projection) -> None:
         await self._database.write(
             "memory.confirm",
-            lambda connection: confirm_written(connection, memory_list, projection),
+            confirm_written,
+            memory_list,
+            projection,
         )
 
     async def _commit(
         self, seen: Sequence[tuple[MemoryList, FileText]], work: Work[T], now: int
     ) -> SyncResult[T]:
-        return await self._database.write(
-            "memory.settle", lambda connection: self._sync_lists(connection, seen, work, now)
-        )
+        return await self._database.write("memory.settle", self._sync_lists, seen, work, now)
 
     def _sync_lists(
         self,

@@ -168,9 +168,7 @@ class JobMover:
         zone = old or self.zone
         if zone == (new or self.zone) or context.is_accepted:
             return False
-        left = await self.database.read(
-            lambda c: list_left(c, person_id=context.person_id, zone=zone)
-        )
+        left = await self.database.read(list_left, person_id=context.person_id, zone=zone)
         if not left:
             return False
         question = _ask(ask_to_move(len(left), zone), (YES, MOVE()), (NO, KEEP()))

@@ -115,7 +115,7 @@ class ScheduleTool:
             return await self._create(asker, arguments)
         number = _read_number(arguments.get("job"))
         if action == "change":
-            job = await self._database.read(lambda c: _find(c, asker, number))
+            job = await self._database.read(_find, asker, number)
             return await self._change(asker, job, arguments)
         done = await self._database.write(
             "jobs.change", lambda c: _act(c, _find(c, asker, number), action, context)
@@ -137,14 +137,14 @@ class ScheduleTool:
         if action == "create":
             return await self._show(asker, self._draft(asker, arguments))
         number = _read_number(arguments.get("job"))
-        job = await self._database.read(lambda c: _find(c, asker, number))
+        job = await self._database.read(_find, asker, number)
         if action == "change":
             return await self._show(asker, self._redraft(asker, job, arguments)[1])
         return f"{action}: {job.id}. {job.title}"
 
     async def _open(self, arguments: Mapping[str, object], context: ToolContext) -> _Asker:
         """Load the asker, and read the calendars of the call. Raises the errors of `run`."""
-        asker = await self._database.read(lambda c: self._look(c, context))
+        asker = await self._database.read(self._look, context)
         if _read_action(asker, arguments) not in ("create", "change"):
             return asker
         whose = asker.person.id, asker.room.id if asker.room else None
@@ -210,7 +210,7 @@ class ScheduleTool:
             return ToolResult(text=f"No job was created. {confirmed}")
         job = confirmed
         made = await self._database.write(
-            "jobs.make", lambda c: job_editor.create_job(c, job, rules=rules, now=now)
+            "jobs.make", job_editor.create_job, job, rules=rules, now=now
         )
         self._services.changed()
         return ToolResult(text=f"Created. {_describe(made, asker.zone)}")
@@ -281,7 +281,7 @@ class ScheduleTool:
         With a `held` slot, the person chooses whether the job also sends messages in quiet times. A
         reminder whose question stays unanswered is created and held, because it must not be lost.
         """
-        await self._database.read(lambda c: job_editor.check_event(c, job))
+        await self._database.read(job_editor.check_event, job)
         is_own = job.targets == (asker.here,) and asker.room is None
         is_reminder = isinstance(load_timing(job.timing), Once) and job.kind == "message" and is_own
         if asker.context.is_accepted or (is_reminder and held is None):
@@ -299,9 +299,7 @@ class ScheduleTool:
         """Describe a job for the person who confirms it, with the names of its targets."""
         assert job.person_id is not None  # noqa: S101 - system jobs need no confirmation
         owner, targets = job.person_id, job.targets
-        places = await self._database.read(
-            lambda c: self._services.name_places(c, owner, targets, asker.here)
-        )
+        places = await self._database.read(self._services.name_places, owner, targets, asker.here)
         return echo_job(job, asker.zone, places)
 
 

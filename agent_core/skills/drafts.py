@@ -41,9 +41,7 @@ class Drafts:
             work = partial(_plan, catalog=self._catalog, change=change, origin=origin)
             row = await self._database.write("skills.draft", work)
         if row is not None:
-            await self._database.write(
-                "skills.write_planned", lambda c: write_planned(c, self._catalog.folder)
-            )
+            await self._database.write("skills.write_planned", write_planned, self._catalog.folder)
         return row
 
 

@@ -135,7 +135,7 @@ class SettingsTool:
         self, arguments: Mapping[str, object], context: ToolContext
     ) -> tuple[str | None, str | None]:
         """Find the time zones before and after a call. Raises `ToolArgumentError`."""
-        person = await self._database.read(lambda c: people.find(c, person_id=context.person_id))
+        person = await self._database.read(people.find, person_id=context.person_id)
         old = person.time_zone if person else None
         return old, _read_zone(str(arguments[TIME_ZONE])) if TIME_ZONE in arguments else old
 
@@ -143,7 +143,7 @@ class SettingsTool:
         self, arguments: Mapping[str, object], context: ToolContext
     ) -> str | ToolResult:
         """List the settings that a call sets. Raises `ToolArgumentError` and `StoreError`."""
-        person = await self._database.read(lambda c: people.find(c, person_id=context.person_id))
+        person = await self._database.read(people.find, person_id=context.person_id)
         if person is None:
             raise ToolArgumentError("there is nobody to set that for")
         for name, value in arguments.items():

@@ -18,7 +18,7 @@ from agent_core.state.conversations.images import (
     find_pdf_fault,
     measure,
 )
-from agent_core.state.engine.database import Connection, Database
+from agent_core.state.engine.database import Database
 from gateway.attachments import documents, file_types
 from gateway.attachments.documents import DocumentFault, Extract
 from gateway.attachments.readings import PdfFile, Picture, Reading, Unreadable, Words
@@ -131,7 +131,7 @@ class Reader:
             return _refuse(attachment, large, most)
         adapter = self.adapters.get(platform)
         if attachment.is_stored:
-            stored = await self.database.read(lambda c: files.find(c, key=attachment.file_id))
+            stored = await self.database.read(files.find, key=attachment.file_id)
             if stored is None:
                 return _refuse(attachment, "unfetched")
             data = stored.data
@@ -216,10 +216,9 @@ class Reader:
     async def _store(self, data: bytes, media_type: str) -> str:
         now = self.now()
 
-        def work(connection: Connection) -> str:
-            return files.store(connection, data=data, media_type=media_type, now=now)
-
-        return await self.database.write("files.store", work)
+        return await self.database.write(
+            "files.store", files.store, data=data, media_type=media_type, now=now
+        )
 
     async def _listen(self, attachment: Attachment, data: bytes, media_type: str) -> Reading:
         if self.transcriber is None:

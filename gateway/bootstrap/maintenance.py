@@ -90,9 +90,7 @@ class TaskRunner:
             self._wakeup.clear()
             try:
                 if not is_reopened:
-                    await self._database.write(
-                        "tasks.reopen", lambda c: tasks.reopen(c, queue=self._queue)
-                    )
+                    await self._database.write("tasks.reopen", tasks.reopen, queue=self._queue)
                     is_reopened = True
                 worked = await self._do_next()
             except StoreError as error:
@@ -106,11 +104,9 @@ class TaskRunner:
     async def _do_next(self) -> bool:
         """Run the next task that is due; return whether there was one. Raises `StoreError`."""
         now = self._now()
-        if not await self._database.read(lambda c: tasks.has_due(c, queue=self._queue, now=now)):
+        if not await self._database.read(tasks.has_due, queue=self._queue, now=now):
             return False
-        task = await self._database.write(
-            "tasks.take", lambda c: tasks.take_due(c, queue=self._queue, now=now)
-        )
+        task = await self._database.write("tasks.take", tasks.take_due, queue=self._queue, now=now)
         if task is None:
             return False
         try:
@@ -119,13 +115,13 @@ class TaskRunner:
         except (PersonBusy, TaskUnfinished, AnswerPending) as error:
             wait = round(2000 * self._poll) if isinstance(error, PersonBusy) else error.wait
             await self._database.write(
-                "tasks.defer", lambda c: tasks.defer(c, task_id=task.id, due_at=now + wait)
+                "tasks.defer", tasks.defer, task_id=task.id, due_at=now + wait
             )
         except Exception as error:  # the bulkhead: one task's error harms no other
             _log.warning("task %d (%s) failed: %r", task.id, task.kind, error)
             await self._postpone(task, repr(error))
         else:
-            await self._database.write("tasks.done", lambda c: tasks.finish(c, task_id=task.id))
+            await self._database.write("tasks.done", tasks.finish, task_id=task.id)
         return True
 
     async def _postpone(self, task: Task, reason: str) -> None:
@@ -318,7 +314,7 @@ def _make_handlers(core: Core, notices: Notices, erasures: asyncio.Lock) -> dict
 
     async def write_memory(task: Task) -> None:
         # The person may have been merged since: the person who remains says where the files are.
-        person = await database.read(lambda c: people.find(c, person_id=task.person_id))
+        person = await database.read(people.find, person_id=task.person_id)
         if person:
             await memory.snapshot(person.id, person.slug, now())
 

@@ -184,9 +184,7 @@ async def _prepare(
     """Sync the skills, start their usage log, and create the system jobs. Raises `StoreError`."""
     await sync_at_start(skills, core.now())
     group.create_task(skills.usage.keep())
-    await core.database.write(
-        "works.ensure", lambda c: ensure_system_jobs(c, wanted, core.zone, core.now())
-    )
+    await core.database.write("works.ensure", ensure_system_jobs, wanted, core.zone, core.now())
 
 
 def list_deliveries(

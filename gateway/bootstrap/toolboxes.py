@@ -330,7 +330,7 @@ def make_link_sender(core: Core, notices: Notices) -> SendLink:
     async def send(person_id: PersonId, server: str, link: str) -> bool:
         notice = partial(describe_link, server, link)
         rows = await core.database.write(
-            "mcp.link", lambda c: notices.enqueue_for_person(c, person_id, notice, core.now())
+            "mcp.link", notices.enqueue_for_person, person_id, notice, core.now()
         )
         notices.dispatcher.enqueue(rows)
         return bool(rows)

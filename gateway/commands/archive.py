@@ -46,7 +46,7 @@ class ArchiveNotes:
 
     async def preview(self, scope: MemoryScope) -> Archive:
         """Return the number of notes in an archive, and the newest notes."""
-        return await self._database.read(lambda c: _list_newest(c, scope.person_id, _PREVIEW))
+        return await self._database.read(_list_newest, scope.person_id, _PREVIEW)
 
     async def find(self, call: Call, scope: MemoryScope, words: str) -> Reply:
         """List the notes that match some words; without words, the newest ones."""
@@ -72,9 +72,7 @@ class ArchiveNotes:
         history = await self._find(scope, named)
         if history is None or history.find(named.change) is None:
             return _unknown(named)
-        reason = await self._database.read(
-            lambda c: explain_archive_entry(c, history, scope.reader)
-        )
+        reason = await self._database.read(explain_archive_entry, history, scope.reader)
         viewer = await self._access.make_viewer(call, scope, [step.row for step in reason.steps])
         undo = stand_for(f"undo {reason.number}", memory.UNDO())
         buttons = () if reason.words is None else (undo,)
@@ -97,7 +95,7 @@ class ArchiveNotes:
         except ArchiveUndoRefused as error:
             return Reply(text=memory.REFUSALS[error.fault]())
         self._lanes.invalidate_conversations()  # prompts state the number of notes
-        reported = await self._database.read(lambda c: _number(c, scope.person_id, row, made))
+        reported = await self._database.read(_number, scope.person_id, row, made)
         viewer = await self._access.make_viewer(call, scope, [row])
         again = stand_for(f"undo {reported.again}", memory.label_reversal(reported))
         return Reply(text=memory.describe_undone([reported], viewer), buttons=(again,))
@@ -128,7 +126,7 @@ class ArchiveNotes:
 
     async def _find(self, scope: MemoryScope, named: ArchiveRef) -> ArchiveHistory | None:
         return await self._database.read(
-            lambda c: load_archive_history(c, person_id=scope.person_id, archive_id=named.id)
+            load_archive_history, person_id=scope.person_id, archive_id=named.id
         )
 
 

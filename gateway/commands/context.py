@@ -77,7 +77,7 @@ class ContextCommands:
 
     async def _context(self, call: Call) -> Reply:
         """Report token counts only: the prompt's content must not appear in a room."""
-        found = await self.database.read(lambda connection: _look(connection, call))
+        found = await self.database.read(_look, call)
         prompt = found[0].prompt if found else None
         if found is None or prompt is None:
             return Reply(text=usage_texts.CONTEXT_EMPTY())

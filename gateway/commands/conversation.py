@@ -287,9 +287,7 @@ class SessionCommands:
         if not self._lanes.may_stop(call.conversation.id, call.person):
             return Reply(text=general.STOP_NOT_YOURS())
 
-        listed = await self._database.read(
-            lambda connection: past_sessions.list_numbered(connection, call.conversation)
-        )
+        listed = await self._database.read(past_sessions.list_numbered, call.conversation)
         wanted = next((one for one in listed if one.number == int(word)), None)
         if not wanted:
             return Reply(text=usage_texts.RESUME_UNKNOWN(number=int(word)))

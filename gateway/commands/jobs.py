@@ -149,12 +149,12 @@ class JobCommands:
 
     async def _change(self, call: Call, order: _Order) -> Reply:
         """Change a job, once for one event. A press redraws the list that had the button."""
-        found = await self._database.read(lambda c: _find_all(c, call))
+        found = await self._database.read(_find_all, call)
         job = next((one for one in found if one.id == order.job_id), None)
         refusal = _refuse(call, job, order.job_id)
         if refusal or job is None:
             buttons = _make_buttons(found) if call.is_press else ()
-            text = await self._database.read(lambda c: _answer(c, refusal, call))
+            text = await self._database.read(_answer, refusal, call)
             return Reply(text=text, buttons=buttons)
         if order.verb == "drop" and call.is_press and not order.is_sure:
             sure = stand_for(f"jobs drop {job.id} {_YES}", job_texts.DROP(), "danger")

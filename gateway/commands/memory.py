@@ -68,7 +68,7 @@ class MemoryCommands:
         return Reply(text="\n".join([entries, *(["", *notes] if notes else [])]))
 
     async def _describe(self, listed: Sequence[NumberedEntry]) -> str:
-        titles = await self.access.database.read(lambda c: _find_names(c, listed))
+        titles = await self.access.database.read(_find_names, listed)
         shown = [
             (
                 entry.target,
@@ -86,7 +86,7 @@ class MemoryCommands:
     async def forget(self, call: Call, scope: MemoryScope, number: int) -> Reply:
         """Delete an entry; the ledger knows this call, so a repeated event deletes it once."""
         done = await self.access.database.read(
-            lambda c: ledger.find_call(c, person_id=scope.person_id, call_key=call.call_key)
+            ledger.find_call, person_id=scope.person_id, call_key=call.call_key
         )
         change_index = await self.access.open(call, scope)
         if done:
@@ -132,7 +132,7 @@ class MemoryCommands:
     async def _list(self, call: Call, scope: MemoryScope) -> tuple[NumberedEntry, ...]:
         """List the entries, after taking in changes made by hand."""
         await self.access.open(call, scope)
-        return await self.access.database.read(lambda c: list_entries(c, person_id=scope.person_id))
+        return await self.access.database.read(list_entries, person_id=scope.person_id)
 
 
 def _describe_deleted(change_index: ChangeIndex, row: LedgerEntry) -> Reply:

@@ -85,7 +85,7 @@ class MemoryAccess:
     async def open(self, call: Call, scope: MemoryScope) -> ChangeIndex:
         """Return all changes of a memory, after taking in changes made by hand."""
         await self.memory.snapshot(scope.person_id, scope.slug, call.now, kind=scope.kind)
-        return await self.database.read(lambda c: load_change_index(c, person_id=scope.person_id))
+        return await self.database.read(load_change_index, person_id=scope.person_id)
 
     async def may_change(self, call: Call, row: LedgerEntry | None) -> bool:
         """Return whether the caller may change a room's entry: as its author, or as an owner.
@@ -99,7 +99,7 @@ class MemoryAccess:
         actor = row.origin.actor
         if actor.startswith(_TURN):
             turn_id = TurnId(int(actor.removeprefix(_TURN)))
-            turn = await self.database.read(lambda c: turns.find(c, turn_id=turn_id))
+            turn = await self.database.read(turns.find, turn_id=turn_id)
             return turn is not None and turn.person_id == call.person.id
         return actor == f"{PERSON}{call.person.id}"
 

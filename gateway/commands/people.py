@@ -132,9 +132,7 @@ class PeopleCommands:
         return people_texts.list_accounts(lines, zone=call.zone, left=left)
 
     async def _whoami(self, call: Call) -> Reply:
-        accounts = await self.database.read(
-            lambda c: people.list_accounts(c, person_id=call.person.id)
-        )
+        accounts = await self.database.read(people.list_accounts, person_id=call.person.id)
         names = [
             f"{account.platform}:{account.user_id}"
             for account in accounts

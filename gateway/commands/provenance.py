@@ -47,9 +47,7 @@ class ProvenanceCommands:
         if number is None:
             return Reply(text=memory.WHY_USAGE())
         change_index = await self._access.open(call, scope)
-        reason = await self._access.database.read(
-            lambda c: explain_entry(c, change_index, number, scope.reader)
-        )
+        reason = await self._access.database.read(explain_entry, change_index, number, scope.reader)
         if reason is None:
             return Reply(text=memory.NUMBER_UNKNOWN(number=number))
         viewer = await self._access.make_viewer(call, scope, [step.row for step in reason.steps])
@@ -133,9 +131,7 @@ class ProvenanceCommands:
         """Return the skill whose change is newer than every other one that can be undone."""
         if scope.is_room:
             return None
-        newest = await self._access.database.read(
-            lambda c: _find_newest_id(c, scope.person_id, change_index)
-        )
+        newest = await self._access.database.read(_find_newest_id, scope.person_id, change_index)
         return await self._skills.find_newest(call, newest)
 
     async def _find_newest_note(

@@ -89,9 +89,7 @@ class SettingsCommands:
 
     async def _home(self, call: Call) -> Reply:
         status = await self.report.describe(call)
-        next_jobs = list_coming(
-            await self.database.read(lambda c: _list_next_jobs(c, call)), call.zone
-        )
+        next_jobs = list_coming(await self.database.read(_list_next_jobs, call), call.zone)
 
         def show(wanted: PersonalSettings, zone: str) -> Reply:
             settings = _show(wanted, zone, command="home")
@@ -145,9 +143,7 @@ class SettingsCommands:
 
     async def _look(self, call: Call) -> PersonalSettings:
         can_speak = self.can_speak
-        return await self.database.read(
-            lambda c: find_settings(c, call.person, can_speak=can_speak)
-        )
+        return await self.database.read(find_settings, call.person, can_speak=can_speak)
 
 
 def find_settings(connection: Connection, person: Person, *, can_speak: bool) -> PersonalSettings:
@@ -284,7 +280,7 @@ class ModelCommands:
             number = words[1].removeprefix("#") if len(words) > 1 else ""
             words = words[2:]
         try:
-            current = await self.database.read(lambda c: self._find(c, call, number))
+            current = await self.database.read(self._find, call, number)
             if not words:
                 return self._show(current)
             wanted = find_model([line.name for line in self.models], " ".join(words))

@@ -100,7 +100,7 @@ class CommandRunner:
         split = partial(self._dispatcher.split, arrived.row.platform)
         self._dispatcher.enqueue(
             await self._deps.database.write(
-                "commands.apply", lambda c: write_reply(c, arrived, reply, split, self._now())
+                "commands.apply", write_reply, arrived, reply, split, self._now()
             )
         )
         if reply.effect:

@@ -220,9 +220,7 @@ class PlatformInlet:
     async def marks(self) -> Mapping[str, str]:
         """Return the read position of each channel. Raises `Unreachable`."""
         try:
-            return await self.database.read(
-                lambda c: inbox.read_positions(c, platform=self.platform)
-            )
+            return await self.database.read(inbox.read_positions, platform=self.platform)
         except StoreError as error:
             raise Unreachable(f"marks can't be read: {error}") from error
 

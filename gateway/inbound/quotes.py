@@ -25,7 +25,7 @@ async def judge_quote(
     quote = message.quote
     if quote is None or not quote.is_ours:
         return message
-    if await database.read(lambda connection: _is_own(connection, platform, message)):
+    if await database.read(_is_own, platform, message):
         return message
     return replace(message, quote=replace(quote, is_untrusted=True))
 

@@ -169,9 +169,7 @@ class InboundRouter:
     async def _route(self, item: Parsed | StaleEvents) -> None:
         if isinstance(item, StaleEvents):
             ids = item.inbox_ids
-            self._parse_again(
-                await self._database.read(lambda c: inbox.find_received(c, inbox_ids=ids))
-            )
+            self._parse_again(await self._database.read(inbox.find_received, inbox_ids=ids))
             return
         if shown := events.find_presence(item):  # write this before the event is finished
             await self._deps.rooms.record_presence(item.row.platform, shown.address)
@@ -389,14 +387,12 @@ class InboundRouter:
             now = self._now()
             known = await self._database.write(
                 "conversations.ensure",
-                lambda c: sessions.ensure_conversation(
-                    c,
-                    key=room_conversation.key,
-                    person_id=room_conversation.owner_id,
-                    is_direct=room_conversation.is_direct,
-                    room_id=room_conversation.room_id_of,
-                    now=now,
-                ),
+                sessions.ensure_conversation,
+                key=room_conversation.key,
+                person_id=room_conversation.owner_id,
+                is_direct=room_conversation.is_direct,
+                room_id=room_conversation.room_id_of,
+                now=now,
             )
             self._conversations[room_conversation.key] = known
             if len(self._conversations) > _MOST_CONVERSATIONS:

@@ -63,9 +63,7 @@ async def _look_into(database: Database) -> tuple[dict[str, int | None], str]:
         counts = await database.read(count)
         if database.failure():
             # The last write failed. Try another one: the store may work again.
-            await database.write(
-                _PROBE, lambda c: meta.put(c, key=_PROBE, value=str(time.time_ns()))
-            )
+            await database.write(_PROBE, meta.put, key=_PROBE, value=str(time.time_ns()))
     except StoreError as error:
         return counts, database.failure() or str(error)
     return counts, database.failure()

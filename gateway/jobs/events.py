@@ -118,7 +118,7 @@ class EventJobs:
         changes = self.database.count_changes("jobs")
         if self._without.get(listener) == changes:
             return
-        waiting = await self.database.read(lambda c: _list_waiting(c, message))
+        waiting = await self.database.read(_list_waiting, message)
         if not waiting:
             if len(self._without) >= _MOST_LISTENERS:
                 self._without.clear()

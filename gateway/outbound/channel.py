@@ -226,7 +226,7 @@ class Composer:
         if row.file is None:
             return None
         key, name = row.file
-        stored = await self.database.read(lambda c: files.find(c, key=key))
+        stored = await self.database.read(files.find, key=key)
         if stored is None:
             raise Rejected("The file is no longer there.")
         data = stored.data

@@ -149,7 +149,7 @@ class OutboxDispatcher:
         """Deliver to a chat again, because somebody wrote in it. Raises `StoreError`."""
         if (platform, chat) in self._unreachable:
             await self._database.write(
-                "chats.revive", lambda c: unreachable_chats.remove(c, platform=platform, chat=chat)
+                "chats.revive", unreachable_chats.remove, platform=platform, chat=chat
             )
             self._unreachable.pop((platform, chat), None)
 
@@ -210,7 +210,7 @@ class OutboxDispatcher:
 
         No attempt is under way during this call, so a message in the state `sending` is unsure.
         """
-        fresh = await self._database.read(lambda c: outbox.find(c, outbox_id=row.id))
+        fresh = await self._database.read(outbox.find, outbox_id=row.id)
         if fresh is None:
             return replace(row, state="dead")
         return replace(fresh, state="unsure") if fresh.state == "sending" else fresh
@@ -258,7 +258,7 @@ class OutboxDispatcher:
         except Unsure as error:
             reason = str(error)
             await self._database.write(
-                "outbox.unsure", lambda c: outbox.mark_unsure(c, outbox_id=row.id, reason=reason)
+                "outbox.unsure", outbox.mark_unsure, outbox_id=row.id, reason=reason
             )
             seconds, finish = self._timings.back_off(row.attempts), self._timings.finish
             # A search too early could miss it, and it would be sent twice.
@@ -272,7 +272,9 @@ class OutboxDispatcher:
         if row.state != "unsure":
             await self._database.write(
                 "outbox.waiting",
-                lambda c: outbox.mark_waiting(c, outbox_id=row.id, reason=str(error)),
+                outbox.mark_waiting,
+                outbox_id=row.id,
+                reason=str(error),
             )
 
     async def _send(self, channel: Channel, row: OutboxRow) -> None:
@@ -291,7 +293,7 @@ class OutboxDispatcher:
         if row.state != "sending":  # else the transaction that enqueued it has set it
             anchor = channel.newest(row.chat)
             fresh = await self._database.write(
-                "outbox.sending", lambda c: outbox.mark_sending(c, outbox_id=row.id, anchor=anchor)
+                "outbox.sending", outbox.mark_sending, outbox_id=row.id, anchor=anchor
             )
         if fresh is None:
             return  # its state has changed meanwhile
@@ -330,7 +332,10 @@ class OutboxDispatcher:
         now = self._now()
         second, left = await self._database.write(
             "outbox.again",
-            lambda c: outbox.start_over(c, outbox_id=row.id, leaves=leaves, now=now),
+            outbox.start_over,
+            outbox_id=row.id,
+            leaves=leaves,
+            now=now,
         )
         self.enqueue([left] if left else [])
         return second
@@ -355,26 +360,26 @@ class OutboxDispatcher:
         """
         adapter, message_id = channel.adapter, row.message_id
         if message_id is not None and not await self._delete(adapter, row, message_id):
-            void = await self._database.read(lambda c: _make_void(c, row))
+            void = await self._database.read(_make_void, row)
             try:
                 await self._edit(adapter, void, message_id)
             except Rejected as error:
                 _log.info("outbox %d can't be edited either: %s", row.id, error)
-        await self._database.write(
-            "outbox.status", lambda c: outbox.drop_status(c, outbox_id=row.id)
-        )
+        await self._database.write("outbox.status", outbox.drop_status, outbox_id=row.id)
 
     async def _mark_sent(self, row: OutboxRow, message_id: str) -> None:
         """Record a sent message; it can't be sent again, so this retries until it is recorded."""
         now = self._now()
 
         async def write() -> None:
-            await self._database.write(
+            await self._database.write_later(
+                self._timings.group_sent,
                 "outbox.sent",
-                lambda c: outbox.mark_sent(
-                    c, outbox_id=row.id, message_id=message_id, body=row.body, now=now
-                ),
-                patience=self._timings.group_sent,
+                outbox.mark_sent,
+                outbox_id=row.id,
+                message_id=message_id,
+                body=row.body,
+                now=now,
             )
 
         await self._database.retry_while_unavailable(write, f"the record of outbox {row.id}")

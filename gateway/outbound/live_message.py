@@ -142,16 +142,18 @@ class LiveMessageEditor:
         except Unsure as error:
             reason = str(error)
             await self._database.write(
-                "outbox.unsure", lambda c: outbox.mark_unsure(c, outbox_id=row.id, reason=reason)
+                "outbox.unsure", outbox.mark_unsure, outbox_id=row.id, reason=reason
             )
             raise
         except AdapterError:
-            await self._database.write("outbox.dropped", lambda c: _take_back(c, row))
+            await self._database.write("outbox.dropped", _take_back, row)
             live.row = None
             raise
         await self._database.write(
             "outbox.opened",
-            lambda c: outbox.mark_found(c, outbox_id=row.id, message_id=message_id),
+            outbox.mark_found,
+            outbox_id=row.id,
+            message_id=message_id,
         )
         live.row = replace(row, message_id=message_id, state="sent")
 

@@ -163,7 +163,7 @@ class Questions:
 
     async def is_open(self, key: str) -> bool:
         """Return whether a button belongs to a question that waits. Raises `StoreError`."""
-        found = await self._database.read(lambda c: _find_pressed(c, key))
+        found = await self._database.read(_find_pressed, key)
         return found is not None and found[0].state == "open"
 
     async def hear(self, reaction: Reaction, words: str) -> bool:

@@ -42,7 +42,7 @@ class Reconciler:
             is_shared = isinstance(adapter, CountsTogether)
             chats = conversion.span_topics(row.chat) if is_shared else (row.chat, row.chat)
             newest = await self._database.read(
-                lambda c: outbox.list_newest_ids(c, platform=row.platform, chats=chats)
+                outbox.list_newest_ids, platform=row.platform, chats=chats
             )
             known = [PlatformMessageId(name) for name in (*newest, row.answers, row.anchor) if name]
             try:

@@ -78,7 +78,7 @@ class DataErase:
         """Erase a person with the lock held; freed pages are scrubbed later."""
         uses_terminal = await is_local(self._database, person_id)
         # An earlier process may have got as far as the transaction.
-        if not await self._database.read(lambda c: erase_person.is_erased(c, person_id=person_id)):
+        if not await self._database.read(erase_person.is_erased, person_id=person_id):
             await self._erasure.begin(person_id, now=self._now())
         self.renew()
         await self._erasure.resume(self._now())
@@ -103,7 +103,7 @@ class DataErase:
 
         Lists all of them for a person who is erased already. Raises `StoreError`.
         """
-        traces = await self._database.read(lambda c: find_traces(c, person_id))
+        traces = await self._database.read(find_traces, person_id)
         return await asyncio.to_thread(list_backups, self.home, traces)
 
 

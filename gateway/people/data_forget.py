@@ -83,7 +83,7 @@ class DataForget:
 
     async def _find_files(self, person_id: PersonId, words: WordMatcher) -> list[str]:
         """List the person's digest sources that contain the words; only owners can delete them."""
-        person = await self._database.read(lambda c: people.find(c, person_id=person_id))
+        person = await self._database.read(people.find, person_id=person_id)
         if person is None:
             return []
         folder = own_folder(self._home / SOURCES, "people", person.slug)
@@ -91,7 +91,7 @@ class DataForget:
 
     async def _find_work(self, person_id: PersonId, words: WordMatcher) -> list[str]:
         """List the files of the person's workspace that contain the words."""
-        person = await self._database.read(lambda c: people.find(c, person_id=person_id))
+        person = await self._database.read(people.find, person_id=person_id)
         if person is None:
             return []
         return await asyncio.to_thread(_search_work, self._home / WORKSPACES / person.slug, words)
@@ -99,7 +99,7 @@ class DataForget:
 
 async def is_local(database: Database, person_id: PersonId) -> bool:
     """Return whether a person uses the terminal. Raises `StoreError`."""
-    accounts = await database.read(lambda c: people.list_accounts(c, person_id=person_id))
+    accounts = await database.read(people.list_accounts, person_id=person_id)
     return any(account.platform == LOCAL_PLATFORM for account in accounts)
 
 

@@ -117,9 +117,7 @@ class DataRequests:
             _log.error("a folder of an erased person can't be deleted yet: %s", error)
         await delete_loose_files(self.database)
         # Read by the writer connection: the transaction that woke us may not be committed yet.
-        queued = await self.database.write(
-            "data_requests.read", lambda c: meta.list_under(c, prefix=_QUEUED)
-        )
+        queued = await self.database.write("data_requests.read", meta.list_under, prefix=_QUEUED)
         is_left = False
         for key, text in queued.items():
             request = _load(text)
@@ -145,9 +143,7 @@ class DataRequests:
         with use_language(await self._find_language(request), find_language()):
             outgoing = replace(address, body=privacy.FORGET_STUCK())
         now = self.now()
-        row = await self.database.write(
-            "data_requests.delay", lambda c: outbox.enqueue(c, outgoing, now=now)
-        )
+        row = await self.database.write("data_requests.delay", outbox.enqueue, outgoing, now=now)
         self.enqueue([row])
 
     async def _carry_out(self, key: str, request: DataRequest, attempt: int) -> str:
@@ -162,7 +158,7 @@ class DataRequests:
             finally:
                 self.erasing.renew()
         if attempt <= _FAREWELLS and await self.database.read(
-            lambda c: erase_person.has_queued(c, person_id=person_id)
+            erase_person.has_queued, person_id=person_id
         ):
             raise WorkInProgress
         backups = await self.erasing.list_backups(person_id)
@@ -174,7 +170,7 @@ class DataRequests:
 
     async def _find_language(self, request: DataRequest) -> str | None:
         """Return the language of the person whose words go; an erased one has none."""
-        person = await self.database.read(lambda c: people.find(c, person_id=request.person_id))
+        person = await self.database.read(people.find, person_id=request.person_id)
         return person.language if person else None
 
     async def _finish(self, key: str, request: DataRequest, report: str) -> None:

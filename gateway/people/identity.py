@@ -63,7 +63,7 @@ class Identity:
             return known
         asker = AccountRef(platform=platform, sender=sender)
         forgotten = self._forgotten
-        person = await self.database.read(lambda connection: self._find(connection, asker))
+        person = await self.database.read(self._find, asker)
         if person is None and may_enter:
             person = await self._let_in(asker)
         # A person read before the cache was dropped may be out of date.
@@ -107,9 +107,7 @@ class Identity:
         if admission == "list" and not self.access.allows(asker.platform, asker.sender.user_id):
             return None
         now = self.now()
-        return await self.database.write(
-            "people.enter", lambda connection: enter(connection, asker, admission, now=now)
-        )
+        return await self.database.write("people.enter", enter, asker, admission, now=now)
 
     async def handle_stranger(
         self, platform: str, message: InboundMessage, inbox_id: InboxId

@@ -217,16 +217,14 @@ class Onboarding:
         is_plain = not (message.attachments or message.forwarded_from or message.quote)
         if person.asked_at is None or not is_plain or not read_preferences(message.text):
             return False
-        return not await self.database.read(lambda c: turns.has_any(c, person_id=person.id))
+        return not await self.database.read(turns.has_any, person_id=person.id)
 
     async def learn(self, person: Person, sender: Sender, now: int) -> Person:
         """Store what the platform knows of somebody who was not greeted. Raises `StoreError`."""
         known = take_from_platform(person, sender)
         if known != person:
             zone = known.time_zone or self.zone
-            await self.database.write(
-                "people.learned", lambda c: _store_settings(c, known, zone, now)
-            )
+            await self.database.write("people.learned", _store_settings, known, zone, now)
         return known
 
     async def meet(
@@ -243,7 +241,7 @@ class Onboarding:
         unset = _list_unset(known)
         if platform not in self.greets_on:
             zone = known.time_zone or self.zone
-            await self.database.write("people.asked", lambda c: _store(c, known, zone, now))
+            await self.database.write("people.asked", _store, known, zone, now)
             return Introduction(person=known, unasked=unset)
 
         def work(connection: Connection) -> OutboxRow:

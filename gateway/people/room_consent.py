@@ -62,9 +62,7 @@ class RoomConsent:
                 self._refused.popitem(last=False)
             return
         now = self.now()
-        rows = await self.database.write(
-            "rooms.offer", lambda c: self.ask(c, room, message, person, now)
-        )
+        rows = await self.database.write("rooms.offer", self.ask, room, message, person, now)
         self.room_directory.forget_known()
         self.dispatcher.enqueue(rows)
 
@@ -75,7 +73,7 @@ class RoomConsent:
         """
         if not await self._is_in_charge(room, message, person):
             return room_texts.ONLY_OWNER_OR_CREATOR()
-        if await self.database.read(lambda c: room_privacy.is_shared(c, room, person.id)):
+        if await self.database.read(room_privacy.is_shared, room, person.id):
             return room_texts.FULL_IMPOSSIBLE()
         people_count = await self.room_directory.count(room, message.address)
         if people_count == 1:

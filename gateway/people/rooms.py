@@ -223,9 +223,7 @@ class Rooms:
         address = conversion.read_chat(chat)
         if address.is_direct:
             return False
-        room = await self.database.read(
-            lambda c: rooms.find(c, platform=platform, chat_id=address.chat_id)
-        )
+        room = await self.database.read(rooms.find, platform=platform, chat_id=address.chat_id)
         if room is None or room.mode != "full":
             return True
         await self._wait_until_connected(platform)
@@ -265,9 +263,7 @@ class Rooms:
         known = self._known.get((platform, chat_id))
         reading = self._reading
         if known is None:
-            known = await self.database.read(
-                lambda c: rooms.find(c, platform=platform, chat_id=chat_id)
-            )
+            known = await self.database.read(rooms.find, platform=platform, chat_id=chat_id)
         if known is None or (title and title != known.platform_title):
             known = await self._enter(platform, chat_id, title or "")
         if reading == self._reading:  # otherwise the row may be older than the dropped cache
@@ -279,12 +275,15 @@ class Rooms:
         slug = slug_of(read_plain_name(title) or f"{platform} {chat_id}")
         now = self.now()
 
-        def work(connection: Connection) -> Room:
-            return rooms.insert(
-                connection, platform=platform, chat_id=chat_id, title=title, slug=slug, now=now
-            )
-
-        return await self.database.write("rooms.enter", work)
+        return await self.database.write(
+            "rooms.enter",
+            rooms.insert,
+            platform=platform,
+            chat_id=chat_id,
+            title=title,
+            slug=slug,
+            now=now,
+        )
 
     async def _end(self, room: Room, words: Text, *, is_shared: bool = False) -> None:
         """End the mode `full`; with `is_shared`, for good."""

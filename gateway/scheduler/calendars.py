@@ -54,7 +54,7 @@ class Calendars:
             reason = str(error).rstrip(".")
             raise ToolArgumentError(f"the calendar can't be read: {reason}") from error
         await self.database.write(
-            "works.ensure", lambda c: ensure_system_jobs(c, {CALENDARS}, self.zone, self.now())
+            "works.ensure", ensure_system_jobs, {CALENDARS}, self.zone, self.now()
         )
         return spans
 

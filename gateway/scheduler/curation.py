@@ -101,7 +101,7 @@ class Curation:
         look = await make(person)
         if look is None:
             return
-        earlier = await self.database.read(lambda c: list_records(c, person_id=person.id))
+        earlier = await self.database.read(list_records, person_id=person.id)
         if any(one.record.digest == look.digest for one in earlier):
             return
         try:
@@ -115,7 +115,7 @@ class Curation:
 
     async def _look_at_skills(self, person: Person) -> _Look | None:
         del person  # the skills are the home's; the person only pays
-        texts_by_name = await self.database.read(lambda c: choose_texts(c, self.catalog))
+        texts_by_name = await self.database.read(choose_texts, self.catalog)
         if len(texts_by_name) < _LEAST_SKILLS:
             return None
         return _Look(
@@ -126,7 +126,7 @@ class Curation:
 
     async def _look_at_memory(self, person: Person) -> _Look | None:
         await self.memory.snapshot(person.id, person.slug, self.now())
-        entries = await self.database.read(lambda c: list_memory(c, person_id=person.id))
+        entries = await self.database.read(list_memory, person_id=person.id)
         if len(entries) < LEAST_ENTRIES:
             return None
         limits = {one: self.memory.limits.of(one) for one in ("user", "memory")}
@@ -171,7 +171,7 @@ async def describe_plan(services: SkillServices, now: int) -> list[str]:
     Raises `SkillBroken` if the folder is unreadable, and `StoreError`.
     """
     planned = await plan_round(services, now)
-    looks = await services.database.read(lambda c: _describe_looks(c, services.catalog))
+    looks = await services.database.read(_describe_looks, services.catalog)
     return [*system_jobs.describe_plan(planned), *looks]
 
 

@@ -118,7 +118,7 @@ class EventSources:
             await self._look_at_feed(one)
 
     async def _look_at_files(self, one: _Waiting) -> None:
-        seen = await self.database.read(lambda c: job_marks.load(c, job_id=one.job.id))
+        seen = await self.database.read(job_marks.load, job_id=one.job.id)
         sizes = await asyncio.to_thread(_list_sizes, one.folders, one.event.value)
         before = self._sizes.get(one.job.id)
         self._sizes[one.job.id] = sizes
@@ -136,7 +136,7 @@ class EventSources:
             await self._store(one, look)
 
     async def _look_at_feed(self, one: _Waiting) -> None:
-        seen = await self.database.read(lambda c: job_marks.load(c, job_id=one.job.id))
+        seen = await self.database.read(job_marks.load, job_id=one.job.id)
         marks = {_UNREAD: ""} if seen is None else dict(seen)
         try:
             async with asyncio.timeout(_FEED_SECONDS):

@@ -57,16 +57,14 @@ class Sweeper:
         if deleted["messages"]:
             self.renew()
         now = self.now()
-        secrets = await self.database.write(
-            "sweep.secrets", lambda c: webhooks.drop_old_secrets(c, now=now)
-        )
+        secrets = await self.database.write("sweep.secrets", webhooks.drop_old_secrets, now=now)
         return deleted | {"files": await self._sweep_files(), "secrets": secrets}
 
     async def _sweep_kind(self, kind: Kind, days: int) -> int:
         if not days:
             return 0
         before = self.now() - days * DAY
-        newest = await self.database.read(lambda c: retention.find_newest(c, kind=kind))
+        newest = await self.database.read(retention.find_newest, kind=kind)
         deleted = 0
         for after in range(0, newest, _BATCH):
             span = Span(after=after, until=after + _BATCH, before=before)

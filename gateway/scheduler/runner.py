@@ -278,7 +278,7 @@ class JobRunner:
         if (person_id := job.person_id) is None:
             return None
         person = await self.database.retry_while_unavailable(
-            lambda: self.database.read(lambda c: people.find(c, person_id=person_id)),
+            lambda: self.database.read(people.find, person_id=person_id),
             f"job {job.id}",
         )
         return person.language if person else None

@@ -61,7 +61,7 @@ def make_skill_services(
 
 async def plan_round(services: SkillServices, now: int) -> CuratorReport:
     """Return the curator's next changes without making them. Raises `SkillBroken`, `StoreError`."""
-    return (await services.database.read(lambda connection: _look(connection, services, now)))[1]
+    return (await services.database.read(_look, services, now))[1]
 
 
 def record_manual_changes(
@@ -88,7 +88,10 @@ async def sync_at_start(services: SkillServices, now: int) -> None:
     try:
         found = await services.database.write(
             "skills.compare",
-            lambda c: record_manual_changes(c, services, now, "found at the start"),
+            record_manual_changes,
+            services,
+            now,
+            "found at the start",
         )
     except (SkillBroken, StoreDamaged) as error:
         _log.warning("the skills can't be compared with the ledger: %s", error)

@@ -166,9 +166,7 @@ class SkillTests:
         turn_id = case.turn_id
         if turn_id is None:
             return None
-        return await self.database.read(
-            lambda c: load_recorded(c, turn_id=turn_id, person_id=person.id)
-        )
+        return await self.database.read(load_recorded, turn_id=turn_id, person_id=person.id)
 
     async def _ask(self, person: Person, request: ModelRequest) -> tuple[ModelAnswer, int]:
         """Make a call that the person pays for, from the share of background work."""
@@ -182,7 +180,9 @@ class SkillTests:
     async def _save(self, task: Task, record: EvalRecord) -> None:
         await self.database.write(
             "skill_tests.save",
-            lambda c: tasks.save(c, task_id=task.id, payload=dump_record(record)),
+            tasks.save,
+            task_id=task.id,
+            payload=dump_record(record),
         )
 
     async def _end(self, task: Task, record: EvalRecord, person: Person) -> None:
@@ -226,7 +226,7 @@ class SkillTests:
     async def _write_files(self) -> None:
         """Write what is recorded. Raises `StoreError` and `OSError`."""
         await self.database.write(
-            "skills.write_planned", lambda c: write_planned(c, self.sandbox.catalog.folder)
+            "skills.write_planned", write_planned, self.sandbox.catalog.folder
         )
         await self.usage.write()
 

@@ -199,9 +199,7 @@ class Scheduler:
         while (
             await self.database.read(lambda c: deferred_messages.find_next_at(c) or now + 1) <= now
         ):
-            self.enqueue(
-                await self.database.write("held.release", lambda c: self.outcomes.release(c, now))
-            )
+            self.enqueue(await self.database.write("held.release", self.outcomes.release, now))
             await asyncio.sleep(0)  # many quiet hours end at the same moment
 
     async def _take(self, now: int) -> bool:
@@ -297,7 +295,7 @@ class Scheduler:
             return False
         now = self.now()
 
-        waiting = await self.database.read(lambda c: job_runs.list_waiting(c, now=now, limit=free))
+        waiting = await self.database.read(job_runs.list_waiting, now=now, limit=free)
         first = {run.job_id: run for run in reversed(waiting)}
         if first:
             await self.runner.begin(list(first.values()))

@@ -149,9 +149,7 @@ class AttachmentStage:
         A separate message would make two messages of one matter.
         """
         inbox_id = pending.inbox_ids[0]
-        await self._database.write(
-            "inbox.note", lambda c: inbox.keep_note(c, inbox_id=inbox_id, note=text)
-        )
+        await self._database.write("inbox.note", inbox.keep_note, inbox_id=inbox_id, note=text)
 
     async def _drop(self, pending: QueuedMessage, text: str, *, fault: str = "") -> None:
         """Finish or park a message that no lane gets, and send its sender a note."""

@@ -118,7 +118,7 @@ class ClientCalls:
 
     async def list_tools(self, client: Client) -> Sequence[ToolSpec]:
         """List the tools that a client may call now. Raises `StoreError`."""
-        person = await self.database.read(lambda c: self.find_admitted(c, client.person_id))
+        person = await self.database.read(self.find_admitted, client.person_id)
         if person is None:
             return ()
         own = {spec.name: spec for spec in self.toolboxes.private.all_specs}
@@ -161,7 +161,10 @@ class ClientCalls:
         effect = toolbox.effect(name)
         await self.database.write(
             "clients.begin",
-            lambda c: turns.begin_steps(c, turn_id=turn.id, calls=[(_CALL, name, effect)], now=now),
+            turns.begin_steps,
+            turn_id=turn.id,
+            calls=[(_CALL, name, effect)],
+            now=now,
         )
         context = ToolContext(
             person_id=turn.person.id,
@@ -237,7 +240,7 @@ class ClientCalls:
 
     async def _read_memory(self, client: Client) -> ToolResult:
         now = self.now()
-        person = await self.database.read(lambda c: self.find_admitted(c, client.person_id))
+        person = await self.database.read(self.find_admitted, client.person_id)
         if person is None:
             return _fail(_NOBODY)
         own = await self.memory.store.snapshot(person.id, person.slug, now)

@@ -253,7 +253,7 @@ class TurnHost(Host):
         else:
             owner_id = active.conversation.person_id
             plan = await self._deps.database.read(
-                lambda c: plans.find(c, session_id=active.session_id, owner_id=owner_id)
+                plans.find, session_id=active.session_id, owner_id=owner_id
             )
         if any(item.state != "done" for item in plan):
             self.show_plan(*plans.find_current(plan))

@@ -194,7 +194,7 @@ class Lanes:
         if handle.active is None:
             return None
         person, platforms = handle.active.person, self._deps.platforms
-        found = await self._deps.database.read(lambda c: find_direct_chat(c, person, platforms))
+        found = await self._deps.database.read(find_direct_chat, person, platforms)
         return Place(platform=found[0], chat=found[1]) if found else None
 
     def is_running(self, conversation_id: ConversationId) -> bool:

@@ -269,7 +269,7 @@ class AcceptedProposals:
         If it is no longer possible, the person gets a message.
         """
         question_id = QuestionId(int(task.payload.removesuffix(_CHECKED)))
-        accepted = await self.database.read(lambda c: self._load(c, question_id))
+        accepted = await self.database.read(self._load, question_id)
         if accepted and not task.payload.endswith(_CHECKED):
             now = await self._preview(accepted)
             if accepted.shown and now not in ("", accepted.shown):
@@ -278,7 +278,7 @@ class AcceptedProposals:
             else:  # after a crash, the change itself may be what differs
                 payload = f"{question_id}{_CHECKED}"
                 await self.database.write(
-                    "proposals.checked", lambda c: tasks.save(c, task_id=task.id, payload=payload)
+                    "proposals.checked", tasks.save, task_id=task.id, payload=payload
                 )
                 # The question about a lesson shows both texts in words of its own.
                 accepted = replace(accepted, shown=accepted.shown or now)
@@ -289,9 +289,7 @@ class AcceptedProposals:
         if is_made and not (accepted and accepted.shown):
             return
         done = accepted if is_made else None
-        rows = await self.database.write(
-            "proposals.report", lambda c: self._report(c, question_id, done)
-        )
+        rows = await self.database.write("proposals.report", self._report, question_id, done)
         self.dispatcher.enqueue(rows)
 
     async def _preview(self, accepted: _Accepted) -> str:

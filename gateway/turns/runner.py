@@ -126,7 +126,7 @@ class TurnRunner:
         if leave and active.conversation.is_private and not is_hidden(active):
             handle.active = active
             await leave(handle)
-            shown = await self._deps.database.read(lambda c: find_shown(c, turn.id))
+            shown = await self._deps.database.read(find_shown, turn.id)
         if turn.platform not in self._adapters:
             with use_language(active.person.language):
                 await self._fail(active, "off")
@@ -136,9 +136,7 @@ class TurnRunner:
             with use_language(active.person.language):
                 await self._fail(active, "crashed")
         else:
-            await self._deps.database.write(
-                "turns.attempt", lambda c: turns.count_attempt(c, turn_id=turn.id)
-            )
+            await self._deps.database.write("turns.attempt", turns.count_attempt, turn_id=turn.id)
             await self._run(active, shown, handle)
 
     async def move(self, handle: TurnHandle, place: Place) -> bool:
@@ -208,7 +206,7 @@ class TurnRunner:
 
         Raises `StoreError` and `StaleTurn`.
         """
-        turn = await self._deps.database.read(lambda c: turns.find(c, turn_id=active.id))
+        turn = await self._deps.database.read(turns.find, turn_id=active.id)
         if turn is None and active.journal.cannot_begin:
             await active.journal.write_off()
             return False
@@ -282,7 +280,7 @@ class TurnRunner:
             active, shown = await self._reload(active)
         if ended.ending == "suspended":
             await self._deps.database.write(
-                "turns.suspend", lambda c: turns.uncount_attempt(c, turn_id=active.id)
+                "turns.suspend", turns.uncount_attempt, turn_id=active.id
             )
             await active.journal.write_off()
         else:
@@ -295,7 +293,7 @@ class TurnRunner:
 
         async def load() -> tuple[ActiveTurn, Shown]:
             await active.journal.write_off()
-            turn = await self._deps.database.read(lambda c: turns.find(c, turn_id=active.id))
+            turn = await self._deps.database.read(turns.find, turn_id=active.id)
             assert turn is not None  # noqa: S101 - no turn is ever deleted
             return await self._load(turn)
 
@@ -352,7 +350,7 @@ class TurnRunner:
 
         Their events stay in the inbox as long as the turn runs. Raises `StoreError`.
         """
-        rows = await self._deps.database.read(lambda c: inbox.list_claimed(c, turn_id=active.id))
+        rows = await self._deps.database.read(inbox.list_claimed, turn_id=active.id)
         adapter = self._adapters[place.platform]
         found = [(place.chat, place.answers)] if place.answers else []
         for row in rows:

@@ -70,7 +70,7 @@ class SpokenAnswers:
 
         A failure is reported to the owners, at most once a day. Raises `StoreError`.
         """
-        found = await self.database.read(lambda c: self._find(c, task))
+        found = await self.database.read(self._find, task)
         if found is None or self.command is None:
             return
         turn, person, words = found

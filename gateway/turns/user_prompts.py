@@ -104,7 +104,7 @@ class UserPrompts:
         )
         answer = await self._ask(wish)
         asked = await self.database.read(
-            lambda c: questions.find_of_call(c, turn_id=request.turn_id, call_id=request.call_id)
+            questions.find_of_call, turn_id=request.turn_id, call_id=request.call_id
         )
         bound = load_bound(asked) if asked else None
         if asked and (bound is None or bound.digest != request.digest):
@@ -112,7 +112,11 @@ class UserPrompts:
         if not isinstance(answer, Choice):
             await self.database.write(
                 "approvals.none",
-                lambda c: record_decision(c, request, answer, "talaria", self.now()),
+                record_decision,
+                request,
+                answer,
+                "talaria",
+                self.now(),
             )
             return Decision(refusal=answer)
         if answer.key in ALLOWED:
@@ -125,15 +129,16 @@ class UserPrompts:
         person_id, digest = request.person_id, request.digest
         return await self.database.write(
             "approvals.use",
-            lambda c: allowed.use(c, person_id=person_id, digest=digest, now=self.now()),
+            allowed.use,
+            person_id=person_id,
+            digest=digest,
+            now=self.now(),
         )
 
     async def _hear_reason(self, request: ApprovalRequest) -> str:
         """Wait for the reason for a no; "" if none comes."""
         turn_id, call_id = request.turn_id, name_reason(request.call_id)
-        asked = await self.database.read(
-            lambda c: questions.find_of_call(c, turn_id=turn_id, call_id=call_id)
-        )
+        asked = await self.database.read(questions.find_of_call, turn_id=turn_id, call_id=call_id)
         if asked and asked.state == "open":
             await self._hear(asked)
             closed = await self._close(asked, "late")
@@ -251,7 +256,7 @@ class UserPrompts:
 
     async def _look(self, question: Question) -> str:
         """Return the answer given before the wait, "late" if the question is over, else ""."""
-        found = await self.database.read(lambda c: questions.find(c, question_id=question.id))
+        found = await self.database.read(questions.find, question_id=question.id)
         return "" if found is None or found.state == "open" else found.answer or "late"
 
     async def _end(self, question: Question, why: Answer) -> Choice | Answer:

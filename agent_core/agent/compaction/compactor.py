@@ -113,7 +113,7 @@ class Compactor:
         if session_id in self._newest:
             return self._newest[session_id]
         found = await self._database.read(
-            lambda c: compactions.find_newest(c, session_id=session_id, person_id=owner_id)
+            compactions.find_newest, session_id=session_id, person_id=owner_id
         )
         if session_id in self._newest:  # a compaction was made during the read
             return self._newest[session_id]
@@ -147,7 +147,7 @@ class Compactor:
         Without a summary, shortens tool outputs. Leaves messages out if the request is still too
         long. Raises `StoreError`.
         """
-        stored, former, revision = await self._database.read(lambda c: _load(c, target))
+        stored, former, revision = await self._database.read(_load, target)
         sizes = _Sizes(wanted, apply_compaction(stored, former))
         planner = Planner(stored, former, sizes.budget(), turn_id=target.turn_id)
         draft = _Draft(plan=_choose(planner, wanted), summary=former.summary if former else "")

@@ -170,9 +170,7 @@ class Visibility:
 
         Entries beyond a list's limit stay out, as in the person's own prompt.
         """
-        borrowed = await self._database.read(
-            lambda connection: shares.list_of(connection, person_id=person.id)
-        )
+        borrowed = await self._database.read(shares.list_of, person_id=person.id)
         seen = {
             (share.target, share.entry)
             for share in borrowed

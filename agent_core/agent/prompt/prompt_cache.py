@@ -112,7 +112,7 @@ class StoredPrompts:
         known = self._known.get(prompt_hash)
         if known is None:
             system, tools, shown = await self._database.read(
-                lambda c: sessions.get_prompt(c, prompt_hash=prompt_hash)
+                sessions.get_prompt, prompt_hash=prompt_hash
             )
             known = FrozenPrompt(
                 hash=prompt_hash,

@@ -319,7 +319,7 @@ class Quotas:
             day = day_of(now, self.rules.zone, self._deployment.day)
             if day != self._deployment.day:
                 rows = await self._database.read(
-                    lambda c: usage.charged_by_person(c, since=day.start, until=day.end)
+                    usage.charged_by_person, since=day.start, until=day.end
                 )
                 self._deployment.load(day, [charged for _, _, charged in rows])
 

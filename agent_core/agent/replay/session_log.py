@@ -113,7 +113,7 @@ class SessionLog:
         Raises `StoreError`, and `OSError` if the file can't be written.
         """
         async with self.lock:
-            found = await self.database.read(lambda c: self._read(c, task))
+            found = await self.database.read(self._read, task)
             if found:
                 await asyncio.to_thread(self.files.append, *found)
 

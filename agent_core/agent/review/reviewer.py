@@ -94,7 +94,7 @@ class Reviewer:
         `ModelError`, `QuotaExceeded` and `StoreError`, and `OSError` for an unreadable file.
         """
         record = load_record(task.payload)
-        person = await self.database.read(lambda c: people.find(c, person_id=task.person_id))
+        person = await self.database.read(people.find, person_id=task.person_id)
         if record.is_over or person is None:
             return None
         if record.calls is None:
@@ -113,13 +113,11 @@ class Reviewer:
 
     async def _read_said(self, task: Task, record: ReviewRecord) -> list[Said]:
         return await self.database.read(
-            lambda c: reviews.list_said(
-                c,
-                person_id=task.person_id,
-                after=record.after,
-                until=record.until,
-                limit=MOST_MESSAGES,
-            )
+            reviews.list_said,
+            person_id=task.person_id,
+            after=record.after,
+            until=record.until,
+            limit=MOST_MESSAGES,
         )
 
     async def _ask(
@@ -148,7 +146,7 @@ class Reviewer:
         async def save(ticket: Ticket) -> None:
             payload = dump_record(replace(record, ticket=ticket))
             await self.database.write(
-                "reviews.ticket", lambda c: tasks.save(c, task_id=task.id, payload=payload)
+                "reviews.ticket", tasks.save, task_id=task.id, payload=payload
             )
 
         tickets = Tickets(step=step, known=known, save=save)
@@ -168,7 +166,7 @@ class Reviewer:
         self, task: Task, record: ReviewRecord, person: Person
     ) -> tuple[ReviewRecord, Pair | None]:
         """Ask about what went wrong for the second time, if anything did."""
-        pair = await self.database.read(lambda c: _find_pair(c, person, record))
+        pair = await self.database.read(_find_pair, person, record)
         if pair is None or record.reflected is not None:
             return record, pair
         request = make_reflection_request(self.background.name, pair)
@@ -180,7 +178,7 @@ class Reviewer:
         lesson = read_lesson(record.reflected or (), pair, known)
         if lesson is None or await self._is_withdrawn(person, record):
             return record
-        if pair != await self.database.read(lambda c: _find_pair(c, person, record)):
+        if pair != await self.database.read(_find_pair, person, record):
             return record  # the person deleted words of it while the model answered
         held = HeldClaim(
             number=len(record.calls or ()),
@@ -239,8 +237,8 @@ class Reviewer:
 
     async def _conclude(self, task: Task, record: ReviewRecord, person: Person) -> None:
         """Ask what follows from the entries, and store the answers as guesses."""
-        entries = await self.database.read(lambda c: list_premises(c, person_id=person.id))
-        standing = await self.database.read(lambda c: list_conclusions(c, person_id=person.id))
+        entries = await self.database.read(list_premises, person_id=person.id)
+        standing = await self.database.read(list_conclusions, person_id=person.id)
         premises = choose_premises(entries)
         drawn = [one.text for one in standing]
         if record.drawn is None:
@@ -273,9 +271,7 @@ class Reviewer:
         kept: list[int] = []
         held: list[HeldClaim] = []
         has_gaps = await self.database.read(
-            lambda c: reviews.has_forgotten(
-                c, person_id=person.id, after=record.after, until=record.until
-            )
+            reviews.has_forgotten, person_id=person.id, after=record.after, until=record.until
         )
         for number, claim in enumerate(claims):
             key = name_section(f"review:{person.id}:{record.until}:{number}", claim.section)
@@ -303,14 +299,10 @@ class Reviewer:
         )
 
     async def _is_withdrawn(self, person: Person, record: ReviewRecord) -> bool:
-        return not await self.database.read(
-            lambda c: reviews.exists(c, person_id=person.id, until=record.until)
-        )
+        return not await self.database.read(reviews.exists, person_id=person.id, until=record.until)
 
     async def _find_done(self, person_id: PersonId, key: str) -> int | None:
-        found = await self.database.read(
-            lambda c: ledger.find_call(c, person_id=person_id, call_key=key)
-        )
+        found = await self.database.read(ledger.find_call, person_id=person_id, call_key=key)
         return found[-1].id if found else None
 
     async def _write(self, person: Person, claim: Claim, key: str) -> int | None:
@@ -327,7 +319,10 @@ class Reviewer:
             content = ArchiveContent(text=claim.text, tags=(_TAG,))
             await self.database.write(
                 "reviews.note",
-                lambda c: insert_entry(c, person_id=person.id, content=content, origin=origin),
+                insert_entry,
+                person_id=person.id,
+                content=content,
+                origin=origin,
             )
             return await self._find_done(person.id, key)
         edit = Edit(

@@ -190,7 +190,7 @@ class LocalUserModel:
         """
         if person_id in self._without:
             return ()
-        found = await self._database.read(lambda c: list_conclusions(c, person_id=person_id))
+        found = await self._database.read(list_conclusions, person_id=person_id)
         last = find_last_fact(shown, _LABEL)
         if not found and last in ("", _NONE):
             self._without.add(person_id)

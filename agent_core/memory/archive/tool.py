@@ -195,7 +195,7 @@ class ArchiveTool:
         action = str(arguments.get("action"))
         asked = _read(arguments, has_text=action in ("insert", "update"))
         if action == "tags":
-            return ToolResult(text=await self._database.read(lambda c: _list_tags(c, person_id)))
+            return ToolResult(text=await self._database.read(_list_tags, person_id))
         if action == "search":
             text = await self._database.read(
                 lambda c: _search(c, person_id, asked, _find_zone(c, context) or self._zone)
@@ -224,7 +224,7 @@ class ArchiveTool:
         if asked.id is not None:
             archive_id = asked.id
             old = await self._database.read(
-                lambda c: archive.find(c, person_id=person_id, archive_id=archive_id)
+                archive.find, person_id=person_id, archive_id=archive_id
             )
         if old is None and action != "insert":
             raise ToolArgumentError(UNKNOWN)

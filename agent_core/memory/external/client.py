@@ -175,7 +175,7 @@ class ExternalMemory:
         revived = 0
         if is_there:
             revived = await self._database.write(
-                "mirror.revive", lambda c: external_sync.revive(c, provider=name, now=now)
+                "mirror.revive", external_sync.revive, provider=name, now=now
             )
             with suppress(TimeoutError):
                 async with asyncio.timeout(_LONGEST_LOOK):
@@ -184,9 +184,7 @@ class ExternalMemory:
             revived=revived,
             reported=self._queue.take_delivered_count(),
             report=await self.report(),
-            oldest_at=await self._database.read(
-                lambda c: external_sync.find_oldest_at(c, provider=name)
-            ),
+            oldest_at=await self._database.read(external_sync.find_oldest_at, provider=name),
         )
 
     async def report(self) -> ExternalMemoryStatus:

@@ -78,9 +78,7 @@ class RecallTool:
         limit = arguments.get("limit", DEFAULT_HITS)
         if not isinstance(limit, int):
             raise ToolArgumentError("`limit` must be an integer")
-        return await self._database.read(
-            lambda connection: _answer(connection, words, limit, context, self._zone)
-        )
+        return await self._database.read(_answer, words, limit, context, self._zone)
 
 
 def _answer(

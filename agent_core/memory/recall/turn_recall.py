@@ -101,9 +101,7 @@ class TurnRecall:
         if not past:
             return RecalledMessages()
         asked = request if len(request) <= _SHORT else " ".join(past)
-        return await self._database.read(
-            lambda c: recall_messages(c, asked, field, seen, view, self._most)
-        )
+        return await self._database.read(recall_messages, asked, field, seen, view, self._most)
 
 
 def find_past_sentences(text: str) -> tuple[str, ...]:

@@ -52,11 +52,9 @@ class SoulFile:
         """
         try:
             seen = await self.read()
-            if await self._database.read(lambda connection: _is_known(connection, seen)):
+            if await self._database.read(_is_known, seen):
                 return
-            look = await self._database.write(
-                "soul.notice", lambda connection: _take_in(connection, seen, now)
-            )
+            look = await self._database.write("soul.notice", _take_in, seen, now)
             if look.row and look.row.change.before is not None:
                 _log.warning(
                     "SOUL.md was edited by hand: recorded as row %d of the ledger", look.row.id

@@ -160,7 +160,7 @@ class PersonErasure:
         Raises `StoreError`, and `OSError` if a folder can't be removed. That erasure then stays
         open; all others are completed.
         """
-        marks = await self.database.read(lambda c: meta.list_under(c, prefix=_MARK))
+        marks = await self.database.read(meta.list_under, prefix=_MARK)
         stuck: OSError | None = None
         for key, text in marks.items():
             mark = _read(text)

@@ -22,7 +22,7 @@ def note_loose_files(connection: Connection, keys: Iterable[str]) -> None:
 
 async def delete_loose_files(database: Database) -> None:
     """Delete the content of noted files without references. Raises `StoreError`."""
-    marks = await database.read(lambda c: meta.list_under(c, prefix=_MARK))
+    marks = await database.read(meta.list_under, prefix=_MARK)
     keys = sorted(mark.removeprefix(_MARK) for mark in marks)
     if keys:
         held = await database.browse(lambda c: person_data.list_referenced(c, keys=keys))
@@ -78,7 +78,7 @@ async def scrub_database(database: Database, *, is_quiet: Callable[[], bool] | N
     file, because SQLite leaves copies of moved rows. With `is_quiet`, the rewrite waits for a quiet
     moment, and gives way to every write until a day has passed. Raises `StoreError`.
     """
-    requested = await database.read(lambda c: meta.get(c, key=REQUEST_KEY))
+    requested = await database.read(meta.get, key=REQUEST_KEY)
     if not requested:
         return True
     await merge_indexes(database)

@@ -130,7 +130,7 @@ class WordRemoval:
         unreadable, and `WorkInProgress`.
         """
         subject = await self._whose(person_id)
-        if await self.database.read(lambda c: _is_at_work(c, subject)):
+        if await self.database.read(_is_at_work, subject):
             raise WorkInProgress
         entries = await self._drop_entries(subject, matcher, now)
         redacted = jobs = 0
@@ -168,9 +168,7 @@ class WordRemoval:
         place = self.memory.locate("block", folder, "memory").parent
         remove = partial(shutil.rmtree, place, ignore_errors=True)
         await asyncio.to_thread(remove)
-        await self.database.write(
-            "forget.name", lambda c: redact.drop_name(c, person_id=person_id, name=name)
-        )
+        await self.database.write("forget.name", redact.drop_name, person_id=person_id, name=name)
         await asyncio.to_thread(remove)  # a read may have created it again meanwhile
         return name
 

@@ -91,7 +91,7 @@ class SkillManageTool:
             sources=context.sources,
         )
         try:
-            made = await self._database.read(lambda c: find_version(c, key))
+            made = await self._database.read(find_version, key)
             if made is not None:  # an earlier process has made it
                 return await self._finish(arguments, made)
             shown = await self._show(arguments)
@@ -133,15 +133,13 @@ class SkillManageTool:
         folder = self._catalog.folder
         if action in ("archive", "restore"):
             record = archive_planned if action == "archive" else restore_planned
-            await self._database.write("skills.move", lambda c: record(c, folder, name, origin))
+            await self._database.write("skills.move", record, folder, name, origin)
             return await self._finish(arguments, None)
         change = await asyncio.to_thread(self._check, arguments)
         if change.path != SKILL_FILE:
             evidence = f"adds {change.path}; {origin.evidence}"[:_EVIDENCE]
             origin = replace(origin, evidence=evidence)
-        version = await self._database.write(
-            "skills.plan", lambda c: plan(c, self._catalog, change, origin)
-        )
+        version = await self._database.write("skills.plan", plan, self._catalog, change, origin)
         if version is None:
             raise SkillConflict(f"The skill {name} was changed meanwhile; read it again.")
         return await self._finish(arguments, version)
@@ -156,7 +154,7 @@ class SkillManageTool:
             raise SkillConflict("It is recorded, but can't be written yet; Talaria tries again.")
         if str(arguments["action"]) in ("archive", "restore"):
             return ToolResult(text=f"Done: {arguments['action']} {name}.")
-        row = await self._database.read(lambda c: skills.find(c, name=name))
+        row = await self._database.read(skills.find, name=name)
         note = _STATES.get(row.state, "") if row else ""
         text = f"Done: {name} is at version {version}. {note.format(name=name)}"
         return ToolResult(text=text.strip())

@@ -100,7 +100,7 @@ class SkillScripts:
         """
         catalog = self._directory.catalog
         entry = await asyncio.to_thread(catalog.find, name)
-        installed = await self._database.read(lambda c: is_installed(c, name))
+        installed = await self._database.read(is_installed, name)
         if installed and not await asyncio.to_thread(is_agreed, catalog, entry):
             raise SkillMissing(
                 f"an owner has not agreed to the scripts of {name} as they are now;"
@@ -116,7 +116,10 @@ class SkillScripts:
         await self._backend.write_file(owner.slug, _CALLER, _CALL)
         await self._database.write(
             "skills.use",
-            lambda c: skill_uses.note(c, name=name, turn_id=context.turn_id, now=context.now),
+            skill_uses.note,
+            name=name,
+            turn_id=context.turn_id,
+            now=context.now,
         )
         return await self._terminal.run({"command": command}, context)
 

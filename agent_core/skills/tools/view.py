@@ -70,9 +70,7 @@ class SkillViewTool:
         if end < len(whole):
             text += f"\n[cut here: `offset` {end} of {len(whole):,} reads on]"
         if not file and not start:
-            state = await self._database.write(
-                "skills.use", lambda c: self._note(c, entry, context)
-            )
+            state = await self._database.write("skills.use", self._note, entry, context)
             if state == "draft":
                 text = f"[A draft: no test has proved it yet. Check what you do.]\n{text}"
             if self._backend and (

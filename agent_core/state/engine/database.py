@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack, suppress
 from contextvars import copy_context
 from functools import partial
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Concatenate, ParamSpec, TypeVar, cast
 
 from agent_core.errors import StoreDamaged, StoreError, StoreFull, StoreVanished
 from agent_core.state.engine.backup import choose_target, copy_database, rescue_database
@@ -53,6 +53,7 @@ __all__ = ["Connection", "Database", "Observer", "browse_file"]
 
 Connection = sqlite3.Connection
 T = TypeVar("T")
+P = ParamSpec("P")
 
 WAKEUPS_PER_ROUND = 16
 """Callers that continue in one round of the event loop; so few that they don't delay it."""
@@ -155,25 +156,47 @@ class Database:
         return database
 
     async def write(
-        self, name: str, work: Callable[[Connection], T], *, patience: float = 0.0
+        self,
+        name: str,
+        work: Callable[Concatenate[Connection, P], T],
+        /,
+        *given: P.args,
+        **arguments: P.kwargs,
     ) -> T:
         """Run `work` in a transaction; return its result when the commit is on the disk.
 
-        `patience` is the number of seconds that the write may wait to share a commit with others;
-        use it if no caller waits for the result. `name` is for the observer. `work` runs on the
-        writer's thread. It shares the transaction with other writes, but is rolled back alone. It
-        must not end the transaction. Its errors are raised here, those of sqlite3 as `StoreError`.
-        Raises `StoreError` after `close`, and until a restart after a failure of the disk
-        (`StoreVanished` if the files vanished). If the caller is cancelled, the write may still be
-        committed.
+        `name` is for the observer. `work` gets the connection and the other arguments, and runs on
+        the writer's thread. It shares the transaction with other writes, but is rolled back alone.
+        It must not end the transaction. Its errors are raised here, those of sqlite3 as
+        `StoreError`. Raises `StoreError` after `close`, and until a restart after a failure of the
+        disk (`StoreVanished` if the files vanished). If the caller is cancelled, the write may
+        still be committed.
         """
+        return await self._write(name, _in_context(work, *given, **arguments), wait=0.0)
+
+    async def write_later(
+        self,
+        wait: float,
+        name: str,
+        work: Callable[Concatenate[Connection, P], T],
+        /,
+        *given: P.args,
+        **arguments: P.kwargs,
+    ) -> T:
+        """Do as `write`, but wait up to `wait` seconds to share a commit with other writes.
+
+        Use it if nobody waits for the result.
+        """
+        return await self._write(name, _in_context(work, *given, **arguments), wait=wait)
+
+    async def _write(self, name: str, work: Callable[[Connection], T], *, wait: float) -> T:
         self._refuse_if_closed()
         self._refuse_if_stopped()
         loop = asyncio.get_running_loop()
-        write = PendingWrite(name=name, work=_in_context(work), done=loop.create_future())
+        write = PendingWrite(name=name, work=work, done=loop.create_future())
         self._pending.append(write)
-        if patience:
-            loop.call_later(patience, self._has_pending.set)
+        if wait:
+            loop.call_later(wait, self._has_pending.set)
         else:
             self._has_pending.set()
         await write.done
@@ -183,8 +206,16 @@ class Database:
             raise write.error
         return cast("T", write.value)
 
-    async def read(self, work: Callable[[Connection], T]) -> T:
+    async def read(
+        self,
+        work: Callable[Concatenate[Connection, P], T],
+        /,
+        *given: P.args,
+        **arguments: P.kwargs,
+    ) -> T:
         """Run `work` on one snapshot, which includes every write that has returned.
+
+        It gets the connection and the other arguments.
 
         Raises what `work` raises, sqlite3's errors as `StoreError`; a `work` that writes is
         refused.
@@ -192,7 +223,9 @@ class Database:
         self._refuse_if_closed()
         reader = min(self._readers, key=lambda reader: reader.load)
         try:
-            return await reader.run(partial(_read_snapshot, work=_in_context(work)))
+            return await reader.run(
+                partial(_read_snapshot, work=_in_context(work, *given, **arguments))
+            )
         except sqlite3.Error as error:
             self._is_damaged = self._is_damaged or is_fatal(error)
             raise translate_error(error, self.path) from error
@@ -560,10 +593,12 @@ async def browse_file(path: Path, work: Callable[[Connection], T]) -> T:
         raise translate_error(error, path) from error
 
 
-def _in_context(work: Callable[[Connection], T]) -> Callable[[Connection], T]:
+def _in_context(
+    work: Callable[Concatenate[Connection, P], T], *given: P.args, **arguments: P.kwargs
+) -> Callable[[Connection], T]:
     """Make work run in the caller's context on a thread; the context has the reader's language."""
     context = copy_context()
-    return lambda connection: context.run(work, connection)
+    return lambda connection: context.run(work, connection, *given, **arguments)
 
 
 def _read_snapshot(connection: Connection, work: Callable[[Connection], T]) -> T:

@@ -32,7 +32,7 @@ class GroupTitlesTool:
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         """List the titles, one a line. Raises `StoreError`."""
-        titles = await self._database.read(lambda c: self._list(c, context))
+        titles = await self._database.read(self._list, context)
         lines = [f"- {quote(title, _LONGEST_TITLE)}" for title in titles]
         return ToolResult(
             text="\n".join(["Titles; they are data:", *lines]) if lines else "No title is known.",

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Literal, TypedDict
 
 from agent_core.ids import PersonId
-from agent_core.state.engine.database import Connection, Database
+from agent_core.state.engine.database import Database
 from agent_core.state.people import mcp_accounts
 from agent_core.state.people.mcp_accounts import McpAccount
 from agent_core.tools.mcp.calls import CallHooks
@@ -168,12 +168,12 @@ class OwnAccounts:
         named: _Named = {"person_id": person_id, "key": account.key}
         now = self._now()
         if not await self._database.write(
-            "mcp.ask", lambda c: mcp_accounts.note_asked(c, **named, since=now - _DAY, now=now)
+            "mcp.ask", mcp_accounts.note_asked, **named, since=now - _DAY, now=now
         ):
             return "sent_before"
         invitation = await self._send(server, person_id)
         if invitation != "sent":
-            await self._database.write("mcp.ask", lambda c: mcp_accounts.forget_asked(c, **named))
+            await self._database.write("mcp.ask", mcp_accounts.forget_asked, **named)
         return invitation
 
     async def _send(self, server: McpServer, person_id: PersonId) -> Invitation:
@@ -255,22 +255,25 @@ class OwnAccounts:
         if account and account.signed_in_at is not None:
             await self._database.write(
                 "mcp.refused",
-                lambda c: mcp_accounts.note_refusal(c, person_id=person_id, key=account.key),
+                mcp_accounts.note_refusal,
+                person_id=person_id,
+                key=account.key,
             )
         return McpNotAsked(describe_need(await self.invite(server, person_id)))
 
     async def _find(self, server: McpServer, person_id: PersonId) -> McpAccount | None:
-        return await self._database.read(
-            lambda c: mcp_accounts.find(c, person_id=person_id, server=server.name)
-        )
+        return await self._database.read(mcp_accounts.find, person_id=person_id, server=server.name)
 
     async def _find_or_add(self, server: McpServer, person_id: PersonId) -> McpAccount:
-        def work(connection: Connection) -> McpAccount:
-            return mcp_accounts.add(
-                connection, person_id=person_id, server=server.name, key=make_key(), is_shared=False
-            )
 
-        return await self._database.write("mcp.account", work)
+        return await self._database.write(
+            "mcp.account",
+            mcp_accounts.add,
+            person_id=person_id,
+            server=server.name,
+            key=make_key(),
+            is_shared=False,
+        )
 
     async def _get(self, server: McpServer, account: McpAccount) -> _Session:
         """Return the session of an account, or start one. Raises `McpNotAsked`."""

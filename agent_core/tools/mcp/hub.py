@@ -413,9 +413,11 @@ class McpServers:
     async def _store_listing(self, account: McpAccount, text: str) -> None:
         await self._database.write(
             "mcp.listing",
-            lambda c: mcp_accounts.note_listing(
-                c, person_id=account.person_id, key=account.key, listing=text, now=self._now()
-            ),
+            mcp_accounts.note_listing,
+            person_id=account.person_id,
+            key=account.key,
+            listing=text,
+            now=self._now(),
         )
 
     async def _note_new(self, server: McpServer, listing: Listing) -> None:

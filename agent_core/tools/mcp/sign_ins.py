@@ -110,7 +110,7 @@ class SignIns:
 
     async def begin(self, name: str, person_id: PersonId) -> str:
         """Return a link with which this person signs in. Raises `SignInUnavailable`."""
-        person = await self._database.read(lambda c: people.find(c, person_id=person_id))
+        person = await self._database.read(people.find, person_id=person_id)
         server = self._servers.get(name)
         if server is None or person is None or not may_use(server, person):
             raise SignInUnavailable("is not there", "unknown")
@@ -144,7 +144,7 @@ class SignIns:
 
     async def find_shared(self, name: str) -> McpAccount | None:
         """Return the account that everybody uses at a server. Raises `StoreError`."""
-        return await self._database.read(lambda c: mcp_accounts.find_shared(c, server=name))
+        return await self._database.read(mcp_accounts.find_shared, server=name)
 
     async def end(self, name: str, person_id: PersonId, record: Record) -> bool:
         """End a person's sign-in at a server; False if there was none. Raises `StoreError`."""

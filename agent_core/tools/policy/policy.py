@@ -56,7 +56,7 @@ class Policy:
         climbs = any(".." in action.target for action in actions)
         if verdict.effect != "ask" and not self._rules and not climbs:
             return verdict, None  # no stored approval could change this
-        facts, turns_known = await self._database.read(lambda c: _load(c, context, strict))
+        facts, turns_known = await self._database.read(_load, context, strict)
         verdict = judge(tool, actions, facts, is_proposed=is_proposed)
         session_id = turns_known.session_id if turns_known else None
         if verdict.effect != "allow" or not verdict.fetched or turns_known is None:
@@ -78,7 +78,7 @@ class Policy:
 
         Raises `StoreError`.
         """
-        owner = await self._database.read(lambda c: people.find(c, person_id=owner_id))
+        owner = await self._database.read(people.find, person_id=owner_id)
         return frozenset(owner.tools_off if owner else ())
 
 

@@ -89,18 +89,14 @@ class BackgroundCommands:
         """
         running = _Running(workspace=command.workspace, log=CommandLog(text))
         async with self._recording:
-            process_id = await self._database.write(
-                "processes.start", lambda c: self._record(c, new, person_id)
-            )
+            process_id = await self._database.write("processes.start", self._record, new, person_id)
             self._running[process_id] = running
         try:
             process = await self._backend.start(command)
         except BaseException:
             del self._running[process_id]
             await asyncio.shield(
-                self._database.write(
-                    "processes.drop", lambda c: processes.drop(c, process_id=process_id)
-                )
+                self._database.write("processes.drop", processes.drop, process_id=process_id)
             )
             raise
         running.process = process
@@ -119,13 +115,11 @@ class BackgroundCommands:
 
     async def find(self, process_id: ProcessId, person_id: PersonId) -> ProcessRow | None:
         """Return a command of a person."""
-        return await self._database.read(
-            lambda c: processes.find(c, process_id=process_id, person_id=person_id)
-        )
+        return await self._database.read(processes.find, process_id=process_id, person_id=person_id)
 
     async def list(self, person_id: PersonId) -> Sequence[ProcessRow]:
         """List the commands of a person, newest first."""
-        return await self._database.read(lambda c: processes.list_of_person(c, person_id=person_id))
+        return await self._database.read(processes.list_of_person, person_id=person_id)
 
     def find_log(self, process_id: ProcessId) -> CommandLog | None:
         """Return the output of a running command; None after its end."""
@@ -176,7 +170,7 @@ class BackgroundCommands:
 
     async def _kill_erased(self) -> None:
         ids = list(self._running)
-        kept = await self._database.read(lambda c: processes.find_any(c, process_ids=ids))
+        kept = await self._database.read(processes.find_any, process_ids=ids)
         for process_id in set(ids) - {row.id for row, _ in kept}:
             running = self._running.get(process_id)
             if running and running.process:

@@ -147,7 +147,7 @@ class CuratorCommands:
         return Reply(text=text, buttons=(stand_for("curator", texts.SHOW_STATUS()),))
 
     async def _list(self, call: Call) -> Reply:
-        waiting = await self._database.read(lambda c: _list_waiting(c, call))
+        waiting = await self._database.read(_list_waiting, call)
         if not waiting:
             return Reply(text=texts.NOTHING_WAITS())
         shown = waiting[:_MOST_SHOWN]
@@ -161,7 +161,7 @@ class CuratorCommands:
 
     async def _decide(self, call: Call, key: str, state: ProposalState) -> Reply:
         """Accept or decline one proposal; a repeated press changes nothing more."""
-        found = await self._database.read(lambda c: _find(c, call, key))
+        found = await self._database.read(_find, call, key)
         if found is None:
             return Reply(text=texts.UNKNOWN())
         if found.proposal.state != "open":
@@ -184,7 +184,7 @@ class CuratorCommands:
             return Reply(text=texts.MERGED_BEFORE(), buttons=more)
         index = await self._access.open(call, own_scope(call.person))
         rows = await self._database.read(
-            lambda c: ledger.find_call(c, person_id=call.person.id, call_key=waiting.call_key)
+            ledger.find_call, person_id=call.person.id, call_key=waiting.call_key
         )
         # Newest first: each undo then finds the list as its change left it.
         numbers = [index.find_number(row) for row in reversed(rows)]
@@ -196,16 +196,16 @@ class CuratorCommands:
 
     async def _offer_more(self, call: Call) -> tuple[Choice, ...]:
         """Make a button for the proposals that still wait, if any do."""
-        waiting = await self._database.read(lambda c: _list_waiting(c, call))
+        waiting = await self._database.read(_list_waiting, call)
         return (stand_for("curator proposals", texts.SHOW_PROPOSALS()),) if waiting else ()
 
     async def _note(self, waiting: _Waiting, state: ProposalState) -> None:
-        await self._database.write("curator.decide", lambda c: _save_state(c, waiting, state))
+        await self._database.write("curator.decide", _save_state, waiting, state)
 
     async def _tidy(self, call: Call, waiting: _Waiting, change: Tidying) -> ProposalState:
         """Make an accepted change of the caller's memory. Raises `StoreError` and `OSError`."""
         await self._access.open(call, own_scope(call.person))
-        entries = await self._database.read(lambda c: list_memory(c, person_id=call.person.id))
+        entries = await self._database.read(list_memory, person_id=call.person.id)
         is_kept = not change.kept or any(
             (one.target, one.text) == (change.target, change.kept) for one in entries
         )
@@ -241,7 +241,7 @@ class CuratorCommands:
             return Reply(text=texts.describe_refused(str(error)))
         except OSError as error:
             return Reply(text=texts.describe_refused(error.strerror or str(error)))
-        await self._database.write("skills.write_planned", lambda c: write_planned(c, folder))
+        await self._database.write("skills.write_planned", write_planned, folder)
         again = stand_for("curator restore", texts.RESTORE())
         more = await self._offer_more(call)
         return Reply(text=texts.describe_merged(change), buttons=(again, *more))
@@ -262,7 +262,7 @@ class CuratorCommands:
             return Reply(text=texts.describe_refused(str(error)))
         except OSError as error:
             return Reply(text=texts.describe_refused(error.strerror or str(error)))
-        await self._database.write("skills.write_planned", lambda c: write_planned(c, folder))
+        await self._database.write("skills.write_planned", write_planned, folder)
         return Reply(text=text)
 
 

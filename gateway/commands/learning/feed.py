@@ -65,7 +65,7 @@ class LearningCommands:
         if word == "review":
             return await self.review(call)
         if word == "dismissed":
-            return await self._access.database.read(lambda c: _list_dismissed(c, call))
+            return await self._access.database.read(_list_dismissed, call)
         if (number := word.removeprefix("restore ")).isdecimal() and number != word:
             return Reply(effect=lambda connection: self._restore(connection, call, number))
         if word in (*notices.MODES, *notices.SUMMARIES):
@@ -73,7 +73,7 @@ class LearningCommands:
         if word:
             return Reply(text=notices.USAGE())
         await self._access.open(call, own_scope(call.person))
-        text, learned = await self._access.database.read(lambda c: _describe(c, call))
+        text, learned = await self._access.database.read(_describe, call)
         chosen = call.person.learning_summary if call.person.learning != "off" else ""
         modes = [
             stand_for(

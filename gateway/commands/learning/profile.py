@@ -56,12 +56,8 @@ class ProfileCommands:
 
     async def _show(self, call: Call) -> Reply:
         await self._access.open(call, own_scope(call.person))
-        lines = await self._access.database.read(
-            lambda c: list_profile(c, person_id=call.person.id)
-        )
-        guesses = await self._access.database.read(
-            lambda c: list_conclusions(c, person_id=call.person.id)
-        )
+        lines = await self._access.database.read(list_profile, person_id=call.person.id)
+        guesses = await self._access.database.read(list_conclusions, person_id=call.person.id)
         if not lines:
             return Reply(text=texts.EMPTY())
         dates = [format_date(local_time(line.at, call.zone).date()) for line in lines]
@@ -79,7 +75,7 @@ class ProfileCommands:
         """Replace a line with the person's own words; without words, say how to send them."""
         scope = own_scope(call.person)
         done = await self._access.database.read(
-            lambda c: ledger.find_call(c, person_id=scope.person_id, call_key=call.call_key)
+            ledger.find_call, person_id=scope.person_id, call_key=call.call_key
         )
         index = await self._access.open(call, scope)
         if done:

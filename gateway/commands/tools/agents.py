@@ -65,7 +65,7 @@ class AgentCommands:
         entries = await asyncio.to_thread(self.agents.list_all)
         if not call.person.is_owner:  # only owners can repair a broken agent
             entries = [entry for entry in entries if entry.agent]
-        used = await self.database.read(lambda c: _read_bound(c, call))
+        used = await self.database.read(_read_bound, call)
         buttons = _make_buttons(entries, used) if call.may_choose else ()
         return Reply(text=texts.list_agents(entries, used), buttons=buttons)
 

@@ -28,7 +28,7 @@ class ApprovalCommands:
         verb, _, number = call.argument.partition(" ")
         if verb.casefold() == "revoke":
             return _revoke(call, number.strip())
-        listed = await self._database.read(lambda c: approvals.list_of(c, person_id=call.person.id))
+        listed = await self._database.read(approvals.list_of, person_id=call.person.id)
         if not listed:
             return Reply(text=texts.NOTHING_ALLOWED())
         return Reply(

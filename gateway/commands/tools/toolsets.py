@@ -43,7 +43,7 @@ class ToolCommands:
         box = self._toolboxes.select(call.conversation, None, agent)
         match call.argument.split():
             case []:
-                off = await self._database.read(lambda c: _read_off(c, call))
+                off = await self._database.read(_read_off, call)
                 return Reply(text=_describe(box, off), buttons=_make_buttons(box, off, call))
             case ["on" | "off" as wanted, name]:
                 return await self._switch(call, box, name, is_on=wanted == "on")
@@ -53,7 +53,7 @@ class ToolCommands:
     async def _switch(self, call: Call, box: Toolbox, name: str, *, is_on: bool) -> Reply:
         if not call.may_choose:
             return Reply(text=texts.ONLY_OWNER())
-        off = await self._database.read(lambda c: _read_off(c, call))
+        off = await self._database.read(_read_off, call)
         if name not in (*box.names, *off) and not (box.has_sources and _FOREIGN.fullmatch(name)):
             nearest = find_nearest(name, box.names)
             sentence = texts.NEAREST if nearest else texts.UNKNOWN

@@ -211,7 +211,7 @@ class Requests:
         return answer
 
     async def _look(self, question: Question) -> Progress:
-        return await self._database.read(lambda c: _find_progress(c, question))
+        return await self._database.read(_find_progress, question)
 
 
 def _find_progress(connection: Connection, question: Question) -> Progress:

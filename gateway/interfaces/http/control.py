@@ -145,7 +145,7 @@ async def _call_tool(request: web.Request) -> web.Response:
 async def _find_local(gateway: Gateway, asked: dict[str, object]) -> Client:
     """Return the client that acts for a person on this machine. Raises `Mistaken`."""
     slug = str(asked.get("person", ""))
-    person = await gateway.database.read(lambda c: find_person(c, slug))
+    person = await gateway.database.read(find_person, slug)
     return Client(person_id=person.id, name=LOCAL)
 
 

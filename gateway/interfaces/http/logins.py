@@ -26,14 +26,12 @@ class Logins:
 
         Raises `StoreError`.
         """
-        return await self._database.write("logins.begin", lambda c: self._insert(c, None))
+        return await self._database.write("logins.begin", self._insert, None)
 
     async def knows_link(self, link: str) -> bool:
         """Return whether a link would open a login now. Raises `StoreError`."""
         link_hash, now = hash_secret(link), self._now()
-        found = await self._database.read(
-            lambda c: browser_logins.find_link(c, secret_hash=link_hash, now=now)
-        )
+        found = await self._database.read(browser_logins.find_link, secret_hash=link_hash, now=now)
         return found is not None
 
     async def follow_link(self, link: str) -> str | None:
@@ -65,9 +63,7 @@ class Logins:
         if not secret:
             return None
         now, secret_hash = self._now(), hash_secret(secret)
-        return await self._database.read(
-            lambda c: browser_logins.find(c, secret_hash=secret_hash, now=now)
-        )
+        return await self._database.read(browser_logins.find, secret_hash=secret_hash, now=now)
 
     async def is_open(self, secret: str) -> bool:
         """Return whether a secret belongs to a login that has not ended. Raises `StoreError`."""
@@ -76,6 +72,4 @@ class Logins:
     async def end(self, secret: str) -> None:
         """End a login. Raises `StoreError`."""
         secret_hash = hash_secret(secret)
-        await self._database.write(
-            "logins.end", lambda c: browser_logins.delete(c, secret_hash=secret_hash)
-        )
+        await self._database.write("logins.end", browser_logins.delete, secret_hash=secret_hash)

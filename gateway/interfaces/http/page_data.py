@@ -147,15 +147,18 @@ class PageData:
             return refuse(HTTPStatus.BAD_REQUEST, "The file is empty.")
         media_type, now = find_media_type(data), self._now()
 
-        def work(connection: Connection) -> str:
-            return files.store(connection, data=data, media_type=media_type, now=now)
-
-        return JSONResponse({"key": await self._database.write("files.store", work)})
+        return JSONResponse(
+            {
+                "key": await self._database.write(
+                    "files.store", files.store, data=data, media_type=media_type, now=now
+                )
+            }
+        )
 
     async def _give_file(self, request: Request) -> Response:
         """Answer with a file's bytes. Its key is a hash, so only readers of a message know it."""
         key = request.path_params["key"]
-        found = await self._database.read(lambda c: files.find(c, key=key))
+        found = await self._database.read(files.find, key=key)
         if found is None:
             return refuse(HTTPStatus.NOT_FOUND, "The file is no longer stored.")
         is_shown = found.media_type in _SHOWN_TYPES

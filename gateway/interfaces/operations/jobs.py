@@ -172,7 +172,7 @@ async def add(context: OperationContext, asked: Answer) -> Answer:
     scheduling, now = context.scheduling, context.now()
     arguments = _read_job(asked)
     slug = read_text(asked, "person")
-    owner = await context.database.read(lambda c: find_person(c, slug))
+    owner = await context.database.read(find_person, slug)
     calendars = await _read_calendars(context, arguments, owner.id, None)
 
     def work(connection: Connection) -> dict[str, Any]:
@@ -201,7 +201,7 @@ async def change(context: OperationContext, asked: Answer) -> Answer:
     """Change a job. Raises `Declined`, `Mistaken`."""
     scheduling, now = context.scheduling, context.now()
     number = read_number(asked)
-    named = await context.database.read(lambda c: find_any(c, number))
+    named = await context.database.read(find_any, number)
     calendars = await _read_calendars(context, asked, named.person_id, named.room_id)
 
     def work(connection: Connection, job: Job) -> Job:

@@ -231,7 +231,7 @@ async def _find(context: OperationContext, asked: Answer) -> Sequence[StoredOwne
     slug = _slug(asked)
     if slug is None:
         return await context.database.read(_list_all)
-    return [await context.database.read(lambda c: _find_owner(c, slug))]
+    return [await context.database.read(_find_owner, slug)]
 
 
 def _find_owner(connection: Connection, name: str) -> StoredOwner:

@@ -52,9 +52,7 @@ async def list_people(context: OperationContext, _: Answer) -> Answer:
 async def make_claim_code(context: OperationContext, _: Answer) -> Answer:
     """Make a new claim code, which replaces earlier codes."""
     now = context.now()
-    code = await context.database.write(
-        "people.code", lambda connection: new_claim_code(connection, now=now)
-    )
+    code = await context.database.write("people.code", new_claim_code, now=now)
     return {"code": code}
 
 
@@ -190,7 +188,7 @@ async def switch_tool(context: OperationContext, asked: Answer) -> Answer:
 async def _find(context: OperationContext, asked: Answer) -> Person:
     """Return the person with a folder name. Raises `Declined`."""
     slug = read_text(asked, "slug")
-    return await context.database.read(lambda c: find_person(c, slug))
+    return await context.database.read(find_person, slug)
 
 
 PEOPLE_OPERATIONS: Mapping[str, Operation] = {

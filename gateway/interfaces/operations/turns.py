@@ -174,9 +174,7 @@ async def export_turns(context: OperationContext, asked: Answer) -> Answer:
 async def list_undelivered(context: OperationContext, asked: Answer) -> Answer:
     """List dead letters: messages that can't be delivered, newest first."""
     limit = read_limit(asked)
-    rows = await context.database.read(
-        lambda connection: dead_letters.list_dead(connection, limit=limit)
-    )
+    rows = await context.database.read(dead_letters.list_dead, limit=limit)
     return {
         "undelivered": [
             {
@@ -196,7 +194,7 @@ async def build_prompt_of_now(
     context: OperationContext, record: "TurnRecord", prompt: "FrozenPrompt"
 ) -> "FrozenPrompt":
     """Build the prompt that a turn would get now, with the same tools. Raises `Declined`."""
-    scene = await context.database.read(lambda connection: read_prompt_context(connection, record))
+    scene = await context.database.read(read_prompt_context, record)
     if scene is None or context.prompt_cache is None:
         raise Declined(f"Without settings, the current prompt of turn {record.turn.id} is unknown.")
     # Without a session, the cache builds the prompt from the current state.
@@ -252,7 +250,7 @@ def _turn(asked: Answer) -> TurnId:
 
 async def _read(context: OperationContext, asked: Answer) -> "TurnRecord":
     number = _turn(asked)
-    record = await context.database.read(lambda connection: read_record(connection, number))
+    record = await context.database.read(read_record, number)
     if record is None:
         raise Declined(f"There is no turn {number}.")
     if record.is_by_job:

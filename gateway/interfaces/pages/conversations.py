@@ -178,7 +178,10 @@ async def end_consents(look: Look) -> Fields:
     person, now = look.person, look.gateway.now()
     await look.gateway.database.write(
         "reading.end",
-        lambda c: end_reading(c, person=person, actor=f"person:{person.id}", now=now),
+        end_reading,
+        person=person,
+        actor=f"person:{person.id}",
+        now=now,
     )
     return {}
 
@@ -193,9 +196,7 @@ async def send(look: Look) -> Response:
     text, key = form.get("text", "").strip(), form.get("key", "")[:100]
     if not text or len(text) > LONGEST_TEXT:
         raise Declined(texts.NO_MESSAGE())
-    place, name = await look.gateway.database.read(
-        lambda c: _find_asked(c, look, form.get("conversation", ""))
-    )
+    place, name = await look.gateway.database.read(_find_asked, look, form.get("conversation", ""))
     question = _ask(look, text, make_name(key), conversation=name)
     requests = Requests(look.gateway)
     try:

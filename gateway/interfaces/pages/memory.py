@@ -139,7 +139,7 @@ async def restore(look: Look) -> Fields:
 async def undo_change(look: Look) -> Fields:
     """Undo one change of the person's memory. Raises `Missing` and `Declined`."""
     number = look.find_id("change")
-    found = await look.gateway.database.read(lambda c: ledger.find_row(c, entry_id=number))
+    found = await look.gateway.database.read(ledger.find_row, entry_id=number)
     if found is None or found[0] != look.person.id:
         raise Missing
     return await undo(look.context, {"row": number})

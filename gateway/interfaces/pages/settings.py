@@ -75,11 +75,9 @@ async def change(look: Look) -> Response:
     value = (await read_form(look.request, _MOST_BYTES)).get("value", [""])[0].strip()
     database = look.gateway.database
     try:
-        old, new, person = await database.write(
-            "settings.set", lambda c: _set(c, look, name, value)
-        )
+        old, new, person = await database.write("settings.set", _set, look, name, value)
     except (ToolArgumentError, LookupError) as error:
-        values = await database.read(lambda c: _list_values(c, look))
+        values = await database.read(_list_values, look)
         fields = _describe(look, {**values, name: value}) | {"refused": str(error), "bad": name}
         status = HTTPStatus.CONFLICT
         return render(look.request, look.viewer, "settings.html", status=status, **fields)

@@ -58,7 +58,7 @@ async def answer(look: Look) -> Fields:
     number = QuestionId(look.find_id("question"))
     choice = (await read_form(look.request, _MOST_BYTES)).get("choice", [""])[0]
     gateway = look.gateway
-    found = await gateway.database.read(lambda c: questions.find(c, question_id=number))
+    found = await gateway.database.read(questions.find, question_id=number)
     if found is None or found.person_id != look.person.id:
         raise Missing
     if not choice.strip() or not await gateway.questions.decide(look.person, number, choice):

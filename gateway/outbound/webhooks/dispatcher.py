@@ -137,9 +137,10 @@ class WebhookDispatcher:
         due_at = self._now() + _FAULT_PAUSE
         await self._database.write(
             "webhooks.rest",
-            lambda c: webhooks.note_result(
-                c, webhook=webhook, failures=webhook.failures, due_at=due_at
-            ),
+            webhooks.note_result,
+            webhook=webhook,
+            failures=webhook.failures,
+            due_at=due_at,
         )
 
     async def _send_next(self, webhook: Webhook) -> bool:

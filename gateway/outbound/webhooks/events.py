@@ -59,7 +59,7 @@ class EventGatherer:
         try:
             active, news, due = await self.database.read(self._look)
             if news:
-                await self.database.write("webhooks.gather", lambda c: self._store(c, news))
+                await self.database.write("webhooks.gather", self._store, news)
         except BaseException:
             self._followers.clear()
             raise

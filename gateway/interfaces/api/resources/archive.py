@@ -50,7 +50,7 @@ def add_archive(router: APIRouter, gateway: Gateway) -> None:
     @router.get("/archive/{entry}", summary="Show a note")
     async def show_entry(entry: Id, client: Reader) -> models.ArchiveModel:
         found = await database.read(
-            lambda c: archive.find(c, person_id=client.person_id, archive_id=ArchiveId(entry))
+            archive.find, person_id=client.person_id, archive_id=ArchiveId(entry)
         )
         if found is None:
             raise make_missing()

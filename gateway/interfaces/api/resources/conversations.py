@@ -40,9 +40,11 @@ def add_conversations(router: APIRouter, gateway: Gateway) -> None:
         removed: bool = False,
     ) -> models.ConversationPage:
         found = await database.read(
-            lambda c: transcripts.list_conversations(
-                c, person_id=client.person_id, before=before, limit=limit, is_removed=removed
-            )
+            transcripts.list_conversations,
+            person_id=client.person_id,
+            before=before,
+            limit=limit,
+            is_removed=removed,
         )
         return models.ConversationPage(
             conversations=[_show(one) for one in found],
@@ -54,7 +56,7 @@ def add_conversations(router: APIRouter, gateway: Gateway) -> None:
         conversation: Id, client: Reader, limit: Limit = 20, before: Before = LARGEST
     ) -> models.MessagePage:
         place = (ConversationId(conversation), client.person_id)
-        return await database.read(lambda c: _read_messages(c, place, before, limit))
+        return await database.read(_read_messages, place, before, limit)
 
 
 class NewFork(BaseModel):
@@ -78,9 +80,10 @@ def add_forks(router: APIRouter, gateway: Gateway) -> None:
 
     async def find(conversation: int, client: Client) -> models.ConversationModel:
         found = await database.read(
-            lambda c: transcripts.list_conversations(
-                c, person_id=client.person_id, before=conversation + 1, limit=1
-            )
+            transcripts.list_conversations,
+            person_id=client.person_id,
+            before=conversation + 1,
+            limit=1,
         )
         if not found or found[0].id != conversation:
             raise make_missing()
@@ -93,7 +96,7 @@ def add_forks(router: APIRouter, gateway: Gateway) -> None:
         conversation: Id, asked: NewFork, client: Manager, key: Key = ""
     ) -> models.ConversationModel:
         number, message = ConversationId(conversation), MessageId(asked.message)
-        person = await database.read(lambda c: find_person(c, client.person_id))
+        person = await database.read(find_person, client.person_id)
         name = hash_key(client, key) or token_urlsafe(16)
         made = await perform(forks.fork(gateway, person, message, name, within=number))
         if made is None:

@@ -64,20 +64,20 @@ def add_job_changes(router: APIRouter, gateway: Gateway) -> None:
 
     @router.post("/jobs", summary="Create a job", status_code=201)
     async def create(asked: NewJob, client: Manager, key: Key = "") -> models.JobDetail:
-        person = await database.read(lambda c: find_person(c, client.person_id))
+        person = await database.read(find_person, client.person_id)
         wish = asked.model_dump(exclude_none=True) | {
             "person": person.slug,
             "key": hash_key(client, key),
         }
         made = await perform(operations.add(open_own(gateway), wish))
-        stored = await database.read(lambda c: find_job(c, made["id"], client.person_id))
+        stored = await database.read(find_job, made["id"], client.person_id)
         if (stored.kind, stored.body) != (asked.kind, asked.text.strip()):
             raise ApiError(HTTPStatus.UNPROCESSABLE_ENTITY, _USED, code="idempotency_key_reused")
         return show_detail(stored)
 
     @router.patch("/jobs/{job}", summary="Change a job")
     async def change(job: Id, asked: JobChange, client: Manager) -> models.JobDetail:
-        found = await database.read(lambda c: find_job(c, job, client.person_id))
+        found = await database.read(find_job, job, client.person_id)
         wish = asked.model_dump(exclude_none=True) | {"id": found.id}
         if asked.text is not None:
             wish["kind"] = found.kind
@@ -88,11 +88,11 @@ def add_job_changes(router: APIRouter, gateway: Gateway) -> None:
         "/jobs/{job}/{verb}", summary="Run, pause, resume or restore a job, or undo its last change"
     )
     async def act(job: Id, verb: _Verb, client: Manager, key: Key = "") -> models.JobDetail:
-        await database.read(lambda c: find_job(c, job, client.person_id))
+        await database.read(find_job, job, client.person_id)
         await perform(_ACTS[verb](open_own(gateway), {"id": job, "key": hash_key(client, key)}))
         return await read(client, job)
 
     @router.delete("/jobs/{job}", summary="Delete a job", status_code=204)
     async def delete(job: Id, client: Manager) -> None:
-        await database.read(lambda c: find_job(c, job, client.person_id))
+        await database.read(find_job, job, client.person_id)
         await perform(operations.drop(open_own(gateway), {"id": JobId(job)}))

@@ -18,14 +18,14 @@ def add_jobs(router: APIRouter, gateway: Gateway) -> None:
 
     @router.get("/jobs", summary="List your jobs")
     async def list_jobs(client: Reader) -> models.JobList:
-        found = await database.read(lambda c: jobs.list_of_person(c, person_id=client.person_id))
+        found = await database.read(jobs.list_of_person, person_id=client.person_id)
         return models.JobList(
             jobs=[show(models.JobModel, job, next_at=_find_next(job)) for job in found]
         )
 
     @router.get("/jobs/{job}", summary="Show a job")
     async def show_job(job: Id, client: Reader) -> models.JobDetail:
-        return show_detail(await database.read(lambda c: find_job(c, job, client.person_id)))
+        return show_detail(await database.read(find_job, job, client.person_id))
 
     @router.get("/jobs/{job}/runs", summary="List runs")
     async def list_runs(job: Id, client: Reader, limit: Limit = 20) -> models.RunList:

@@ -26,7 +26,7 @@ def add_memory(router: APIRouter, gateway: Gateway) -> None:
 
     @router.get("/memory", summary="Show your memory")
     async def show_memory(client: Reader) -> models.MemoryModel:
-        person = await database.read(lambda c: find_person(c, client.person_id))
+        person = await database.read(find_person, client.person_id)
         return show(models.MemoryModel, await store.snapshot(person.id, person.slug, gateway.now()))
 
     @router.get("/memory/ledger", summary="List changes")
@@ -34,9 +34,7 @@ def add_memory(router: APIRouter, gateway: Gateway) -> None:
         client: Reader, limit: Limit = 20, before: Before = LARGEST
     ) -> models.LedgerModel:
         found = await database.read(
-            lambda c: ledger.list_recent_of(
-                c, person_id=client.person_id, limit=limit, before=before
-            )
+            ledger.list_recent_of, person_id=client.person_id, limit=limit, before=before
         )
         changes = [
             models.ChangeModel(
@@ -76,7 +74,7 @@ def add_memory_changes(router: APIRouter, gateway: Gateway) -> None:
 
     @router.post("/memory/ledger/{change}/undo", summary="Undo a change")
     async def undo_change(change: Id, client: Manager) -> models.UndoneModel:
-        found = await gateway.database.read(lambda c: ledger.find_row(c, entry_id=change))
+        found = await gateway.database.read(ledger.find_row, entry_id=change)
         if found is None or found[0] != client.person_id or found[1].target == "skill":
             raise make_missing()
         done = await perform(undo(open_own(gateway), {"row": change}))

@@ -39,7 +39,7 @@ def add_messages(router: APIRouter, gateway: Gateway, requests: Requests) -> Non
     """Add the routes of messages."""
 
     async def read(client: Client, name: str) -> models.SentMessage:
-        return await gateway.database.read(lambda c: _read(c, client, name))
+        return await gateway.database.read(_read, client, name)
 
     @router.post(
         "/messages",

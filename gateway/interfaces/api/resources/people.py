@@ -56,9 +56,7 @@ def add_people(router: APIRouter, gateway: Gateway) -> None:
     ) -> models.UsageModel:
         # Whole days, so that the ETag stays the same for a day while the usage does.
         since = (gateway.now() // _DAY - days + 1) * _DAY
-        found = await database.read(
-            lambda c: usage.list_lines(c, person_id=client.person_id, since=since)
-        )
+        found = await database.read(usage.list_lines, person_id=client.person_id, since=since)
         lines = [
             show(models.UsageLineModel, one, micro_dollars=one.charged.known_micro_dollars)
             for one in found

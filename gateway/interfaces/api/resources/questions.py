@@ -28,17 +28,17 @@ def add_questions(router: APIRouter, gateway: Gateway) -> None:
 
     @router.get("/questions", summary="List open questions")
     async def list_questions(client: Reader) -> models.QuestionList:
-        found = await database.read(lambda c: questions.find_open(c, person_id=client.person_id))
+        found = await database.read(questions.find_open, person_id=client.person_id)
         return models.QuestionList(questions=[show(models.QuestionModel, one) for one in found])
 
     @router.get("/questions/dismissed", summary="List changes that were not accepted")
     async def list_dismissed(client: Reader) -> models.QuestionList:
-        found = await database.read(lambda c: list_refused(c, client.person_id))
+        found = await database.read(list_refused, client.person_id)
         return models.QuestionList(questions=[show(models.QuestionModel, one) for one in found])
 
     @router.get("/approvals", summary="List approvals")
     async def list_approvals(client: Reader) -> models.ApprovalList:
-        found = await database.read(lambda c: approvals.list_of(c, person_id=client.person_id))
+        found = await database.read(approvals.list_of, person_id=client.person_id)
         return models.ApprovalList(
             approvals=[
                 show(models.ApprovalModel, one, allows=describe_shape(one.shape)) for one in found
@@ -60,8 +60,8 @@ def add_decisions(router: APIRouter, gateway: Gateway) -> None:
 
     @router.post("/questions/{question}/answer", summary="Answer a question", status_code=204)
     async def answer(question: Id, asked: Decision, client: Manager) -> None:
-        person = await database.read(lambda c: find_person(c, client.person_id))
-        known = await database.read(lambda c: questions.find(c, question_id=QuestionId(question)))
+        person = await database.read(find_person, client.person_id)
+        known = await database.read(questions.find, question_id=QuestionId(question))
         if known is None or known.person_id != person.id:
             raise make_missing()
         if not await gateway.questions.decide(person, known.id, asked.choice):

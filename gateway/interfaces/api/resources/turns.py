@@ -38,9 +38,7 @@ def add_turns(router: APIRouter, gateway: Gateway) -> None:
         client: Reader, limit: Limit = 20, before: Before = LARGEST
     ) -> models.TurnPage:
         found = await database.read(
-            lambda c: turns.list_of_person(
-                c, person_id=client.person_id, before=before, limit=limit
-            )
+            turns.list_of_person, person_id=client.person_id, before=before, limit=limit
         )
         return models.TurnPage(
             turns=[show(models.TurnModel, turn) for turn in found],
@@ -49,11 +47,11 @@ def add_turns(router: APIRouter, gateway: Gateway) -> None:
 
     @router.get("/turns/{turn}", summary="Show a turn")
     async def show_turn(turn: Id, client: Reader) -> models.TurnDetail:
-        return await database.read(lambda c: _read(c, turn, client.person_id))
+        return await database.read(_read, turn, client.person_id)
 
     @router.get("/turns/{turn}/requests", summary="Show what the model read")
     async def list_requests(turn: Id, client: Reader) -> models.RequestsModel:
-        await database.read(lambda c: _check_own(c, turn, client.person_id))
+        await database.read(_check_own, turn, client.person_id)
         try:
             found = await show_requests(open_context(gateway), {"id": turn})
         except Declined as error:
@@ -67,7 +65,7 @@ def add_turns(router: APIRouter, gateway: Gateway) -> None:
         responses={"200": {"content": {"*/*": {}}}},
     )
     async def get_file(turn: Id, number: Id, client: Reader) -> Response:
-        return await database.read(lambda c: _read_file(c, turn, number, client.person_id))
+        return await database.read(_read_file, turn, number, client.person_id)
 
 
 def _find(connection: Connection, turn: int, person_id: PersonId) -> Turn:

@@ -129,7 +129,7 @@ def _make_key(person: Person, target: str, text: str) -> str:
 
 async def _find(context: OperationContext, asked: Answer) -> Person:
     if name := asked.get("person"):
-        return await context.database.read(lambda c: find_named(c, str(name)))
+        return await context.database.read(find_named, str(name))
     owner = await context.database.read(people.find_owner)
     if owner is None:
         raise Declined("Nobody owns this home yet; say hello to Talaria first, or run setup.")

@@ -55,7 +55,7 @@ async def change(look: Look) -> Response:
     `StoreError`.
     """
     form = await _read_form(look)
-    former = await look.gateway.database.read(lambda c: find_own(c, look))
+    former = await look.gateway.database.read(find_own, look)
     if form.get("to") not in ("home", *_list_platforms(look)):
         form.pop("to", None)
     try:
@@ -71,7 +71,7 @@ async def change(look: Look) -> Response:
 async def put_back(look: Look) -> Response:
     """Undo a change of a job. Raises `Missing`."""
     form = await _read_form(look)
-    job = await look.gateway.database.read(lambda c: find_own(c, look))
+    job = await look.gateway.database.read(find_own, look)
     version = parse_number(form.get("version", ""), 0)
     try:
         await operations.undo(look.context, {"id": job.id, "version": version})

@@ -58,7 +58,7 @@ def find_own(connection: Connection, look: Look) -> Job:
 async def act(look: Look) -> Fields:
     """Run, pause, resume, delete or restore a job of the person. Raises `Missing`, `Declined`."""
     verb = look.request.path_params["verb"]
-    found = await look.gateway.database.read(lambda c: find_own(c, look))
+    found = await look.gateway.database.read(find_own, look)
     if verb not in _ACTS:
         raise Missing
     return await _ACTS[verb](look.context, {"id": found.id, "is_press": True})

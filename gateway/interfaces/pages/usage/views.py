@@ -37,7 +37,7 @@ async def show(look: Look) -> Fields:
     person, _ = await look.gateway.quotas.status(look.person.id)
     days = _find_days(look)
     found = await look.gateway.database.read(
-        lambda c: usage_sums.list_sums(c, person_id=look.person.id, spans=days)
+        usage_sums.list_sums, person_id=look.person.id, spans=days
     )
     return {
         **_describe(look, days, found, _choose(look, ("model", "purpose"))),

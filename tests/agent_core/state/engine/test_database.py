@@ -126,7 +126,7 @@ async def test_writes_of_the_same_instant_share_their_first_commit(
 async def test_a_patient_write_shares_the_commit_of_the_next(
     observed: Database, commits: Commits
 ) -> None:
-    patient = asyncio.create_task(observed.write("patient", put("patient"), patience=60))
+    patient = asyncio.create_task(observed.write_later(60, "patient", put("patient")))
     await asyncio.sleep(0)
     await observed.write("eager", put("eager"))
     await patient
@@ -134,13 +134,13 @@ async def test_a_patient_write_shares_the_commit_of_the_next(
 
 
 async def test_a_patient_write_does_not_wait_for_ever(observed: Database) -> None:
-    await observed.write("patient", put("patient"), patience=0.001)
+    await observed.write_later(0.001, "patient", put("patient"))
     assert await keys(observed) == {"patient"}
 
 
 async def test_a_patient_write_is_not_lost_when_the_database_is_closed(path: Path) -> None:
     database = await Database.open(path)
-    patient = asyncio.create_task(database.write("patient", put("patient"), patience=60))
+    patient = asyncio.create_task(database.write_later(60, "patient", put("patient")))
     await asyncio.sleep(0)
     await database.close()
     await patient

@@ -51,7 +51,7 @@ def add_webhooks(router: APIRouter, gateway: Gateway) -> None:
 
     @router.get("/webhooks", summary="List your webhooks")
     async def list_webhooks(client: Reader) -> WebhookList:
-        found = await database.read(lambda c: webhooks.list_of(c, person_id=client.person_id))
+        found = await database.read(webhooks.list_of, person_id=client.person_id)
         return WebhookList(webhooks=[show(WebhookModel, one) for one in found])
 
     @router.get("/webhooks/{webhook}", summary="Show a webhook")
@@ -83,7 +83,7 @@ def add_webhook_changes(router: APIRouter, gateway: Gateway) -> None:
     async def add(asked: NewWebhook, client: Manager, key: Key = "") -> AddedWebhook:
         wish = {**asked.model_dump(), **await name(client), "key": hash_key(client, key)}
         made = await perform(operations.add(open_own(gateway), wish))
-        stored = await database.read(lambda c: _find(c, made["number"], client))
+        stored = await database.read(_find, made["number"], client)
         wanted = set(asked.kinds or webhooks.EVENT_KINDS)
         if (stored.name, stored.url, {*stored.kinds}) != (asked.name, asked.url.strip(), wanted):
             raise ApiError(HTTPStatus.UNPROCESSABLE_ENTITY, _USED, code="idempotency_key_reused")
@@ -103,7 +103,7 @@ def add_webhook_changes(router: APIRouter, gateway: Gateway) -> None:
     ) -> WebhookModel:
         if verb == "restore":
             wish = await name(client) | {"number": webhook}
-            await database.read(lambda c: _find_removed(c, webhook, client))
+            await database.read(_find_removed, webhook, client)
         else:
             wish = await name(client, webhook)
         await perform(_ACTS[verb](open_own(gateway), wish))
@@ -116,9 +116,9 @@ def add_webhook_changes(router: APIRouter, gateway: Gateway) -> None:
     )
     async def redeliver(webhook: Id, delivery: Id, client: Manager) -> DeliveryModel:
         wish = {**await name(client, webhook), "delivery": delivery}
-        await database.read(lambda c: _find_delivery(c, webhook, delivery, client))
+        await database.read(_find_delivery, webhook, delivery, client)
         await perform(operations.redeliver(open_own(gateway), wish))
-        return await database.read(lambda c: _find_delivery(c, webhook, delivery, client))
+        return await database.read(_find_delivery, webhook, delivery, client)
 
     @router.delete("/webhooks/{webhook}", summary="Remove a webhook", status_code=204)
     async def remove(webhook: Id, client: Manager) -> None:
@@ -139,7 +139,7 @@ def _add_edits(router: APIRouter, gateway: Gateway) -> None:
     @router.post("/webhooks/{webhook}/rotate", summary="Replace the secret of a webhook")
     async def rotate(webhook: Id, client: Manager) -> RotatedWebhook:
         made = await perform(operations.rotate(open_own(gateway), await name(client, webhook)))
-        stored = await database.read(lambda c: _find(c, webhook, client))
+        stored = await database.read(_find, webhook, client)
         return show(RotatedWebhook, stored, secret=made["secret"], old_until=made["old_until"])
 
 
@@ -181,4 +181,4 @@ def _find_delivery(
 
 
 async def _show(database: Database, webhook: int, client: Client) -> WebhookModel:
-    return show(WebhookModel, await database.read(lambda c: _find(c, webhook, client)))
+    return show(WebhookModel, await database.read(_find, webhook, client))
