@@ -25,11 +25,11 @@ from bench.console_home import (
 )
 from bench.figures import Figure, percentile, render
 from gateway.bootstrap.lifecycle import Gateway
+from gateway.interfaces.contexts import open_context
 from gateway.interfaces.http.console import Pages as ChatPages
 from gateway.interfaces.http.page_data import PageData
-from gateway.interfaces.operations.contexts import open_context
-from gateway.interfaces.operations.logins import make_login_link
 from gateway.interfaces.pages.routes import Login, make_pages
+from gateway.operations.logins import make_login_link
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.served import Served, served
 

@@ -149,9 +149,9 @@ def check_importlib(module: Module) -> Iterator[str]:
         "gateway/bootstrap/plugins.py",
         "gateway/interfaces/http/loading.py",
         "gateway/interfaces/mcp_server/loading.py",
-        "gateway/interfaces/operations/runner.py",
         "gateway/interfaces/subcommands.py",
         "gateway/interfaces/telemetry/loading.py",
+        "gateway/operations/registry.py",
     )
     if not module.is_product or module.path in loaders:
         return

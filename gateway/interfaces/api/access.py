@@ -9,7 +9,7 @@ from agent_core.state.people import api_tokens
 from agent_core.state.people.api_tokens import ApiToken, TokenScope
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.interfaces.api.responses import find_bearer
-from gateway.interfaces.operations.logins import find_owner
+from gateway.operations.logins import find_owner
 from gateway.people.console_access.links import hash_secret
 from gateway.turns.client_calls import Client, ClientRate
 

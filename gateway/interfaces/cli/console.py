@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from functools import partial
 
 from gateway.config.paths import open_home
-from gateway.interfaces.operations import client
-from gateway.interfaces.operations.client import require_database
+from gateway.interfaces import client
+from gateway.interfaces.client import require_database
 from gateway.interfaces.parser import Parser
 from gateway.interfaces.waiting import load_settings
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from gateway.config.paths import open_home
-from gateway.interfaces.operations import client
+from gateway.interfaces import client
 from gateway.interfaces.parser import Parser
 
 

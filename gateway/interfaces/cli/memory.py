@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 
 from gateway.config.files.time_zone import read_zone
 from gateway.config.paths import open_home
-from gateway.interfaces.operations import client
-from gateway.interfaces.operations.client import require_database
+from gateway.interfaces import client
+from gateway.interfaces.client import require_database
 from gateway.interfaces.parser import Parser
 
 _SHOWN = 20

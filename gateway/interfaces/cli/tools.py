@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Mapping
 
 from gateway.config.paths import open_home
-from gateway.interfaces.operations import client
+from gateway.interfaces import client
 from gateway.interfaces.parser import Parser
 from gateway.interfaces.waiting import read_settings
 

@@ -13,9 +13,9 @@ from gateway.config.settings import Settings, list_unknown_variables
 from gateway.config.sources import SECRET_VARIABLES
 from gateway.config.tables import PromptSettings
 from gateway.errors import StartError
+from gateway.interfaces.client import NoGateway, fetch_health
 from gateway.interfaces.diagnostics.extensions import examine_extensions
 from gateway.interfaces.diagnostics.finding import Finding, make_finding
-from gateway.interfaces.operations.client import NoGateway, fetch_health
 from gateway.scheduler.alerts.conditions import measure_space
 
 _PATIENCE = 2.0

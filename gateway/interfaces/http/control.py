@@ -19,10 +19,10 @@ from agent_core.state.queues import inbox, outbox
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.config.paths import CONTROL_SOCKET
 from gateway.errors import Declined, Mistaken, StartError
+from gateway.interfaces.contexts import open_context
 from gateway.interfaces.health import examine
-from gateway.interfaces.operations.contexts import open_context
-from gateway.interfaces.operations.contract import find_person
-from gateway.interfaces.operations.runner import find_operation
+from gateway.operations.contract import find_person
+from gateway.operations.registry import find_operation
 from gateway.turns.client_calls import Client
 
 GATEWAY = web.AppKey("gateway", Gateway)

@@ -11,8 +11,8 @@ from mcp.server.stdio import stdio_server
 from agent_core.tools.contract import ToolResult
 from agent_core.transcript import ToolSpec
 from gateway.errors import Declined, StartError
+from gateway.interfaces.client import NoGateway, ask_as_client
 from gateway.interfaces.mcp_server.server import make_server
-from gateway.interfaces.operations.client import NoGateway, ask_as_client
 
 _STOPPED = "Talaria does not run. Start it with `talaria run`."
 _PATIENCE = 900.0

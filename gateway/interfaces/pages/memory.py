@@ -15,8 +15,8 @@ from agent_core.state.memory import archive, ledger
 from agent_core.state.memory.archive import ArchiveFilter
 from gateway.errors import Declined
 from gateway.interfaces.api.responses import read_form
-from gateway.interfaces.operations.memory import undo
 from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing
+from gateway.operations.memory import undo
 from gateway.people.admission import LOCAL_PLATFORM
 from gateway.people.owners import LOCAL_CHAT, find_direct_chat
 from gateway.texts import approvals

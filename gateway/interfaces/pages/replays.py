@@ -11,8 +11,8 @@ from agent_core.agent.replay.records import TurnRecord, read_record
 from agent_core.ids import TurnId
 from agent_core.state.conversations import transcripts, turns
 from agent_core.state.engine.database import Connection
-from gateway.interfaces.operations.turns import build_prompt_of_now, compare_replay
 from gateway.interfaces.pages.views import Fields, Look, Missing
+from gateway.operations.turns import build_prompt_of_now, compare_replay
 from gateway.texts.console import turns as texts
 
 _ORDER: tuple[Source, ...] = (

@@ -15,8 +15,7 @@ from agent_core.state.people.people import Person
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.api.streams import end_with_error, follow_feed
-from gateway.interfaces.operations.contexts import find_zone_of
-from gateway.interfaces.operations.logins import find_owner
+from gateway.interfaces.contexts import find_zone_of
 from gateway.interfaces.pages import (
     configuration,
     conversations,
@@ -46,6 +45,7 @@ from gateway.interfaces.pages.rendering import (
 from gateway.interfaces.pages.usage import views
 from gateway.interfaces.pages.usage.views import show_everyone
 from gateway.interfaces.pages.views import Look, Missing, View
+from gateway.operations.logins import find_owner
 from gateway.outbound.event_feed import EventFeed, read_cursor
 from gateway.texts.console import access
 from gateway.texts.console import pages as texts

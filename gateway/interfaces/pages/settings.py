@@ -24,7 +24,7 @@ from gateway.commands.settings import (
     save_settings,
 )
 from gateway.interfaces.api.responses import read_form
-from gateway.interfaces.operations.contexts import find_zone_of
+from gateway.interfaces.contexts import find_zone_of
 from gateway.interfaces.pages.rendering import render
 from gateway.interfaces.pages.views import Fields, Look, Missing
 from gateway.texts.attachments import SPEECH_BUTTONS

@@ -20,9 +20,9 @@ from agent_core.state.memory.skill_uses import Period
 from agent_core.state.queues import skill_tests
 from agent_core.tools.clock import local_time
 from gateway.errors import Declined
-from gateway.interfaces.operations.skills import list_skills, list_versions_of, show_skill
 from gateway.interfaces.pages import charts
 from gateway.interfaces.pages.views import Fields, Look, Missing
+from gateway.operations.skills import list_skills, list_versions_of, show_skill
 from gateway.texts.console import pages as page_texts
 from gateway.texts.console import skills as texts
 from gateway.texts.console import states

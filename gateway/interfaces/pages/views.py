@@ -8,9 +8,9 @@ from starlette.requests import Request
 
 from agent_core.state.people.people import Person
 from gateway.bootstrap.lifecycle import Gateway
-from gateway.interfaces.operations.contexts import open_context
-from gateway.interfaces.operations.contract import OperationContext
+from gateway.interfaces.contexts import open_context
 from gateway.interfaces.pages.rendering import Viewer
+from gateway.operations.contract import OperationContext
 
 Fields = Mapping[str, Any]
 """The values that a template shows."""

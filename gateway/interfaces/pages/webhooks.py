@@ -12,9 +12,9 @@ from agent_core.state.webhooks import deliveries, webhooks
 from agent_core.state.webhooks.webhooks import EVENT_KINDS
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.api.responses import read_form
-from gateway.interfaces.operations.webhooks import operations
 from gateway.interfaces.pages.rendering import render
 from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing
+from gateway.operations import webhooks as operations
 from gateway.texts.console import webhooks as texts
 
 _DELIVERIES = 5

@@ -7,7 +7,7 @@ import pytest
 
 from agent_core.state.people import people
 from gateway.errors import Mistaken
-from gateway.interfaces.operations.contract import find_person
+from gateway.operations.contract import find_person
 from tests.agent_core.state.schema import create_schema
 
 ROWS = (

@@ -16,7 +16,7 @@ from agent_core.state.conversations.questions import Choice, Kind, NewQuestion
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
-from gateway.interfaces.operations import client
+from gateway.interfaces import client
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel
 from tests.integration.served import Served

@@ -16,8 +16,8 @@ from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage
 from gateway.config.paths import CONTROL_SOCKET, DATABASE
 from gateway.errors import Declined, StartError
-from gateway.interfaces.operations import client
-from gateway.interfaces.operations.client import perform
+from gateway.interfaces import client
+from gateway.interfaces.client import perform
 from gateway.people.onboarding import hash_code
 from tests.fakes.chat import FakeChat
 from tests.integration.processes import talaria, talaria_beside

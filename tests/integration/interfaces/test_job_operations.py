@@ -26,7 +26,7 @@ from agent_core.transcript import Message, TextPart
 from gateway.config.paths import DATABASE
 from gateway.config.settings import load
 from gateway.errors import Declined, Mistaken
-from gateway.interfaces.operations.client import perform
+from gateway.interfaces.client import perform
 from tests.fakes.chat import FakeChat
 from tests.integration.processes import Done, talaria, talaria_beside
 from tests.integration.served import served

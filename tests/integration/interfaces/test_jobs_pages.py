@@ -12,8 +12,8 @@ import aiohttp
 from agent_core.ids import JobId
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job, Target
-from gateway.interfaces.operations.contexts import open_context
-from gateway.interfaces.operations.jobs import add
+from gateway.interfaces.contexts import open_context
+from gateway.operations.jobs import add
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel
 from tests.integration.interfaces.api_setup import ZEBRANA, Setup, find_named

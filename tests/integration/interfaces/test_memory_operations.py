@@ -23,7 +23,7 @@ from agent_core.state.people.people import Kind
 from gateway.config.paths import DATABASE
 from gateway.errors import Declined
 from gateway.interfaces.cli.memory import count_milliseconds, read_date
-from gateway.interfaces.operations.client import perform
+from gateway.interfaces.client import perform
 from tests.integration.processes import talaria
 from tests.integration.served import served
 from tests.tables import await_each

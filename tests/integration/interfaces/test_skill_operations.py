@@ -20,7 +20,7 @@ from agent_core.state.memory import skills
 from gateway.config.settings import load
 from gateway.errors import Declined
 from gateway.interfaces.cli.skills.evaluate import describe_test
-from gateway.interfaces.operations.client import perform
+from gateway.interfaces.client import perform
 from tests.agent_core.skills.test_catalog import write_skill, write_text
 from tests.integration.interfaces.test_job_operations import add_people, find, write
 from tests.integration.jobs.test_skills import changes, names_in, take_over

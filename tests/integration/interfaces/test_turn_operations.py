@@ -13,7 +13,7 @@ from agent_core.state.engine.database import Connection, Database
 from gateway.config.paths import DATABASE
 from gateway.config.settings import load
 from gateway.errors import Declined
-from gateway.interfaces.operations.client import perform
+from gateway.interfaces.client import perform
 from tests.integration.clock import Clock
 from tests.integration.harness import running
 from tests.integration.jobs_support import give_job, greet, greeted, looked

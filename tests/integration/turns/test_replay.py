@@ -19,7 +19,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.transcript import RawPart, TextPart
 from gateway.config.paths import DATABASE
 from gateway.config.settings import load
-from gateway.interfaces.operations.client import perform
+from gateway.interfaces.client import perform
 from gateway.texts.system_jobs import describe_replay
 from tests.emulators.sources import Sources
 from tests.fakes.model import Gate, ask, call, finish, say

@@ -11,8 +11,8 @@ from agent_core.state.webhooks import deliveries, webhooks
 from agent_core.state.webhooks.deliveries import Delivery
 from agent_core.state.webhooks.webhooks import Webhook
 from gateway.bootstrap.timings import Timings
-from gateway.interfaces.operations.contexts import open_context
-from gateway.interfaces.operations.webhooks.operations import WEBHOOK_OPERATIONS
+from gateway.interfaces.contexts import open_context
+from gateway.operations.webhooks import OPERATIONS
 from gateway.outbound.webhooks.dispatcher import WebhookTimings
 from tests.emulators.receiver import Receiver
 from tests.fakes.model import FakeModel, say
@@ -47,7 +47,7 @@ async def hooked(
 async def perform(harness: Harness, verb: str, **asked: object) -> Mapping[str, Any]:
     """Perform an operation in the gateway, as the command line does."""
     context = open_context(harness.gateway)
-    return await WEBHOOK_OPERATIONS[f"webhooks.{verb}"](context, asked)
+    return await OPERATIONS[f"webhooks.{verb}"](context, asked)
 
 
 async def add(

@@ -10,8 +10,8 @@ from fastapi import Header
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.api.errors import ApiError
-from gateway.interfaces.operations.contexts import open_context
-from gateway.interfaces.operations.contract import OperationContext
+from gateway.interfaces.contexts import open_context
+from gateway.operations.contract import OperationContext
 from gateway.turns.client_calls import Client
 
 _Result = TypeVar("_Result")

@@ -14,7 +14,7 @@ from gateway.interfaces.api.resources import models
 from gateway.interfaces.api.resources.changes import Key, hash_key, open_own, perform
 from gateway.interfaces.api.resources.jobs import find_job, show_detail
 from gateway.interfaces.api.resources.replies import Id, find_person
-from gateway.interfaces.operations import jobs as operations
+from gateway.operations import jobs as operations
 from gateway.turns.client_calls import Client
 
 _LONGEST = 20_000

@@ -17,7 +17,7 @@ from gateway.interfaces.api.resources.replies import (
     make_missing,
     show,
 )
-from gateway.interfaces.operations.memory import undo
+from gateway.operations.memory import undo
 
 
 def add_memory(router: APIRouter, gateway: Gateway) -> None:

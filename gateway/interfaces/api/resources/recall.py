@@ -15,7 +15,7 @@ from gateway.bootstrap.lifecycle import Gateway
 from gateway.interfaces.api.clients import Reader
 from gateway.interfaces.api.resources import models
 from gateway.interfaces.api.resources.replies import Words, find_person, show
-from gateway.interfaces.operations.contexts import find_zone_of
+from gateway.interfaces.contexts import find_zone_of
 
 _NO_TURN = TurnId(0)
 

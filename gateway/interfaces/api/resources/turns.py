@@ -23,8 +23,8 @@ from gateway.interfaces.api.resources.replies import (
     make_missing,
     show,
 )
-from gateway.interfaces.operations.contexts import open_context
-from gateway.interfaces.operations.turns import show_requests
+from gateway.interfaces.contexts import open_context
+from gateway.operations.turns import show_requests
 
 _OF_ROOM = "The requests of this turn hold words of others in its group, so they are not shown."
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from gateway.config.paths import open_home
 from gateway.errors import Mistaken
-from gateway.interfaces.operations.client import require_database
+from gateway.interfaces.client import require_database
 from gateway.interfaces.parser import Parser, read_path
 
 

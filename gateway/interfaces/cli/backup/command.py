@@ -18,7 +18,7 @@ from gateway.config.backups.table import list_left_out, make_lock
 from gateway.config.paths import DATABASE, SECRET_NAMES, make_home
 from gateway.config.settings import Settings
 from gateway.errors import Mistaken
-from gateway.interfaces.operations import client
+from gateway.interfaces import client
 from gateway.interfaces.waiting import read_settings
 from gateway.scheduler.system_jobs import BackupPlan, deliver_backup
 

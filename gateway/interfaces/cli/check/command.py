@@ -7,9 +7,9 @@ from pathlib import Path
 
 from gateway.config.paths import open_home
 from gateway.errors import StartError
+from gateway.interfaces.client import NoGateway, fetch_health
 from gateway.interfaces.diagnostics.report import Report
 from gateway.interfaces.diagnostics.runtime import examine_python
-from gateway.interfaces.operations.client import NoGateway, fetch_health
 from gateway.interfaces.waiting import read_settings
 
 _PATIENCE = 4.0

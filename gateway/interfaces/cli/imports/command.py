@@ -15,12 +15,12 @@ from agent_core.skills.install.stage import clear_incoming, find_staged, stage_s
 from gateway.config.files.env_file import add_saved, change_env
 from gateway.config.settings import Settings
 from gateway.errors import Declined
+from gateway.interfaces import client
 from gateway.interfaces.cli.imports.arguments import HERMES, OPENCLAW
 from gateway.interfaces.cli.imports.found import FoundHome
 from gateway.interfaces.cli.imports.hermes import read_hermes
 from gateway.interfaces.cli.imports.openclaw import read_openclaw
-from gateway.interfaces.operations import client
-from gateway.interfaces.operations.client import require_database
+from gateway.interfaces.client import require_database
 from gateway.interfaces.waiting import read_settings
 
 _READERS = {HERMES: read_hermes, OPENCLAW: read_openclaw}

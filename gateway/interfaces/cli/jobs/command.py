@@ -9,9 +9,9 @@ from agent_core.schedule.descriptions import show_moment
 from agent_core.schedule.wall_clock import find_zone
 from gateway.config.paths import open_home
 from gateway.errors import Mistaken
+from gateway.interfaces import client
 from gateway.interfaces.cli.jobs.arguments import ALIASES, CHANGES
-from gateway.interfaces.operations import client
-from gateway.interfaces.operations.client import require_database
+from gateway.interfaces.client import require_database
 from gateway.interfaces.waiting import load_settings
 
 

@@ -14,9 +14,9 @@ from agent_core.tools.mcp.loading import load_sessions
 from gateway.config.files.env_file import add_saved
 from gateway.config.paths import DATABASE, MCP_CONFIG, open_home
 from gateway.errors import Mistaken, StartError, suggest
+from gateway.interfaces import client
+from gateway.interfaces.client import NoGateway
 from gateway.interfaces.mcp_server.loading import MISSING, is_installed, load_stdio
-from gateway.interfaces.operations import client
-from gateway.interfaces.operations.client import NoGateway
 from gateway.interfaces.waiting import read_settings
 
 if TYPE_CHECKING:

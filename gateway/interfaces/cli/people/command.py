@@ -7,7 +7,7 @@ from typing import Any
 
 from gateway.config.paths import open_home
 from gateway.errors import Declined
-from gateway.interfaces.operations import client
+from gateway.interfaces import client
 from gateway.texts.privacy import describe_remains
 
 _LONG = 3600.0

@@ -19,7 +19,7 @@ from gateway.config.backups.table import make_bucket
 from gateway.config.files.env_file import add_saved
 from gateway.config.paths import BACKUPS, DATABASE, RUNTIME_NAMES, find_home, make_home
 from gateway.errors import Mistaken
-from gateway.interfaces.operations.client import is_served
+from gateway.interfaces.client import is_served
 from gateway.interfaces.parser import read_path
 from gateway.interfaces.waiting import read_settings
 

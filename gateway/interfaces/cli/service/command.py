@@ -12,7 +12,7 @@ from shutil import which
 from gateway.config.paths import find_home, make_home
 from gateway.errors import Declined, StartError
 from gateway.interfaces.cli.service.autostart import Manager, Service, make_launchd, make_systemd
-from gateway.interfaces.operations.client import is_served
+from gateway.interfaces.client import is_served
 from gateway.interfaces.waiting import read_settings, showing
 
 _PATIENCE = 60.0

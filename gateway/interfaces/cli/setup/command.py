@@ -16,7 +16,7 @@ from gateway.interfaces.cli.setup.home import SetupHome
 from gateway.interfaces.cli.setup.platforms import PLATFORMS
 from gateway.interfaces.doctor.probes import check_model, check_platform
 from gateway.interfaces.foreground import serve
-from gateway.interfaces.operations.people import clean_name
+from gateway.operations.people import clean_name
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:

@@ -13,7 +13,7 @@ from gateway.config.files.env_file import add_saved, change_env
 from gateway.config.paths import CONFIG_NAME, DATABASE, find_home, make_home
 from gateway.config.settings import load
 from gateway.errors import StartError
-from gateway.interfaces.operations.client import is_served, perform
+from gateway.interfaces.client import is_served, perform
 
 _SOUL, _OLD_SOUL = "SOUL.md", "SOUL.md.old"
 

@@ -14,8 +14,8 @@ from gateway.interfaces.cli.setup.dialogue import ask, ask_secret, choose, confi
 from gateway.interfaces.cli.setup.home import SetupHome
 from gateway.interfaces.cli.setup.platforms import PLATFORMS, Platform
 from gateway.interfaces.doctor.probes import check_model, check_platform
-from gateway.interfaces.operations.people import clean_name
 from gateway.interfaces.parser import end_sentence
+from gateway.operations.people import clean_name
 
 _VOICES = {
     "brief": "Brief: short answers, dry and friendly",

@@ -11,9 +11,9 @@ from zoneinfo import ZoneInfo
 
 from gateway.config.files.time_zone import read_zone
 from gateway.config.paths import open_home
+from gateway.interfaces import client
 from gateway.interfaces.cli.skills.arguments import CHANGES, LOCAL
-from gateway.interfaces.operations import client
-from gateway.interfaces.operations.client import require_database
+from gateway.interfaces.client import require_database
 from gateway.interfaces.waiting import load_settings
 
 _HASH = re.compile(r"[0-9a-f]{40,64}")

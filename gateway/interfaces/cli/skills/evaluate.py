@@ -7,7 +7,7 @@ from typing import Any
 
 from gateway.config.settings import Settings
 from gateway.errors import Declined
-from gateway.interfaces.operations.client import NoGateway, ask
+from gateway.interfaces.client import NoGateway, ask
 
 _LOOK = 1.0
 """Seconds between two checks of a running test."""

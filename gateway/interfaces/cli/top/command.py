@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from gateway.config.paths import find_home
 from gateway.errors import Declined, StartError
 from gateway.interfaces.cli.top.picture import draw
-from gateway.interfaces.operations.client import NoGateway, ask, fetch_health
+from gateway.interfaces.client import NoGateway, ask, fetch_health
 from gateway.interfaces.parser import Parser
 
 _PATIENCE = 4.0

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 from gateway.config.paths import open_home
-from gateway.interfaces.operations import client
-from gateway.interfaces.operations.client import require_database
+from gateway.interfaces import client
+from gateway.interfaces.client import require_database
 from gateway.interfaces.waiting import load_settings
 from gateway.texts.system_jobs import describe_replay, describe_requests
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from gateway.config.paths import open_home
-from gateway.interfaces.operations import client
-from gateway.interfaces.operations.client import is_served
+from gateway.interfaces import client
+from gateway.interfaces.client import is_served
 from gateway.interfaces.waiting import load_settings
 
 _PATIENCE, _LOOK = 20.0, 0.2

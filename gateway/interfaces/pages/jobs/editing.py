@@ -18,11 +18,11 @@ from agent_core.state.jobs.jobs import Job, Target
 from agent_core.state.jobs.late import Late
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.api.responses import read_form
-from gateway.interfaces.operations import jobs as operations
 from gateway.interfaces.pages.jobs.listing import find_own
 from gateway.interfaces.pages.rendering import render
 from gateway.interfaces.pages.views import Fields, Look, Missing, parse_number
 from gateway.jobs.places import name_places
+from gateway.operations import jobs as operations
 from gateway.people.admission import UNATTENDED
 from gateway.texts import jobs as job_texts
 from gateway.texts.console import jobs as texts

@@ -7,8 +7,8 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_owners, job_runs
 from agent_core.state.jobs import jobs as stored
 from agent_core.state.jobs.jobs import Job
-from gateway.interfaces.operations import jobs as operations
 from gateway.interfaces.pages.views import Fields, Look, Missing
+from gateway.operations import jobs as operations
 from gateway.texts.console import jobs as texts
 
 _RUNS, _DELETED = 5, 10

@@ -34,7 +34,7 @@ from gateway.interfaces.api.resources.webhooks.models import (
     WebhookList,
     WebhookModel,
 )
-from gateway.interfaces.operations.webhooks import operations
+from gateway.operations import webhooks as operations
 from gateway.turns.client_calls import Client
 
 _USED = "This Idempotency-Key belongs to another webhook."

@@ -14,7 +14,7 @@ from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import OutboxRow
 from agent_core.tools.selection.catalog import PROMPT_TOOLS, RARE_TOOLS
 from gateway.errors import Declined, suggest
-from gateway.interfaces.operations.contract import (
+from gateway.operations.contract import (
     Answer,
     Operation,
     OperationContext,
@@ -191,7 +191,7 @@ async def _find(context: OperationContext, asked: Answer) -> Person:
     return await context.database.read(find_person, slug)
 
 
-PEOPLE_OPERATIONS: Mapping[str, Operation] = {
+OPERATIONS: Mapping[str, Operation] = {
     "people.list": list_people,
     "people.claim": make_claim_code,
     "people.name_owner": name_owner,

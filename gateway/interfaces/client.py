@@ -54,7 +54,7 @@ def is_served(home: Path) -> bool:
 def ask(
     home: Path, operation: str, asked: dict[str, Any], *, timeout: float = PATIENCE
 ) -> dict[str, Any]:
-    """Let the running gateway perform an operation; see `OPERATIONS`.
+    """Let the running gateway perform an operation; see `gateway.operations.registry`.
 
     Raises `NoGateway`, `Declined` or `Mistaken` with the gateway's sentence, and `StartError` if it
     does not answer within `timeout` seconds.
@@ -80,7 +80,7 @@ def perform(
     except NoGateway:
         require_database(home)
     with showing("No gateway is running. Opening the database"):
-        from gateway.interfaces.operations.runner import perform_here
+        from gateway.interfaces.direct import perform_here
 
         return dict(perform_here(home, operation, asked, load_settings))
 

@@ -4,7 +4,7 @@ Each service is imported when an operation first uses it: a list reads the datab
 neither the agent nor the settings.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,9 +14,10 @@ import tzlocal
 
 from gateway.config.paths import MEMORIES, SKILLS
 from gateway.errors import SettingsError
-from gateway.interfaces.operations.contract import SchedulingContext
+from gateway.operations.contract import SchedulingContext
 
 if TYPE_CHECKING:
+    from adapters.contract import ChatAdapter
     from agent_core.agent.prompt.prompt_cache import PromptCache
     from agent_core.memory.store import MemoryStore
     from agent_core.schedule.almanac import CalendarReader
@@ -57,10 +58,10 @@ class RunningContext:
     @property
     def prompt_cache(self) -> "PromptCache":
         """A second prompt cache beside the agent's own."""
-        from gateway.interfaces.operations.agent_parts import make_prompt_cache
+        from gateway.bootstrap import factories
 
         gateway = self._gateway
-        return make_prompt_cache(gateway.settings, self.database, gateway.memory)
+        return factories.make_prompt_cache(gateway.settings, self.database, gateway.memory)
 
     @property
     def scheduling(self) -> SchedulingContext:
@@ -168,16 +169,18 @@ class HomeContext:
     @cached_property
     def prompt_cache(self) -> "PromptCache | None":
         """The current prompts; None without settings."""
-        from gateway.interfaces.operations.agent_parts import make_prompt_cache
+        from gateway.bootstrap import factories
 
         found = self._settings
-        return make_prompt_cache(found, self.database, None) if found else None
+        if found is None:
+            return None
+        memory = factories.make_memory(found, self.database)
+        return factories.make_prompt_cache(found, self.database, memory)
 
     @cached_property
     def scheduling(self) -> SchedulingContext:
         """The scheduling context; the default one without settings."""
         from agent_core.schedule.job_editor import JobRules
-        from gateway.interfaces.operations.agent_parts import load_platforms
         from gateway.jobs.resources import make_rules
 
         found = self._settings
@@ -185,9 +188,14 @@ class HomeContext:
             zone=find_zone_of(found),
             rules=make_rules(found) if found else JobRules(),
             wake=_wait_for_start,
-            load_platforms=lambda: load_platforms(found),
+            load_platforms=self._load_platforms,
             hooks=found.http.hooks if found else "",
         )
+
+    def _load_platforms(self) -> "Mapping[str, ChatAdapter]":
+        from gateway.bootstrap import factories
+
+        return factories.load_adapters(self._settings) if self._settings else {}
 
     @cached_property
     def calendars(self) -> "CalendarReader":

@@ -11,7 +11,7 @@ from agent_core.state.people.api_tokens import ApiToken, TokenScope
 from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.people import Person
 from gateway.errors import Declined
-from gateway.interfaces.operations.contract import (
+from gateway.operations.contract import (
     Answer,
     Operation,
     OperationContext,
@@ -110,7 +110,7 @@ def _record(connection: Connection, person: Person, action: str, name: str, now:
     audit.record(connection, deed)
 
 
-TOKEN_OPERATIONS: Mapping[str, Operation] = {
+OPERATIONS: Mapping[str, Operation] = {
     "tokens.create": create,
     "tokens.list": list_tokens,
     "tokens.revoke": revoke,

@@ -24,7 +24,7 @@ from agent_core.state.memory import blocks, skill_changes, skills
 from agent_core.state.memory.ledger import LedgerEntry, Origin
 from agent_core.state.queues import skill_tests
 from gateway.errors import Declined
-from gateway.interfaces.operations.contract import (
+from gateway.operations.contract import (
     Answer,
     Operation,
     OperationContext,
@@ -274,7 +274,7 @@ async def _restore_snapshot(context: OperationContext, now: int) -> Answer:
     return {"snapshot": done.name, "restored": [*done.restored], "archived": [*done.archived]}
 
 
-SKILL_OPERATIONS: Mapping[str, Operation] = {
+OPERATIONS: Mapping[str, Operation] = {
     "skills.list": list_skills,
     "skills.show": show_skill,
     "skills.archive": archive,

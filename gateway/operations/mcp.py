@@ -10,7 +10,7 @@ from agent_core.state.people.mcp_accounts import McpAccount
 from agent_core.tools.mcp.pins import accept_tools, forget_server, read_pins
 from agent_core.tools.mcp.token_files import make_key
 from gateway.errors import Declined
-from gateway.interfaces.operations.contract import (
+from gateway.operations.contract import (
     Answer,
     Operation,
     OperationContext,
@@ -110,7 +110,7 @@ async def forget(context: OperationContext, asked: Answer) -> Answer:
     return {"server": server}
 
 
-MCP_OPERATIONS: Mapping[str, Operation] = {
+OPERATIONS: Mapping[str, Operation] = {
     "mcp.list": list_accepted,
     "mcp.accept": accept,
     "mcp.account": open_account,

@@ -12,9 +12,9 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs
 from agent_core.state.jobs.jobs import Job
 from gateway.errors import Declined
-from gateway.interfaces.operations.contract import Answer, Operation, OperationContext
-from gateway.interfaces.operations.jobs import find_any, outline, read_number
 from gateway.jobs.outcomes import SILENCE
+from gateway.operations.contract import Answer, Operation, OperationContext
+from gateway.operations.jobs import find_any, outline, read_number
 from gateway.people.admission import API_PLATFORM
 from gateway.texts import general
 from gateway.texts import jobs as jobs_texts
@@ -102,4 +102,4 @@ def _preview(adapter: ChatAdapter, made: _Result) -> dict[str, Any]:
     return {"messages": parts, "files": [asdict(file) for file in given]}
 
 
-PREVIEW_OPERATIONS: Mapping[str, Operation] = {"jobs.preview": preview}
+OPERATIONS: Mapping[str, Operation] = {"jobs.preview": preview}

@@ -22,7 +22,7 @@ from agent_core.state.queues import dead_letters
 from agent_core.tools.secret_scan import SecretMask
 from agent_core.transcript import Message, dump_parts
 from gateway.errors import Declined
-from gateway.interfaces.operations.contract import (
+from gateway.operations.contract import (
     Answer,
     Operation,
     OperationContext,
@@ -219,7 +219,7 @@ async def _replay_with_memory_of_now(
     }
 
 
-TURN_OPERATIONS: Mapping[str, Operation] = {
+OPERATIONS: Mapping[str, Operation] = {
     "turns.list": list_turns,
     "turns.show": show_turn,
     "turns.requests": show_requests,

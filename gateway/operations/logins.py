@@ -7,7 +7,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people import browser_logins, people
 from agent_core.state.people.people import Person
 from gateway.errors import Mistaken
-from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, find_person
+from gateway.operations.contract import Answer, Operation, OperationContext, find_person
 from gateway.people.admission import LOCAL_PLATFORM
 from gateway.people.console_access.links import LINK_MINUTES, check_pages, make_link
 
@@ -76,7 +76,7 @@ async def end_logins(context: OperationContext, _: Answer) -> Answer:
     return {"ended": await context.database.write("logins.end_all", browser_logins.delete_all)}
 
 
-LOGIN_OPERATIONS: Mapping[str, Operation] = {
+OPERATIONS: Mapping[str, Operation] = {
     "logins.link": make_login_link,
     "logins.list": list_logins,
     "logins.end": end_logins,

@@ -15,7 +15,7 @@ from agent_core.state.memory import archive, ledger, memory_owners
 from agent_core.state.memory.ledger import LedgerEntry, Origin
 from agent_core.state.memory.memory_owners import StoredOwner
 from gateway.errors import Declined, Mistaken
-from gateway.interfaces.operations.contract import (
+from gateway.operations.contract import (
     Answer,
     Operation,
     OperationContext,
@@ -218,7 +218,7 @@ async def _restore_archive(
     ]
 
 
-MEMORY_OPERATIONS: Mapping[str, Operation] = {
+OPERATIONS: Mapping[str, Operation] = {
     "memory.log": show_log,
     "memory.show": show_lists,
     "memory.undo": undo,

@@ -18,14 +18,14 @@ from agent_core.state.people.people import Person
 from agent_core.tools.secret_scan import find_secret
 from agent_core.transcript import make_source
 from gateway.errors import Declined, Mistaken
-from gateway.interfaces.operations.contract import (
+from gateway.operations.contract import (
     Answer,
     Operation,
     OperationContext,
     read_text,
 )
-from gateway.interfaces.operations.contract import find_person as find_named
-from gateway.interfaces.operations.jobs import JOB_OPERATIONS
+from gateway.operations.contract import find_person as find_named
+from gateway.operations.jobs import OPERATIONS as JOB_OPERATIONS
 
 _TAG = "imported"
 
@@ -136,7 +136,7 @@ async def _find(context: OperationContext, asked: Answer) -> Person:
     return owner
 
 
-IMPORT_OPERATIONS: Mapping[str, Operation] = {
+OPERATIONS: Mapping[str, Operation] = {
     "imports.person": find_person,
     "imports.line": import_line,
     "imports.job": import_job,

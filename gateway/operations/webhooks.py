@@ -13,7 +13,7 @@ from agent_core.state.webhooks import deliveries, webhooks
 from agent_core.state.webhooks.deliveries import Delivery
 from agent_core.state.webhooks.webhooks import EVENT_KINDS, EventKind, NewWebhook, Webhook
 from gateway.errors import Declined, Mistaken, suggest
-from gateway.interfaces.operations.contract import (
+from gateway.operations.contract import (
     Answer,
     Operation,
     OperationContext,
@@ -308,7 +308,7 @@ def _record(
     audit.record(connection, deed)
 
 
-WEBHOOK_OPERATIONS: Mapping[str, Operation] = {
+OPERATIONS: Mapping[str, Operation] = {
     "webhooks.add": add,
     "webhooks.list": list_webhooks,
     "webhooks.test": test,

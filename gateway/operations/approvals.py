@@ -10,7 +10,7 @@ from agent_core.state.people import audit, people
 from agent_core.state.people.audit import AuditEntry
 from agent_core.tools.policy.shapes import describe_shape
 from gateway.errors import Declined
-from gateway.interfaces.operations.contract import Answer, Operation, OperationContext
+from gateway.operations.contract import Answer, Operation, OperationContext
 
 
 async def list_approvals(context: OperationContext, _: Answer) -> Answer:
@@ -59,7 +59,7 @@ async def revoke(context: OperationContext, asked: Answer) -> Answer:
     return {"folder": folder, "shape": shape}
 
 
-APPROVAL_OPERATIONS: Mapping[str, Operation] = {
+OPERATIONS: Mapping[str, Operation] = {
     "approvals.list": list_approvals,
     "approvals.revoke": revoke,
 }

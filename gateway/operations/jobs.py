@@ -37,15 +37,15 @@ from agent_core.state.jobs.jobs import Job, JobState, Target
 from agent_core.state.jobs.late import Late
 from agent_core.state.people import people, rooms
 from gateway.errors import Declined, Mistaken
-from gateway.interfaces.operations.contract import (
+from gateway.jobs.places import name_places
+from gateway.jobs.versions import undo_change
+from gateway.operations.contract import (
     Answer,
     Operation,
     OperationContext,
     find_person,
     read_text,
 )
-from gateway.jobs.places import name_places
-from gateway.jobs.versions import undo_change
 from gateway.texts import jobs as jobs_texts
 from gateway.texts.job_results import describe_run, describe_runs
 
@@ -233,7 +233,7 @@ async def undo(context: OperationContext, asked: Answer) -> Answer:
     return await _change(context, asked, work)
 
 
-JOB_OPERATIONS: Mapping[str, Operation] = {
+OPERATIONS: Mapping[str, Operation] = {
     "jobs.list": list_jobs,
     "jobs.show": show_job,
     "jobs.pause": pause,

@@ -1,1 +1,0 @@
-"""Operations that import the memory and jobs of another assistant."""
