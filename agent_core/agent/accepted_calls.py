@@ -9,7 +9,7 @@ from agent_core.errors import ToolArgumentError
 from agent_core.ids import PersonId
 from agent_core.schedule.resources import JobTurn
 from agent_core.state.conversations.sessions import Conversation
-from agent_core.state.conversations.turns import Turn
+from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
 from agent_core.tools.contract import ToolContext, ToolResult
@@ -25,7 +25,7 @@ class AcceptedCall:
     """
 
     call: ToolCallPart
-    turn: Turn
+    turn: StoredTurn
     conversation: Conversation
     person: Person
     room: Room | None

@@ -45,7 +45,7 @@ from agent_core.schedule.resources import JobTurn
 from agent_core.state.conversations import delegated_turns, messages, sessions, turns, usage
 from agent_core.state.conversations.messages import StoredMessage, TranscriptPlace
 from agent_core.state.conversations.sessions import Conversation
-from agent_core.state.conversations.turns import Turn, TurnState
+from agent_core.state.conversations.turns import StoredTurn, TurnState
 from agent_core.state.conversations.usage import Total
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people.people import Person
@@ -200,7 +200,7 @@ class Agent:
 
     async def resume(
         self,
-        turn: Turn,
+        turn: StoredTurn,
         conversation: Conversation,
         person: Person,
         job_turn: JobTurn | None = None,

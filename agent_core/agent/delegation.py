@@ -18,7 +18,7 @@ from agent_core.execution.subprocesses.spawning import finish
 from agent_core.ids import CallId, PersonId, SessionId, use_turn
 from agent_core.state.conversations import delegated_turns, past_sessions, sessions, turns, usage
 from agent_core.state.conversations.sessions import Conversation
-from agent_core.state.conversations.turns import Turn, TurnRequest
+from agent_core.state.conversations.turns import StoredTurn, TurnRequest
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people.people import Person
 from agent_core.state.queues import agent_messages
@@ -58,7 +58,9 @@ class TurnAgent(Protocol):
     def create_turn(self, prepared: PreparedTurn, said: tuple[Message, ...]) -> ActiveTurn:
         """Create a turn that is not on disk yet."""
 
-    async def resume(self, turn: Turn, conversation: Conversation, person: Person) -> ActiveTurn:
+    async def resume(
+        self, turn: StoredTurn, conversation: Conversation, person: Person
+    ) -> ActiveTurn:
         """Load a turn that an earlier process began. Raises `StoreError`."""
 
     def run(
@@ -335,7 +337,7 @@ class HelperTurns:
             raise QuestionPending
         return ended
 
-    async def _recall(self, turn: Turn, task: HelperTask) -> HelperReport:
+    async def _recall(self, turn: StoredTurn, task: HelperTask) -> HelperReport:
         """Return the result of a helper whose end is on disk already."""
 
         def look(connection: Connection) -> tuple[str, list[turns.Step], usage.Total]:

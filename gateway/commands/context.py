@@ -160,6 +160,6 @@ def _look(connection: Connection, call: Call) -> _Found | None:
     return record, answered[1][1] if len(answered) > 1 else ()
 
 
-def _list_calls(connection: Connection, turn: turns.Turn) -> list[ModelCall]:
+def _list_calls(connection: Connection, turn: turns.StoredTurn) -> list[ModelCall]:
     spent = usage.list_of_turn(connection, turn_id=turn.id)
     return [one for one in spent if one.purpose == ANSWERS]

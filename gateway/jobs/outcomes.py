@@ -13,7 +13,7 @@ from agent_core.schedule.confirmations import name_deletion
 from agent_core.schedule.job_editor import PAUSED_DAMAGED, name_failures
 from agent_core.schedule.resources import JobTurn
 from agent_core.state.conversations import sessions, turns
-from agent_core.state.conversations.turns import Turn
+from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.job_runs import Run
@@ -278,7 +278,9 @@ class Outcomes:
             return self.fail(connection, job, run, made.words, now)
         return self.fail_for_good(connection, job, run, made.words, now)
 
-    def end_damaged_turn(self, connection: Connection, turn: Turn, now: int) -> Sequence[OutboxRow]:
+    def end_damaged_turn(
+        self, connection: Connection, turn: StoredTurn, now: int
+    ) -> Sequence[OutboxRow]:
         """Fail the run of a turn with a damaged conversation; the next run starts a new session."""
         sessions.end(connection, conversation_id=turn.conversation_id, now=now)
         run_id = job_runs.find_of_turn(connection, turn_id=turn.id)

@@ -15,7 +15,7 @@ from agent_core.agent.replay.records import read_prompt_context, read_record
 from agent_core.agent.replay.trajectories import Redaction, read_trajectories, render_trajectory
 from agent_core.ids import TurnId
 from agent_core.state.conversations import messages, turns, usage
-from agent_core.state.conversations.turns import Turn
+from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.queues import dead_letters
@@ -229,7 +229,7 @@ OPERATIONS: Mapping[str, Operation] = {
 }
 
 
-def _outline(turn: Turn, name: str) -> dict[str, Any]:
+def _outline(turn: StoredTurn, name: str) -> dict[str, Any]:
     return {
         "id": turn.id,
         "person": name,

@@ -11,7 +11,7 @@ from agent_core.errors import ToolArgumentError
 from agent_core.ids import InboxId
 from agent_core.state.conversations import delegated_turns, sessions, turns
 from agent_core.state.conversations.sessions import Conversation
-from agent_core.state.conversations.turns import Turn
+from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs.jobs import Target
 from agent_core.state.people import people, rooms
@@ -133,7 +133,7 @@ class AgentMessages:
         )
 
     def _find_place(
-        self, connection: Connection, message: AgentMessage, person: Person, turn: Turn
+        self, connection: Connection, message: AgentMessage, person: Person, turn: StoredTurn
     ) -> tuple[str, str] | None:
         """Return the platform and the chat of the answer; None if no such chat exists any more."""
         if message.is_private:
@@ -146,7 +146,7 @@ class AgentMessages:
         return (turn.platform, turn.chat) if room and room.mode == wanted else None
 
     def _open_conversation(
-        self, connection: Connection, message: AgentMessage, person: Person, turn: Turn
+        self, connection: Connection, message: AgentMessage, person: Person, turn: StoredTurn
     ) -> Conversation:
         if message.kind == "end":
             return sessions.get_conversation(

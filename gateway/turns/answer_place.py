@@ -6,7 +6,7 @@ from agent_core.agent.active_turn import ActiveTurn
 from agent_core.ids import TurnId
 from agent_core.state.conversations import turns
 from agent_core.state.conversations.sessions import is_task
-from agent_core.state.conversations.turns import Turn
+from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
@@ -18,7 +18,7 @@ from gateway.texts import general
 from gateway.texts import rooms as room_texts
 
 
-def place_of(turn: Turn) -> Place:
+def place_of(turn: StoredTurn) -> Place:
     """Return the chat that gets a turn's answer."""
     return Place(platform=turn.platform, chat=turn.chat, answers=turn.answers)
 

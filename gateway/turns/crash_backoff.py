@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 
 from agent_core.ids import TurnId
 from agent_core.state.conversations import turns
-from agent_core.state.conversations.turns import Turn
+from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection
 
@@ -69,7 +69,7 @@ CrashRecords = Mapping[TurnId, CrashRecord]
 
 
 def judge(
-    running: Sequence[Turn], before: CrashRecords, open_calls: frozenset[TurnId]
+    running: Sequence[StoredTurn], before: CrashRecords, open_calls: frozenset[TurnId]
 ) -> dict[TurnId, CrashRecord]:
     """Charge the turns that were running when the last process ended; pure."""
     records = {turn.id: before.get(turn.id, CrashRecord()) for turn in running}
@@ -85,7 +85,7 @@ def judge(
     }
 
 
-def recover(connection: Connection) -> tuple[list[Turn], CrashRecords]:
+def recover(connection: Connection) -> tuple[list[StoredTurn], CrashRecords]:
     """List the turns of the last process, least suspected first, and record their crashes."""
     running = turns.list_running(connection)
     records = judge(running, _load(connection), turns.list_with_open_call(connection))
@@ -133,11 +133,11 @@ class CrashBackoff:
         self._records = records
         self._began = asyncio.get_running_loop().time()
 
-    def is_abandoned(self, turn: Turn) -> bool:
+    def is_abandoned(self, turn: StoredTurn) -> bool:
         """Return whether a turn has crashed too often."""
         return self._records[turn.id].is_abandoned
 
-    async def admit(self, turn: Turn) -> None:
+    async def admit(self, turn: StoredTurn) -> None:
         """Wait until a turn may continue, or until the lanes drain."""
         record = self._records[turn.id]
         if not record.is_suspect or record.is_abandoned:

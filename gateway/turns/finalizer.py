@@ -17,7 +17,7 @@ from agent_core.schedule.quiet_times import is_quiet
 from agent_core.state.conversations import delegated_turns, files, sessions, turns
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.conversations.sessions import is_task, name_direct
-from agent_core.state.conversations.turns import Turn
+from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs
 from agent_core.state.memory import skill_uses
@@ -90,7 +90,7 @@ class ReplyTarget:
     buttons: tuple[Choice, ...] = ()
 
 
-def open_reply(turn: Turn) -> NewOutboxMessage:
+def open_reply(turn: StoredTurn) -> NewOutboxMessage:
     """Return an empty message in the place of a turn."""
     return NewOutboxMessage(
         platform=turn.platform,
@@ -319,7 +319,7 @@ class TurnFinalizer:
         if place and self.deps.speech_due and active.person.spoken_answers != "off":
             enqueue_speech(connection, active, place, now)
 
-    async def abandon(self, turn: Turn) -> None:
+    async def abandon(self, turn: StoredTurn) -> None:
         """End a turn whose transcript is damaged, and the run of its job. Raises `StoreError`."""
         now = self.deps.now()
         reply = open_reply(turn)

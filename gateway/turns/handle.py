@@ -15,7 +15,7 @@ from agent_core.events import Host, ModelFault, ModelOutage, Steer
 from agent_core.ids import CallId, ConversationId, InboxId, PersonId, TurnId
 from agent_core.state.conversations import messages, plans, sessions
 from agent_core.state.conversations.sessions import Conversation
-from agent_core.state.conversations.turns import Turn, TurnRequest
+from agent_core.state.conversations.turns import StoredTurn, TurnRequest
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import erase_person
 from agent_core.state.people import people
@@ -28,7 +28,7 @@ from gateway.turns.presenter import Presenter
 
 _log = logging.getLogger(__name__)
 
-Job = QueuedMessage | Turn
+Job = QueuedMessage | StoredTurn
 """Work of a lane: a message, or a turn that an earlier process left."""
 
 

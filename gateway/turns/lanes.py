@@ -12,7 +12,7 @@ from adapters.messages import InboundMessage
 from agent_core.errors import StoreError
 from agent_core.ids import ConversationId, InboxId, PersonId
 from agent_core.state.conversations.sessions import find_agent, is_task
-from agent_core.state.conversations.turns import Turn
+from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Database
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
@@ -235,7 +235,7 @@ class Lanes:
             stack.callback(asyncio.get_running_loop().call_soon, self._changed.set)
             try:
                 async with handle.stop.scope():
-                    if isinstance(queue[0], Turn):
+                    if isinstance(queue[0], StoredTurn):
                         await self._backoff.admit(queue[0])
                     if not _is_job_run(queue[0]):
                         await self._take_place(queue[0], handle, stack)
@@ -277,7 +277,7 @@ class Lanes:
         async def run() -> None:
             if self._draining.is_set():
                 return
-            if isinstance(job, Turn):
+            if isinstance(job, StoredTurn):
                 is_abandoned = self._backoff.is_abandoned(job)
                 is_readable = await self._deps.rooms.is_readable(job.platform, job.chat)
                 if self._draining.is_set():  # the platform may have been waited for
@@ -305,7 +305,7 @@ class Lanes:
         async def end() -> None:
             if handle.active and await self._runner.end_broken(handle.active, error):
                 return
-            if isinstance(job, Turn):
+            if isinstance(job, StoredTurn):
                 await self._runner.abandon(job)
             elif isinstance(job, QueuedMessage):
                 await self._runner.refuse(handle.batch or [job], error)
@@ -322,7 +322,7 @@ def _is_beside(key: str) -> bool:
 
 
 def _person_of(job: Job) -> PersonId:
-    return job.person_id if isinstance(job, Turn) else job.person.id
+    return job.person_id if isinstance(job, StoredTurn) else job.person.id
 
 
 def _is_job_run(job: Job) -> bool:
@@ -334,7 +334,7 @@ def _is_of_program(job: Job) -> bool:
     """Return whether a program asks, and not its person on a page."""
     if job.platform != API_PLATFORM:
         return False
-    address = read_chat(job.chat) if isinstance(job, Turn) else job.message.address
+    address = read_chat(job.chat) if isinstance(job, StoredTurn) else job.message.address
     return not conversion.is_of_pages(address)
 
 

@@ -16,7 +16,7 @@ from agent_core.localization import use_language
 from agent_core.schedule.resources import JobTurn
 from agent_core.state.conversations import sessions, turns
 from agent_core.state.conversations.sessions import Conversation
-from agent_core.state.conversations.turns import Turn
+from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs
 from agent_core.state.memory import skill_uses
@@ -112,7 +112,7 @@ class TurnRunner:
             raise
 
     async def resume(
-        self, turn: Turn, handle: TurnHandle, leave: Leave | None, *, is_abandoned: bool
+        self, turn: StoredTurn, handle: TurnHandle, leave: Leave | None, *, is_abandoned: bool
     ) -> None:
         """Continue a turn of an earlier process.
 
@@ -222,7 +222,7 @@ class TurnRunner:
             await self.abandon(turn)
         return True
 
-    async def abandon(self, turn: Turn) -> None:
+    async def abandon(self, turn: StoredTurn) -> None:
         """End a turn whose transcript is damaged. Raises `StoreError`."""
         await self._finalizer.abandon(turn)
 
@@ -230,7 +230,7 @@ class TurnRunner:
         """Read conversations again, because something other than a turn has changed them."""
         self._deps.agent.invalidate_conversations()
 
-    async def _load(self, turn: Turn) -> tuple[ActiveTurn, Shown]:
+    async def _load(self, turn: StoredTurn) -> tuple[ActiveTurn, Shown]:
         """Read a begun turn and the messages that show it. Raises `StoreError`."""
 
         def look(

@@ -11,7 +11,7 @@ from agent_core.agent.prompt.facts import SPOKEN
 from agent_core.ids import TurnId
 from agent_core.localization import use_language
 from agent_core.state.conversations import files, messages, turns
-from agent_core.state.conversations.turns import Turn
+from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
@@ -92,7 +92,7 @@ class SpokenAnswers:
             else:
                 await self._send(task, turn, recording)
 
-    def _find(self, connection: Connection, task: Task) -> tuple[Turn, Person, str] | None:
+    def _find(self, connection: Connection, task: Task) -> tuple[StoredTurn, Person, str] | None:
         """Return the turn, its person and the words; None if they no longer want to hear them."""
         turn = turns.find(connection, turn_id=TurnId(int(task.payload)))
         person = people.find(connection, person_id=task.person_id)
@@ -105,7 +105,7 @@ class SpokenAnswers:
         answer = messages.answer_of_turn(connection, turn_id=turn.id, person_id=person.id)
         return turn, person, select_words(self.dispatcher.mask.hide(answer))
 
-    async def _send(self, task: Task, turn: Turn, recording: Recording) -> None:
+    async def _send(self, task: Task, turn: StoredTurn, recording: Recording) -> None:
         """Enqueue the audio silently behind the answer, and end the task with it.
 
         The message names no turn: like an export, its file is removed soon after it was sent.

@@ -8,7 +8,7 @@ from agent_core.ids import CallId, PersonId, TurnId
 from agent_core.state.conversations import approvals as allowed
 from agent_core.state.conversations import questions, turns
 from agent_core.state.conversations.questions import Choice, NewQuestion, Question
-from agent_core.state.conversations.turns import Turn
+from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs
 from agent_core.state.queues import outbox
@@ -218,7 +218,7 @@ class UserPrompts:
         return handle.presenter if handle else None
 
     def _keep_shown(
-        self, connection: Connection, turn: Turn, text: str, now: int, *, was_draft: bool
+        self, connection: Connection, turn: StoredTurn, text: str, now: int, *, was_draft: bool
     ) -> LiveEnding:
         """Make the words above a question final."""
         adapter = self.dispatcher.adapters.get(turn.platform)

@@ -12,7 +12,7 @@ from agent_core.state.conversations import compactions, files, messages, session
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import StoredMessage
 from agent_core.state.conversations.sessions import Conversation
-from agent_core.state.conversations.turns import Turn
+from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.conversations.usage import ModelCall
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_history
@@ -32,7 +32,7 @@ class TurnRecord:
     of the transcript; `images` are the keys of images that still exist.
     """
 
-    turn: Turn
+    turn: StoredTurn
     conversation: Conversation
     prompt: FrozenPrompt | None
     transcript: tuple[StoredMessage, ...]
@@ -91,7 +91,7 @@ def read_record(connection: Connection, turn_id: TurnId) -> TurnRecord | None:
     )
 
 
-def _is_by_job(connection: Connection, turn: Turn) -> bool:
+def _is_by_job(connection: Connection, turn: StoredTurn) -> bool:
     said = job_history.find(connection, turn_id=turn.id, person_id=turn.person_id)
     return said is not None and turn.chat != ""  # empty if the turn's person was erased
 

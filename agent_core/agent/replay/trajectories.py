@@ -13,7 +13,7 @@ from agent_core.ids import PersonId, SessionId
 from agent_core.models.arguments import read_object
 from agent_core.state.conversations import messages, past_sessions, sessions, usage
 from agent_core.state.conversations.sessions import Session
-from agent_core.state.conversations.turns import Turn
+from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
@@ -91,7 +91,7 @@ def _read(connection: Connection, person: Person, session: Session) -> Trajector
     )
 
 
-def read_turn(connection: Connection, turn: Turn, slug: str) -> Trajectory:
+def read_turn(connection: Connection, turn: StoredTurn, slug: str) -> Trajectory:
     """Read one turn without its prompt.
 
     Leaves out its messages, too, if a row of its session is damaged. `slug` is the folder name of
@@ -210,7 +210,7 @@ def render_trajectory(trajectory: Trajectory, wanted: TrajectoryFormat) -> str:
     return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
 
 
-def render_turn(turn: Turn, trajectory: Trajectory, mask: SecretMask) -> str:
+def render_turn(turn: StoredTurn, trajectory: Trajectory, mask: SecretMask) -> str:
     """Render an ended turn as one line of JSON, with secrets masked.
 
     It has the fields of the format `jsonl`, after those of the turn.

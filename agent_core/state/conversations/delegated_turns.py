@@ -3,7 +3,7 @@
 from agent_core.ids import CallId, PersonId, TurnId
 from agent_core.state.conversations import sessions, turns
 from agent_core.state.conversations.sessions import HELPERS, TASKS, Conversation
-from agent_core.state.conversations.turns import Turn
+from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection
 
 
@@ -22,7 +22,7 @@ def read_parent(key: str) -> TurnId | None:
 
 def find(
     connection: Connection, *, key: str, owner_id: PersonId, person_id: PersonId
-) -> tuple[Conversation, Turn] | None:
+) -> tuple[Conversation, StoredTurn] | None:
     """Return a helper's conversation with its latest turn; None if the helper has not begun.
 
     `owner_id` owns its transcript, and `person_id` is the person who asks.

@@ -27,11 +27,12 @@ for a running turn.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
-    """A turn. `chat` and `answers` are the gateway's names of the chat and the message to answer.
+class StoredTurn:
+    """A turn as it is stored.
 
-    `person_id` is the asker, who also pays, and who asked through the account `account_id`. The
-    conversation may belong to a room.
+    `chat` and `answers` are the gateway's names of the chat and the message to answer. `person_id`
+    is the asker, who also pays, and who asked through the account `account_id`. The conversation
+    may belong to a room.
     """
 
     id: TurnId
@@ -145,7 +146,7 @@ def move(connection: Connection, *, turn_id: TurnId, place: tuple[str, str, str 
     )
 
 
-def list_running(connection: Connection) -> list[Turn]:
+def list_running(connection: Connection) -> list[StoredTurn]:
     """List the turns that started and have not ended, oldest first.
 
     Turns of helpers are left out: the turn that started a helper continues it.
@@ -154,7 +155,7 @@ def list_running(connection: Connection) -> list[Turn]:
         f"SELECT {_TURN} FROM turns WHERE state = 'running' AND conversation_id NOT IN"
         " (SELECT id FROM conversations WHERE key >= 'helper:' AND key < 'helper;') ORDER BY id"
     )
-    return read_all(Turn, rows)
+    return read_all(StoredTurn, rows)
 
 
 def list_with_open_call(connection: Connection) -> frozenset[TurnId]:
@@ -168,35 +169,37 @@ def list_with_open_call(connection: Connection) -> frozenset[TurnId]:
 
 def find_latest(
     connection: Connection, *, conversation_id: ConversationId, person_id: PersonId
-) -> Turn | None:
+) -> StoredTurn | None:
     """Return the newest turn of a conversation."""
     found = connection.execute(
         f"SELECT {_TURN} FROM turns WHERE conversation_id = :conversation_id"
         " AND person_id = :person_id ORDER BY id DESC LIMIT 1",
         {"conversation_id": conversation_id, "person_id": person_id},
     )
-    return read_one(Turn, found)
+    return read_one(StoredTurn, found)
 
 
 def list_of_person(
     connection: Connection, *, person_id: PersonId, before: int, limit: int
-) -> list[Turn]:
+) -> list[StoredTurn]:
     """List the turns with ids below `before` that a person asked for, newest first."""
     rows = connection.execute(
         f"SELECT {_TURN} FROM turns WHERE person_id = :person_id AND id < :before"
         " ORDER BY id DESC LIMIT :limit",
         {"person_id": person_id, "before": before, "limit": limit},
     )
-    return read_all(Turn, rows)
+    return read_all(StoredTurn, rows)
 
 
-def find_of_person(connection: Connection, *, turn_id: TurnId, person_id: PersonId) -> Turn | None:
+def find_of_person(
+    connection: Connection, *, turn_id: TurnId, person_id: PersonId
+) -> StoredTurn | None:
     """Return a turn that a person asked for; None if another person asked for it."""
     found = connection.execute(
         f"SELECT {_TURN} FROM turns WHERE id = :turn_id AND person_id = :person_id",
         {"turn_id": turn_id, "person_id": person_id},
     )
-    return read_one(Turn, found)
+    return read_one(StoredTurn, found)
 
 
 def has_any(connection: Connection, *, person_id: PersonId) -> bool:
@@ -209,30 +212,30 @@ def has_any(connection: Connection, *, person_id: PersonId) -> bool:
 
 def list_latest(
     connection: Connection, *, conversation_id: ConversationId, limit: int
-) -> list[Turn]:
+) -> list[StoredTurn]:
     """List the newest turns of a conversation, of all askers, newest first."""
     rows = connection.execute(
         f"SELECT {_TURN} FROM turns WHERE conversation_id = :conversation_id"
         " ORDER BY id DESC LIMIT :limit",
         {"conversation_id": conversation_id, "limit": limit},
     )
-    return read_all(Turn, rows)
+    return read_all(StoredTurn, rows)
 
 
-def list_recent(connection: Connection, *, limit: int) -> list[Turn]:
+def list_recent(connection: Connection, *, limit: int) -> list[StoredTurn]:
     """List the newest turns of everyone, newest first; only for the owner's command line."""
     rows = connection.execute(
         f"SELECT {_TURN} FROM turns ORDER BY id DESC LIMIT :limit", {"limit": limit}
     )
-    return read_all(Turn, rows)
+    return read_all(StoredTurn, rows)
 
 
-def find(connection: Connection, *, turn_id: TurnId) -> Turn | None:
+def find(connection: Connection, *, turn_id: TurnId) -> StoredTurn | None:
     """Return the turn with this id, whoever it belongs to."""
     found = connection.execute(
         f"SELECT {_TURN} FROM turns WHERE id = :turn_id", {"turn_id": turn_id}
     )
-    return read_one(Turn, found)
+    return read_one(StoredTurn, found)
 
 
 def exists(connection: Connection, *, turn_id: TurnId) -> bool:

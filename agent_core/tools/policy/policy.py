@@ -14,7 +14,7 @@ from agent_core.state.conversations import (
     sessions,
     turns,
 )
-from agent_core.state.conversations.turns import Turn
+from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.tools.contract import ToolContext
@@ -154,7 +154,7 @@ def _load(
 
 
 def _list_known(
-    connection: Connection, turn: Turn, context: ToolContext
+    connection: Connection, turn: StoredTurn, context: ToolContext
 ) -> tuple[set[str], set[str], TurnId]:
     """List the addresses that people told in a turn, those of pages, and the first turn.
 

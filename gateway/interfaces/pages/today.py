@@ -4,7 +4,7 @@ from typing import Any
 
 from agent_core.ids import QuestionId, TurnId
 from agent_core.state.conversations import messages, questions, turns, usage
-from agent_core.state.conversations.turns import Turn
+from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import person_events
 from gateway.errors import Declined
@@ -35,7 +35,7 @@ async def show(look: Look) -> Fields:
                 )
                 running += [found] if found else []
 
-        def describe(turn: Turn) -> tuple[Turn, str]:
+        def describe(turn: StoredTurn) -> tuple[StoredTurn, str]:
             asked = messages.request_of_turn(connection, turn_id=turn.id, person_id=person_id)
             return turn, asked
 

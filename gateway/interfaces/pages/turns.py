@@ -8,7 +8,7 @@ from agent_core.agent.replay.records import read_record
 from agent_core.ids import TurnId
 from agent_core.state.conversations import messages, transcripts, turns, usage
 from agent_core.state.conversations.transcripts import TimedCall, TimedWait
-from agent_core.state.conversations.turns import Turn
+from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.conversations.usage import QuotaUsage
 from agent_core.state.engine.database import Connection
 from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing
@@ -85,7 +85,7 @@ async def show(look: Look) -> Fields:
 
 
 def _list_bars(
-    connection: Connection, turn: Turn, waits: Sequence[TimedWait], span: tuple[int, int]
+    connection: Connection, turn: StoredTurn, waits: Sequence[TimedWait], span: tuple[int, int]
 ) -> list[Bar]:
     """List the waits, model calls and tool calls of a turn, ordered by their start."""
     begin, end = span

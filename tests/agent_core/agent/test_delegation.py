@@ -14,7 +14,7 @@ from agent_core.ids import TurnId
 from agent_core.memory.recall.tool import RecallTool
 from agent_core.models.contract import ModelAnswer, ModelRequest, StopReason, TextDelta
 from agent_core.state.conversations import turns
-from agent_core.state.conversations.turns import Turn
+from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection
 from agent_core.tools.contract import ToolContext, ToolResult
 from agent_core.tools.delegation import DelegateTool
@@ -80,7 +80,7 @@ async def result_of(bench: Bench) -> str:
     return found[0]
 
 
-async def list_turns(bench: Bench) -> list[Turn]:
+async def list_turns(bench: Bench) -> list[StoredTurn]:
     return await bench.database.read(lambda c: turns.list_recent(c, limit=50))
 
 

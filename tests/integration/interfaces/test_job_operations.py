@@ -17,7 +17,7 @@ from agent_core.schedule.job_editor import JobOwner, JobRequest, JobRules
 from agent_core.schedule.triggers import read_cron
 from agent_core.state.conversations import files, messages, sessions, turns
 from agent_core.state.conversations.messages import TranscriptPlace
-from agent_core.state.conversations.turns import Turn
+from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection, Database, now
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job, JobKind
@@ -94,7 +94,7 @@ def make(
     return job_editor.create_job(connection, new, rules=rules, now=NOW)
 
 
-def ask(connection: Connection, person_id: PersonId) -> tuple[Turn, ConversationId]:
+def ask(connection: Connection, person_id: PersonId) -> tuple[StoredTurn, ConversationId]:
     """Store a turn in a direct conversation."""
     dialogue = sessions.ensure_conversation(
         connection, key="talk", person_id=person_id, is_direct=True, now=NOW

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent_core.ids import ConversationId, PersonId, PromptHash, SessionId, TurnId
-from agent_core.state.conversations.turns import Turn
+from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection
 from gateway.bootstrap.timings import Timings
@@ -17,7 +17,7 @@ from tests.fakes.model import FakeModel, say
 from tests.integration.harness import running
 from tests.patience import PATIENCE
 
-TURN = Turn(
+TURN = StoredTurn(
     id=TurnId(1),
     conversation_id=ConversationId(1),
     session_id=SessionId(1),
@@ -38,7 +38,7 @@ TURN = Turn(
 ONE, TWO = TurnId(1), TurnId(2)
 
 
-def _turns(first: int, second: int) -> list[Turn]:
+def _turns(first: int, second: int) -> list[StoredTurn]:
     return [replace(TURN, attempts=first), replace(TURN, id=TWO, attempts=second)]
 
 

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from agent_core.ids import PersonId, TurnId
 from agent_core.state.conversations import files, messages, sessions, turns, usage
-from agent_core.state.conversations.turns import Turn
+from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection
 from gateway.bootstrap.lifecycle import Gateway
 from gateway.errors import Declined
@@ -68,7 +68,7 @@ def add_turns(router: APIRouter, gateway: Gateway) -> None:
         return await database.read(_read_file, turn, number, client.person_id)
 
 
-def _find(connection: Connection, turn: int, person_id: PersonId) -> Turn:
+def _find(connection: Connection, turn: int, person_id: PersonId) -> StoredTurn:
     found = turns.find_of_person(connection, turn_id=TurnId(turn), person_id=person_id)
     if found is None:
         raise make_missing()

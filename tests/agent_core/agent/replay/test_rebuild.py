@@ -12,14 +12,14 @@ from agent_core.models.contract import ModelRequest
 from agent_core.models.requests import Fingerprints
 from agent_core.state.conversations.messages import StoredMessage
 from agent_core.state.conversations.sessions import Conversation
-from agent_core.state.conversations.turns import Turn
+from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.conversations.usage import ModelCall
 from agent_core.transcript import ImagePart, Message, TextPart, user_message
 
 PROMPT = freeze("Be brief.", ())
 TALK = Conversation(id=ConversationId(1), key="k", person_id=PersonId(1), scope="p1")
 PICTURE = ImagePart(file_key="k1", media_type="image/png", size=3)
-TURN = Turn(
+TURN = StoredTurn(
     id=TurnId(2),
     conversation_id=TALK.id,
     session_id=SessionId(1),
