@@ -22,8 +22,8 @@ from agent_core.state.queues import skill_tests, tasks
 from agent_core.state.tokenizer import PLACES, index_text
 from agent_core.transcript import TextPart, dump_stored
 from bench.retrieval.town import Talkers
-from gateway.bootstrap.lifecycle import Gateway
-from gateway.config.paths import DATABASE
+from gateway.app.lifecycle import Gateway
+from gateway.home import DATABASE
 from gateway.people.console_access.links import hash_secret
 from tests.agent_core.skills.test_catalog import write_text
 

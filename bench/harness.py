@@ -13,9 +13,9 @@ import time
 
 import uvloop
 
-from gateway.bootstrap.app import run
-from gateway.bootstrap.lifecycle import Gateway
-from gateway.config.settings import environment, load
+from gateway.app.build import run
+from gateway.app.lifecycle import Gateway
+from gateway.app.settings import environment, load
 
 TICK = 0.010
 

@@ -17,10 +17,10 @@ from agent_core.state.jobs.jobs import NewJob, Options, Target
 from bench.bots import Bot, run_bot
 from bench.figures import Figure, percentile
 from bench.processes import run_server
-from gateway.bootstrap import app
-from gateway.bootstrap.core import Extensions
-from gateway.bootstrap.lifecycle import Gateway
-from gateway.config.settings import load
+from gateway.app import build as app
+from gateway.app.core import Extensions
+from gateway.app.lifecycle import Gateway
+from gateway.app.settings import load
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
 

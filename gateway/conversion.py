@@ -36,7 +36,7 @@ from agent_core.transcript import (
     quote,
     user_message,
 )
-from gateway.attachments.readings import Picture, Reading, Unreadable, Words
+from gateway.media.readings import Picture, Reading, Unreadable, Words
 
 _MOST_CHATS = 4096
 _ASIDE = "aside"

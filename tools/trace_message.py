@@ -26,11 +26,11 @@ from agent_core.state.engine.database import Connection, now
 from bench.bots import compose_environment
 from bench.population import POPULATIONS
 from bench.quick_model import QuickModel
-from gateway.bootstrap.app import run
-from gateway.bootstrap.core import Extensions
-from gateway.bootstrap.lifecycle import Gateway
-from gateway.bootstrap.timings import Timings
-from gateway.config.settings import load
+from gateway.app.build import run
+from gateway.app.core import Extensions
+from gateway.app.lifecycle import Gateway
+from gateway.app.settings import load
+from gateway.app.timings import Timings
 from gateway.turns.presenter import PresenterTimings
 
 _ROOT = Path(__file__).resolve().parents[1]

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent_core.state.engine.remedies import refuse_lost
-from gateway.config.paths import CONTROL_SOCKET, DATABASE
 from gateway.errors import Declined, Mistaken, StartError
+from gateway.home import CONTROL_SOCKET, DATABASE
 from gateway.interfaces.waiting import showing
 
 if TYPE_CHECKING:
-    from gateway.config.settings import Settings
+    from gateway.app.settings import Settings
 
 PATIENCE = 30.0
 """Seconds to wait for the gateway's answer; backing up a large database may take longer."""

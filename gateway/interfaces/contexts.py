@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import tzlocal
 
-from gateway.config.paths import MEMORIES, SKILLS
 from gateway.errors import SettingsError
+from gateway.home import MEMORIES, SKILLS
 from gateway.operations.contract import SchedulingContext
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from agent_core.schedule.almanac import CalendarReader
     from agent_core.state.engine.database import Database
     from agent_core.state.queues.outbox import OutboxRow
-    from gateway.bootstrap.lifecycle import Gateway
-    from gateway.config.settings import Settings
+    from gateway.app.lifecycle import Gateway
+    from gateway.app.settings import Settings
     from gateway.outbound.webhooks.rules import WebhookRules
     from gateway.people.data_erase import DataErase
     from gateway.people.data_export import DataExport
@@ -58,7 +58,7 @@ class RunningContext:
     @property
     def prompt_cache(self) -> "PromptCache":
         """A second prompt cache beside the agent's own."""
-        from gateway.bootstrap import factories
+        from gateway.app import factories
 
         gateway = self._gateway
         return factories.make_prompt_cache(gateway.settings, self.database, gateway.memory)
@@ -66,7 +66,7 @@ class RunningContext:
     @property
     def scheduling(self) -> SchedulingContext:
         """The time zone, the limits and the addresses of the gateway's jobs."""
-        from gateway.jobs.resources import make_rules
+        from gateway.app.job_rules import make_rules
 
         settings = self._gateway.settings
         return SchedulingContext(
@@ -133,7 +133,7 @@ class HomeContext:
 
     async def _end_sign_ins(self) -> None:
         from agent_core.tools.mcp.sign_ins import clear_tokens
-        from gateway.config.mcp_file import locate_mcp_tokens, read_mcp_servers
+        from gateway.app.mcp_file import locate_mcp_tokens, read_mcp_servers
 
         environ = self._settings.environ if self._settings else {}
         try:
@@ -146,7 +146,7 @@ class HomeContext:
     def skills(self) -> "SkillServices":
         """The skills in the settings' folders; without settings, only the home's skills."""
         from agent_core.skills.catalog import SkillCatalog
-        from gateway.config.learning_tables import SkillSettings
+        from gateway.app.tables import SkillSettings
         from gateway.scheduler.skill_curator import make_skill_services
 
         found = self._settings
@@ -169,7 +169,7 @@ class HomeContext:
     @cached_property
     def prompt_cache(self) -> "PromptCache | None":
         """The current prompts; None without settings."""
-        from gateway.bootstrap import factories
+        from gateway.app import factories
 
         found = self._settings
         if found is None:
@@ -181,7 +181,7 @@ class HomeContext:
     def scheduling(self) -> SchedulingContext:
         """The scheduling context; the default one without settings."""
         from agent_core.schedule.job_editor import JobRules
-        from gateway.jobs.resources import make_rules
+        from gateway.app.job_rules import make_rules
 
         found = self._settings
         return SchedulingContext(
@@ -193,7 +193,7 @@ class HomeContext:
         )
 
     def _load_platforms(self) -> "Mapping[str, ChatAdapter]":
-        from gateway.bootstrap import factories
+        from gateway.app import factories
 
         return factories.load_adapters(self._settings) if self._settings else {}
 

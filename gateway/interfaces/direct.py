@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from agent_core.errors import StoreBusy, StoreError
 from agent_core.state.engine.database import Database, now
-from gateway.config.paths import DATABASE, make_home
 from gateway.errors import Declined, StartError
+from gateway.home import DATABASE, make_home
 from gateway.interfaces.contexts import HomeContext
 from gateway.operations.contract import Answer
 from gateway.operations.registry import find_operation
 
 if TYPE_CHECKING:
-    from gateway.config.settings import Settings
+    from gateway.app.settings import Settings
 
 
 def perform_here(

@@ -16,11 +16,11 @@ from shutil import which
 
 from adapters.abilities import CanInvite
 from adapters.contract import Health
-from gateway.bootstrap import app
-from gateway.bootstrap.lifecycle import Companion, Gateway
-from gateway.config.logging import logging_to
-from gateway.config.paths import make_home
-from gateway.config.settings import Settings, list_unknown_variables
+from gateway.app import build as app
+from gateway.app.lifecycle import Companion, Gateway
+from gateway.app.logging import logging_to
+from gateway.app.settings import Settings, list_unknown_variables
+from gateway.home import make_home
 from gateway.interfaces.http.control import serving_control
 from gateway.interfaces.http.loading import load_server, take_port
 from gateway.interfaces.telemetry.loading import load_telemetry

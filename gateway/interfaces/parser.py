@@ -112,7 +112,7 @@ def read_path(text: str) -> Path:
 
     Raises `Mistaken` if there is no home directory for the `~`.
     """
-    from gateway.config.paths import expand
+    from gateway.home import expand
 
     try:
         return expand(text).absolute()

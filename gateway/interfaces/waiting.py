@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gateway.config.settings import Settings
+    from gateway.app.settings import Settings
 
 _CLEAR = "\r\x1b[K"
 """Return to the start of the line, and clear the line (ECMA-48, EL)."""
@@ -36,6 +36,6 @@ def read_settings(environ: Mapping[str, str]) -> "Settings":
 
 def load_settings(environ: Mapping[str, str]) -> "Settings":
     """Import and read all settings without a word. Raises what `settings.load` raises."""
-    from gateway.config.settings import load
+    from gateway.app.settings import load
 
     return load(environ)

@@ -20,7 +20,7 @@ from agent_core.state.lifecycle.inspect import may_hold
 from agent_core.state.memory import external_sync
 from agent_core.state.people import people
 from gateway import conversion
-from gateway.config.paths import BACKUPS, CHAT_HISTORY, DATABASE, MEMORIES, SESSIONS
+from gateway.home import BACKUPS, CHAT_HISTORY, DATABASE, MEMORIES, SESSIONS
 from gateway.people.data_forget import is_local
 
 _ATTEMPTS = 20

@@ -20,7 +20,7 @@ from agent_core.state.lifecycle import erase_person, person_data
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from gateway import conversion
-from gateway.config.paths import CHAT_HISTORY, SESSIONS
+from gateway.home import CHAT_HISTORY, SESSIONS
 from gateway.people.admission import LOCAL_PLATFORM
 from gateway.texts import privacy
 

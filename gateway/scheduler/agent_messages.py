@@ -24,9 +24,9 @@ from agent_core.tools.delegation import check_answer, read_tasks
 from agent_core.tools.selection.catalog import unwrap
 from agent_core.transcript import escape, quote
 from gateway import conversion
-from gateway.attachments.readings import Words
 from gateway.conversion import QueuedMessage
 from gateway.jobs.notifier import Notifier
+from gateway.media.readings import Words
 from gateway.texts.readers import speak_to
 from gateway.texts.tools.agents import FROM
 from gateway.turns.lanes import Lanes

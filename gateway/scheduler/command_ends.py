@@ -19,9 +19,9 @@ from agent_core.tools.text_cleaner import TextCleaner
 from agent_core.tools.workspace.background import PROCESS_EVENTS, BackgroundCommands, name_log
 from agent_core.tools.workspace.process import describe_process
 from gateway import conversion
-from gateway.attachments.readings import Words
 from gateway.conversion import QueuedMessage
 from gateway.jobs.notifier import Notifier
+from gateway.media.readings import Words
 from gateway.turns.lanes import Lanes
 
 _SHOWN = 3_000

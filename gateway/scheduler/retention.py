@@ -5,13 +5,16 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 from agent_core.privacy.erasure.scrub import merge_indexes
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import person_data, retention
 from agent_core.state.lifecycle.retention import DAY, Kind, Span
 from agent_core.state.webhooks import webhooks
-from gateway.config.tables import RetentionSettings
+
+if TYPE_CHECKING:
+    from gateway.app.tables import RetentionSettings
 
 _log = logging.getLogger(__name__)
 
@@ -30,7 +33,7 @@ class Sweeper:
     """Deletes expired rows and files. Data whose days are 0 never expires."""
 
     database: Database
-    settings: RetentionSettings
+    settings: "RetentionSettings"
     now: Callable[[], int]
     renew: Callable[[], None]
     """Drops cached conversations after messages were deleted."""

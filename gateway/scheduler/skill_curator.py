@@ -30,7 +30,7 @@ from agent_core.state.queues.outbox import OutboxRow
 from gateway.texts import system_jobs
 
 if TYPE_CHECKING:
-    from gateway.config.learning_tables import LearningSettings, SkillSettings
+    from gateway.app.tables import LearningSettings, SkillSettings
     from gateway.people.owners import Notices
 
 _log = logging.getLogger(__name__)

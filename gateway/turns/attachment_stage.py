@@ -14,10 +14,10 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
-from gateway.attachments.reader import Reader
-from gateway.attachments.readings import has_content, sentences_of
 from gateway.concurrency import StopSwitch, Workers
 from gateway.conversion import QueuedMessage
+from gateway.media.reader import Reader
+from gateway.media.readings import has_content, sentences_of
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.texts import general
 from gateway.turns.lanes import Lanes

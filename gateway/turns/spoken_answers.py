@@ -19,9 +19,9 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.state.queues.tasks import Task
-from gateway.attachments.media_command import CommandFailed, MediaCommand
-from gateway.attachments.speech import Recording, select_words, speak
 from gateway.conversion import Place, read_chat
+from gateway.media.media_command import CommandFailed, MediaCommand
+from gateway.media.speech import Recording, select_words, speak
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.texts.attachments import (
     SPEECH_TOO_LARGE,

@@ -20,9 +20,9 @@ TYPED = "gateway/interfaces/cli/service/"
 """It has the name of the subcommand that people type, as with other programs."""
 BULKHEADS = {
     "gateway/concurrency.py": "one key's failure harms no other key",
-    "gateway/bootstrap/external_plugins.py": "a plug-in of others may raise whatever it wants",
-    "gateway/bootstrap/maintenance.py": "one task's failure harms no other task",
-    "gateway/bootstrap/platform_supervisor.py": "one platform's fault takes no other with it",
+    "gateway/app/external_plugins.py": "a plug-in of others may raise whatever it wants",
+    "gateway/app/maintenance.py": "one task's failure harms no other task",
+    "gateway/app/platform_supervisor.py": "one platform's fault takes no other with it",
     "gateway/scheduler/runner.py": "one run's failure is recorded and harms nothing else",
     "agent_core/tools/mcp/supervisor.py": "a foreign server may make the SDK raise anything",
     "agent_core/state/engine/connection.py": "one transaction's error goes to its own caller",
@@ -118,7 +118,7 @@ def check_excepts(module: Module) -> Iterator[str]:
 
 def check_environment(module: Module) -> Iterator[str]:
     """Only the settings and the entry point read the process's environment."""
-    readers = ("gateway/config/settings.py", "gateway/__main__.py")
+    readers = ("gateway/app/settings.py", "gateway/__main__.py")
     if not module.is_product or module.path in readers:
         return
     for node in module.nodes:
@@ -131,11 +131,11 @@ def check_environment(module: Module) -> Iterator[str]:
 
 def check_paths(module: Module) -> Iterator[str]:
     """A `~` whose user doesn't exist is a sentence, and not a traceback, in one place only."""
-    if not module.is_product or module.path == "gateway/config/paths.py":
+    if not module.is_product or module.path == "gateway/home.py":
         return
     for node in module.nodes:
         if isinstance(node, ast.Attribute) and node.attr == "expanduser":
-            yield f"{module.path}:{node.lineno} replaces ~ without gateway.config.expand"
+            yield f"{module.path}:{node.lineno} replaces ~ without gateway.home.expand"
 
 
 def check_importlib(module: Module) -> Iterator[str]:
@@ -146,7 +146,7 @@ def check_importlib(module: Module) -> Iterator[str]:
         "agent_core/schedule/almanac.py",
         "agent_core/state/backups/extras.py",
         "agent_core/tools/mcp/loading.py",
-        "gateway/bootstrap/plugins.py",
+        "gateway/app/plugins.py",
         "gateway/interfaces/http/loading.py",
         "gateway/interfaces/mcp_server/loading.py",
         "gateway/interfaces/subcommands.py",

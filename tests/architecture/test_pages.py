@@ -7,8 +7,8 @@ from functools import cache
 
 import pytest
 
+from gateway.app.tables import TurnSettings
 from gateway.commands.catalog import COMMANDS, HIDDEN
-from gateway.config.tables import TurnSettings
 from tests.architecture.source import ROOT, list_modules
 from tests.tables import check_each
 from tools import generate_cli_reference, generate_configuration
@@ -75,10 +75,15 @@ def test_every_migration_is_named_in_the_docs() -> None:
         assert migration.stem in docs, migration.name
 
 
+OF_THEIR_DAY = ("decisions.md", "measurements.md", "places.md")
+"""Their entries name the places of their day; docs/places.md says where those are now."""
+
+
 def test_every_path_in_the_docs_exists() -> None:
     missing = [
         f"{page.name}: {path}"
         for page in PAGES
+        if page.name not in OF_THEIR_DAY
         for path in PATH.findall(page.read_text())
         if not ROOT.joinpath(path).exists() and "results" not in path
     ]

@@ -4,7 +4,7 @@ import pytest
 
 from agent_core.agent.compaction.token_meter import ContextRules
 from bench.compaction import Outcome, play, script
-from gateway.config.tables import ContextSettings
+from gateway.app.tables import ContextSettings
 
 GOAL = 1_000_000
 """Plain input tokens for a conversation of 301 turns."""

@@ -15,11 +15,11 @@ import uvloop
 from agent_core.state.engine.database import now
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.transcript import ToolSpec
-from gateway.bootstrap import app
-from gateway.bootstrap.core import Extensions
-from gateway.bootstrap.lifecycle import Gateway
-from gateway.bootstrap.timings import Timings
-from gateway.config.settings import load
+from gateway.app import build as app
+from gateway.app.core import Extensions
+from gateway.app.lifecycle import Gateway
+from gateway.app.settings import load
+from gateway.app.timings import Timings
 from gateway.interfaces.http.loading import take_port
 from gateway.interfaces.http.server import serving_page
 from gateway.outbound.timings import DeliveryTimings

@@ -15,8 +15,8 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues.outbox import OutboxRow
 from agent_core.transcript import Message, TextPart
 from gateway import conversion
-from gateway.attachments.readings import Unreadable
 from gateway.conversion import Place, QueuedMessage
+from gateway.media.readings import Unreadable
 
 ANA = Person(id=PersonId(1), slug="ana", name="Ana", role="member", time_zone=None)
 BEN = replace(ANA, id=PersonId(2), slug="ben", name="Ben")

@@ -10,11 +10,11 @@ from typing import TypeVar
 from agent_core.state.engine.database import Connection
 from agent_core.state.engine.database import now as wall_clock
 from agent_core.tools.contract import Tool
-from gateway.bootstrap import app
-from gateway.bootstrap.core import Extensions
-from gateway.bootstrap.lifecycle import Gateway
-from gateway.bootstrap.timings import Timings
-from gateway.config.settings import load
+from gateway.app import build as app
+from gateway.app.core import Extensions
+from gateway.app.lifecycle import Gateway
+from gateway.app.settings import load
+from gateway.app.timings import Timings
 from gateway.outbound.timings import DeliveryTimings
 from gateway.turns.presenter import PresenterTimings
 from tests.databases import place_database

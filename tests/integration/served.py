@@ -11,10 +11,10 @@ import yarl
 from adapters.contract import ChatAdapter
 from agent_core.models.contract import Model
 from agent_core.state.engine.database import now as wall_clock
-from gateway.bootstrap import app
-from gateway.bootstrap.core import Extensions
-from gateway.bootstrap.lifecycle import Gateway
-from gateway.config.settings import load
+from gateway.app import build as app
+from gateway.app.core import Extensions
+from gateway.app.lifecycle import Gateway
+from gateway.app.settings import load
 from gateway.interfaces.http.control import serving_control
 from gateway.interfaces.http.loading import take_port
 from gateway.interfaces.http.server import serving_page

@@ -12,12 +12,12 @@ from typing import Any, Self, TypeVar
 from adapters.contract import ChatAdapter
 from agent_core.state.engine.database import Connection, now
 from agent_core.tools.contract import Tool
-from gateway.bootstrap import app
-from gateway.bootstrap.core import Extensions
-from gateway.bootstrap.lifecycle import Gateway
-from gateway.bootstrap.timings import Timings
-from gateway.config.paths import CONSOLE_SOCKET
-from gateway.config.settings import load
+from gateway.app import build as app
+from gateway.app.core import Extensions
+from gateway.app.lifecycle import Gateway
+from gateway.app.settings import load
+from gateway.app.timings import Timings
+from gateway.home import CONSOLE_SOCKET
 from gateway.interfaces.terminal.socket_client import ConsoleLink, News, Shown
 from gateway.outbound.timings import DeliveryTimings
 from tests.emulators import anthropic

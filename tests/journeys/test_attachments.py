@@ -7,7 +7,7 @@ from tests.emulators.openai import OpenAIEmulator
 from tests.emulators.pictures import make_jpeg, make_png
 from tests.emulators.streaming import Json
 from tests.emulators.telegram_cast import ANNA
-from tests.gateway.attachments.documents import make_pdf
+from tests.gateway.media.documents import make_pdf
 from tests.journeys.accounts import texts
 from tests.journeys.stage import Stage, call, calls, facts, heard, results
 from tests.journeys.test_buttons import everywhere

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from gateway.config.mcp_file import add_mcp_server
+from gateway.app.mcp_file import add_mcp_server
 from tests.agent_core.tools.mcp import oauth_server
 from tests.agent_core.tools.mcp.oauth_server import OAuthServer
 from tests.emulators.telegram_cast import ANNA, BEN, SUPERGROUP

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from gateway.bootstrap.timings import Timings
+from gateway.app.timings import Timings
 from gateway.turns.presenter import PresenterTimings
 from tests.agent_core.execution.backends import needs_bubblewrap
 from tests.emulators.streaming import Json, Reply, text_answer

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from agent_core.execution.local import find_bubblewrap
-from gateway.bootstrap.timings import Timings
-from gateway.config.mcp_file import add_mcp_server
+from gateway.app.mcp_file import add_mcp_server
+from gateway.app.timings import Timings
 from gateway.turns.presenter import PresenterTimings
 from tests.agent_core.tools.mcp.conftest import HERE, PREFIXES
 from tests.emulators.telegram_cast import ANNA, BEN

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from gateway.bootstrap.timings import Timings
-from gateway.config.settings import load
+from gateway.app.settings import load
+from gateway.app.timings import Timings
 from gateway.errors import SettingsError
 from gateway.turns.presenter import PresenterTimings
 from tests.emulators.openai import OpenAIEmulator

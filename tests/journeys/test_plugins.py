@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway.bootstrap import app
-from gateway.bootstrap.external_plugins import ExternalPlugins, discover
-from gateway.config.settings import load
+from gateway.app import build as app
+from gateway.app.external_plugins import ExternalPlugins, discover
+from gateway.app.settings import load
 from gateway.errors import SettingsError, StartError
 from tests.architecture.source import ROOT
 from tests.emulators.telegram_cast import ANNA

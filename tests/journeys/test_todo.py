@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from gateway.bootstrap.timings import Timings
+from gateway.app.timings import Timings
 from gateway.turns.presenter import PresenterTimings
 from tests.emulators.streaming import Json
 from tests.emulators.telegram_cast import ANNA

@@ -8,7 +8,7 @@ import pytest
 from tests.emulators.search_engines import SearchEngines
 from tests.emulators.sources import Sources
 from tests.emulators.telegram_cast import ANNA, SUPERGROUP
-from tests.gateway.attachments.documents import make_pdf
+from tests.gateway.media.documents import make_pdf
 from tests.journeys.stage import Stage, call, calls, results
 
 PAGE = "<html><head><title>Boilers</title></head><body><p>The key is with Ada.</p></body></html>"

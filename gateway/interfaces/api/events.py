@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
 from agent_core.ids import PersonId
-from gateway.bootstrap.lifecycle import Gateway
+from gateway.app.lifecycle import Gateway
 from gateway.interfaces.api.access import Access
 from gateway.interfaces.api.clients import STREAM, Reader
 from gateway.interfaces.api.errors import ApiError

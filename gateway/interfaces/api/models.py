@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent_core.transcript import repair_text
-from gateway.attachments.file_types import find_media_type
+from gateway.media.file_types import find_media_type
 
 MODEL = "talaria"
 """The only model that the API offers: the assistant itself. Its owner chooses the real model."""

@@ -16,11 +16,11 @@ from agent_core.state.conversations import files, usage
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import history, inbox
 from agent_core.state.queues.inbox import Progress
-from gateway.attachments.file_types import find_media_type
-from gateway.bootstrap.lifecycle import Gateway
+from gateway.app.lifecycle import Gateway
 from gateway.conversion import name_chat
 from gateway.inbound.api_platform import ApiPlatform, make_event
 from gateway.interfaces.api.errors import ApiError
+from gateway.media.file_types import find_media_type
 from gateway.people.admission import API_PLATFORM
 from gateway.turns.client_calls import Client
 

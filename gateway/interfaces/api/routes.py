@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import FastAPI, Header
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from gateway.bootstrap.lifecycle import Gateway
+from gateway.app.lifecycle import Gateway
 from gateway.interfaces.api import chat_completions, model_responses
 from gateway.interfaces.api.clients import ERRORS, STREAM, Reader
 from gateway.interfaces.api.errors import ApiError

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from gateway.config.paths import open_home
+from gateway.home import open_home
 from gateway.interfaces import client
 from gateway.interfaces.parser import Parser
 

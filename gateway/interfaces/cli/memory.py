@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from gateway.config.files.time_zone import read_zone
-from gateway.config.paths import open_home
+from gateway.app.config_file import read_zone
+from gateway.home import open_home
 from gateway.interfaces import client
 from gateway.interfaces.client import require_database
 from gateway.interfaces.parser import Parser

@@ -3,8 +3,8 @@
 import argparse
 from collections.abc import Mapping
 
-from gateway.config.files.env_file import add_saved
-from gateway.config.paths import SECRETS_CONFIG, open_home
+from gateway.app.env_file import add_saved
+from gateway.home import SECRETS_CONFIG, open_home
 from gateway.interfaces.parser import Parser
 
 
@@ -17,7 +17,7 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Print the names; no value is ever printed. Raises `SettingsError`."""
-    from gateway.config.secrets.named import read_named_secrets
+    from gateway.app.named_secrets import read_named_secrets
 
     home = open_home(environ)
     named = read_named_secrets(home, add_saved(environ, home))

@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Mapping
 
-from gateway.config.paths import open_home
+from gateway.home import open_home
 from gateway.interfaces import client
 from gateway.interfaces.parser import Parser
 from gateway.interfaces.waiting import read_settings

@@ -10,14 +10,14 @@ from agent_core.execution.local import find_bubblewrap
 from agent_core.execution.subprocesses.confinement import find_protection
 from agent_core.execution.subprocesses.landlock import SIGNALS_SINCE
 from agent_core.skills.catalog import SkillCatalog
-from gateway.bootstrap.agent_folders import open_agent_folder
-from gateway.bootstrap.external_plugins import ExternalPlugins
-from gateway.bootstrap.plugins import make_backend
-from gateway.config.mcp_file import read_mcp_servers
-from gateway.config.paths import MCP_CONFIG, SKILLS
-from gateway.config.settings import Settings
-from gateway.config.tool_tables import ToolSettings
+from gateway.app.agent_folders import open_agent_folder
+from gateway.app.external_plugins import ExternalPlugins
+from gateway.app.mcp_file import read_mcp_servers
+from gateway.app.plugins import make_backend
+from gateway.app.settings import Settings
+from gateway.app.tables import ToolSettings
 from gateway.errors import SettingsError, StartError
+from gateway.home import MCP_CONFIG, SKILLS
 from gateway.interfaces.diagnostics.finding import Finding, make_finding
 
 _SANDBOX = "If its command works in a sandbox, take out `unsandboxed` in mcp.toml."

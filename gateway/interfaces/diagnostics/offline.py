@@ -7,12 +7,12 @@ from pathlib import Path
 
 from agent_core.errors import StoreError, name_installation
 from agent_core.state.lifecycle.inspect import DatabaseInfo, peek
-from gateway.config.credentials import Secrets
-from gateway.config.paths import CONFIG_NAME, DATABASE, explain_length, find_open_mode
-from gateway.config.settings import Settings, list_unknown_variables
-from gateway.config.sources import SECRET_VARIABLES
-from gateway.config.tables import PromptSettings
+from gateway.app.credentials import Secrets
+from gateway.app.settings import Settings, list_unknown_variables
+from gateway.app.sources import SECRET_VARIABLES
+from gateway.app.tables import PromptSettings
 from gateway.errors import StartError
+from gateway.home import CONFIG_NAME, DATABASE, explain_length, find_open_mode
 from gateway.interfaces.client import NoGateway, fetch_health
 from gateway.interfaces.diagnostics.extensions import examine_extensions
 from gateway.interfaces.diagnostics.finding import Finding, make_finding

@@ -14,9 +14,9 @@ from agent_core.errors import StoreError
 from agent_core.models.catalog import find_window
 from agent_core.state.backups.places import find_newest
 from agent_core.state.lifecycle.inspect import find_damage
-from gateway.config.paths import BACKUPS, DATABASE
-from gateway.config.settings import Settings
+from gateway.app.settings import Settings
 from gateway.errors import StartError
+from gateway.home import BACKUPS, DATABASE
 from gateway.interfaces.diagnostics.finding import Finding
 from gateway.interfaces.doctor.probes import check_model, check_platform
 from gateway.interfaces.doctor.repairs import find_open_files

@@ -6,9 +6,9 @@ from adapters.abilities import Bot, CanIdentify
 from adapters.contract import ChatAdapter
 from adapters.errors import AdapterError, Unreachable
 from agent_core.errors import ModelDenied, ModelError, ModelUnknown, ModelUnreachable
-from gateway.bootstrap import factories
-from gateway.bootstrap.external_plugins import ExternalPlugins
-from gateway.config.settings import Settings
+from gateway.app import factories
+from gateway.app.external_plugins import ExternalPlugins
+from gateway.app.settings import Settings
 from gateway.errors import StartError
 
 _PATIENCE = 30.0

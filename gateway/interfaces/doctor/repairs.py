@@ -4,8 +4,8 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path
 
-from gateway.config.paths import ENV_NAME, HTTP_TOKEN, SECRETS_CONFIG, find_open_mode, make_home
-from gateway.config.settings import Settings
+from gateway.app.settings import Settings
+from gateway.home import ENV_NAME, HTTP_TOKEN, SECRETS_CONFIG, find_open_mode, make_home
 
 _PRIVATE = (ENV_NAME, SECRETS_CONFIG, HTTP_TOKEN)
 

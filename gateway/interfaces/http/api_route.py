@@ -5,7 +5,7 @@ import asyncio
 from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gateway.bootstrap.lifecycle import Gateway
+from gateway.app.lifecycle import Gateway
 from gateway.interfaces.api.access import Access
 from gateway.interfaces.http.gate import API_PATHS
 from gateway.interfaces.http.loading import load_api

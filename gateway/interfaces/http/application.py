@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from agent_core.errors import StoreError
-from gateway.bootstrap.lifecycle import Gateway
+from gateway.app.lifecycle import Gateway
 from gateway.interfaces.api.access import Access
 from gateway.interfaces.api.errors import answer_http
 from gateway.interfaces.api.responses import answer_disconnect, answer_store_error

@@ -16,9 +16,9 @@ from aiohttp import web
 from agent_core.errors import StoreError
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import inbox, outbox
-from gateway.bootstrap.lifecycle import Gateway
-from gateway.config.paths import CONTROL_SOCKET
+from gateway.app.lifecycle import Gateway
 from gateway.errors import Declined, Mistaken, StartError
+from gateway.home import CONTROL_SOCKET
 from gateway.interfaces.contexts import open_context
 from gateway.interfaces.health import examine
 from gateway.operations.contract import find_person

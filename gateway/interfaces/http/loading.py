@@ -8,8 +8,8 @@ from contextlib import AbstractAsyncContextManager
 from importlib import import_module
 from typing import Any, cast
 
-from gateway.bootstrap.lifecycle import Gateway
-from gateway.config.tables import HttpSettings
+from gateway.app.lifecycle import Gateway
+from gateway.app.tables import HttpSettings
 from gateway.errors import StartError
 
 Serving = Callable[[Gateway, socket.socket], AbstractAsyncContextManager[str]]

@@ -18,8 +18,8 @@ from agent_core.state.conversations.usage import UsageLine
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import incidents
 from agent_core.state.queues.incidents import Incident
-from gateway.bootstrap.lifecycle import Gateway
-from gateway.config.paths import BACKUPS, DATABASE
+from gateway.app.lifecycle import Gateway
+from gateway.home import BACKUPS, DATABASE
 from gateway.interfaces.health import examine
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"

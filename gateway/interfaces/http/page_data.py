@@ -16,10 +16,10 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues.history import HistoryEntry, find_newest_turn, list_history
-from gateway.attachments.file_types import find_media_type
-from gateway.bootstrap.lifecycle import Gateway
+from gateway.app.lifecycle import Gateway
 from gateway.commands.catalog import COMMANDS
 from gateway.interfaces.api.responses import read_body, refuse
+from gateway.media.file_types import find_media_type
 from gateway.people.admission import LOCAL_PLATFORM, UNATTENDED
 from gateway.people.onboarding import list_unlinked
 from gateway.people.owners import LOCAL_CHAT

@@ -14,9 +14,9 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from adapters.toolkit.listener import Places
-from gateway.bootstrap.lifecycle import Gateway
-from gateway.config.paths import CONSOLE_SOCKET, HTTP_TOKEN, describe_unwritable
+from gateway.app.lifecycle import Gateway
 from gateway.errors import StartError
+from gateway.home import CONSOLE_SOCKET, HTTP_TOKEN, describe_unwritable
 from gateway.interfaces.api.access import Access
 from gateway.interfaces.api.responses import BODY_SECONDS, find_bearer
 from gateway.interfaces.http.application import make_application

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from agent_core.errors import StoreError
-from gateway.bootstrap.lifecycle import Gateway
+from gateway.app.lifecycle import Gateway
 from gateway.interfaces.api.responses import read_body, refuse
 
 _DELIVERY = ("Idempotency-Key", "X-GitHub-Delivery", "webhook-id")

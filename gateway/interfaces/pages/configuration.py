@@ -3,7 +3,7 @@
 import re
 
 from agent_core.tools.secret_scan import SecretMask
-from gateway.config.settings import TABLES, find_source
+from gateway.app.settings import TABLES, find_source
 from gateway.interfaces.pages.views import Fields, Look
 
 _PASSWORD = re.compile(r"(?<=://)[^/\s]+(?=@)")

@@ -12,7 +12,7 @@ from agent_core.state.backups.places import find_newest
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.queues import dead_letters, incidents, tasks
-from gateway.config.paths import BACKUPS, DATABASE
+from gateway.home import BACKUPS, DATABASE
 from gateway.interfaces.health import examine
 from gateway.interfaces.pages.views import Fields, Look
 from gateway.texts.console import health as texts

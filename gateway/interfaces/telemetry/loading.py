@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import cast
 
 from agent_core.errors import name_installation
-from gateway.bootstrap.lifecycle import Companion
+from gateway.app.lifecycle import Companion
 from gateway.errors import StartError
 
 

@@ -11,7 +11,7 @@ from typing import TextIO
 
 import aiohttp
 
-from gateway.config.paths import CONSOLE_SOCKET, CONTROL_SOCKET
+from gateway.home import CONSOLE_SOCKET, CONTROL_SOCKET
 from gateway.interfaces.terminal.socket_client import ConsoleLink, Gone, News, Shown
 
 PATIENCE = 120.0

@@ -15,7 +15,7 @@ from prompt_toolkit.history import FileHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.styles import Style
 
-from gateway.config.paths import CHAT_HISTORY, CONSOLE_SOCKET
+from gateway.home import CHAT_HISTORY, CONSOLE_SOCKET
 from gateway.interfaces.terminal.choices import Offer, write_choices
 from gateway.interfaces.terminal.render import render_markdown, wrap
 from gateway.interfaces.terminal.socket_client import (

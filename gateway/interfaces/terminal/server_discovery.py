@@ -5,11 +5,11 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from agent_core.errors import StoreBusy
-from gateway.bootstrap import app
-from gateway.bootstrap.lifecycle import Gateway
-from gateway.config.paths import CONSOLE_SOCKET
-from gateway.config.settings import Settings
+from gateway.app import build as app
+from gateway.app.lifecycle import Gateway
+from gateway.app.settings import Settings
 from gateway.errors import StartError
+from gateway.home import CONSOLE_SOCKET
 from gateway.interfaces.http.control import serving_control
 
 Chat = Callable[[bool], Awaitable[int]]

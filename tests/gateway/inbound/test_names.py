@@ -16,8 +16,8 @@ from agent_core.ids import PersonId
 from agent_core.names import name_given, read_call_name, read_plain_name
 from agent_core.transcript import Message, TextPart
 from gateway import conversion
-from gateway.attachments.readings import Reading, Unreadable, Words
 from gateway.inbound.names import clean_names
+from gateway.media.readings import Reading, Unreadable, Words
 from gateway.texts.attachments import describe_attachment
 from tests.adapters.discord import raw
 from tests.adapters.slack import bodies

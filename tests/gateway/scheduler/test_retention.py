@@ -17,7 +17,7 @@ from agent_core.state.queues.outbox import NewOutboxMessage
 from agent_core.state.webhooks import webhooks
 from agent_core.state.webhooks.webhooks import EVENT_KINDS, NewWebhook
 from agent_core.transcript import ImagePart, Message, TextPart
-from gateway.config.tables import RetentionSettings
+from gateway.app.tables import RetentionSettings
 from gateway.scheduler.retention import Sweeper
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
 from tests.databases import open_database

@@ -13,10 +13,10 @@ from adapters.contract import Pace
 from adapters.ids import PlatformMessageId
 from adapters.messages import OutboundMessage
 from agent_core.state.engine.database import Connection
-from gateway.bootstrap import app
-from gateway.bootstrap.core import Extensions
-from gateway.bootstrap.lifecycle import Gateway
-from gateway.config.settings import load
+from gateway.app import build as app
+from gateway.app.core import Extensions
+from gateway.app.lifecycle import Gateway
+from gateway.app.settings import load
 from gateway.errors import StartError
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, Gate, ask, call, say

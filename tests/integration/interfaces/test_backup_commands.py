@@ -19,7 +19,7 @@ from agent_core.state.backups.encryption import Keys
 from agent_core.state.backups.restoring import Place, restore
 from agent_core.state.engine.complete import list_complete
 from agent_core.state.engine.lock import HomeLock
-from gateway.config.paths import RUNTIME_NAMES
+from gateway.home import RUNTIME_NAMES
 from tests.architecture.source import ROOT
 from tests.integration.processes import (
     environ,

@@ -13,7 +13,7 @@ import pytest
 from agent_core.execution.subprocesses.confinement import find_protection
 from agent_core.execution.subprocesses.landlock import SIGNALS_SINCE
 from agent_core.state.engine.upgrade import FOLDER, load_migrations
-from gateway.config.settings import load
+from gateway.app.settings import load
 from gateway.interfaces.diagnostics import offline
 from tests.agent_core.execution.backends import needs_bubblewrap
 from tests.architecture.source import ROOT
@@ -342,7 +342,7 @@ PREPARED = """
 import sys
 from pathlib import Path
 from agent_core.execution.subprocesses.seccomp import Denial, deny
-from gateway.config import make_home
+from gateway.home import make_home
 deny([Denial(call="chmod"), Denial(call="fchmodat")])
 print(make_home(Path(sys.argv[1])))
 """

@@ -14,8 +14,8 @@ from agent_core.state.engine.database import Connection, Database, now
 from agent_core.state.people import codes, people
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage
-from gateway.config.paths import CONTROL_SOCKET, DATABASE
 from gateway.errors import Declined, StartError
+from gateway.home import CONTROL_SOCKET, DATABASE
 from gateway.interfaces import client
 from gateway.interfaces.client import perform
 from gateway.people.onboarding import hash_code

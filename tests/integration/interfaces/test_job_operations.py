@@ -23,9 +23,9 @@ from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job, JobKind
 from agent_core.state.people import people
 from agent_core.transcript import Message, TextPart
-from gateway.config.paths import DATABASE
-from gateway.config.settings import load
+from gateway.app.settings import load
 from gateway.errors import Declined, Mistaken
+from gateway.home import DATABASE
 from gateway.interfaces.client import perform
 from tests.fakes.chat import FakeChat
 from tests.integration.processes import Done, talaria, talaria_beside

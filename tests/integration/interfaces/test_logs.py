@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.config.logging import LogEntry
-from gateway.config.paths import KEPT_LOGS, LOG
+from gateway.app.logging import LogEntry
+from gateway.home import KEPT_LOGS, LOG
 from tests.architecture.source import ROOT
 from tests.integration.processes import PATIENCE, environ, talaria
 

@@ -19,7 +19,7 @@ from aiohttp import web
 
 from agent_core.tools.contract import ToolResult
 from agent_core.transcript import ToolSpec
-from gateway.config.settings import load
+from gateway.app.settings import load
 from gateway.interfaces.http.loading import take_port
 from gateway.interfaces.http.server import serving_page
 from gateway.turns.client_calls import Client, ClientCalls

@@ -12,7 +12,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from gateway.config.paths import MEMORIES
+from gateway.home import MEMORIES
 from tests.fakes.chat import FakeChat, Shown
 from tests.fakes.model import FakeModel
 from tests.integration.interfaces.api_setup import OLGA, ZEBRANA, make_token

@@ -20,8 +20,8 @@ from agent_core.state.memory.blocks import NewBlock
 from agent_core.state.memory.ledger import Origin, Target
 from agent_core.state.people import people, rooms
 from agent_core.state.people.people import Kind
-from gateway.config.paths import DATABASE
 from gateway.errors import Declined
+from gateway.home import DATABASE
 from gateway.interfaces.cli.memory import count_milliseconds, read_date
 from gateway.interfaces.client import perform
 from tests.integration.processes import talaria

@@ -11,8 +11,8 @@ from agent_core.ids import PersonId
 from agent_core.schedule.job_editor import InvalidJob, JobOwner, JobRequest, draft_job
 from agent_core.schedule.triggers import read_every
 from agent_core.state.jobs.jobs import Options
-from gateway.config.settings import load
-from gateway.jobs.resources import make_rules
+from gateway.app.job_rules import make_rules
+from gateway.app.settings import load
 from tests.integration.processes import free_port, talaria, talaria_beside
 
 LOCAL = {

@@ -18,7 +18,7 @@ from agent_core.state.people import people, rooms
 from agent_core.state.people.people import NewAccount
 from agent_core.state.queues import incidents, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage
-from gateway.config.paths import BACKUPS
+from gateway.home import BACKUPS
 from tests.agent_core.skills.test_catalog import write_skill
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say

@@ -17,7 +17,7 @@ from agent_core.skills.curation.snapshot import take_snapshot
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import jobs
 from agent_core.state.memory import skills
-from gateway.config.settings import load
+from gateway.app.settings import load
 from gateway.errors import Declined
 from gateway.interfaces.cli.skills.evaluate import describe_test
 from gateway.interfaces.client import perform

@@ -241,7 +241,7 @@ async def test_a_receiver_that_fails_harms_no_turn(tmp_path: Path, receiver: Rec
 @pytest.mark.process
 def test_nothing_of_it_is_imported_while_it_is_off() -> None:
     program = (
-        "import sys, gateway.interfaces.foreground, gateway.bootstrap.app\n"
+        "import sys, gateway.interfaces.foreground, gateway.app.build\n"
         "found = [name for name in sys.modules if name.startswith('opentelemetry')]\n"
         "found += [name for name in sys.modules if name.startswith('gateway.interfaces.tele')]\n"
         "print(' '.join(sorted(found)))"

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from agent_core.state.engine.database import Connection, Database
-from gateway.config.paths import DATABASE
-from gateway.config.settings import load
+from gateway.app.settings import load
 from gateway.errors import Declined
+from gateway.home import DATABASE
 from gateway.interfaces.client import perform
 from tests.integration.clock import Clock
 from tests.integration.harness import running

@@ -15,7 +15,7 @@ from agent_core.state.conversations.usage import ModelCall
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.engine.database import now as wall_clock
 from agent_core.state.people import people
-from gateway.config.paths import DATABASE
+from gateway.home import DATABASE
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel
 from tests.integration.interfaces.api_setup import ZEBRANA, Setup, find_named

@@ -206,9 +206,7 @@ async def test_a_skills_text_is_not_searchable(tmp_path: Path) -> None:
 @pytest.mark.thorough
 def test_the_gateway_loads_digest_libraries_only_for_digests() -> None:
     heavy = ("matplotlib", "numpy", "feedparser", "icalendar", "recurring_ical_events")
-    code = (
-        f"import sys, gateway.bootstrap.app; print([one for one in {heavy} if one in sys.modules])"
-    )
+    code = f"import sys, gateway.app.build; print([one for one in {heavy} if one in sys.modules])"
     done = subprocess.run(
         [sys.executable, "-c", code],
         check=False,

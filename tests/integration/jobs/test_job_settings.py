@@ -23,11 +23,11 @@ from agent_core.state.people import delivery_targets
 from agent_core.tools.contract import MemoryOwner, ToolContext
 from agent_core.tools.secret_scan import SecretMask
 from agent_core.transcript import ToolCallPart
-from gateway.bootstrap.lifecycle import Gateway
-from gateway.bootstrap.toolboxes import ToolDeps, make_toolboxes
+from gateway.app.job_rules import make_rules
+from gateway.app.lifecycle import Gateway
+from gateway.app.toolboxes import ToolDeps, make_toolboxes
 from gateway.errors import Declined
 from gateway.jobs.destinations import ChatMessenger
-from gateway.jobs.resources import make_rules
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, Play, ask, call, say
 from tests.integration.clock import Clock

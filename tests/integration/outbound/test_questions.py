@@ -18,7 +18,7 @@ from agent_core.state.queues import inbox
 from agent_core.tools.contract import ToolContext, ToolResult
 from agent_core.tools.user_questions import UserPrompt
 from agent_core.transcript import ToolResultPart
-from gateway.bootstrap.timings import Timings
+from gateway.app.timings import Timings
 from gateway.texts import general
 from tests.fakes.chat import FakeChat, Shown
 from tests.fakes.model import FakeModel, Gate, ask, call, say

@@ -18,7 +18,7 @@ from agent_core.state.jobs.jobs import Job
 from agent_core.state.memory.external_sync import Backlog
 from agent_core.tools.secret_scan import SecretMask
 from agent_core.tools.text_cleaner import TextCleaner
-from gateway.config.paths import DATABASE
+from gateway.home import DATABASE
 from gateway.jobs.agent_runs import AgentRunDeps
 from gateway.jobs.history import JobHistory
 from gateway.jobs.notifier import Notifier

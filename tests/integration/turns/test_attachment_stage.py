@@ -8,7 +8,7 @@ import pytest
 
 from adapters.messages import Attachment
 from agent_core.state.queues import inbox
-from gateway.attachments.reader import Reader
+from gateway.media.reader import Reader
 from gateway.texts import general
 from tests.databases import open_database
 from tests.fakes.chat import FakeChat

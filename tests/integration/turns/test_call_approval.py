@@ -12,7 +12,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.tools.contract import ToolContext
 from agent_core.tools.policy.commands import list_command_actions
 from agent_core.tools.policy.contract import Action
-from gateway.bootstrap.timings import Timings
+from gateway.app.timings import Timings
 from gateway.texts import approvals
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say

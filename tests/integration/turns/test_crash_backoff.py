@@ -11,7 +11,7 @@ from agent_core.ids import ConversationId, PersonId, PromptHash, SessionId, Turn
 from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection
-from gateway.bootstrap.timings import Timings
+from gateway.app.timings import Timings
 from gateway.turns.crash_backoff import CrashRecord, find_wait, judge
 from tests.fakes.model import FakeModel, say
 from tests.integration.harness import running

@@ -15,10 +15,10 @@ from agent_core.state.queues import outbox
 from agent_core.tools.contract import Tool, ToolContext
 from agent_core.tools.policy.contract import Action
 from agent_core.transcript import Message
-from gateway.bootstrap import app
-from gateway.bootstrap.core import Extensions
-from gateway.bootstrap.lifecycle import Gateway
-from gateway.config.settings import load
+from gateway.app import build as app
+from gateway.app.core import Extensions
+from gateway.app.lifecycle import Gateway
+from gateway.app.settings import load
 from gateway.texts import general
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, Play, ask, call, say

@@ -10,7 +10,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.tools.chat.group_titles import GroupTitlesTool
 from agent_core.transcript import make_source
-from gateway.bootstrap.timings import Timings
+from gateway.app.timings import Timings
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.accounts import count

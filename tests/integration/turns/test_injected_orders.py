@@ -12,7 +12,7 @@ from agent_core.tools.contract import ToolContext, ToolResult
 from agent_core.tools.policy.commands import list_command_actions
 from agent_core.tools.policy.contract import Action
 from agent_core.transcript import Message, ToolCallPart, make_source
-from gateway.bootstrap.timings import Timings
+from gateway.app.timings import Timings
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, finish, say
 from tests.fakes.tool import FakeTool

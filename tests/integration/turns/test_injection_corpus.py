@@ -23,8 +23,8 @@ from agent_core.state.engine.database import Connection
 from agent_core.tools.gate import PROPOSED
 from agent_core.tools.selection.catalog import RARE_TOOLS
 from agent_core.transcript import ToolCallPart
-from gateway.bootstrap.timings import Timings
-from gateway.config.mcp_file import add_mcp_server
+from gateway.app.mcp_file import add_mcp_server
+from gateway.app.timings import Timings
 from gateway.texts import approvals
 from gateway.texts.tools import mcp as mcp_texts
 from tests.agent_core.execution.backends import needs_bubblewrap
@@ -33,7 +33,7 @@ from tests.agent_core.tools.mcp.conftest import PREFIXES
 from tests.emulators.sources import Sources
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, Play, ask, call, say
-from tests.gateway.attachments.documents import make_pdf
+from tests.gateway.media.documents import make_pdf
 from tests.integration.accounts import count
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running

@@ -17,13 +17,13 @@ from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection, Database
 from agent_core.transcript import RawPart, TextPart
-from gateway.config.paths import DATABASE
-from gateway.config.settings import load
+from gateway.app.settings import load
+from gateway.home import DATABASE
 from gateway.interfaces.client import perform
 from gateway.texts.system_jobs import describe_replay
 from tests.emulators.sources import Sources
 from tests.fakes.model import Gate, ask, call, finish, say
-from tests.gateway.attachments.documents import make_pdf
+from tests.gateway.media.documents import make_pdf
 from tests.integration.harness import running
 from tests.integration.turns.test_lanes import refuse, states
 from tests.integration.turns.test_prompt_purity import Talker, dialogue

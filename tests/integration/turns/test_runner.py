@@ -11,7 +11,7 @@ from agent_core.state.conversations import turns
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import outbox
-from gateway.bootstrap.timings import Timings
+from gateway.app.timings import Timings
 from gateway.texts import general
 from gateway.turns.presenter import PresenterTimings
 from tests.fakes.chat import FakeChat

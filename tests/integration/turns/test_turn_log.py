@@ -9,9 +9,9 @@ from pathlib import Path
 from adapters.errors import Rejected
 from agent_core.state.conversations import turns
 from agent_core.tools.contract import ToolContext, ToolResult
-from gateway.config.logging import logging_to
-from gateway.config.paths import LOG
-from gateway.config.tables import LogSettings
+from gateway.app.logging import logging_to
+from gateway.app.tables import LogSettings
+from gateway.home import LOG
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.fakes.tool import FakeTool
 from tests.integration.harness import running

@@ -17,7 +17,7 @@ from gateway.texts import approvals
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, Play, ask, call, say
 from tests.fakes.tool import FakeTool
-from tests.gateway.attachments.documents import make_pdf
+from tests.gateway.media.documents import make_pdf
 from tests.integration.accounts import count
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running

@@ -19,8 +19,8 @@ from agent_core.state.engine.upgrade import FOLDER, load_migrations
 from agent_core.state.memory import external_sync
 from agent_core.state.queues import deferred_messages, outbox, unreachable_chats
 from agent_core.transcript import TextPart, dump_parts, load_parts
-from gateway.config.paths import RUNTIME_NAMES
-from gateway.config.settings import load
+from gateway.app.settings import load
+from gateway.home import RUNTIME_NAMES
 from gateway.interfaces.diagnostics.offline import examine
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, finish

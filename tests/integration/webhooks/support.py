@@ -10,7 +10,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.webhooks import deliveries, webhooks
 from agent_core.state.webhooks.deliveries import Delivery
 from agent_core.state.webhooks.webhooks import Webhook
-from gateway.bootstrap.timings import Timings
+from gateway.app.timings import Timings
 from gateway.interfaces.contexts import open_context
 from gateway.operations.webhooks import OPERATIONS
 from gateway.outbound.webhooks.dispatcher import WebhookTimings

@@ -11,7 +11,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.memory import archive
 from agent_core.state.memory.archive import ArchiveEntry, ArchiveFilter
 from agent_core.tools.clock import local_time
-from gateway.bootstrap.lifecycle import Gateway
+from gateway.app.lifecycle import Gateway
 from gateway.interfaces.api.clients import Reader
 from gateway.interfaces.api.resources import models
 from gateway.interfaces.api.resources.replies import Id, Limit, Words, make_missing, show

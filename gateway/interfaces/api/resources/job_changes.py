@@ -7,7 +7,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent_core.ids import JobId
-from gateway.bootstrap.lifecycle import Gateway
+from gateway.app.lifecycle import Gateway
 from gateway.interfaces.api.clients import Manager
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.resources import models

@@ -3,7 +3,7 @@
 from fastapi import APIRouter
 
 from agent_core.state.memory import ledger
-from gateway.bootstrap.lifecycle import Gateway
+from gateway.app.lifecycle import Gateway
 from gateway.interfaces.api.clients import Manager, Reader
 from gateway.interfaces.api.resources import models
 from gateway.interfaces.api.resources.changes import open_own, perform

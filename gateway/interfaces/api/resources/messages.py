@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import history, inbox
-from gateway.bootstrap.lifecycle import Gateway
+from gateway.app.lifecycle import Gateway
 from gateway.interfaces.api.clients import STREAM, Reader
 from gateway.interfaces.api.models import LONGEST_TEXT
 from gateway.interfaces.api.requests import Question, Requests, make_name

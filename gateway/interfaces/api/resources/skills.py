@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path
 
 from agent_core.errors import SkillBroken, SkillMissing
-from gateway.bootstrap.lifecycle import Gateway
+from gateway.app.lifecycle import Gateway
 from gateway.interfaces.api.clients import Reader
 from gateway.interfaces.api.resources import models
 from gateway.interfaces.api.resources.replies import make_missing, show

@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Mapping
 
-from gateway.config.paths import find_home
+from gateway.home import find_home
 from gateway.interfaces.parser import Parser
 
 _HEADS = {

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from agent_core.agent.named.definition import NamedAgent
 from agent_core.agent.named.folder import AGENTS
 from agent_core.errors import AgentBroken
-from gateway.bootstrap.agent_folders import open_agent_folder
+from gateway.app.agent_folders import open_agent_folder
 from gateway.errors import Declined
 from gateway.interfaces.waiting import read_settings
 

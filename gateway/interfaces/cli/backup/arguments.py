@@ -3,8 +3,8 @@
 import argparse
 from collections.abc import Mapping
 
-from gateway.config.paths import open_home
 from gateway.errors import Mistaken
+from gateway.home import open_home
 from gateway.interfaces.client import require_database
 from gateway.interfaces.parser import Parser, read_path
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from agent_core.state.backups.contents import HomeContent, Manifest
 from agent_core.state.backups.encryption import Lock, read_recipient
 from agent_core.state.backups.making import make_backup
-from gateway.bootstrap.scheduling import plan_backups
-from gateway.config.backups.table import list_left_out, make_lock
-from gateway.config.paths import DATABASE, SECRET_NAMES, make_home
-from gateway.config.settings import Settings
+from gateway.app.backups import list_left_out, make_lock
+from gateway.app.scheduling import plan_backups
+from gateway.app.settings import Settings
 from gateway.errors import Mistaken
+from gateway.home import DATABASE, SECRET_NAMES, make_home
 from gateway.interfaces import client
 from gateway.interfaces.waiting import read_settings
 from gateway.scheduler.system_jobs import BackupPlan, deliver_backup

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
+from gateway.app.logging import logging_to
+from gateway.app.settings import Settings
 from gateway.commands.catalog import COMMANDS
-from gateway.config.logging import logging_to
-from gateway.config.paths import make_home
-from gateway.config.settings import Settings
 from gateway.errors import StartError
+from gateway.home import make_home
 from gateway.interfaces.terminal.pipe import PipeChat, read_lines
 from gateway.interfaces.terminal.prompt import PromptChat
 from gateway.interfaces.terminal.server_discovery import chat_with_gateway

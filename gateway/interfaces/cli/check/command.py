@@ -5,8 +5,8 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from gateway.config.paths import open_home
 from gateway.errors import StartError
+from gateway.home import open_home
 from gateway.interfaces.client import NoGateway, fetch_health
 from gateway.interfaces.diagnostics.report import Report
 from gateway.interfaces.diagnostics.runtime import examine_python

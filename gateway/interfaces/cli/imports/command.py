@@ -12,8 +12,8 @@ from agent_core.errors import SkillBroken, SkillConflict
 from agent_core.skills.install.scan import scan_skill
 from agent_core.skills.install.sources import open_source
 from agent_core.skills.install.stage import clear_incoming, find_staged, stage_skill
-from gateway.config.files.env_file import add_saved, change_env
-from gateway.config.settings import Settings
+from gateway.app.env_file import add_saved, change_env
+from gateway.app.settings import Settings
 from gateway.errors import Declined
 from gateway.interfaces import client
 from gateway.interfaces.cli.imports.arguments import HERMES, OPENCLAW

@@ -7,8 +7,8 @@ from typing import Any
 
 from agent_core.schedule.descriptions import show_moment
 from agent_core.schedule.wall_clock import find_zone
-from gateway.config.paths import open_home
 from gateway.errors import Mistaken
+from gateway.home import open_home
 from gateway.interfaces import client
 from gateway.interfaces.cli.jobs.arguments import ALIASES, CHANGES
 from gateway.interfaces.client import require_database

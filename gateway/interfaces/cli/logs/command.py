@@ -4,8 +4,8 @@ import argparse
 import sys
 from collections.abc import Mapping
 
-from gateway.config.paths import LOG, find_home
 from gateway.errors import StartError
+from gateway.home import LOG, find_home
 from gateway.interfaces.cli.logs.reading import LogReader
 from gateway.interfaces.parser import Parser
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
 
-from gateway.config.paths import KEPT_LOGS
+from gateway.home import KEPT_LOGS
 
 _JSON_START = b'{"time": "'
 _TEXT_START = re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} [A-Z]+ +(?:turn=(\d+) )?")

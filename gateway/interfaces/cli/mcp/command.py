@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from agent_core.tools.mcp.contract import McpUnavailable
 from agent_core.tools.mcp.loading import load_sessions
-from gateway.config.files.env_file import add_saved
-from gateway.config.paths import DATABASE, MCP_CONFIG, open_home
+from gateway.app.env_file import add_saved
 from gateway.errors import Mistaken, StartError, suggest
+from gateway.home import DATABASE, MCP_CONFIG, open_home
 from gateway.interfaces import client
 from gateway.interfaces.client import NoGateway
 from gateway.interfaces.mcp_server.loading import MISSING, is_installed, load_stdio
@@ -22,7 +22,7 @@ from gateway.interfaces.waiting import read_settings
 if TYPE_CHECKING:
     from agent_core.tools.mcp.contract import AccountFiles, Listing, McpServer
     from agent_core.tools.mcp.pins import Digests, Judged
-    from gateway.config.settings import Settings
+    from gateway.app.settings import Settings
 
 _FAILED = 1
 _SECONDS = 60.0
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
 def _list(home: Path, environ: Mapping[str, str]) -> int:
     servers: Sequence[McpServer] = ()
     if (home / MCP_CONFIG).exists():
-        from gateway.config.mcp_file import read_mcp_servers
+        from gateway.app.mcp_file import read_mcp_servers
 
         servers = read_mcp_servers(home, environ)
     accepted = _ask_accepted(home, servers)
@@ -87,7 +87,7 @@ def _serve(settings: "Settings", person: str) -> int:
 
 
 def _add(settings: "Settings", arguments: argparse.Namespace) -> int:
-    from gateway.config.mcp_file import add_mcp_server
+    from gateway.app.mcp_file import add_mcp_server
 
     table = _make_table(arguments)
     is_first = not (settings.home / MCP_CONFIG).exists()
@@ -130,7 +130,7 @@ def _read_pairs(given: Sequence[str] | None) -> dict[str, str]:
 
 
 def _remove(settings: "Settings", name: str) -> int:
-    from gateway.config.mcp_file import locate_mcp_programs, locate_mcp_tokens, remove_mcp_server
+    from gateway.app.mcp_file import locate_mcp_programs, locate_mcp_tokens, remove_mcp_server
 
     remove_mcp_server(settings.home, name)
     if _has_database(settings.home):
@@ -142,7 +142,7 @@ def _remove(settings: "Settings", name: str) -> int:
 
 
 def _find(settings: "Settings", name: str) -> "McpServer":
-    from gateway.config.mcp_file import read_mcp_servers
+    from gateway.app.mcp_file import read_mcp_servers
 
     servers = {one.name: one for one in read_mcp_servers(settings.home, settings.environ)}
     if name not in servers:
@@ -191,7 +191,7 @@ def _look(settings: "Settings", server: "McpServer", whose: str) -> "tuple[str, 
     """Connect with the account of a person, or of the only owner, and list the tools."""
     from agent_core.tools.mcp.listing import dump_listing
     from agent_core.tools.mcp.token_files import TokenFolder, make_key
-    from gateway.config.mcp_file import locate_mcp_tokens
+    from gateway.app.mcp_file import locate_mcp_tokens
 
     home, folder = settings.home, locate_mcp_tokens(settings.home)
     if not server.has_oauth:
@@ -213,7 +213,7 @@ def _look(settings: "Settings", server: "McpServer", whose: str) -> "tuple[str, 
 async def _connect(
     settings: "Settings", server: "McpServer", files: "AccountFiles | None"
 ) -> "tuple[str, Listing]":
-    from gateway.config.mcp_file import locate_mcp_programs
+    from gateway.app.mcp_file import locate_mcp_programs
 
     open_session = await load_sessions()
     surroundings = locate_mcp_programs(settings.home, settings.environ)

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import aiohttp
 
 from agent_core.models.catalog import SOURCE, load_table, reduce_table
-from gateway.config.paths import MODEL_TABLE, expand
 from gateway.errors import Declined
+from gateway.home import MODEL_TABLE, expand
 from gateway.interfaces.waiting import read_settings
 
 _SECONDS = 60.0

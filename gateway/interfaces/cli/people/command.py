@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gateway.config.paths import open_home
 from gateway.errors import Declined
+from gateway.home import open_home
 from gateway.interfaces import client
 from gateway.texts.privacy import describe_remains
 

@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Mapping, Sequence
 
-from gateway.bootstrap.external_plugins import FOLDER, GROUPS, ExternalPlugins, Plugin, discover
+from gateway.app.external_plugins import FOLDER, GROUPS, ExternalPlugins, Plugin, discover
 from gateway.interfaces.waiting import read_settings
 
 _FAILED = 1

@@ -15,10 +15,10 @@ from agent_core.state.backups.encryption import KEY, Keys
 from agent_core.state.backups.making import find_sign
 from agent_core.state.backups.restoring import Place, Restored, rehearse, restore
 from agent_core.state.backups.switching import finish_switch
-from gateway.config.backups.table import make_bucket
-from gateway.config.files.env_file import add_saved
-from gateway.config.paths import BACKUPS, DATABASE, RUNTIME_NAMES, find_home, make_home
+from gateway.app.backups import make_bucket
+from gateway.app.env_file import add_saved
 from gateway.errors import Mistaken
+from gateway.home import BACKUPS, DATABASE, RUNTIME_NAMES, find_home, make_home
 from gateway.interfaces.client import is_served
 from gateway.interfaces.parser import read_path
 from gateway.interfaces.waiting import read_settings

@@ -4,8 +4,8 @@ import argparse
 import sys
 from collections.abc import Mapping
 
-from gateway.config.paths import CONFIG_NAME, DATABASE, ENV_NAME
-from gateway.config.settings import Settings, load
+from gateway.app.settings import Settings, load
+from gateway.home import CONFIG_NAME, DATABASE, ENV_NAME
 from gateway.interfaces.cli.setup import command
 from gateway.interfaces.cli.setup.hello import wait_for_hello
 from gateway.interfaces.foreground import serve

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from shutil import which
 
-from gateway.config.paths import find_home, make_home
 from gateway.errors import Declined, StartError
+from gateway.home import find_home, make_home
 from gateway.interfaces.cli.service.autostart import Manager, Service, make_launchd, make_systemd
 from gateway.interfaces.client import is_served
 from gateway.interfaces.waiting import read_settings, showing

@@ -5,10 +5,10 @@ import sys
 from collections.abc import Iterator, Mapping
 
 from agent_core.agent.prompt.persona import VOICES
-from gateway.config.paths import CONFIG_NAME, ENV_NAME
-from gateway.config.settings import load
-from gateway.config.sources import SECRET_VARIABLES
+from gateway.app.settings import load
+from gateway.app.sources import SECRET_VARIABLES
 from gateway.errors import Declined, Mistaken
+from gateway.home import CONFIG_NAME, ENV_NAME
 from gateway.interfaces.cli.setup import steps
 from gateway.interfaces.cli.setup.dialogue import confirm
 from gateway.interfaces.cli.setup.hello import wait_for_hello

@@ -8,11 +8,11 @@ from pathlib import Path
 from agent_core.agent.prompt.persona import make_soul
 from agent_core.state.backups.switching import finish_switch
 from agent_core.state.engine.database import Database
-from gateway.config.files.config_file import change_config
-from gateway.config.files.env_file import add_saved, change_env
-from gateway.config.paths import CONFIG_NAME, DATABASE, find_home, make_home
-from gateway.config.settings import load
+from gateway.app.config_file import change_config
+from gateway.app.env_file import add_saved, change_env
+from gateway.app.settings import load
 from gateway.errors import StartError
+from gateway.home import CONFIG_NAME, DATABASE, find_home, make_home
 from gateway.interfaces.client import is_served, perform
 
 _SOUL, _OLD_SOUL = "SOUL.md", "SOUL.md.old"

@@ -7,8 +7,8 @@ import tzlocal
 
 from agent_core.agent.prompt.persona import VOICES
 from agent_core.tools.time_zones import find_zone
-from gateway.config.files.time_zone import read_zone as read_present_zone
-from gateway.config.settings import load
+from gateway.app.config_file import read_zone as read_present_zone
+from gateway.app.settings import load
 from gateway.errors import Declined, Mistaken, SettingsError, StartError
 from gateway.interfaces.cli.setup.dialogue import ask, ask_secret, choose, confirm
 from gateway.interfaces.cli.setup.home import SetupHome

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from gateway.config.files.time_zone import read_zone
-from gateway.config.paths import open_home
+from gateway.app.config_file import read_zone
+from gateway.home import open_home
 from gateway.interfaces import client
 from gateway.interfaces.cli.skills.arguments import CHANGES, LOCAL
 from gateway.interfaces.client import require_database

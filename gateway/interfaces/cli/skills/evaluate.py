@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gateway.config.settings import Settings
+from gateway.app.settings import Settings
 from gateway.errors import Declined
 from gateway.interfaces.client import NoGateway, ask
 

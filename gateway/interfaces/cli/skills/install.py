@@ -14,7 +14,7 @@ from agent_core.skills.install.contract import Finding, ScanReport, StagedSkill
 from agent_core.skills.install.scan import scan_skill
 from agent_core.skills.install.sources import open_source
 from agent_core.skills.install.stage import clear_incoming, find_staged, stage_skill
-from gateway.config.settings import Settings
+from gateway.app.settings import Settings
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces import client
 from gateway.interfaces.parser import read_path

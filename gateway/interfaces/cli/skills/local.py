@@ -14,8 +14,8 @@ from agent_core.skills.catalog import (
 )
 from agent_core.skills.parser import Skill
 from agent_core.skills.tools.scripts import TOOLS
+from gateway.app.settings import Settings
 from gateway.commands.catalog import COMMANDS, HIDDEN
-from gateway.config.settings import Settings
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.cli.skills import evaluate, install
 from gateway.interfaces.waiting import read_settings

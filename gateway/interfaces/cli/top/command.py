@@ -7,8 +7,8 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from gateway.config.paths import find_home
 from gateway.errors import Declined, StartError
+from gateway.home import find_home
 from gateway.interfaces.cli.top.picture import draw
 from gateway.interfaces.client import NoGateway, ask, fetch_health
 from gateway.interfaces.parser import Parser

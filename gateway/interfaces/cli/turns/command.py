@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from gateway.config.paths import open_home
+from gateway.home import open_home
 from gateway.interfaces import client
 from gateway.interfaces.client import require_database
 from gateway.interfaces.waiting import load_settings

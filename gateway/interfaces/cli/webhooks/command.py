@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gateway.config.paths import open_home
+from gateway.home import open_home
 from gateway.interfaces import client
 from gateway.interfaces.client import is_served
 from gateway.interfaces.waiting import load_settings

@@ -16,7 +16,7 @@ from tests.agent_core.models.calls import ask, says
 from tests.agent_core.models.rig import Rig
 from tests.emulators.pictures import make_png
 from tests.fakes.model import call
-from tests.gateway.attachments.documents import make_pdf
+from tests.gateway.media.documents import make_pdf
 
 PNG = make_png()
 

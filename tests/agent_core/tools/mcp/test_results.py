@@ -14,7 +14,7 @@ from agent_core.tools.secret_scan import SecretMask
 from agent_core.tools.text_cleaner import TextCleaner
 from agent_core.transcript import PdfPart
 from tests.emulators.pictures import make_png
-from tests.gateway.attachments.documents import make_pdf
+from tests.gateway.media.documents import make_pdf
 
 PNG = make_png()
 

@@ -25,7 +25,7 @@ from tests.agent_core.tools.network.forms import FORMS, resolve
 from tests.agent_core.tools.web.calls import CONTEXT, make_call
 from tests.emulators.pictures import make_png
 from tests.emulators.sources import Served, Sources
-from tests.gateway.attachments.documents import make_pdf
+from tests.gateway.media.documents import make_pdf
 from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.process

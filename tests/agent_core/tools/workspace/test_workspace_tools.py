@@ -17,7 +17,7 @@ from agent_core.transcript import ToolCallPart, make_source
 from tests.agent_core.execution.backends import LIMITS, make_local, needs_bubblewrap
 from tests.agent_core.tools.workspace.desk import SECRET, Desk
 from tests.emulators.pictures import make_png
-from tests.gateway.attachments.documents import lock, make_pdf
+from tests.gateway.media.documents import lock, make_pdf
 
 pytestmark = [pytest.mark.process, needs_bubblewrap]
 

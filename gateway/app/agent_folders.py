@@ -1,0 +1,28 @@
+"""Opens the folder of named agents, and tells it which models, tools and skills exist."""
+
+from collections.abc import Sequence
+
+from agent_core.agent.named.definition import KnownNames
+from agent_core.agent.named.folder import AgentFolder
+from agent_core.skills.catalog import SkillCatalog
+from agent_core.tools.selection.catalog import PROMPT_TOOLS, RARE_TOOLS
+from gateway.app.external_plugins import ExternalPlugins
+from gateway.app.settings import Settings
+
+
+def make_agent_folder(settings: Settings, tools: Sequence[str]) -> AgentFolder:
+    """Build the folder of named agents; `tools` are the names of plug-ins' tools."""
+    skills = SkillCatalog(*settings.skill_places)
+    known = KnownNames(
+        models=settings.model.named, tools=(*sorted({*PROMPT_TOOLS, *RARE_TOOLS}), *tools)
+    )
+    return AgentFolder(settings.home, known, lambda name: skills.load(name).body, skills.is_bundled)
+
+
+def open_agent_folder(settings: Settings) -> AgentFolder:
+    """Build the folder of named agents for a command, and load the enabled plug-ins.
+
+    Raises `StartError` if a plug-in is broken.
+    """
+    tools = ExternalPlugins(settings).load_tools() if settings.plugins.enabled else ()
+    return make_agent_folder(settings, [tool.spec.name for tool in tools])

@@ -1,0 +1,102 @@
+"""Builds the attachment reader from the settings."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from adapters.contract import ChatAdapter
+from agent_core.execution.subprocesses.confinement import ScriptLimits
+from agent_core.state.engine.database import Database
+from gateway.app.credentials import Secrets
+from gateway.app.settings import environment
+from gateway.app.tables import MediaSettings
+from gateway.media.media_command import MediaCommand
+from gateway.media.reader import Limits, Reader
+from gateway.media.speech import MOST_AUDIO
+from gateway.media.transcription import (
+    MOST_ANSWER,
+    CommandTranscriber,
+    ServerTranscriber,
+    Transcriber,
+)
+
+_ADDRESS = "https://api.openai.com/v1"
+_MEGABYTE = 1_000_000
+_SHOWN = ("HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH", "XDG_CACHE_HOME")
+"""Environment variables of the commands; none of them holds a token or a key."""
+_MOST_FILE = 1_000_000_000
+"""Most bytes that a command may write to a file: enough for nine hours of uncompressed audio."""
+_MOST_PROCESSES = 64
+
+
+def make_reader(
+    settings: MediaSettings,
+    secrets: Secrets,
+    *,
+    database: Database,
+    adapters: Mapping[str, ChatAdapter],
+    now: Callable[[], int],
+    shows_pdf: bool,
+) -> Reader:
+    """Build the reader; `now` is in milliseconds since the epoch, UTC. See `Limits.shows_pdf`."""
+    return Reader(
+        database=database,
+        adapters=adapters,
+        transcriber=make_transcriber(settings, secrets),
+        limits=Limits(
+            shows_pdf=shows_pdf,
+            image_bytes=int(settings.image_mb * _MEGABYTE),
+            file_bytes=int(settings.file_mb * _MEGABYTE),
+            characters=settings.document_characters,
+            seconds=settings.transcription_seconds,
+        ),
+        now=now,
+    )
+
+
+def make_transcriber(settings: MediaSettings, secrets: Secrets) -> Transcriber | None:
+    """Build the transcriber of voice notes, or return None."""
+    if settings.transcription == "openai":
+        return ServerTranscriber(
+            address=secrets.openai_base_url or _ADDRESS,
+            key=secrets.openai_api_key,
+            model=settings.transcription_model,
+            seconds=settings.transcription_seconds,
+        )
+    if settings.transcription == "command":
+        command = _make_command(
+            settings,
+            settings.transcription_command,
+            seconds=settings.transcription_seconds,
+            most_bytes=MOST_ANSWER,
+        )
+        return CommandTranscriber(command=command)
+    return None
+
+
+def make_speech_command(settings: MediaSettings) -> MediaCommand | None:
+    """Build the program that speaks answers, or return None."""
+    if not settings.speech_command:
+        return None
+    return _make_command(
+        settings,
+        settings.speech_command,
+        seconds=settings.speech_seconds,
+        most_bytes=MOST_AUDIO,
+    )
+
+
+def _make_command(
+    settings: MediaSettings, words: Sequence[str], *, seconds: float, most_bytes: int
+) -> MediaCommand:
+    environ = environment()
+    return MediaCommand(
+        words=words,
+        environ={name: environ[name] for name in _SHOWN if name in environ},
+        limits=ScriptLimits(
+            memory=settings.command_memory_mb * _MEGABYTE,
+            file=_MOST_FILE,
+            processes=_MOST_PROCESSES,
+            has_network=settings.command_network,
+        ),
+        seconds=seconds,
+        most_bytes=most_bytes,
+    )

@@ -1,0 +1,375 @@
+"""The toolboxes of the agent: in direct conversations, in rooms and in jobs."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from agent_core.agent.active_turn import Toolboxes
+from agent_core.agent.named.folder import AgentFolder
+from agent_core.agent.named.tool import MessageAgentTool
+from agent_core.agent.prompt.soul_file import SOUL_LIMIT
+from agent_core.agent.toolset import private_tools, room_tools
+from agent_core.digest.tools import digest_tools
+from agent_core.execution.contract import Backend
+from agent_core.ids import PersonId
+from agent_core.memory.approval import Approval
+from agent_core.memory.archive.inventory import Inventory
+from agent_core.memory.external.client import ExternalMemory
+from agent_core.memory.recall.tool import RecallTool
+from agent_core.memory.shared import SharedMemory
+from agent_core.memory.soul.proposal_tool import ProposeSoulTool
+from agent_core.memory.soul.soul import SoulFile
+from agent_core.schedule.confirmations import JobMover
+from agent_core.schedule.tool import ScheduleServices, ScheduleTool
+from agent_core.skills.tools.directory import SkillDirectory
+from agent_core.skills.tools.manage import SkillManageTool
+from agent_core.skills.tools.scripts import SkillScripts, offers_scripts
+from agent_core.skills.tools.toolset import make_skill_tools
+from agent_core.state.engine.database import Connection, Database
+from agent_core.tools.chat.group_titles import GroupTitlesTool
+from agent_core.tools.chat.send_message import Messenger, SendMessageTool
+from agent_core.tools.chat.todo import TodoTool
+from agent_core.tools.contract import Tool
+from agent_core.tools.delegation import DelegateTool
+from agent_core.tools.mcp.accounts import SendLink
+from agent_core.tools.mcp.contract import McpServer
+from agent_core.tools.mcp.hub import McpServers
+from agent_core.tools.mcp.pins import Judged
+from agent_core.tools.policy.policy import Policy
+from agent_core.tools.policy.protected import Protected
+from agent_core.tools.secret_scan import SecretMask
+from agent_core.tools.selection.catalog import PROMPT_TOOLS, RARE_TOOLS
+from agent_core.tools.settings_tool import SettingsTool
+from agent_core.tools.toolbox import Toolbox, ToolSetup, ToolSource
+from agent_core.tools.user_questions import AskTool
+from agent_core.tools.web.catalog import make_web_tools
+from agent_core.tools.workspace.background import BackgroundCommands
+from agent_core.tools.workspace.catalog import make_workspace_tools
+from agent_core.tools.workspace.named_secrets import NamedSecrets
+from agent_core.tools.workspace.workspaces import Workspaces
+from gateway.app.core import Core
+from gateway.app.factories import make_web_options
+from gateway.app.job_rules import make_rules
+from gateway.app.mcp_file import locate_mcp_programs, locate_mcp_tokens, read_mcp_servers
+from gateway.app.scheduling import make_calendars, make_digest_options
+from gateway.app.settings import Settings
+from gateway.errors import SettingsError, StartError, suggest
+from gateway.home import MCP_CONFIG
+from gateway.jobs.destinations import ChatMessenger
+from gateway.jobs.places import name_places
+from gateway.outbound.dispatcher import OutboxDispatcher
+from gateway.outbound.questions import Questions
+from gateway.outbound.quiet_hours import make_rescheduler
+from gateway.people.owners import Notices
+from gateway.texts.tools.connections import describe_link
+from gateway.texts.tools.mcp import describe_waiting
+from gateway.turns.client_calls import ClientCalls
+from gateway.turns.server_forms import ServerForms
+from gateway.turns.user_prompts import UserPrompts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolDeps:
+    """The services that tools use.
+
+    `forget_people` drops cached people after their settings have changed. `wake_jobs` wakes the
+    scheduler after a job has changed.
+    """
+
+    settings: Settings
+    database: Database
+    memory: SharedMemory
+    user_prompts: UserPrompts
+    external_memory: ExternalMemory | None
+    now: Callable[[], int]
+    backend: Backend | None
+    """The place where commands run; None without tools that act."""
+    purposes: Mapping[str, Backend]
+    """The backends of single jobs and skills; see `Toolboxes.purposes`."""
+    background: BackgroundCommands | None
+    messenger: Messenger
+    zone: str
+    secret_mask: SecretMask
+    forget_people: Callable[[], None]
+    wake_jobs: Callable[[], None]
+    agents: AgentFolder
+    skills: SkillDirectory
+
+
+def build_toolboxes(
+    core: Core, mcp: McpServers, prompts: UserPrompts, dispatcher: OutboxDispatcher
+) -> Toolboxes:
+    """Build the toolboxes. Raises `StartError` if a plug-in's tool has the same name as another
+    tool.
+    """
+    deps = make_tool_deps(core, prompts, dispatcher)
+    sources = [*list_sources(core.settings, mcp), *_list_scripts(core)]
+    try:
+        return make_toolboxes(deps, core.extensions.tools, sources)
+    except ValueError as error:
+        raise StartError(
+            f"The tools of a plug-in can't be used: {error}. Take it out of plugins.enabled."
+        ) from error
+
+
+def _list_scripts(core: Core) -> Sequence[ToolSource]:
+    """Return the tools that skills' scripts offer; empty if no skill offers one now."""
+    if core.backend is None or not offers_scripts(core.skills.catalog):
+        return ()
+    seconds = core.settings.tools.command_seconds
+    return (SkillScripts(core.skills, core.database, core.backend, seconds),)
+
+
+def make_client_calls(
+    core: Core, dispatcher: OutboxDispatcher, questions: Questions, toolboxes: Toolboxes
+) -> ClientCalls:
+    """Build the service that runs the tool calls of people's other programs."""
+    return ClientCalls(
+        database=core.database,
+        memory=core.memory,
+        toolboxes=toolboxes,
+        questions=questions,
+        dispatcher=dispatcher,
+        platforms=core.platforms.adapters.keys(),
+        find_admitted=core.identity.find_admitted,
+        load_ids=core.sessions.id_allocator,
+        now=core.now,
+    )
+
+
+def make_tool_deps(core: Core, user_prompts: UserPrompts, dispatcher: OutboxDispatcher) -> ToolDeps:
+    """Pick the services that tools need from the core."""
+    return ToolDeps(
+        settings=core.settings,
+        database=core.database,
+        memory=core.memory,
+        user_prompts=user_prompts,
+        external_memory=core.external_memory,
+        now=core.now,
+        backend=core.backend,
+        purposes=core.backend.purposes if core.backend else {},
+        background=core.background,
+        messenger=ChatMessenger(dispatcher, core.zone_of),
+        zone=core.zone,
+        secret_mask=core.secret_mask,
+        forget_people=core.identity.forget_known,
+        wake_jobs=core.wakeup.set,
+        agents=core.agents,
+        skills=core.skills,
+    )
+
+
+def make_toolboxes(
+    deps: ToolDeps, extra: Sequence[Tool], sources: Sequence[ToolSource] = ()
+) -> Toolboxes:
+    """Build the toolboxes. Raises `StartError`.
+
+    The `extra` tools are in all toolboxes except those of helpers and of agents that were asked.
+    Only private conversations and private jobs can search the tools of `sources`.
+    """
+    database, user_prompts = deps.database, deps.user_prompts
+    approval = Approval(database, user_prompts)
+    inventory = Inventory(database)
+
+    def changed() -> None:
+        deps.forget_people()
+        deps.wake_jobs()
+
+    kit = make_digest_options(deps.settings, deps.zone)
+    web = make_web_tools(make_web_options(deps.settings), kit.readers)
+    messages = MessageAgentTool(deps.agents)
+    reading = make_skill_tools(deps.skills, database, deps.backend)
+    shared: tuple[Tool, ...] = (
+        *(AskTool(user_prompts), TodoTool(database), _make_schedule(deps), messages),
+        GroupTitlesTool(database, deps.messenger),
+        *(*web, *reading, *extra),
+    )
+    private = _make_private(deps, approval, inventory, changed)
+    helping = _make_helping(deps)
+    acting: tuple[Tool, ...] = (*helping, DelegateTool()) if helping else ()
+    room = room_tools(database, deps.memory, approval, inventory)
+    gathering = digest_tools(database, kit, in_room=False)
+    open_gathering = digest_tools(database, kit, in_room=True)
+    policy = _make_policy(deps)
+    whole = (*private, *shared, *gathering, *acting)
+    _check_names(deps.settings, [tool.spec.name for tool in whole])
+    make_toolbox = partial(_make_toolbox, deps, policy, user_prompts)
+
+    def make_purpose(backend: Backend) -> Toolbox:
+        # No helpers and no other agents: they would work in the person's usual backend.
+        place = replace(deps, backend=backend, background=None)
+        mine = make_skill_tools(deps.skills, database, backend)
+        other = (messages, *reading)
+        own = [*(one for one in (*shared, *gathering) if one not in other), *mine]
+        tools = (*_make_private(place, approval, inventory, changed), *own, *_make_helping(place))
+        return _make_toolbox(place, policy, user_prompts, tools, sources)
+
+    return Toolboxes(
+        private=make_toolbox((*private, *shared, *acting), sources),
+        room=make_toolbox((*room, *shared)),
+        inventory=inventory,
+        private_job=make_toolbox(whole, sources),
+        purposes={name: make_purpose(one) for name, one in deps.purposes.items()},
+        room_job=make_toolbox((*room, *shared, *open_gathering)),
+        helper=_make_toolbox(deps, policy, None, (*helping, *web)),
+        asked=_make_toolbox(deps, policy, None, (*helping, *web, RecallTool(database), messages)),
+    )
+
+
+def _make_private(
+    deps: ToolDeps, approval: Approval, inventory: Inventory, changed: Callable[[], None]
+) -> tuple[Tool, ...]:
+    """Make the tools for a person's private conversations and jobs."""
+    database = deps.database
+    return (
+        *private_tools(database, deps.memory, approval, inventory, deps.backend),
+        SettingsTool(
+            database,
+            changed=changed,
+            on_quiet_times=make_rescheduler(deps.zone),
+            follower=JobMover(database, deps.user_prompts, deps.zone, deps.wake_jobs),
+        ),
+        SendMessageTool(database, deps.messenger, deps.backend),
+        ProposeSoulTool(SoulFile(database, deps.settings.home), approval, SOUL_LIMIT),
+        SkillManageTool(deps.skills.catalog, database, approval),
+        *(deps.external_memory.tools if deps.external_memory else ()),
+    )
+
+
+def _make_helping(deps: ToolDeps) -> tuple[Tool, ...]:
+    """Make the workspace tools, which helpers have, too; empty without a backend."""
+    if deps.backend is None:
+        return ()
+    return make_workspace_tools(
+        deps.backend,
+        deps.background,
+        command_seconds=deps.settings.tools.command_seconds,
+        secrets=NamedSecrets(deps.settings.named_secrets, deps.settings.hidden),
+    )
+
+
+def _make_toolbox(
+    deps: ToolDeps,
+    policy: Policy,
+    prompter: UserPrompts | None,
+    tools: Sequence[Tool],
+    sources: Sequence[ToolSource] = (),
+) -> Toolbox:
+    """Make a toolbox without the tools that the owner has disabled, and with each tool's limits."""
+    chosen = deps.settings.tools
+    return Toolbox(
+        [tool for tool in tools if tool.spec.name not in chosen.disabled],
+        prompter=prompter,
+        mask=deps.secret_mask,
+        policy=policy,
+        setup=ToolSetup(
+            sources=tuple(sources),
+            rules=dict(chosen.limits),
+            hides_rare=True,
+            overflow=Workspaces(deps.backend) if deps.backend else None,
+        ),
+    )
+
+
+def _check_names(settings: Settings, known: Sequence[str]) -> None:
+    """Raise `StartError` if a setting names a tool that can't exist.
+
+    Names with two underscores are allowed: they are tools of MCP servers, which come and go.
+    """
+    names = {*known, *PROMPT_TOOLS, *RARE_TOOLS}
+    limited = [name for name, _ in settings.tools.limits]
+    for setting, given in (
+        ("tools.disabled", settings.tools.disabled),
+        ("tools.limits", limited),
+    ):
+        for name in given:
+            if name not in names and "__" not in name:
+                raise StartError(f"{setting}: there is no tool {name}; {suggest(name, names)}")
+
+
+def _make_schedule(deps: ToolDeps) -> ScheduleTool:
+    """Make the tool that schedules jobs."""
+    return ScheduleTool(
+        deps.database,
+        deps.user_prompts,
+        ScheduleServices(
+            zone=deps.zone,
+            rules=make_rules(deps.settings),
+            changed=deps.wake_jobs,
+            name_places=name_places,
+            calendars=make_calendars(
+                deps.settings, deps.database, deps.zone, changed=deps.wake_jobs, now=deps.now
+            ),
+        ),
+    )
+
+
+def _make_policy(deps: ToolDeps) -> Policy:
+    """Make the policy of all tools: the owner's rules, and the files that no rule can open."""
+    settings = deps.settings
+    return Policy(
+        deps.database,
+        rules=settings.tools.rules,
+        protected=Protected(
+            home=str(settings.home.absolute()), user_home=settings.environ.get("HOME", "")
+        ),
+    )
+
+
+def list_sources(settings: Settings, mcp: McpServers) -> Sequence[ToolSource]:
+    """Return the sources of MCP tools.
+
+    Without `mcp.toml` there are none, so that prompts don't contain a tool search.
+    """
+    return (mcp,) if (settings.home / MCP_CONFIG).exists() else ()
+
+
+def make_link_sender(core: Core, notices: Notices) -> SendLink:
+    """Build what sends people links to sign in at MCP servers, in their direct chats only."""
+
+    async def send(person_id: PersonId, server: str, link: str) -> bool:
+        notice = partial(describe_link, server, link)
+        rows = await core.database.write(
+            "mcp.link", notices.enqueue_for_person, person_id, notice, core.now()
+        )
+        notices.dispatcher.enqueue(rows)
+        return bool(rows)
+
+    return send
+
+
+def make_mcp_servers(
+    core: Core, notices: Notices, prompts: UserPrompts, send_link: SendLink
+) -> McpServers:
+    """Build the MCP servers of `mcp.toml`, without connecting to any yet."""
+    home, environ = core.settings.home, core.settings.environ
+    seen: list[object] = []
+
+    def read() -> list[McpServer] | None:
+        path = home / MCP_CONFIG
+        try:
+            state = path.stat() if path.exists() else None
+            mark = (state.st_mtime_ns, state.st_size, state.st_ino) if state else None
+            if seen == [mark]:
+                return None
+            seen[:] = [mark]
+            return read_mcp_servers(home, environ)
+        except (OSError, SettingsError) as error:
+            raise ValueError(str(error)) from error
+
+    def notify(connection: Connection, server: McpServer, judged: Judged) -> Callable[[], None]:
+        notice = partial(describe_waiting, server.name, judged)
+        rows = notices.enqueue_for_owners(connection, notice, core.now())
+        return partial(notices.dispatcher.enqueue, rows)
+
+    surroundings = locate_mcp_programs(home, environ)
+    return McpServers(
+        core.database,
+        surroundings,
+        read=read,
+        notify=notify,
+        now=core.now,
+        tokens=locate_mcp_tokens(home),
+        asker=ServerForms(prompts),
+        send_link=send_link,
+    )

@@ -1,1 +1,0 @@
-"""Attachments of messages: pictures, voice notes and documents, prepared for a model."""

@@ -1,4 +1,0 @@
-"""Settings, the files of the home directory, the log and the clock.
-
-Import from here. Only `gateway.config.settings` reads the environment.
-"""

@@ -1,1 +1,0 @@
-"""The settings of backups, and the choice of what a backup contains."""

@@ -1,1 +1,0 @@
-"""The home's `.env` and `config.toml`, as `talaria setup` writes them."""

@@ -1,1 +1,0 @@
-"""The settings for watching a running gateway: alerts, logs, webhooks, telemetry."""

@@ -1,1 +1,0 @@
-"""The secrets that tools use by name, from a file of the home."""

@@ -1,0 +1,1 @@
+"""Media: pictures, voice notes and documents of messages, prepared for a model."""
