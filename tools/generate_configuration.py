@@ -15,9 +15,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from adapters.toolkit.table import Table
 from gateway.app.credentials import Secrets
 from gateway.app.settings import TABLES
-from gateway.app.tables import Table
 
 ROOT = Path(__file__).parents[1]
 _WIDTH = 100

@@ -1,7 +1,7 @@
 """The console adapter: a chat platform over the home's Unix socket."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from adapters.console import receive as reading
 from adapters.console.api import Client, ConsoleServer
@@ -14,7 +14,7 @@ from adapters.console.render import (
     render_sign,
     render_typing,
 )
-from adapters.console.settings import ConsoleSettings, read_settings
+from adapters.console.settings import ConsoleSettings
 from adapters.contract import ChatAdapter, Health, Inlet, Pace
 from adapters.errors import Unreachable
 from adapters.ids import Address, PlatformMessageId
@@ -137,6 +137,6 @@ class ConsoleAdapter:
             client.write(render_error(str(error)))
 
 
-def create(options: Mapping[str, str]) -> ChatAdapter:
-    """Create the console from plain options. Raises `ValueError` with a sentence."""
-    return ConsoleAdapter(read_settings(options))
+def create(settings: ConsoleSettings) -> ChatAdapter:
+    """Create the adapter; the gateway finds this function by the platform's name."""
+    return ConsoleAdapter(settings)

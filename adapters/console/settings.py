@@ -2,7 +2,6 @@
 
 import os
 import pwd
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,13 +27,3 @@ class ConsoleSettings:
     """Seconds in which a client must confirm a message."""
     longest_backlog: int = 4 * LONGEST_LINE
     """The most bytes buffered for a client: a client that never reads must not fill the memory."""
-
-
-def read_settings(options: Mapping[str, str]) -> ConsoleSettings:
-    """Read settings from plain options. Raises `ValueError` with a sentence."""
-    unknown = sorted(set(options) - {"socket"})
-    if unknown:
-        raise ValueError(f'The console has no option "{unknown[0]}"; it has only "socket".')
-    if not options.get("socket"):
-        raise ValueError('The console needs the option "socket", the path of its Unix socket.')
-    return ConsoleSettings(socket=Path(options["socket"]))

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,7 +26,7 @@ from adapters.discord.places import channel_of
 from adapters.discord.receive import receive
 from adapters.discord.render import TEXT_LIMIT, measure, render
 from adapters.discord.session import Connection
-from adapters.discord.settings import DiscordSettings, read_settings
+from adapters.discord.settings import DiscordSettings
 from adapters.errors import (
     AdapterError,
     AdapterStopped,
@@ -288,14 +288,9 @@ class DiscordAdapter:
             await api.put_menu(wanted)
 
 
-def create(options: Mapping[str, str]) -> ChatAdapter:
-    """Create the adapter from settings as strings.
-
-    Known settings: token, api_base_url, gateway_url, edit_interval, messages_per_second,
-    thread_per_mention and message_content. Raises `ValueError` with a sentence about the first
-    invalid one.
-    """
-    return DiscordAdapter(read_settings(options))
+def create(settings: DiscordSettings) -> ChatAdapter:
+    """Create the adapter; the gateway finds this function by the platform's name."""
+    return DiscordAdapter(settings)
 
 
 def _ticket_of(address: Address) -> str | None:

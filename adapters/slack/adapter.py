@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from adapters.abilities import Bot, MenuEntry
 from adapters.contract import ChatAdapter, Health, Inlet, Pace
@@ -39,7 +39,7 @@ from adapters.slack.render import (
     view_of,
     words_of,
 )
-from adapters.slack.settings import SlackSettings, read_manifest_scopes, read_settings
+from adapters.slack.settings import SlackSettings, read_manifest_scopes
 from adapters.slack.streams import StatusIndicator, Streams
 from adapters.toolkit.caches import BoundedDict, ShownContents
 from adapters.toolkit.connection_health import Backoff, ConnectionHealth
@@ -81,7 +81,7 @@ class SlackAdapter:
         self._activity = RecentActivity()
         self._shown = ShownContents()
         self._pipeline = EventPipeline(self._api, self._activity)
-        self._streams = Streams(self._api, is_on=settings.is_streaming)
+        self._streams = Streams(self._api, is_on=settings.streaming)
         self._sessions = StatusIndicator(self._api)
         self._ephemeral = EphemeralAnswers(self._api)
         self._rooms = ChannelMembers(self._api)
@@ -377,14 +377,9 @@ class SlackAdapter:
             await asyncio.get_running_loop().create_future()
 
 
-def create(options: Mapping[str, str]) -> ChatAdapter:
-    """Create the adapter from settings as strings.
-
-    Known settings: bot_token, app_token, signing_secret, base_url, mode, http_bind, http_port,
-    sockets, edit_interval, messages_per_second and streaming. Raises `ValueError` with a sentence
-    about the first invalid one.
-    """
-    return SlackAdapter(read_settings(options))
+def create(settings: SlackSettings) -> ChatAdapter:
+    """Create the adapter; the gateway finds this function by the platform's name."""
+    return SlackAdapter(settings)
 
 
 def _spot(address: Address) -> Place:

@@ -1,28 +1,38 @@
-"""Slack's settings, read from strings."""
+"""Slack's settings."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.resources import files
 from typing import Literal
 
-from adapters.toolkit.options import Options
+from pydantic import Field
+
+from adapters.toolkit.table import ListenAddress, Table, read_address
 
 API = "https://slack.com/api/"
 
-Mode = Literal["socket", "http"]
 
-_KEYS = (
-    *("bot_token", "app_token", "signing_secret", "base_url", "mode", "http_bind", "http_port"),
-    *("sockets", "edit_interval", "messages_per_second", "streaming"),
-)
-_MOST_SOCKETS = 10
-"""Slack allows at most ten connections per app (docs: Using Socket Mode)."""
+class SlackTable(Table, title="Slack"):
+    """What people may set: event delivery and rates of the Slack adapter."""
+
+    mode: Literal["socket", "http"] = "socket"
+    """How events arrive. `socket` needs `SLACK_APP_TOKEN`, `http` needs `SLACK_SIGNING_SECRET`."""
+    http_bind: ListenAddress = "127.0.0.1"
+    """The address for events in HTTP mode. Put a proxy with TLS in front of it."""
+    http_port: int = Field(3000, ge=1, le=65_535)
+    """The port for events in HTTP mode, at `/slack/events`."""
+    sockets: int = Field(2, ge=1, le=10)
+    """Websockets held at the same time in socket mode. While one reconnects, the others continue.
+    """
+    messages_per_second: float = Field(10.0, ge=0, le=1000)
+    """Most new messages per second. 0 for no limit. Slack allows one per second in each channel."""
+    edit_interval: float = Field(1.5, ge=0, le=60)
+    """Fewest seconds between two edits of a growing answer."""
+    streaming: bool = True
+    """Whether answers use Slack's own streaming if the workspace has it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SlackSettings:
-    """The adapter's settings. All durations are in seconds."""
+class SlackSettings(SlackTable):
+    """The adapter's settings: the table, the app, and durations in seconds that nobody sets."""
 
     bot_token: str
     app_token: str = ""
@@ -30,18 +40,6 @@ class SlackSettings:
     signing_secret: str = ""
     """Verifies Slack's requests in HTTP mode."""
     base_url: str = API
-    mode: Mode = "socket"
-    http_bind: str = "127.0.0.1"
-    http_port: int = 3000
-    sockets: int = 2
-    """Concurrent websockets: while one reconnects, the others continue."""
-    edit_interval: float = 1.5
-    messages_per_second: float = 10.0
-    """New messages per second over all channels; 0 removes every limit, including the channel's.
-    Slack's own limit is one a second per channel (docs: rate limits, chat.postMessage).
-    """
-    is_streaming: bool = True
-    """Use Slack's streaming if the workspace supports it."""
     heartbeat: float = 15.0
     """Seconds of silence after which a websocket is pinged; it has half that time to answer."""
     longest_hold: float = 10.0
@@ -50,31 +48,35 @@ class SlackSettings:
     """Upper bound of the backoff while Slack is unreachable."""
 
 
-def read_settings(given: Mapping[str, str]) -> SlackSettings:
-    """Read settings from strings. Raises `ValueError` with a sentence for the person."""
-    options = Options("Slack", given, known=_KEYS)
-    mode = options.text("mode", "socket").lower()
-    if mode not in ("socket", "http"):
-        raise ValueError(f'Slack\'s mode is "{mode}", but should be "socket" or "http".')
-    signing_secret = options.text("signing_secret")
-    if mode == "http" and not signing_secret:
+def make_settings(
+    table: SlackTable,
+    *,
+    bot_token: str,
+    app_token: str = "",
+    signing_secret: str = "",
+    base_url: str | None = None,
+) -> SlackSettings:
+    """Add the app to the table. Raises `ValueError` with a sentence for the person."""
+    if table.mode == "http" and not signing_secret:
         raise ValueError(
             "Slack's HTTP mode needs the signing secret, which tells Slack's requests from "
             "others: SLACK_SIGNING_SECRET, from Basic Information on your app's page."
         )
-    base_url = options.address("base_url", API, ending="/api", hint=": it ends in /api/")
+    if not bot_token.startswith("xoxb-"):
+        raise ValueError(
+            "SLACK_BOT_TOKEN does not look like a bot's token: it should begin with xoxb-. Copy "
+            "the Bot User OAuth Token from OAuth & Permissions on your app's page."
+        )
+    _check_app_token(app_token, is_needed=table.mode == "socket")
+    server = read_address(
+        "SLACK_API_BASE_URL", base_url, API, ending="/api", hint=": it ends in /api/"
+    )
     return SlackSettings(
-        bot_token=_read_bot_token(options.text("bot_token")),
-        app_token=_read_app_token(options.text("app_token"), is_needed=mode == "socket"),
+        **dict(table),
+        bot_token=bot_token,
+        app_token=app_token,
         signing_secret=signing_secret,
-        base_url=base_url.rstrip("/") + "/",
-        mode="http" if mode == "http" else "socket",
-        http_bind=options.text("http_bind", "127.0.0.1"),
-        http_port=int(options.number("http_port", 3000, most=65_535)),
-        sockets=int(options.number("sockets", 2, least=1, most=_MOST_SOCKETS)),
-        edit_interval=options.number("edit_interval", 1.5),
-        messages_per_second=options.number("messages_per_second", 10.0),
-        is_streaming=options.switch("streaming", default=True),
+        base_url=server.rstrip("/") + "/",
     )
 
 
@@ -84,21 +86,7 @@ def read_manifest_scopes() -> frozenset[str]:
     return frozenset(manifest["oauth_config"]["scopes"]["bot"])
 
 
-def _read_bot_token(token: str) -> str:
-    if not token:
-        raise ValueError(
-            "Slack needs the Bot User OAuth Token from OAuth & Permissions on your app's page "
-            "(it begins with xoxb-): SLACK_BOT_TOKEN."
-        )
-    if not token.startswith("xoxb-"):
-        raise ValueError(
-            "SLACK_BOT_TOKEN does not look like a bot's token: it should begin with xoxb-. Copy "
-            "the Bot User OAuth Token from OAuth & Permissions on your app's page."
-        )
-    return token
-
-
-def _read_app_token(token: str, *, is_needed: bool) -> str:
+def _check_app_token(token: str, *, is_needed: bool) -> None:
     if not token and is_needed:
         raise ValueError(
             "Slack's Socket Mode needs an app-level token with the scope connections:write (it "
@@ -109,4 +97,3 @@ def _read_app_token(token: str, *, is_needed: bool) -> str:
             "SLACK_APP_TOKEN does not look like an app-level token: it should begin with xapp-. "
             "Make one under Basic Information, App-Level Tokens, on your app's page."
         )
-    return token

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from adapters.abilities import Bot, MenuEntry
@@ -35,7 +35,7 @@ from adapters.telegram.payloads import (
 )
 from adapters.telegram.receive import BotIdentity, pack, receive
 from adapters.telegram.render import TEXT_LIMIT, measure, render
-from adapters.telegram.settings import TelegramSettings, read_settings
+from adapters.telegram.settings import TelegramSettings
 from adapters.toolkit.caches import ShownContents
 from adapters.toolkit.connection_health import Backoff, ConnectionHealth
 from adapters.toolkit.split import split_markdown
@@ -303,13 +303,9 @@ class TelegramAdapter:
                 _log.debug("a press could not be acknowledged: %s", error)
 
 
-def create(options: Mapping[str, str]) -> ChatAdapter:
-    """Create the adapter from settings as strings.
-
-    Known settings: token, base_url, messages_per_second, edit_interval, poll_timeout. Raises
-    `ValueError` with a sentence about the first invalid one.
-    """
-    return TelegramAdapter(read_settings(options))
+def create(settings: TelegramSettings) -> ChatAdapter:
+    """Create the adapter; the gateway finds this function by the platform's name."""
+    return TelegramAdapter(settings)
 
 
 def _is_numbered(update: Any) -> bool:

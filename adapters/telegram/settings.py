@@ -1,29 +1,29 @@
-"""Telegram's settings, read from strings."""
+"""Telegram's settings."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from pydantic import Field
 
-from adapters.toolkit.options import Options
+from adapters.toolkit.table import Table, read_address
 
 API = "https://api.telegram.org"
 
-_KEYS = ("token", "base_url", "messages_per_second", "edit_interval", "poll_timeout")
+
+class TelegramTable(Table, title="Telegram"):
+    """What people may set: rates of the Telegram adapter."""
+
+    messages_per_second: float = Field(30.0, ge=0, le=1000)
+    """Most new messages per second. 0 for no limit. Telegram allows about 30."""
+    edit_interval: float = Field(1.0, ge=0, le=60)
+    """Fewest seconds between two edits of a growing answer."""
+    poll_timeout: int = Field(30, ge=1, le=50)
+    """Seconds that one request for updates waits."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TelegramSettings:
-    """The adapter's settings. All durations are in seconds."""
+class TelegramSettings(TelegramTable):
+    """The adapter's settings: the table, the bot, and durations in seconds that nobody sets."""
 
     token: str
     base_url: str = API
     """The part of the address before /bot<token>."""
-    messages_per_second: float = 30.0
-    """New messages per second over all chats; 0 removes every limit, including that of one chat.
-    Telegram's own limit is about 30 (core.telegram.org/bots/faq).
-    """
-    edit_interval: float = 1.0
-    poll_timeout: int = 30
-    """Seconds that Telegram may hold a request for updates."""
     conflict_patience: float = 30.0
     """Seconds for which another poller is tolerated, because the last request of a killed process
     may stay open at Telegram for a while.
@@ -37,23 +37,17 @@ class TelegramSettings:
     """Upper bound of the backoff while Telegram is unreachable."""
 
 
-def read_settings(given: Mapping[str, str]) -> TelegramSettings:
-    """Read settings from strings. Raises `ValueError` with a sentence for the person."""
-    options = Options("Telegram", given, known=_KEYS)
-    token = options.text("token")
-    if not token:
-        raise ValueError("Telegram needs the token that @BotFather gave you: TELEGRAM_BOT_TOKEN.")
+def make_settings(
+    table: TelegramTable, *, token: str, base_url: str | None = None
+) -> TelegramSettings:
+    """Add the bot to the table. Raises `ValueError` with a sentence for the person."""
     number, colon, secret = token.partition(":")
     if not (number.isascii() and number.isdecimal() and colon and secret):
         raise ValueError(
             "TELEGRAM_BOT_TOKEN does not look like a token: @BotFather gives digits, a colon "
             "and 35 letters. Copy all of it."
         )
-    base_url = options.address("base_url", API, hint=": what stands before /bot<token>")
-    return TelegramSettings(
-        token=token,
-        base_url=base_url.rstrip("/"),
-        messages_per_second=options.number("messages_per_second", 30.0),
-        edit_interval=options.number("edit_interval", 1.0),
-        poll_timeout=int(options.number("poll_timeout", 30, least=1)),
+    server = read_address(
+        "TELEGRAM_API_BASE_URL", base_url, API, hint=": what stands before /bot<token>"
     )
+    return TelegramSettings(**dict(table), token=token, base_url=server.rstrip("/"))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from gateway.app.tables import Table
+from adapters.toolkit.table import Table
 from gateway.app.types import Credential, HttpAddress, WebSocketAddress
 
 

@@ -5,7 +5,11 @@ import logging
 from collections.abc import Callable
 from pathlib import Path
 
+from adapters.console.settings import ConsoleSettings
 from adapters.contract import ChatAdapter
+from adapters.discord import settings as discord
+from adapters.slack import settings as slack
+from adapters.telegram import settings as telegram
 from agent_core.agent.compaction.compactor import Compactor
 from agent_core.agent.compaction.idle import IdleCompactor
 from agent_core.agent.compaction.summaries import Summarizer
@@ -32,7 +36,6 @@ from agent_core.tools.web.catalog import WebOptions
 from gateway.app import plugins
 from gateway.app.external_plugins import ExternalPlugins
 from gateway.app.settings import Settings
-from gateway.app.tables import Table
 from gateway.app.timings import Timings
 from gateway.errors import StartError
 from gateway.home import CONSOLE_SOCKET, DATABASE, describe_unwritable, make_home
@@ -281,42 +284,35 @@ def load_adapters(settings: Settings) -> dict[str, ChatAdapter]:
     Raises `StartError`.
     """
     secrets = settings.secrets
-    options = {LOCAL_PLATFORM: {"socket": str(settings.home / CONSOLE_SOCKET)}}
-    if secrets.telegram_bot_token:
-        options["telegram"] = _write_options(
-            settings.telegram,
-            token=secrets.telegram_bot_token,
-            base_url=secrets.telegram_api_base_url,
-        )
-    if secrets.discord_bot_token:
-        options["discord"] = _write_options(
-            settings.discord,
-            token=secrets.discord_bot_token,
-            api_base_url=secrets.discord_api_base_url,
-            gateway_url=secrets.discord_gateway_url,
-        )
-    if secrets.slack_bot_token:
-        options["slack"] = _write_options(
-            settings.slack,
-            bot_token=secrets.slack_bot_token,
-            app_token=secrets.slack_app_token,
-            signing_secret=secrets.slack_signing_secret,
-            base_url=secrets.slack_api_base_url,
-        )
+    found: dict[str, object] = {
+        LOCAL_PLATFORM: ConsoleSettings(socket=settings.home / CONSOLE_SOCKET)
+    }
     try:
-        found = {name: plugins.load_adapter(name, given) for name, given in options.items()}
+        if secrets.telegram_bot_token:
+            found["telegram"] = telegram.make_settings(
+                settings.telegram,
+                token=secrets.telegram_bot_token,
+                base_url=secrets.telegram_api_base_url,
+            )
+        if secrets.discord_bot_token:
+            found["discord"] = discord.make_settings(
+                settings.discord,
+                token=secrets.discord_bot_token,
+                api_base_url=secrets.discord_api_base_url,
+                gateway_url=secrets.discord_gateway_url,
+            )
+        if secrets.slack_bot_token:
+            found["slack"] = slack.make_settings(
+                settings.slack,
+                bot_token=secrets.slack_bot_token,
+                app_token=secrets.slack_app_token or "",
+                signing_secret=secrets.slack_signing_secret or "",
+                base_url=secrets.slack_api_base_url,
+            )
     except ValueError as error:
         raise StartError(str(error)) from error
-    return found | ({API_PLATFORM: ApiPlatform()} if settings.http.port else {})
-
-
-def _write_options(table: Table, **secrets: str | None) -> dict[str, str]:
-    """Return a platform's settings and its secrets that are set, in the form its adapter reads."""
-    values = dict(table).items()
-    return _given(**secrets) | {
-        name: str(value).lower() if isinstance(value, bool) else str(value)
-        for name, value in values
-    }
+    made = {name: plugins.load_adapter(name, given) for name, given in found.items()}
+    return made | ({API_PLATFORM: ApiPlatform()} if settings.http.port else {})
 
 
 def _given(**options: str | None) -> dict[str, str]:

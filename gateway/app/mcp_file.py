@@ -14,14 +14,14 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationError
 
+from adapters.toolkit.table import Table, Text
 from agent_core.tools.mcp.contract import McpServer, Surroundings
 from agent_core.tools.mcp.token_files import TokenFolder
 from gateway.app.config_file import parse_file
 from gateway.app.env_file import replace_file
 from gateway.app.named_secrets import read_named_secrets
 from gateway.app.redaction import looks_secret
-from gateway.app.tables import Table
-from gateway.app.types import Text, Texts
+from gateway.app.types import Texts
 from gateway.errors import SettingsError, suggest
 from gateway.home import MCP_CONFIG, MCP_TOKENS, expand
 

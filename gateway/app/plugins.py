@@ -34,7 +34,6 @@ from gateway.app.garbage_collection import held_off
 from gateway.app.settings import Settings, environment
 from gateway.app.tables import ToolSettings
 
-_PLATFORMS = "adapters"
 _MODELS = "agent_core.models"
 _MEMORIES = "agent_core.memory.external"
 _MEGABYTE = 1_000_000
@@ -46,13 +45,11 @@ class UnknownPlug(Exception):
     """No plug-in has that name. The message is a sentence that lists the known names."""
 
 
-def load_adapter(name: str, options: Mapping[str, str]) -> ChatAdapter:
-    """Load the adapter of a platform, and import its SDK.
-
-    Raises `UnknownPlug`, and `ValueError` with a sentence on an invalid option.
-    """
-    module = _load(_PLATFORMS, name, list_platforms(), "platform")
-    return cast(ChatAdapter, module.create(options))
+def load_adapter(name: str, settings: object) -> ChatAdapter:
+    """Load the adapter of a platform, and import its SDK. The settings are the platform's own."""
+    with held_off():
+        module = importlib.import_module(f"adapters.{name}.adapter")
+    return cast(ChatAdapter, module.create(settings))
 
 
 def load_model(name: str, options: Mapping[str, str]) -> Model:

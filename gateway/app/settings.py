@@ -14,6 +14,10 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
+from adapters.discord.settings import DiscordTable
+from adapters.slack.settings import SlackTable
+from adapters.telegram.settings import TelegramTable
+from adapters.toolkit.table import Table
 from agent_core.models.catalog import Prices, load_table, parse_price
 from agent_core.models.router import split_name
 from agent_core.tools.workspace.named_secrets import NamedSecret
@@ -24,7 +28,6 @@ from gateway.app.env_file import add_saved
 from gateway.app.logging import list_hidden
 from gateway.app.mcp_file import list_mcp_variables
 from gateway.app.named_secrets import list_secret_variables, read_named_secrets
-from gateway.app.platform_tables import DiscordSettings, SlackSettings, TelegramSettings
 from gateway.app.redaction import looks_secret
 from gateway.app.tables import (
     AccessSettings,
@@ -46,7 +49,6 @@ from gateway.app.tables import (
     RetentionSettings,
     SessionLogSettings,
     SkillSettings,
-    Table,
     TelemetrySettings,
     ToolSettings,
     TurnSettings,
@@ -108,9 +110,9 @@ class Settings(BaseSettings):
     digest: DigestSettings = DigestSettings()
     tools: ToolSettings = ToolSettings()
     http: HttpSettings = HttpSettings()
-    telegram: TelegramSettings = TelegramSettings()
-    discord: DiscordSettings = DiscordSettings()
-    slack: SlackSettings = SlackSettings()
+    telegram: TelegramTable = TelegramTable()
+    discord: DiscordTable = DiscordTable()
+    slack: SlackTable = SlackTable()
     log: LogSettings = LogSettings()
     alerts: AlertSettings = AlertSettings()
     session_log: SessionLogSettings = SessionLogSettings()

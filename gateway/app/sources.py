@@ -12,10 +12,10 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
+from adapters.toolkit.table import Table
 from gateway.app.config_file import parse_file
 from gateway.app.credentials import Secrets
 from gateway.app.redaction import looks_secret
-from gateway.app.tables import Table
 from gateway.errors import SettingsError, suggest
 from gateway.home import HOME_VARIABLE
 

@@ -6,8 +6,9 @@ are written for the people who set a setting. The program does not read them.
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from adapters.toolkit.table import ListenAddress, Table, Text
 from agent_core.models.router import split_name
 from agent_core.state.people.people import LEAST_CAP, MOST_CAP
 from gateway.app.tool_rules import BackendName, PersonBackends, ToolLimits, ToolRules
@@ -18,25 +19,17 @@ from gateway.app.types import (
     HostPatterns,
     Hosts,
     Language,
-    ListenAddress,
     Mounts,
     OwnAddress,
     Prices,
     PublicAddress,
     ServerAddress,
-    Text,
     Texts,
     TimeZone,
 )
 
 YEARS = 36_500
 """The longest retention, in days: a hundred years."""
-
-
-class Table(BaseModel):
-    """A table. Values in `config.toml` need the exact type; text of variables is converted."""
-
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
 
 
 class AccessSettings(Table, title="Who may talk"):

@@ -1,46 +1,28 @@
 """Types of single settings: each refuses a wrong value with a text that fits after "must be"."""
 
-import ipaddress
 import os
 import re
 import zoneinfo
-from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator
 from pydantic.fields import FieldInfo
 
+from adapters.toolkit.table import Text, check, shown_as
 from agent_core.models.catalog import parse_price
-
-
-def _check(is_valid: Callable[[str], bool], expected: str) -> AfterValidator:
-    """Refuse a text for which `is_valid` is false; `expected` describes the allowed values."""
-
-    def validate(value: str) -> str:
-        if not is_valid(value):
-            raise ValueError(expected)
-        return value
-
-    return AfterValidator(validate)
 
 
 def _match(pattern: str, expected: str) -> AfterValidator:
     """Refuse a text that does not fully match a pattern."""
-    return _check(lambda value: re.fullmatch(pattern, value) is not None, expected)
-
-
-def _shown_as(allowed: str, *, strict: bool | None = None) -> FieldInfo:
-    """Name the allowed values for the configuration reference."""
-    info: FieldInfo = Field(strict=strict, json_schema_extra={"allowed": allowed})
-    return info
+    return check(lambda value: re.fullmatch(pattern, value) is not None, expected)
 
 
 def _list_shown_as(allowed: str) -> FieldInfo:
     """Name the allowed values of a list. The list is not strict, because TOML gives a list and the
     setting keeps a tuple.
     """
-    return _shown_as(allowed, strict=False)
+    return shown_as(allowed, strict=False)
 
 
 def _is_mount(value: str) -> bool:
@@ -65,14 +47,6 @@ def check_account(value: str) -> str:
     return value
 
 
-def _is_listen_address(value: str) -> bool:
-    try:
-        ipaddress.ip_address(value)
-    except ValueError:
-        return value == "localhost"
-    return True
-
-
 def _is_inside(value: str) -> bool:
     path = PurePosixPath(value)
     return bool(value) and not path.is_absolute() and ".." not in path.parts
@@ -90,19 +64,12 @@ def _check_price(value: str) -> str:
     return value
 
 
-Text = Annotated[str, Field(pattern=r"\A[^\x00]*\z")]
-"""A text that the operating system accepts: it has no NUL character."""
 Texts = Annotated[tuple[Text, ...], _list_shown_as("texts")]
 Accounts = Annotated[
     tuple[Annotated[Text, AfterValidator(check_account)], ...], _list_shown_as("accounts, `*`")
 ]
-ListenAddress = Annotated[
-    Text,
-    _check(_is_listen_address, 'an IP address of this machine, for instance "127.0.0.1"'),
-    _shown_as("an IP address"),
-]
 _FileName = Annotated[
-    Text, _check(_is_inside, 'the name of a file inside the folder, for instance "AGENTS.md"')
+    Text, check(_is_inside, 'the name of a file inside the folder, for instance "AGENTS.md"')
 ]
 FileNames = Annotated[tuple[_FileName, ...], _list_shown_as("file names")]
 _Host = Annotated[
@@ -125,7 +92,7 @@ HostPatterns = Annotated[
 ]
 _Mount = Annotated[
     Text,
-    _check(
+    check(
         _is_mount,
         'a folder of this machine and its place in the container, such as "/srv/data:/data"'
         ' or "/srv/data:/data:rw", and not below /workspace, /proc, /sys, /dev or /tmp',
@@ -140,7 +107,7 @@ Language = Annotated[
         r"(?:[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*)?",
         'a language tag such as "en" or "pt-BR", or ""',
     ),
-    _shown_as("a language tag"),
+    shown_as("a language tag"),
 ]
 OwnAddress = Annotated[
     Text,
@@ -149,7 +116,7 @@ OwnAddress = Annotated[
         'an address without a path, such as "https://talaria.example.org", or ""; give Talaria a'
         " host name of its own at the proxy",
     ),
-    _shown_as("a URL without a path"),
+    shown_as("a URL without a path"),
 ]
 PublicAddress = Annotated[
     Text,
@@ -157,7 +124,7 @@ PublicAddress = Annotated[
         r"(https?://[^\s/?#]+(/[^\s?#]*)?)?",
         'an address such as "https://talaria.example.org", or ""',
     ),
-    _shown_as("a URL"),
+    shown_as("a URL"),
 ]
 BucketAddress = Annotated[
     Text,
@@ -165,7 +132,7 @@ BucketAddress = Annotated[
         r"(s3://[a-z0-9][a-z0-9.-]+(/[^\s?#]*)?)?",
         'an address such as "s3://bucket/prefix", or ""',
     ),
-    _shown_as("an address of S3"),
+    shown_as("an address of S3"),
 ]
 ServerAddress = Annotated[
     Text,
@@ -173,12 +140,12 @@ ServerAddress = Annotated[
         r"https?://[A-Za-z0-9.:\[\]-]+(/[A-Za-z0-9._~/-]*)?",
         'an address such as "https://api.github.com"',
     ),
-    _shown_as("an address"),
+    shown_as("an address"),
 ]
 TimeZone = Annotated[
     Text,
-    _check(_is_time_zone, 'a time zone\'s IANA name such as "Europe/Berlin", or ""'),
-    _shown_as("an IANA name"),
+    check(_is_time_zone, 'a time zone\'s IANA name such as "Europe/Berlin", or ""'),
+    shown_as("an IANA name"),
 ]
 Prices = Annotated[
     tuple[Annotated[Text, AfterValidator(_check_price)], ...], _list_shown_as("prices")

@@ -42,7 +42,6 @@ SDK_FOLDERS: dict[str, tuple[str, ...]] = {
 }
 ENVIRONMENT = {"os.environ", "os.environb", "os.getenv"}
 LOADED = (
-    "adapters",
     "agent_core/memory/external",
     "agent_core/models",
     "gateway/interfaces/cli",

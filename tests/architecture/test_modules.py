@@ -38,7 +38,7 @@ FAULTS = (
     ("check_first_line", "gateway/a.py", '"""\n\nLater."""\n'),
     ("check_init", "gateway/cli/__init__.py", DOC + "A = 1\n"),
     ("check_init", "gateway/turns/__init__.py", DOC + "from gateway.jobs import Outcomes\n"),
-    ("check_init", "adapters/x/__init__.py", DOC + "import adapters.x.adapter\n"),
+    ("check_init", "adapters/x/__init__.py", DOC + "from adapters.x.adapter import create\n"),
     ("check_init", "gateway/a/__init__.py", DOC + "from gateway.a.b import B\n"),
     ("check_no_mock", "tests/a.py", DOC + "from unittest import mock\n"),
     ("check_no_mock", "tests/a.py", DOC + "import unittest.mock\n"),
@@ -74,10 +74,9 @@ def test_a_planted_fault_is_found() -> None:
     [
         ("adapters/contract.py", DOC + "A = 1\n" * 148),
         (
-            "adapters/x/__init__.py",
-            DOC + 'from adapters.x.adapter import create\n\n__all__ = ["create"]\n',
+            "agent_core/models/x/__init__.py",
+            DOC + 'from agent_core.models.x.client import create\n\n__all__ = ["create"]\n',
         ),
-        ("agent_core/models/x/__init__.py", DOC + "from agent_core.models.x.client import create"),
         ("gateway/concurrency.py", DOC + "try:\n    a\nexcept Exception:\n    pass\n"),
         ("gateway/a.py", DOC + "try:\n    a\nexcept BaseException:\n    b()\n    raise\n"),
         ("gateway/app/settings.py", DOC + "import os\nA = os.environ\n"),

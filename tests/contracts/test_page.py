@@ -3,10 +3,12 @@
 import ast
 import re
 from functools import cache
+from pathlib import Path
 
 import pytest
 
-from adapters.console import create
+from adapters.console.adapter import create
+from adapters.console.settings import ConsoleSettings
 from tests.architecture.source import ROOT, Module
 from tests.contracts.rig import ABILITIES
 from tests.contracts.rigs_console import ConsoleRig
@@ -120,8 +122,8 @@ def test_the_abilities_are_all_of_them_and_the_consoles_are_marked() -> None:
     assert marked == {ability.__name__ for ability in ConsoleRig.abilities}
 
 
-def test_the_console_is_made_of_options_without_touching_anything() -> None:
-    adapter = create({"socket": "/nowhere/console.sock"})
+def test_the_console_is_made_of_settings_without_touching_anything() -> None:
+    adapter = create(ConsoleSettings(socket=Path("/nowhere/console.sock")))
     assert adapter.health().state == "starting"
 
 

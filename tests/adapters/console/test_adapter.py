@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from adapters.console import create
 from adapters.console.adapter import ConsoleAdapter
 from adapters.console.settings import LONGEST_LINE, ConsoleSettings
 from adapters.errors import AdapterStopped, Unreachable, Unsure
@@ -330,11 +329,3 @@ async def test_a_socket_that_cannot_be_made_is_reported(tmp_path: Path, name: st
     adapter = ConsoleAdapter(ConsoleSettings(socket=tmp_path / name))
     with pytest.raises(AdapterStopped, match="socket"):
         await adapter.run(FakeInlet())
-
-
-@pytest.mark.parametrize(
-    ("options", "word"), [({}, "socket"), ({"socket": ""}, "socket"), ({"sockt": "x"}, "sockt")]
-)
-def test_invalid_settings_are_reported(options: dict[str, str], word: str) -> None:
-    with pytest.raises(ValueError, match=word):
-        create(options)

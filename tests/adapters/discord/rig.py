@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from adapters.discord.adapter import DiscordAdapter
@@ -25,7 +25,7 @@ def settings_for(api: DiscordEmulator, **changes: Any) -> DiscordSettings:
         messages_per_second=0,
         longest_pause=0.02,
     )
-    return replace(known, **changes)
+    return known.model_copy(update=changes)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from adapters.ids import Address
@@ -25,7 +25,7 @@ def settings_for(slack: SlackEmulator, **changes: object) -> SlackSettings:
         base_url=slack.base_url,
         longest_pause=0.05,
     )
-    return replace(known, **changes)  # type: ignore[arg-type]
+    return known.model_copy(update=changes)
 
 
 @dataclass(frozen=True)

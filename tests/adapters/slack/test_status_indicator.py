@@ -52,7 +52,7 @@ async def test_the_answer_is_sent_even_if_the_status_stays(rig: Rig) -> None:
 
 async def test_an_assistant_app_shows_the_assistants_status(slack: SlackEmulator) -> None:
     slack.is_agent = False
-    async with running(slack, is_streaming=False) as rig:
+    async with running(slack, streaming=False) as rig:
         root = await slack.says(ANNA, "think")
         await slack.says(ANNA, "harder", thread_ts=root)
         address = read((await rig.inlet.receives(2))[1]).address

@@ -267,7 +267,7 @@ async def test_if_no_stream_can_start_the_text_is_posted(rig: Rig, code: str) ->
 
 
 async def test_streaming_that_is_turned_off_is_never_tried(slack: SlackEmulator) -> None:
-    async with running(slack, is_streaming=False) as rig:
+    async with running(slack, streaming=False) as rig:
         message, sent = await begun(rig)
         await rig.adapter.edit(grown(message, "Let me see"), sent)
         assert shown(slack) == ["Let me see"]
@@ -283,7 +283,7 @@ async def test_a_streamed_message_that_is_deleted_is_reported(rig: Rig) -> None:
 
 async def test_steps_are_lines_where_nothing_streams(slack: SlackEmulator) -> None:
     assert SlackAdapter(settings_for(slack)).shows_steps
-    async with running(slack, is_streaming=False) as rig:
+    async with running(slack, streaming=False) as rig:
         message = await asked(rig)
         step = Step(key="1", title="Read the page", state="running")
         sent: PlatformMessageId = await rig.adapter.send(grown(message, "", steps=(step,)))

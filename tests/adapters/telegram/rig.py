@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from adapters.ids import Address
 from adapters.messages import OutboundMessage
@@ -21,7 +21,7 @@ def settings_for(api: TelegramEmulator, **changes: object) -> TelegramSettings:
     known = TelegramSettings(
         token=api.token, base_url=api.base_url, poll_timeout=5, longest_pause=0.02
     )
-    return replace(known, **changes)  # type: ignore[arg-type]
+    return known.model_copy(update=changes)
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from adapters.errors import (
     Unsure,
 )
 from adapters.ids import PlatformMessageId
-from adapters.telegram import create
 from adapters.telegram.adapter import TelegramAdapter
+from adapters.telegram.settings import TelegramSettings
 from tests.adapters.rig import until
 from tests.adapters.telegram.rig import ANNA, ROOM, Rig, running, settings_for, to
 from tests.emulators import telegram_faults as faults
@@ -128,11 +128,12 @@ async def test_the_menu_is_published(api: TelegramEmulator) -> None:
 
 
 async def test_the_rate_limit_is_telegrams_unless_disabled(api: TelegramEmulator) -> None:
-    options = {"token": api.token, "base_url": api.base_url}
-    assert create(options).pace.per_second == 30
-    pace = create(options).pace
+    settings = TelegramSettings(token=api.token, base_url=api.base_url)
+    pace = TelegramAdapter(settings).pace
+    assert pace.per_second == 30
     assert (pace.chat_interval, pace.room_interval, pace.burst) == (1.05, 3.05, 5)
-    lifted = create(options | {"messages_per_second": "0", "edit_interval": "0.2"}).pace
+    faster = settings.model_copy(update={"messages_per_second": 0, "edit_interval": 0.2})
+    lifted = TelegramAdapter(faster).pace
     assert (lifted.per_second, lifted.chat_interval, lifted.room_interval) == (0, 0, 0)
     assert lifted.edit_interval == 0.2
 

@@ -1,50 +1,35 @@
-"""Telegram's settings are parsed strictly."""
+"""Telegram's settings: the table, and the bot."""
 
 import pytest
 
-from adapters.telegram import create
-from adapters.telegram.settings import API, TelegramSettings, read_settings
+from adapters.telegram.settings import API, TelegramSettings, TelegramTable, make_settings
 
-TOKEN = {"token": "123:abc"}
+TABLE = TelegramTable()
 
 
 def test_a_token_is_enough() -> None:
-    assert read_settings(TOKEN) == TelegramSettings(token="123:abc", base_url=API)
-    assert create(TOKEN).name == "telegram"
+    assert make_settings(TABLE, token="123:abc") == TelegramSettings(token="123:abc", base_url=API)
 
 
-def test_every_setting_is_read() -> None:
-    found = read_settings(
-        TOKEN
-        | {
-            "base_url": "http://127.0.0.1:8081/",
-            "messages_per_second": "0",
-            "edit_interval": "2.5",
-            "poll_timeout": "10",
-        }
-    )
+def test_the_table_is_kept() -> None:
+    table = TelegramTable(messages_per_second=0, edit_interval=2.5, poll_timeout=10)
+    found = make_settings(table, token="123:abc", base_url="http://127.0.0.1:8081/")
     assert found.base_url == "http://127.0.0.1:8081"
     assert (found.messages_per_second, found.edit_interval, found.poll_timeout) == (0, 2.5, 10)
 
 
 @pytest.mark.parametrize(
-    ("options", "sentence"),
+    ("token", "address", "sentence"),
     [
-        ({}, "Telegram needs the token that @BotFather gave you"),
-        ({"token": " "}, "TELEGRAM_BOT_TOKEN"),
-        ({"token": "abc"}, "does not look like a token"),
-        ({"token": "abc:def"}, "does not look like a token"),
-        (TOKEN | {"tokn": "x"}, 'Telegram has no setting "tokn"'),
-        (TOKEN | {"base_url": "api.telegram.org"}, "should look like https://api.telegram.org"),
-        (TOKEN | {"base_url": "ftp://x"}, "should look like"),
-        (TOKEN | {"messages_per_second": "many"}, 'messages_per_second is "many"'),
-        (TOKEN | {"messages_per_second": "-1"}, "from 0 to 86400"),
-        (TOKEN | {"edit_interval": "nan"}, "should be a number"),
-        (TOKEN | {"poll_timeout": "0"}, "from 1 to 86400"),
+        ("", None, "TELEGRAM_BOT_TOKEN"),
+        ("abc", None, "does not look like a token"),
+        ("abc:def", None, "does not look like a token"),
+        ("1:a", "api.telegram.org", "should look like https://api.telegram.org: what stands"),
+        ("1:a", "ftp://x", "should look like"),
     ],
 )
-def test_an_invalid_setting_is_reported_in_a_sentence(
-    options: dict[str, str], sentence: str
+def test_an_invalid_bot_is_reported_in_a_sentence(
+    token: str, address: str | None, sentence: str
 ) -> None:
     with pytest.raises(ValueError, match=sentence):
-        create(options)
+        make_settings(TABLE, token=token, base_url=address)

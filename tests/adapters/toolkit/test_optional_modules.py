@@ -21,7 +21,7 @@ def test_an_import_fails_in_the_block_and_works_after_it() -> None:
 @pytest.mark.process
 def test_telegram_loads_no_cryptography_and_no_command_line() -> None:
     code = (
-        "import sys, adapters.telegram, httpx\n"
+        "import sys, adapters.telegram.adapter, httpx\n"
         "assert not {'cryptography', 'rich', 'click'} & sys.modules.keys()\n"
         "import cryptography"
     )

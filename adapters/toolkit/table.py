@@ -1,0 +1,72 @@
+"""A table of `config.toml`, and what its values and a server's address must be; pure."""
+
+import ipaddress
+from collections.abc import Callable, Collection
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic.fields import FieldInfo
+
+
+class Table(BaseModel):
+    """A table. Values in `config.toml` need the exact type; text of variables is converted."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
+
+
+def check(is_valid: Callable[[str], bool], expected: str) -> AfterValidator:
+    """Refuse a text for which `is_valid` is false; `expected` fits after "must be"."""
+
+    def validate(value: str) -> str:
+        if not is_valid(value):
+            raise ValueError(expected)
+        return value
+
+    return AfterValidator(validate)
+
+
+def shown_as(allowed: str, *, strict: bool | None = None) -> FieldInfo:
+    """Name the allowed values for the configuration reference."""
+    info: FieldInfo = Field(strict=strict, json_schema_extra={"allowed": allowed})
+    return info
+
+
+def _is_listen_address(value: str) -> bool:
+    try:
+        ipaddress.ip_address(value)
+    except ValueError:
+        return value == "localhost"
+    return True
+
+
+Text = Annotated[str, Field(pattern=r"\A[^\x00]*\z")]
+"""A text that the operating system accepts: it has no NUL character."""
+ListenAddress = Annotated[
+    Text,
+    check(_is_listen_address, 'an IP address of this machine, for instance "127.0.0.1"'),
+    shown_as("an IP address"),
+]
+
+
+def read_address(
+    variable: str,
+    given: str | None,
+    default: str,
+    *,
+    schemes: Collection[str] = ("http", "https"),
+    ending: str = "",
+    hint: str = "",
+) -> str:
+    """Return the address of a platform's server; its path must end in `ending`.
+
+    Raises `ValueError` with a sentence about the variable, which ends with `hint`. The sentence
+    does not repeat the address, which may contain a password.
+    """
+    if not given:
+        return default
+    parts = urlsplit(given)
+    is_whole = parts.scheme in schemes and parts.hostname and not parts.query
+    if not is_whole or not parts.path.rstrip("/").endswith(ending):
+        raise ValueError(f"{variable} should look like {default}{hint}.")
+    return given
