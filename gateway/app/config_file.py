@@ -15,6 +15,10 @@ from gateway.app.env_file import add_saved, replace_file
 from gateway.errors import SettingsError
 from gateway.home import CONFIG_NAME
 
+_TOML_FAULT = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL)
+"""The form of `tomllib`'s messages, which carry no position of their own before Python 3.14."""
+_VARIABLE = "TALARIA_PEOPLE__TIME_ZONE"
+
 
 def change_config(path: Path, changes: Mapping[str, Mapping[str, str]]) -> None:
     """Set keys of tables; comments, order and other settings stay. Raises `SettingsError`."""
@@ -30,10 +34,6 @@ def change_config(path: Path, changes: Mapping[str, Mapping[str, str]]) -> None:
             f"{path} has a form that can't be changed safely; edit it by hand."
         ) from error
     replace_file(path, tomlkit.dumps(document))
-
-
-_TOML_FAULT = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL)
-"""The form of `tomllib`'s messages, which carry no position of their own before Python 3.14."""
 
 
 def parse_file(path: Path) -> dict[str, Any]:
@@ -52,9 +52,6 @@ def parse_file(path: Path) -> dict[str, Any]:
         fault = match[1] if match else str(error)
         where = f"line {match[2]}, column {match[3]}" if match and match[2] else "at its end"
         raise SettingsError(f"{path}, {where}: {fault}.") from error
-
-
-_VARIABLE = "TALARIA_PEOPLE__TIME_ZONE"
 
 
 def read_zone(environ: Mapping[str, str], home: Path) -> ZoneInfo:

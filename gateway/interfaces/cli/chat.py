@@ -6,20 +6,42 @@ import sys
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from gateway.app.logging import logging_to
-from gateway.app.settings import Settings
-from gateway.commands.catalog import COMMANDS
 from gateway.errors import StartError
 from gateway.home import make_home
-from gateway.interfaces.terminal.pipe import PipeChat, read_lines
-from gateway.interfaces.terminal.prompt import PromptChat
-from gateway.interfaces.terminal.server_discovery import chat_with_gateway
+from gateway.interfaces.parser import Parser, read_path
 from gateway.interfaces.waiting import read_settings
+
+if TYPE_CHECKING:
+    from gateway.app.settings import Settings
+
+
+def configure(parser: Parser) -> None:
+    """Add the folder for files; chatting needs only a home directory."""
+    parser.add_argument(
+        "--save-files",
+        metavar="FOLDER",
+        type=read_path,
+        help="save the files that answers bring in this folder; without it, they are only named",
+    )
+    parser.examples = (
+        "talaria chat",
+        "talaria chat --save-files ~/Downloads",
+        "echo 'remind me at 9 to feed the dog' | talaria chat",
+    )
+    parser.epilog = (
+        "Connects to the running gateway, or starts one for this chat."
+        " Type a button's number alone to press it. With input from a pipe, each line is a"
+        " message, and only answers are printed."
+    )
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Chat until the end of input. Raises `SettingsError`, `StartError` and `StoreError`."""
+    from gateway.app.logging import logging_to
+    from gateway.interfaces.terminal.server_discovery import chat_with_gateway
+
     found = read_settings(environ)
     make_home(found.home)
     folder = _make_folder(arguments.save_files)
@@ -38,7 +60,11 @@ def _make_folder(folder: Path | None) -> Path | None:
     return folder
 
 
-async def _chat(found: Settings, folder: Path | None, is_started_here: bool) -> int:
+async def _chat(found: "Settings", folder: Path | None, is_started_here: bool) -> int:
+    from gateway.commands.catalog import COMMANDS
+    from gateway.interfaces.terminal.pipe import PipeChat, read_lines
+    from gateway.interfaces.terminal.prompt import PromptChat
+
     if not sys.stdin.isatty():
         chat = PipeChat(found.home, sys.stdout, saves_to=folder)
         return await chat.hold(read_lines(sys.stdin.fileno()))
@@ -54,7 +80,7 @@ async def _chat(found: Settings, folder: Path | None, is_started_here: bool) -> 
     return code
 
 
-def _greet(found: Settings, *, is_started_here: bool) -> str:
+def _greet(found: "Settings", *, is_started_here: bool) -> str:
     lines = [f"Talaria, {found.model.provider}: {found.model.name}"]
     if found.model.provider == "scripted":
         lines.append("No model key is set, so a stand-in answers. It is no language model.")

@@ -8,26 +8,62 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from agent_core.errors import StoreBusy
-from agent_core.state.backups.claims import claim_folder
 from agent_core.state.backups.encryption import KEY, Keys
-from agent_core.state.backups.making import find_sign
-from agent_core.state.backups.restoring import Place, Restored, rehearse, restore
-from agent_core.state.backups.switching import finish_switch
-from gateway.app.backups import make_bucket
 from gateway.app.env_file import add_saved
 from gateway.errors import Mistaken
 from gateway.home import BACKUPS, DATABASE, RUNTIME_NAMES, find_home, make_home
 from gateway.interfaces.client import is_served
-from gateway.interfaces.parser import read_path
+from gateway.interfaces.parser import Parser, read_path
 from gateway.interfaces.waiting import read_settings
+
+if TYPE_CHECKING:
+    from agent_core.state.backups.restoring import Restored
 
 _PASSPHRASE = "BACKUP_PASSPHRASE"  # noqa: S105 - the name of a variable
 
 
+def configure(parser: Parser) -> None:
+    """Add the file, the key and the rehearsal."""
+    parser.examples = (
+        "talaria restore ~/talaria-2026-11-26.tar.gz --check",
+        "talaria restore ~/talaria-2026-11-26.tar.gz",
+        "talaria restore ~/talaria.tar.gz.age --identity ~/key.txt",
+        "talaria restore s3://bucket/nightly-20261126T033000Z.tar.gz.age",
+    )
+    parser.add_argument("file", metavar="FILE", help="the backup: a file, or s3://BUCKET/NAME")
+    parser.add_argument(
+        "--check", action="store_true", help="only rehearse it: unpack and check, change nothing"
+    )
+    parser.add_argument(
+        "--identity",
+        metavar="KEYFILE",
+        type=read_path,
+        help="the private key that opens the backup",
+    )
+
+
+def announce(arguments: argparse.Namespace, _: Mapping[str, str]) -> str:
+    """Return a line that says what the command does. Raises `Mistaken` if there is no such file."""
+    if arguments.file.startswith("s3://"):
+        return f"Downloading {arguments.file} ..."
+    backup = read_path(arguments.file)
+    if backup.is_dir():
+        raise Mistaken(f"{backup} is a folder; name the file of a backup in it.")
+    if not backup.is_file():
+        raise Mistaken(
+            f"There is no file {backup}; the nightly backups are in `backups/` of the home."
+        )
+    return f"Reading {backup} ..."
+
+
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Rehearse or restore. Raises `Mistaken` and `StoreError`, and then restores nothing."""
+    from agent_core.state.backups.claims import claim_folder
+    from agent_core.state.backups.switching import finish_switch
+
     home = find_home(environ)
     if finish_switch(home, DATABASE):
         print("An interrupted restore is finished.")
@@ -45,6 +81,8 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 def _fetch(address: str, target: Path, environ: Mapping[str, str]) -> None:
     """Download a backup. Raises `StoreError` and `SettingsError`."""
+    from gateway.app.backups import make_bucket
+
     settings = read_settings(dict(environ))
     folder, _, name = address.rpartition("/")
     make_bucket(settings.backup, settings.secrets, folder).fetch(name, target)
@@ -53,6 +91,8 @@ def _fetch(address: str, target: Path, environ: Mapping[str, str]) -> None:
 def _read(
     backup: Path, arguments: argparse.Namespace, home: Path, environ: Mapping[str, str]
 ) -> int:
+    from agent_core.state.backups.restoring import Place, rehearse, restore
+
     place = Place(home=home, database=DATABASE, kept=RUNTIME_NAMES)
     keys = _find_keys(backup, arguments.identity, add_saved(environ, home))
     if arguments.check:
@@ -76,6 +116,8 @@ def _refuse_if_served(home: Path) -> None:
 
 def _find_keys(backup: Path, identity: Path | None, environ: Mapping[str, str]) -> Keys:
     """Read the key file, or ask for the passphrase if the backup needs one."""
+    from agent_core.state.backups.making import find_sign
+
     if identity:
         try:
             return Keys(identities=(identity.read_text(encoding="utf-8"),))
@@ -99,7 +141,7 @@ def _name_aside(home: Path) -> Path:
     return home / BACKUPS / (f"{name}-{taken + 1}" if taken else name)
 
 
-def _describe(restored: Restored) -> str:
+def _describe(restored: "Restored") -> str:
     """Describe the content of a backup."""
     made = datetime.fromtimestamp(restored.made_at / 1000, UTC)
     # Names of files need not be UTF-8.

@@ -1,4 +1,4 @@
-"""`talaria backup`: packs a copy of the database with the home's files, and checks the result."""
+"""`talaria backup`: packs a copy of the database with the files of the home."""
 
 import argparse
 import getpass
@@ -9,18 +9,20 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_core.state.backups.contents import HomeContent, Manifest
 from agent_core.state.backups.encryption import Lock, read_recipient
-from agent_core.state.backups.making import make_backup
-from gateway.app.backups import list_left_out, make_lock
-from gateway.app.scheduling import plan_backups
-from gateway.app.settings import Settings
 from gateway.errors import Mistaken
-from gateway.home import DATABASE, SECRET_NAMES, make_home
+from gateway.home import DATABASE, SECRET_NAMES, make_home, open_home
 from gateway.interfaces import client
+from gateway.interfaces.client import require_database
+from gateway.interfaces.parser import Parser, read_path
 from gateway.interfaces.waiting import read_settings
-from gateway.scheduler.system_jobs import BackupPlan, deliver_backup
+
+if TYPE_CHECKING:
+    from gateway.app.settings import Settings
+    from gateway.scheduler.system_jobs import BackupPlan
 
 _BY_HAND = "manual-"
 """Prefix of a backup's name if the user gives no file; Talaria never deletes these."""
@@ -28,8 +30,57 @@ _PATIENCE = 3600.0
 """Seconds; a database of many gigabytes takes minutes to copy and check."""
 
 
+def configure(parser: Parser) -> None:
+    """Add the arguments for the file, its encryption and its content."""
+    parser.examples = (
+        "talaria backup",
+        "talaria backup ~/talaria-2026-11-26.tar.gz",
+        "talaria backup ~/talaria.tar.gz.age --passphrase",
+        "talaria backup ~/talaria.tar.gz.age --recipient age1...",
+    )
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        nargs="?",
+        type=read_path,
+        help="the backup, which must not exist yet; without it, where nightly ones go, but kept",
+    )
+    parser.add_argument(
+        "--passphrase", action="store_true", help="ask for a passphrase, and encrypt with it"
+    )
+    parser.add_argument(
+        "--recipient",
+        action="append",
+        default=[],
+        metavar="KEY",
+        help="encrypt for a public key of age or SSH; may be repeated",
+    )
+    parser.add_argument(
+        "--secrets",
+        action="store_true",
+        help="put keys and tokens into a backup that is not encrypted, too",
+    )
+
+
+def announce(arguments: argparse.Namespace, environ: Mapping[str, str]) -> str:
+    """Return a line that says what the command does.
+
+    Raises `Mistaken` instead of overwriting a file, and `StartError`.
+    """
+    if arguments.file and arguments.file.exists():
+        raise Mistaken(f"{arguments.file} exists already; name a new file.")
+    home = open_home(environ)
+    require_database(home)
+    return f"Backing up {home} ..."
+
+
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Write the backup to a new file or to its usual place, then read it again as a check."""
+    from agent_core.state.backups.making import make_backup
+    from gateway.app.backups import list_left_out
+    from gateway.app.scheduling import plan_backups
+    from gateway.scheduler.system_jobs import deliver_backup
+
     settings, target = read_settings(environ), arguments.file
     lock = _choose_lock(arguments, settings)
     left_out = list_left_out(settings.backup, has_secrets=bool(lock) or arguments.secrets)
@@ -49,7 +100,9 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     return 0
 
 
-def _choose_lock(arguments: argparse.Namespace, settings: Settings) -> Lock:
+def _choose_lock(arguments: argparse.Namespace, settings: "Settings") -> Lock:
+    from gateway.app.backups import make_lock
+
     lock = make_lock(settings.backup, settings.secrets)
     lock = replace(lock, recipients=(*lock.recipients, *arguments.recipient))
     for recipient in lock.recipients:
@@ -73,7 +126,7 @@ def _ask_twice() -> str:
 
 
 @contextmanager
-def _copied(plan: BackupPlan) -> Iterator[Path]:
+def _copied(plan: "BackupPlan") -> Iterator[Path]:
     """Yield a checked copy of the database, and delete the copy at the end."""
     make_home(plan.home)
     with plan.claim():

@@ -1,4 +1,4 @@
-"""The command of the doctor: its options and its report."""
+"""`talaria doctor`: checks everything, asks the services too, and applies safe fixes."""
 
 import argparse
 from collections.abc import Mapping
@@ -6,7 +6,15 @@ from collections.abc import Mapping
 from gateway.errors import StartError
 from gateway.interfaces.diagnostics.report import Report
 from gateway.interfaces.diagnostics.runtime import examine_python
+from gateway.interfaces.parser import Parser
 from gateway.interfaces.waiting import read_settings
+
+
+def configure(parser: Parser) -> None:
+    """Add `--fix` and `--json`."""
+    parser.examples = ("talaria doctor", "talaria doctor --fix")
+    parser.add_argument("--fix", action="store_true", help="apply the fixes that are safe")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:

@@ -10,11 +10,19 @@ from gateway.home import open_home
 from gateway.interfaces.client import NoGateway, fetch_health
 from gateway.interfaces.diagnostics.report import Report
 from gateway.interfaces.diagnostics.runtime import examine_python
+from gateway.interfaces.parser import Parser
 from gateway.interfaces.waiting import read_settings
 
 _PATIENCE = 4.0
 """Seconds for a health report; the container's health check gives up after five seconds."""
 _DONE, _FAILED = 0, 1
+
+
+def configure(parser: Parser) -> None:
+    """Add `--live` and `--json`."""
+    parser.examples = ("talaria check", "talaria check --live --json")
+    parser.add_argument("--live", action="store_true", help="ask the running gateway")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:

@@ -2,16 +2,35 @@
 
 import argparse
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from gateway.app.external_plugins import FOLDER, GROUPS, ExternalPlugins, Plugin, discover
+from gateway.home import find_home
+from gateway.interfaces.parser import Parser
 from gateway.interfaces.waiting import read_settings
+
+if TYPE_CHECKING:
+    from gateway.app.external_plugins import Plugin
 
 _FAILED = 1
 _ORIGINS = {"installed": "installed", "home": "in the home"}
 
 
+def configure(parser: Parser) -> None:
+    """Add the verbs."""
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    verbs.add_parser("list", help="list plug-ins with what they add; 1 if one is broken")
+    parser.examples = ("talaria plugins list",)
+
+
+def announce(_: argparse.Namespace, environ: Mapping[str, str]) -> str:
+    """Return a line that says what the command does."""
+    return f"Plug-ins that are installed, or in {find_home(environ)}:"
+
+
 def run(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """List all plug-ins, and load the enabled ones to find faults. Raises `StartError`."""
+    from gateway.app.external_plugins import FOLDER, ExternalPlugins, discover
+
     settings = read_settings(environ)
     external = ExternalPlugins(settings)
     found = discover(settings.home)
@@ -28,7 +47,9 @@ def run(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
     return _FAILED if any(faults.values()) else 0
 
 
-def _describe(plugin: Plugin, faults: Mapping[Plugin, str]) -> Sequence[str]:
+def _describe(plugin: "Plugin", faults: "Mapping[Plugin, str]") -> Sequence[str]:
+    from gateway.app.external_plugins import GROUPS
+
     state = "off" if plugin not in faults else "broken" if faults[plugin] else "on"
     lines = [f"{plugin.name} {plugin.version} ({_ORIGINS[plugin.origin]}): {state}"]
     lines += [f"  {GROUPS[entry.group]}: {entry.name}" for entry in plugin.entries]

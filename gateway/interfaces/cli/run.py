@@ -3,12 +3,19 @@
 import argparse
 import sys
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from gateway.app.settings import Settings, load
 from gateway.home import CONFIG_NAME, DATABASE, ENV_NAME
-from gateway.interfaces.cli.setup import command
-from gateway.interfaces.cli.setup.hello import wait_for_hello
-from gateway.interfaces.foreground import serve
+from gateway.interfaces.parser import Parser
+
+if TYPE_CHECKING:
+    from gateway.app.settings import Settings
+
+
+def configure(parser: Parser) -> None:
+    """Add no argument: `config.toml` and the environment hold all settings."""
+    parser.examples = ("talaria run", "TALARIA_HTTP__PORT=8080 talaria run")
+    parser.epilog = "Settings: config.toml in the home, and TALARIA_<TABLE>__<KEY>."
 
 
 def run(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
@@ -16,6 +23,11 @@ def run(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
     Raises `StartError`, `StoreError`, `Broken` and `Declined`.
     """
+    from gateway.app.settings import load
+    from gateway.interfaces.cli.setup import command
+    from gateway.interfaces.cli.setup.hello import wait_for_hello
+    from gateway.interfaces.foreground import serve
+
     given = dict(environ)  # `load` wipes the process's own keys
     found = load(environ)
     if _is_new(found) and sys.stdin.isatty() and sys.stdout.isatty() and command.offer(given):
@@ -25,7 +37,7 @@ def run(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
     return 0
 
 
-def _is_new(found: Settings) -> bool:
+def _is_new(found: "Settings") -> bool:
     """True if nothing is set up: there is no file in the home, no key and no token."""
     secrets = found.secrets
     tokens = (secrets.telegram_bot_token, secrets.discord_bot_token, secrets.slack_bot_token)

@@ -1,21 +1,90 @@
-"""Read the log from its end, and follow it while the gateway writes and rotates it."""
+"""`talaria logs`: shows the newest entries of the log, and follows it."""
 
+import argparse
 import json
 import os
 import re
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
 
-from gateway.home import KEPT_LOGS
+from gateway.errors import StartError
+from gateway.home import KEPT_LOGS, LOG, find_home
+from gateway.interfaces.parser import Parser
+
+_NEWEST = 100
+"""Number of entries shown by default, the same as for `talaria service logs`."""
 
 _JSON_START = b'{"time": "'
 _TEXT_START = re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} [A-Z]+ +(?:turn=(\d+) )?")
 _PAUSE = 0.2
 """Seconds between two checks for new lines; to people this seems immediate."""
+
+
+def configure(parser: Parser) -> None:
+    """Add the options."""
+    parser.examples = ("talaria logs", "talaria logs -f", "talaria logs --turn 12")
+    parser.epilog = (
+        "Turns have their numbers from `talaria turns list`. What the service printed besides the"
+        " log is in `talaria service logs`."
+    )
+    parser.add_argument("-f", "--follow", action="store_true", help="go on as more arrives")
+    parser.add_argument(
+        "-n",
+        "--lines",
+        metavar="N",
+        type=_read_count,
+        default=_NEWEST,
+        help="the newest N lines, each with its traceback",
+    )
+    parser.add_argument("--turn", metavar="ID", type=_read_turn, help="only lines of this turn")
+
+
+def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Print the entries; with `--follow`, print new ones until interrupted. Raises `StartError`."""
+    path = find_home(environ) / LOG
+    try:
+        with LogReader(path, turn=arguments.turn) as reader:
+            newest = reader.read_newest(arguments.lines)
+            _write(newest)
+            if arguments.turn is not None and arguments.lines and not newest:
+                print(f"No line of the log names turn {arguments.turn}.", file=sys.stderr)
+            if arguments.follow:
+                for lines in reader.follow():
+                    _write(lines)
+    except FileNotFoundError as error:
+        raise StartError(
+            f"There is no log at {path} yet: `talaria run` writes it, unless `log.file` is false."
+        ) from error
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        raise StartError(f"The log at {path} can't be read: {error.strerror}.") from error
+    return 0
+
+
+def _write(lines: bytes) -> None:
+    """Print lines unchanged."""
+    sys.stdout.buffer.write(lines)
+    sys.stdout.buffer.flush()
+
+
+def _read_count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text} is not a number of lines")
+    return int(text)
+
+
+def _read_turn(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(
+            f"{text} is not the number of a turn; `talaria turns list` shows them"
+        )
+    return int(text)
 
 
 class LogReader:
@@ -105,7 +174,7 @@ class LogReader:
         return b"".join(shown)
 
     def _is_wanted(self, line: bytes) -> bool:
-        return self._turn is None or _read_turn(line) == self._turn
+        return self._turn is None or _find_turn(line) == self._turn
 
     def _is_newest(self) -> bool:
         try:
@@ -147,7 +216,7 @@ def _begins_entry(line: bytes) -> bool:
     return line.startswith(_JSON_START) or _TEXT_START.match(line) is not None
 
 
-def _read_turn(line: bytes) -> int | None:
+def _find_turn(line: bytes) -> int | None:
     """Return the turn that the first line of an entry names; None if it names none."""
     if line.startswith(_JSON_START):
         try:

@@ -1,1 +1,0 @@
-"""`talaria agents`: creates, lists and checks named agents."""

@@ -1,1 +1,0 @@
-"""`talaria backup`: packs a copy of the database with the files of the home."""

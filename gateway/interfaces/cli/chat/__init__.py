@@ -1,1 +1,0 @@
-"""`talaria chat`: chats with the assistant in the terminal, or through a pipe."""

@@ -1,1 +1,0 @@
-"""`talaria check`: checks the installation without changing it, or asks the running gateway."""

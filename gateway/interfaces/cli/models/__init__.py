@@ -1,1 +1,0 @@
-"""`talaria models`: lists the configured models with their prices, and updates the price table."""

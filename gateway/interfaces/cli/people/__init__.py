@@ -1,1 +1,0 @@
-"""`talaria people`: lists people, lets them in, and exports or erases their data."""

@@ -1,1 +1,0 @@
-"""`talaria plugins`: lists plug-ins, and explains faults of the enabled ones."""

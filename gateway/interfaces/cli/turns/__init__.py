@@ -1,1 +1,0 @@
-"""`talaria turns`: shows and exports turns, and lists messages that could not be delivered."""

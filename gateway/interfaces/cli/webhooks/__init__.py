@@ -1,1 +1,0 @@
-"""`talaria webhooks`: adds, tests and lists outgoing webhooks."""
