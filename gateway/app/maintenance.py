@@ -37,7 +37,7 @@ from gateway.scheduler.alerts.watch import AlertWatch
 from gateway.scheduler.curation import Curation
 from gateway.scheduler.reviews import SUMMARY_TASK, PersonBusy, Reviews
 from gateway.scheduler.skill_tests import SkillTests, TaskUnfinished
-from gateway.texts.tools.skills import find_words
+from gateway.texts.skills import find_words
 from gateway.turns.lanes import Lanes
 from gateway.turns.proposals import PROPOSAL_TASK, AcceptedProposals
 from gateway.turns.spoken_answers import SPEECH_TASK, SpokenAnswers

@@ -61,8 +61,8 @@ from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.questions import Questions
 from gateway.outbound.quiet_hours import make_rescheduler
 from gateway.people.owners import Notices
-from gateway.texts.tools.connections import describe_link
-from gateway.texts.tools.mcp import describe_waiting
+from gateway.texts.connections import describe_link
+from gateway.texts.mcp import describe_waiting
 from gateway.turns.client_calls import ClientCalls
 from gateway.turns.server_forms import ServerForms
 from gateway.turns.user_prompts import UserPrompts

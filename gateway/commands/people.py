@@ -17,9 +17,8 @@ from gateway.people.identity import Identity
 from gateway.people.linking import Linking, read_link
 from gateway.people.merging import UnlinkRequest
 from gateway.people.onboarding import Onboarding, StartRequest
-from gateway.texts import general
+from gateway.texts import access, general
 from gateway.texts import people as people_texts
-from gateway.texts.console import access
 from gateway.texts.people import quote_name
 
 _KEEP = "keep"

@@ -31,7 +31,7 @@ from gateway.jobs.conversations import UnknownRoom, find_room, name_job_conversa
 from gateway.jobs.notifier import Notifier
 from gateway.jobs.outcomes import SILENCE
 from gateway.texts import job_results
-from gateway.texts.tools.agents import describe_fault
+from gateway.texts.agents import describe_fault
 
 PLATFORM = "schedule"
 """Platform of job events in the inbox."""

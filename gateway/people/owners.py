@@ -24,7 +24,7 @@ from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.people.admission import API_PLATFORM, LOCAL_PLATFORM, UNATTENDED
 from gateway.texts import blocks
 from gateway.texts.memory import OVERSIZE, OWN_OVERSIZE
-from gateway.texts.operations.webhooks import DEAD_WEBHOOK
+from gateway.texts.webhooks import DEAD_WEBHOOK
 
 _log = logging.getLogger(__name__)
 

@@ -27,8 +27,8 @@ from gateway import conversion
 from gateway.conversion import QueuedMessage
 from gateway.jobs.notifier import Notifier
 from gateway.media.readings import Words
+from gateway.texts.agents import FROM
 from gateway.texts.readers import speak_to
-from gateway.texts.tools.agents import FROM
 from gateway.turns.lanes import Lanes
 
 _LONGEST_TEXT = 8_000

@@ -47,8 +47,8 @@ from gateway.people.owners import find_direct_chat
 from gateway.scheduler.reviews import find_idle
 from gateway.scheduler.skill_curator import SkillServices, plan_round
 from gateway.scheduler.skill_tests import TaskUnfinished
+from gateway.texts import curator as texts
 from gateway.texts import system_jobs
-from gateway.texts.learning import curator as texts
 from gateway.texts.readers import speak_to
 
 PURPOSE = "curation"

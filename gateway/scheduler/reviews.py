@@ -23,7 +23,7 @@ from gateway.outbound.buttons import stand_for
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.questions import Questions
 from gateway.people.owners import find_direct_chat
-from gateway.texts.learning import notices
+from gateway.texts import learning as notices
 from gateway.texts.readers import speak_to
 from gateway.turns.proposals import MOST_ASKED, ask_about_claim, make_learned_buttons
 

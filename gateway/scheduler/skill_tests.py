@@ -34,7 +34,7 @@ from agent_core.state.queues.tasks import Task
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.people.owners import Notices, find_direct_chat
 from gateway.scheduler.reviews import find_idle
-from gateway.texts.learning import skill_tests as texts
+from gateway.texts import curator as texts
 from gateway.texts.readers import speak_to
 
 PURPOSE = "skill_test"

@@ -16,10 +16,8 @@ from agent_core.state.engine.database import Connection
 from agent_core.tools.gate import was_kept_back
 from agent_core.tools.selection.catalog import unwrap
 from agent_core.transcript import ToolCallPart, flatten
-from gateway.texts import general, usage
-from gateway.texts.tools import agents
-from gateway.texts.tools.interrupted import describe_interrupted
-from gateway.texts.tools.steps import describe_tool
+from gateway.texts import agents, general, usage
+from gateway.texts.turns import describe_interrupted, describe_tool
 from gateway.texts.usage import Reader
 
 _LONGEST_ACTION = 120

@@ -22,7 +22,7 @@ from gateway.outbound.buttons import stand_for
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.live_message import LiveMessage
 from gateway.texts import models as model_texts
-from gateway.texts.tools import steps
+from gateway.texts import turns as steps
 from gateway.turns.answer_text import SentTexts
 
 

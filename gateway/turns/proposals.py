@@ -32,7 +32,7 @@ from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.questions import Answerer, Outcome, Questions, make_secret
 from gateway.people.owners import find_direct_chat
 from gateway.texts import approvals
-from gateway.texts.learning import notices
+from gateway.texts import learning as notices
 from gateway.texts.memory import UNDO, offer_undo
 from gateway.texts.readers import speak_to
 

@@ -12,7 +12,7 @@ from agent_core.tools.user_questions import (
     UserPrompt,
     UserPrompter,
 )
-from gateway.texts.tools import mcp as texts
+from gateway.texts import mcp as texts
 
 _YES, _NO, _SKIP = "form_yes", "form_no", "form_skip"
 _MOST_TRIES = 3

@@ -39,8 +39,8 @@ from agent_core.state.queues import curations, tasks
 from gateway.commands.memory_scope import MemoryAccess, own_scope
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.outbound.buttons import stand_for
+from gateway.texts import curator as texts
 from gateway.texts.general import OWNER_ONLY
-from gateway.texts.learning import curator as texts
 from gateway.texts.memory import UNDO
 
 _MOST_SHOWN = 3

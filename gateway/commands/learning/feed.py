@@ -17,7 +17,7 @@ from gateway.commands.memory_scope import MemoryAccess, own_scope
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.outbound.buttons import stand_for
 from gateway.outbound.questions import Questions
-from gateway.texts.learning import notices
+from gateway.texts import learning as notices
 from gateway.texts.rooms import ONLY_IN_DIRECT
 from gateway.turns.proposals import (
     MOST_ASKED,

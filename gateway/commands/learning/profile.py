@@ -19,7 +19,7 @@ from gateway.commands.memory_scope import (
 )
 from gateway.commands.registry import Call, Handler, Reply
 from gateway.outbound.buttons import stand_for
-from gateway.texts.learning import profile as texts
+from gateway.texts import profile as texts
 from gateway.texts.memory import UNDO
 from gateway.texts.rooms import NUMBER_UNKNOWN
 

@@ -17,8 +17,8 @@ from gateway.commands.memory_scope import PERSON
 from gateway.commands.registry import Call, Reply
 from gateway.outbound.buttons import offer_command
 from gateway.texts import memory
+from gateway.texts import skills as texts
 from gateway.texts.general import OWNER_ONLY
-from gateway.texts.tools import skills as texts
 
 _WORD = "skill"
 _TURN = "turn:"

@@ -8,7 +8,7 @@ from agent_core.skills.usage import SkillRecord, list_records
 from agent_core.state.engine.database import Database
 from gateway.commands.catalog import COMMANDS, HIDDEN
 from gateway.commands.registry import Call, CommandSpec, Handler, Reply, SlashCommand
-from gateway.texts.tools import skills as texts
+from gateway.texts import skills as texts
 
 _MOST_SHOWN = 30
 _TAKEN = frozenset(spec.name for spec in (*COMMANDS, *HIDDEN))

@@ -15,8 +15,8 @@ from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import agent_bindings, people
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.outbound.buttons import stand_for
+from gateway.texts import agents as texts
 from gateway.texts import jobs as job_texts
-from gateway.texts.tools import agents as texts
 from gateway.turns.lanes import Lanes
 
 _MOST_BUTTONS = 8

@@ -9,7 +9,7 @@ from agent_core.tools.mcp.sign_in import SignInUnavailable
 from agent_core.tools.mcp.sign_ins import SignInReport, SignIns
 from gateway.commands.registry import Call, Handler, Reply
 from gateway.outbound.buttons import stand_for
-from gateway.texts.tools import connections as texts
+from gateway.texts import connections as texts
 
 _BUTTONED = 20
 """Listed connections with a button; no platform shows more than 25."""

@@ -10,7 +10,7 @@ from gateway.commands.registry import Call, CommandSpec, Handler, Outcome, Reply
 from gateway.commands.tools.connections import ConnectionCommands
 from gateway.outbound.buttons import stand_for
 from gateway.texts import general
-from gateway.texts.tools import mcp as texts
+from gateway.texts import mcp as texts
 
 
 class McpCommands:

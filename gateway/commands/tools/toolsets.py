@@ -13,8 +13,8 @@ from agent_core.tools.toolbox import Toolbox
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.errors import find_nearest
 from gateway.outbound.buttons import stand_for
-from gateway.texts.tools import agents as agent_texts
-from gateway.texts.tools import toolsets as texts
+from gateway.texts import agents as agent_texts
+from gateway.texts import tools as texts
 
 _FOREIGN = re.compile(r"[A-Za-z0-9_-]+__[A-Za-z0-9_-]+")
 """The form of the name of an MCP server's tool, which can be switched off while its server is away.

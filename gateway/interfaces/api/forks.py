@@ -15,7 +15,7 @@ from gateway.app.lifecycle import Gateway
 from gateway.conversion import CONSOLE, name_program
 from gateway.errors import Declined
 from gateway.interfaces.api.requests import Question
-from gateway.texts.console import turns as texts
+from gateway.texts import turns as texts
 from gateway.turns.client_calls import Client
 
 _FORK = re.compile(rf"program:\d+/{CONSOLE}/fork-", re.ASCII)

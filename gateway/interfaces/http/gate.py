@@ -29,8 +29,8 @@ from gateway.interfaces.api.responses import (
 from gateway.interfaces.http.logins import SECONDS, Logins
 from gateway.interfaces.http.page_data import read_languages
 from gateway.interfaces.pages.rendering import render_note
-from gateway.texts.console import access as texts
-from gateway.texts.console.pages import NOT_FOUND
+from gateway.texts import access as texts
+from gateway.texts.pages import NOT_FOUND
 
 OPEN_PATHS = frozenset({"/health"})
 """Paths that need neither token nor login."""

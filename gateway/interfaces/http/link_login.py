@@ -13,7 +13,7 @@ from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.http.gate import LOGIN_PATH, Gate, give_cookie
 from gateway.interfaces.http.logins import Logins
 from gateway.interfaces.pages.rendering import NOBODY, render, render_note
-from gateway.texts.console import access as texts
+from gateway.texts import access as texts
 
 _MOST_BYTES = 4096
 _START = "/today"

@@ -28,8 +28,8 @@ from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.api.streams import ALIVE, end_with_error, grow, write_event
 from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing, parse_number
 from gateway.people.console_access.reading import ReadingConsent, end_reading
-from gateway.texts.console import pages as texts
-from gateway.texts.console import turns as turn_texts
+from gateway.texts import pages as texts
+from gateway.texts import turns as turn_texts
 from gateway.turns.client_calls import Client
 
 _PAGE, _HITS = 30, 20

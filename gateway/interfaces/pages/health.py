@@ -15,9 +15,9 @@ from agent_core.state.queues import dead_letters, incidents, tasks
 from gateway.home import BACKUPS, DATABASE
 from gateway.interfaces.health import examine
 from gateway.interfaces.pages.views import Fields, Look
-from gateway.texts.console import health as texts
+from gateway.texts import health as texts
+from gateway.texts.health import describe_incident
 from gateway.texts.job_results import describe_run
-from gateway.texts.operations.alerts import describe_incident
 
 _MOST = 5
 _SAMPLE = 500

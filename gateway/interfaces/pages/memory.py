@@ -19,9 +19,9 @@ from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing
 from gateway.operations.memory import undo
 from gateway.people.admission import LOCAL_PLATFORM
 from gateway.people.owners import LOCAL_CHAT, find_direct_chat
-from gateway.texts import approvals
-from gateway.texts.console import pages as texts
-from gateway.texts.learning import notices, profile
+from gateway.texts import approvals, profile
+from gateway.texts import learning as notices
+from gateway.texts import pages as texts
 from gateway.turns.proposals import (
     ACCEPT,
     CHOICES,

@@ -24,8 +24,8 @@ from agent_core.localization import (
 from agent_core.state.people.people import Person
 from agent_core.tools.clock import local_time
 from agent_core.tools.time_zones import name_zone
-from gateway.texts.console import access, states
-from gateway.texts.console import pages as texts
+from gateway.texts import access, states
+from gateway.texts import pages as texts
 from gateway.texts.general import name_role
 from gateway.texts.job_results import name_run_state
 from gateway.texts.jobs import IN_ZONE

@@ -13,7 +13,7 @@ from agent_core.state.conversations import transcripts, turns
 from agent_core.state.engine.database import Connection
 from gateway.interfaces.pages.views import Fields, Look, Missing
 from gateway.operations.turns import build_prompt_of_now, compare_replay
-from gateway.texts.console import turns as texts
+from gateway.texts import turns as texts
 
 _ORDER: tuple[Source, ...] = (
     *("tools", "identity", "memory", "files"),

@@ -47,8 +47,8 @@ from gateway.interfaces.pages.usage.views import show_everyone
 from gateway.interfaces.pages.views import Look, Missing, View
 from gateway.operations.logins import find_owner
 from gateway.outbound.event_feed import EventFeed, read_cursor
-from gateway.texts.console import access
-from gateway.texts.console import pages as texts
+from gateway.texts import access
+from gateway.texts import pages as texts
 
 _VIEWS: dict[str, tuple[str, View]] = {
     "/today": ("today.html", today.show),

@@ -27,12 +27,12 @@ from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.contexts import find_zone_of
 from gateway.interfaces.pages.rendering import render
 from gateway.interfaces.pages.views import Fields, Look, Missing
+from gateway.texts import learning as notices
+from gateway.texts import pages as texts
 from gateway.texts.attachments import SPEECH_BUTTONS
-from gateway.texts.console import pages as texts
-from gateway.texts.console.people import YOUR_ACCOUNTS
-from gateway.texts.console.webhooks import WEBHOOKS
 from gateway.texts.general import VERBOSITIES
-from gateway.texts.learning import notices
+from gateway.texts.people import YOUR_ACCOUNTS
+from gateway.texts.webhooks import WEBHOOKS
 
 _MODEL, _LEARNING = "model", "learning"
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")

@@ -23,9 +23,9 @@ from gateway.errors import Declined
 from gateway.interfaces.pages import charts
 from gateway.interfaces.pages.views import Fields, Look, Missing
 from gateway.operations.skills import list_skills, list_versions_of, show_skill
-from gateway.texts.console import pages as page_texts
-from gateway.texts.console import skills as texts
-from gateway.texts.console import states
+from gateway.texts import pages as page_texts
+from gateway.texts import skills as texts
+from gateway.texts import states
 
 _MOST, _MOST_CHANGES = 20, 50
 """Most versions, and most changes of state, on a page; the page counts the others."""

@@ -10,7 +10,7 @@ from agent_core.state.queues import person_events
 from gateway.errors import Declined
 from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing
-from gateway.texts.console import pages as texts
+from gateway.texts import pages as texts
 from gateway.texts.usage import describe_charged
 from gateway.turns.proposals import list_held, list_refused
 

@@ -13,7 +13,7 @@ from agent_core.state.conversations.usage import QuotaUsage
 from agent_core.state.engine.database import Connection
 from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing
 from gateway.interfaces.timelines import find_starts
-from gateway.texts.console import turns as texts
+from gateway.texts import turns as texts
 from gateway.texts.usage import describe_charged
 
 _PAGE = 30

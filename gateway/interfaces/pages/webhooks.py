@@ -15,7 +15,7 @@ from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.pages.rendering import render
 from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing
 from gateway.operations import webhooks as operations
-from gateway.texts.console import webhooks as texts
+from gateway.texts import webhooks as texts
 
 _DELIVERIES = 5
 _MOST_BYTES = 32_000

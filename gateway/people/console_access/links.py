@@ -7,7 +7,7 @@ from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import audit, browser_logins
 from agent_core.state.people.audit import AuditEntry
-from gateway.texts.console import access
+from gateway.texts import access
 
 LINK_MINUTES = 10
 """Minutes until a link expires; a person who asks for one has the browser at hand."""

@@ -14,7 +14,7 @@ from agent_core.state.queues.outbox import OutboxRow
 from gateway.errors import Declined
 from gateway.outbound.questions import Answerer, Outcome, Questions, make_secret
 from gateway.people.owners import find_direct_chat
-from gateway.texts.console import access
+from gateway.texts import access
 
 READING_HOURS = 24
 """Hours until a consent ends; then an owner can ask again."""

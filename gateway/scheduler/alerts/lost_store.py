@@ -15,7 +15,7 @@ from agent_core.state.people.people import Person
 from gateway import conversion
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.people.owners import find_direct_chat
-from gateway.texts.operations.alerts import LOST_STORE
+from gateway.texts.health import LOST_STORE
 
 _log = logging.getLogger(__name__)
 

@@ -22,7 +22,7 @@ from gateway.scheduler.alerts.conditions import (
     Measured,
     find_conditions,
 )
-from gateway.texts.operations.alerts import describe_alert
+from gateway.texts.health import describe_alert
 
 _log = logging.getLogger(__name__)
 

@@ -1,7 +1,7 @@
 """Notices about MCP servers."""
 
 from agent_core.tools.mcp.pins import Judged
-from gateway.texts.tools.mcp import describe_waiting
+from gateway.texts.mcp import describe_waiting
 
 
 def test_a_notice_names_a_few_tools_and_counts_the_others() -> None:

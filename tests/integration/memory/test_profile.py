@@ -6,7 +6,7 @@ from pathlib import Path
 
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger
-from gateway.texts.learning import profile
+from gateway.texts import profile
 from tests.fakes.model import FakeModel, Gate, ask, call, say
 from tests.integration.harness import running
 from tests.integration.memory.test_learning import learning, read_profile, reviewed

@@ -26,7 +26,7 @@ from agent_core.transcript import ToolCallPart
 from gateway.app.mcp_file import add_mcp_server
 from gateway.app.timings import Timings
 from gateway.texts import approvals
-from gateway.texts.tools import mcp as mcp_texts
+from gateway.texts import mcp as mcp_texts
 from tests.agent_core.execution.backends import needs_bubblewrap
 from tests.agent_core.skills.test_catalog import write_skill
 from tests.agent_core.tools.mcp.conftest import PREFIXES

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import Declined, Mistaken
-from gateway.texts.operations.webhooks import DEAD_WEBHOOK
+from gateway.texts.webhooks import DEAD_WEBHOOK
 from tests.emulators.receiver import Plan, Receiver
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say

@@ -22,7 +22,7 @@ from agent_core.state.jobs.job_runs import RunState
 from agent_core.state.jobs.jobs import Job
 from agent_core.tools.clock import local_time
 from gateway.interfaces.pages.views import Fields, Look
-from gateway.texts.console import jobs as texts
+from gateway.texts import jobs as texts
 
 _OF_MONTH, _OF_WEEK = (2, 6), (12, 40)
 """Most lines of a day: of one job, and of all jobs. A job with more runs gets a single line."""

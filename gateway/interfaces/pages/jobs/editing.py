@@ -24,8 +24,7 @@ from gateway.interfaces.pages.views import Fields, Look, Missing, parse_number
 from gateway.jobs.places import name_places
 from gateway.operations import jobs as operations
 from gateway.people.admission import UNATTENDED
-from gateway.texts import jobs as job_texts
-from gateway.texts.console import jobs as texts
+from gateway.texts import jobs as texts
 from gateway.texts.general import name_platform
 
 _MOST_BYTES = 64_000
@@ -106,7 +105,7 @@ def _describe(
     return {
         "job": job,
         "outline": operations.outline(connection, job),
-        "body": job_texts.show_body(job),
+        "body": texts.show_body(job),
         "values": known | {name: value for name, value in given.items() if name in known},
         "kind": asked if asked in _SCHEDULES else kind,
         "schedules": _SCHEDULES,
@@ -200,5 +199,5 @@ def _explain(error: Declined | Mistaken) -> str:
     """Explain why a job was not changed, in the same words as the chat."""
     cause = error.__cause__
     if isinstance(cause, InvalidJob):
-        return job_texts.describe_invalid(cause)
-    return job_texts.describe_invalid(InvalidJob(str(error))) if cause else str(error)
+        return texts.describe_invalid(cause)
+    return texts.describe_invalid(InvalidJob(str(error))) if cause else str(error)

@@ -9,7 +9,7 @@ from agent_core.state.jobs import jobs as stored
 from agent_core.state.jobs.jobs import Job
 from gateway.interfaces.pages.views import Fields, Look, Missing
 from gateway.operations import jobs as operations
-from gateway.texts.console import jobs as texts
+from gateway.texts import jobs as texts
 
 _RUNS, _DELETED = 5, 10
 _ACTS = {

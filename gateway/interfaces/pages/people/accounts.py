@@ -16,7 +16,7 @@ from gateway.interfaces.pages.rendering import render
 from gateway.interfaces.pages.views import Fields, Look, Missing
 from gateway.people.identity import Identity
 from gateway.people.merging import UnlinkRequest
-from gateway.texts.console import people as texts
+from gateway.texts import people as texts
 
 Joined = Mapping[tuple[str, str], int]
 """When accounts were linked, by platform and user id."""

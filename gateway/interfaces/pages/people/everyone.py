@@ -24,8 +24,8 @@ from gateway.interfaces.pages.people.accounts import describe_account
 from gateway.interfaces.pages.rendering import Viewer
 from gateway.interfaces.pages.views import Fields, Look
 from gateway.people.console_access.reading import is_asked
-from gateway.texts.console import people as texts
-from gateway.texts.console.usage import EVERYONES_USAGE
+from gateway.texts import people as texts
+from gateway.texts.usage import EVERYONES_USAGE
 
 _PAGE = 50
 

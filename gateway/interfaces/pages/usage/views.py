@@ -24,7 +24,7 @@ from gateway.interfaces.pages.usage.days import (
     report_caching,
 )
 from gateway.interfaces.pages.views import Fields, Look
-from gateway.texts.console import usage as texts
+from gateway.texts import usage as texts
 from gateway.texts.usage import LIMIT_SETTINGS, name_purpose
 
 By = Literal["model", "purpose", "person"]

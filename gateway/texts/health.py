@@ -7,7 +7,7 @@ from agent_core.localization import Plural, Text, format_date
 from agent_core.state.queues.incidents import Details, Incident
 from agent_core.tools.clock import local_time
 from gateway.texts import models
-from gateway.texts.console.states import name_platform
+from gateway.texts.states import name_platform
 
 _SEVERAL = Plural("{n} thing needs you:", "{n} things need you:")
 _ALL_WELL = Text("All is well again.")
@@ -54,6 +54,26 @@ _LONGEST_REASON = 300
 
 Describe = Callable[[str, Details, str], str]
 """Describes an incident by its subject and its details, with the reader's IANA time zone."""
+
+_ENDED: Mapping[str, Describe] = {
+    "platform": lambda subject, details, zone: _UP(platform=name_platform(subject)),
+    "model": lambda subject, details, zone: _MODEL_ANSWERS(model=subject),
+    "budget": lambda subject, details, zone: _BUDGET_RENEWED(),
+    "disk": lambda subject, details, zone: _DISK_FREE(),
+    "job": lambda subject, details, zone: _JOB_WORKS(title=details["title"]),
+    "backup": lambda subject, details, zone: _BACKUP_MADE(),
+    "queue": lambda subject, details, zone: (
+        _QUEUE_MOVES(platform=name_platform(subject)) if subject else _TASKS_RUN()
+    ),
+    "memory": lambda subject, details, zone: _MEMORY_READ(name=subject),
+}
+INCIDENTS = Text("Needs your attention")
+SINCE = Text("Since")
+DELAYS = Text("How long messages waited before they were sent")
+NOTHING_WAITS = Text("nothing waits")
+HALF_WITHIN = Text("Half of them within")
+MOST_WITHIN = Text("95 % of them within")
+LATE_WORK = Text("Background work waits since")
 
 
 def describe_alert(
@@ -119,16 +139,4 @@ _BEGAN: Mapping[str, Describe] = {
     "backup": lambda _, details, zone: _BACKUP(moment=_describe_moment(int(details["made"]), zone)),
     "queue": _describe_queue,
     "memory": lambda subject, details, zone: _MEMORY(name=subject, reason=details["reason"]),
-}
-_ENDED: Mapping[str, Describe] = {
-    "platform": lambda subject, details, zone: _UP(platform=name_platform(subject)),
-    "model": lambda subject, details, zone: _MODEL_ANSWERS(model=subject),
-    "budget": lambda subject, details, zone: _BUDGET_RENEWED(),
-    "disk": lambda subject, details, zone: _DISK_FREE(),
-    "job": lambda subject, details, zone: _JOB_WORKS(title=details["title"]),
-    "backup": lambda subject, details, zone: _BACKUP_MADE(),
-    "queue": lambda subject, details, zone: (
-        _QUEUE_MOVES(platform=name_platform(subject)) if subject else _TASKS_RUN()
-    ),
-    "memory": lambda subject, details, zone: _MEMORY_READ(name=subject),
 }

@@ -1,4 +1,4 @@
-"""Sentences of the page about outgoing webhooks."""
+"""Sentences about outgoing webhooks."""
 
 from collections.abc import Mapping
 
@@ -53,3 +53,9 @@ ABOUT_ROTATE = Text(
 NO_UNDO = Text("An event that was sent can't be taken back.")
 ACTION = Text("{action}: {name}")
 DETAILS = Text("Details in English: {reason}.")
+
+
+DEAD_WEBHOOK = Text(
+    "Your webhook **{name}** gets no more events. New ones wait until"
+    " `talaria webhooks resume {number}`. Details in English: “{reason}.”"
+)

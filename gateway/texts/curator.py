@@ -1,4 +1,4 @@
-"""Sentences about the curator: what it did, what it proposes, and what became of that."""
+"""Sentences about the curator and about tests of skills: what was done, and what is proposed."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -7,6 +7,8 @@ from agent_core.localization import Plural, Text, format_date, join_list
 from agent_core.memory.approval import fence, show_changes, show_difference
 from agent_core.skills.curation.record import Merge, Proposal, ProposalState
 from agent_core.skills.curation.snapshot import RestoredSnapshot
+from agent_core.skills.decline import Decline
+from agent_core.skills.evaluation.record import Run
 from agent_core.state.memory.ledger import Change, LedgerEntry
 from agent_core.state.memory.skills import SkillState
 from agent_core.tools.clock import local_time
@@ -91,6 +93,27 @@ _FRESH = Text("- {date}: {name} is in use again.")
 _WRITTEN = Text("- {date}: {name} got a text that you accepted.")
 _UNDO_HINT = Text("/curator restore brings back the skills from before the newest change.")
 _DAYS = re.compile(r"not used for (\d+) days")
+
+_COUNTS = Text(
+    "With it, {done} of {count} of your earlier requests came out right; without it, {number} did."
+)
+_PASSED = Text("The skill {name} passed its test, so I use it on my own from now on. {counts}")
+_FAILED = Text(
+    "The skill {name} failed its test, so it stays a draft. {counts} You can still start it with"
+    " /{name}."
+)
+_ROLLED_BACK = Text(
+    "I returned the skill {name} to version {number}, because the newer one failed its test."
+    " {counts} An owner can take this back with `talaria skills undo {id}`."
+)
+_WENT_BADLY = Text(
+    "I returned the skill {name} to version {number}, because {count} of {total} uses of the newer"
+    " one went badly. An owner can take this back with `talaria skills undo {id}`."
+)
+_DRAFT_AGAIN = Text(
+    "The skill {name} is a draft again, because {count} of {total} uses went badly. You can still"
+    " start it with /{name}. An owner can take this back with `talaria skills undo {id}`."
+)
 
 
 def describe_status(last: int | None, following: int | None, waiting: int, zone: str) -> str:
@@ -210,3 +233,36 @@ def _describe_change(name: str, row: LedgerEntry, zone: str) -> str:
 
 def _name(names: Iterable[str]) -> str:
     return join_list([*names])
+
+
+def describe_passed(name: str, runs: Sequence[Run]) -> str:
+    """Tell that a draft passed its test."""
+    return _PASSED(name=name, counts=_count(runs))
+
+
+def describe_failed(name: str, runs: Sequence[Run]) -> str:
+    """Tell that a draft failed its test."""
+    return _FAILED(name=name, counts=_count(runs))
+
+
+def describe_rolled_back(name: str, version: int, runs: Sequence[Run], row: int) -> str:
+    """Tell that a text failed its test, and which version the skill has again."""
+    return _ROLLED_BACK(name=name, number=version, counts=_count(runs), id=row)
+
+
+def describe_decline(done: Decline) -> str:
+    """Tell what was done about a skill that goes badly, and why."""
+    sentence = _WENT_BADLY if done.version else _DRAFT_AGAIN
+    return sentence(
+        name=done.name,
+        number=done.version,
+        count=done.bad,
+        total=done.good + done.bad,
+        id=done.row.id,
+    )
+
+
+def _count(runs: Sequence[Run]) -> str:
+    good = [run.arm for run in runs if run.passed]
+    count = len({run.case for run in runs})
+    return _COUNTS(done=good.count("with"), number=good.count("without"), count=count)

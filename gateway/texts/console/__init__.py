@@ -1,1 +1,0 @@
-"""Sentences of the pages of the console."""

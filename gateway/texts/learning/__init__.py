@@ -1,1 +1,0 @@
-"""Sentences about what the assistant learns from finished turns."""

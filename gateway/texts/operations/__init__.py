@@ -1,1 +1,0 @@
-"""Sentences for the owners about the running gateway."""

@@ -1,1 +1,0 @@
-"""Texts about tools: what the assistant does, and what it asks before."""

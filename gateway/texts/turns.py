@@ -1,0 +1,134 @@
+"""Sentences about turns: their steps, what a restart interrupted, and their pages."""
+
+from collections.abc import Mapping, Sequence
+
+from adapters.messages import Step, StepState
+from agent_core.agent.replay.context_report import Source
+from agent_core.localization import Plural, Text
+from agent_core.state.conversations.transcripts import WaitKind
+
+ATTEMPTS = Text("Attempts")
+WAITS: Mapping[WaitKind, Text] = {
+    "queue": Text("Waited for its turn"),
+    "approval": Text("Waited for an approval"),
+    "answer": Text("Waited for an answer"),
+    "model": Text("Waited for the model, and tried again"),
+}
+FORK = Text("Fork from here")
+FORK_OF = Text("Fork: {title}")
+ORIGIN = Text("What came before, in the conversation that this one was forked from")
+REMOVE_FORK = Text("Remove this conversation")
+IS_REMOVED = Text(
+    "This conversation is removed: lists and search leave it out. It stays stored until you bring"
+    " it back or forget it."
+)
+BRING_IT_BACK = Text("Bring it back")
+BRING_BACK_NAMED = Text("Bring it back: {title}")
+REMOVED_FORKS = Text("Removed conversations")
+REMOVED_FIRST = Text("this conversation is removed. Bring it back first.")
+NO_FORK = Text("only a conversation that was forked can be removed.")
+STILL_RUNNING = Text("the answer is not complete yet. Remove the conversation once it is.")
+STILL_ANSWERING = Text("the answer is not complete yet. Fork it once it is.")
+BY_SOURCE = Text("Prompt by source, and replay")
+REPLAY_OF = Text("Prompt and replay")
+ABOUT_SOURCES = Text(
+    "What the model has read at the end of this turn, in tokens, about. A cache holds the beginning"
+    " of a request."
+)
+SOURCE, SHARE = Text("Source"), Text("Share")
+SOURCES: Mapping[Source, Text] = {
+    "identity": Text("Instructions"),
+    "memory": Text("Memory"),
+    "files": Text("Context files"),
+    "tools": Text("Tools"),
+    "summary": Text("Summary of older messages"),
+    "talk": Text("Messages"),
+    "outputs": Text("Tool results"),
+}
+ALL_CALLS = Plural(
+    "{n:,} model call read {read:,} tokens, {cached:,} of them from a cache.",
+    "{n:,} model calls read {read:,} tokens, {cached:,} of them from a cache.",
+)
+REPLAY = Text("Replay")
+ABOUT_REPLAY = Text("The requests are rebuilt from the database. Nothing runs again.")
+VERDICTS: Mapping[str, Text] = {
+    "identical": Text("Identical: each request has the fingerprint of what was sent."),
+    "differs": Text("Request {number} differs from what was sent."),
+    "fewer": Text("The replay ended before request {number}."),
+    "not_noted": Text("Request {number} can't be compared: no fingerprint was recorded."),
+}
+RESUMED = Text("The turn resumed after a crash; the replay does not repeat that.")
+MEMORY_OF_NOW = Text("With what is remembered now")
+SAME_PROMPT = Text("The prompt would be the same.")
+OTHER_PROMPT = Text("The prompt would differ:")
+NOTHING_TO_REPLAY = Text(
+    "There is nothing to replay: no model answered, or the prompt was deleted."
+)
+
+
+_TOOLS = {
+    "ask": Text("Waiting for an answer"),
+    "delegate_task": Text("Helpers are working"),
+    "execute_code": Text("Running code"),
+    "memory": Text("Updating memory"),
+    "patch": Text("Changing a file"),
+    "read_file": Text("Reading a file"),
+    "recall": Text("Searching conversations"),
+    "schedule": Text("Managing jobs"),
+    "search_files": Text("Searching files"),
+    "send_file": Text("Writing a file"),
+    "send_message": Text("Sending a message"),
+    "settings": Text("Changing settings"),
+    "terminal": Text("Running a command"),
+    "todo": Text("Planning"),
+    "write_file": Text("Writing a file"),
+}
+_OTHER_TOOL = Text("Using {name}")
+HELPERS = Text("Helpers are working: {done} of {total} done")
+_STEP_INDICATORS: dict[StepState, str] = {"running": "⏳", "done": "✓", "failed": "✗"}
+_STEP = Text("{sign} {title}… ({seconds} s)")
+_PLAN = Text("{number} of {total}: {title}")
+_PLAN_DONE = Text("All {total} steps are done")
+_PLAN_TITLE = 80
+"""Characters of a step that fit into a status line."""
+
+_DOUBT = Text("I was restarted during this step and don't know whether it took effect: {action}")
+_MORE = Plural("The same is true of {n:,} more step.", "The same is true of {n:,} more steps.")
+_MOST_NAMED = 3
+
+
+def describe_tool(name: str) -> str:
+    """Return the title of a tool's step."""
+    return _TOOLS[name]() if name in _TOOLS else _OTHER_TOOL(name=name)
+
+
+def describe_steps(steps: Sequence[Step], seconds: int, *, is_whole: bool) -> str:
+    """Describe the running step of a turn; with `is_whole`, list all its steps."""
+    if is_whole:
+        return "\n".join(f"{_STEP_INDICATORS[step.state]} {step.title}" for step in steps)
+    if not steps:
+        return ""
+    running = [step for step in steps if step.state == "running"]
+    title = (running or list(steps))[-1].title
+    return _STEP(sign=_STEP_INDICATORS["running"], title=title, seconds=seconds)
+
+
+def describe_progress(note: str) -> str:
+    """Return the title of a step that reports its progress."""
+    return note if len(note) <= _PLAN_TITLE else f"{note[: _PLAN_TITLE - 1]}…"
+
+
+def describe_plan(number: int, total: int, title: str) -> str:
+    """Describe the step of a plan at hand; "" without a plan."""
+    if not title:
+        return _PLAN_DONE(total=total) if total else ""
+    short = title if len(title) <= _PLAN_TITLE else f"{title[: _PLAN_TITLE - 1]}…"
+    return _PLAN(number=number, total=total, title=short)
+
+
+def describe_interrupted(actions: Sequence[str]) -> str:
+    """Name the steps whose outcome is unknown; "" without any."""
+    lines = [_DOUBT(action=action) for action in actions[:_MOST_NAMED]]
+    if len(actions) > _MOST_NAMED:
+        lines.append(_MORE(n=len(actions) - _MOST_NAMED))
+    return "\n".join(lines)
