@@ -25,7 +25,7 @@ from bench.retrieval.town import Talkers
 from gateway.app.lifecycle import Gateway
 from gateway.home import DATABASE
 from gateway.people.console_access.links import hash_secret
-from tests.agent_core.skills.test_catalog import write_text
+from tests.agent_core.skills.skill_folders import write_text
 
 VOCABULARY = tuple(Talkers(random.Random(4)).vocabulary)
 """The words of the messages beside English function words, most frequent first."""

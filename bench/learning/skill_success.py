@@ -19,7 +19,7 @@ from agent_core.skills.evaluation.record import Run
 from agent_core.skills.evaluation.replay import Replayer, Sandbox
 from agent_core.skills.evaluation.verdict import Verdict, judge_runs
 from agent_core.transcript import TextPart
-from tests.agent_core.skills.test_catalog import write_skill
+from tests.agent_core.skills.skill_folders import write_skill
 from tests.fakes.model import finish
 
 SKILLS: Mapping[str, str] = {

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from adapters.contract import ChatAdapter, Inlet
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, until
 
 
 @asynccontextmanager
@@ -25,10 +25,3 @@ async def started(
         async with asyncio.timeout(PATIENCE):
             with contextlib.suppress(asyncio.CancelledError):
                 await run
-
-
-async def until(condition: Callable[[], object]) -> None:
-    """Return once the condition holds. Raises `TimeoutError`."""
-    async with asyncio.timeout(PATIENCE):
-        while not condition():
-            await asyncio.sleep(0.005)

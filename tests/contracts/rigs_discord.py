@@ -10,7 +10,6 @@ from adapters.discord.adapter import DiscordAdapter
 from adapters.discord.settings import DiscordSettings
 from adapters.ids import Address, PlatformMessageId
 from adapters.messages import OutboundFile
-from tests.adapters.rig import until
 from tests.contracts.rig import (
     ABILITIES,
     CanShowSteps,
@@ -23,6 +22,7 @@ from tests.contracts.rig import (
 from tests.emulators import discord_faults as faults
 from tests.emulators.discord import DiscordEmulator
 from tests.emulators.discord_shapes import Sent
+from tests.patience import until
 
 ANNA, BEN, CLEO = 1, 2, 3
 _AT_GATEWAY = ("MESSAGE_CREATE", "MESSAGE_UPDATE", "INTERACTION_CREATE")

@@ -16,9 +16,9 @@ from adapters.abilities import (
 from adapters.errors import RateLimited, Unreachable, Unsure
 from adapters.ids import Address, PlatformMessageId
 from adapters.messages import OutboundFile
-from tests.adapters.rig import until
 from tests.contracts.rig import ABILITIES, Place, Rig, Trait
 from tests.fakes.chat import FakeChat, PlainChat, Shown
+from tests.patience import until
 
 
 class FakeRig:

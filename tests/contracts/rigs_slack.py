@@ -9,10 +9,10 @@ from adapters.ids import Address, PlatformMessageId
 from adapters.messages import OutboundFile
 from adapters.slack.adapter import SlackAdapter
 from adapters.slack.settings import SlackSettings
-from tests.adapters.rig import until
 from tests.contracts.rig import ABILITIES, CountsTogether, Place, Rig, Trait
 from tests.emulators import slack_faults as faults
 from tests.emulators.slack import SlackEmulator, SlackMessage
+from tests.patience import until
 
 ANNA = 7
 BERT, CLEO = 8, 9

@@ -9,12 +9,12 @@ from adapters.ids import Address, PlatformMessageId
 from adapters.messages import OutboundFile
 from adapters.telegram.adapter import TelegramAdapter
 from adapters.telegram.settings import TelegramSettings
-from tests.adapters.rig import until
 from tests.contracts.rig import ABILITIES, CanShowSteps, Place, Rig, SpellsCommands, Trait
 from tests.emulators import telegram_faults as faults
 from tests.emulators.telegram import TelegramEmulator
 from tests.emulators.telegram_media import document
 from tests.emulators.telegram_texts import Refusal
+from tests.patience import until
 
 ANNA = 7
 ROOM = -1_001_000_000_777

@@ -4,10 +4,10 @@ import pytest
 
 from adapters.abilities import CanAsk, CanEdit
 from adapters.messages import Button
-from tests.adapters.rig import until
 from tests.contracts.rig import Rig, running
 from tests.contracts.speech import able, message, read, read_press
 from tests.fakes.inlet import FakeInlet
+from tests.patience import until
 
 YES = Button(key="approve:AZ09_-:1", label="Yes, do it", style="good")
 NO = Button(key="deny:AZ09_-:1", label="No", style="danger")

@@ -7,14 +7,11 @@ import pytest
 from adapters.abilities import CanDelete, CanEdit, CanType
 from adapters.ids import EventId
 from adapters.messages import RawEvent
-from tests.adapters.rig import until
+from tests.contracts.long_text import LONG
 from tests.contracts.rig import Rig, running
 from tests.contracts.speech import able, message, need, read
 from tests.fakes.inlet import FakeInlet
-
-LONG = (
-    "A sentence of a few words. " * 400 + "\n\n```py\n" + "print('x')\n" * 600 + "```\n\nThe end."
-)
+from tests.patience import until
 
 
 async def test_what_a_person_writes_is_handed_over_and_read(rig: Rig, inlet: FakeInlet) -> None:

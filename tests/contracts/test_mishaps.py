@@ -5,10 +5,10 @@ import pytest
 from adapters.abilities import CanAsk, CanEdit, CanFetch, CanFind
 from adapters.errors import ChatGone, RateLimited, Unreachable, Unsure
 from adapters.messages import Button, InboundMessage, OutboundFile
-from tests.adapters.rig import until
 from tests.contracts.rig import Place, Rig, running
 from tests.contracts.speech import able, deliver, message, need, read
 from tests.fakes.inlet import FakeInlet
+from tests.patience import until
 
 
 async def texts(rig: Rig, inlet: FakeInlet, count: int) -> list[str]:

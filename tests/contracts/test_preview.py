@@ -1,9 +1,9 @@
 """What a platform would show of a text is told before anything is sent."""
 
 from adapters.abilities import CanPreview
+from tests.contracts.long_text import LONG
 from tests.contracts.rig import Rig
 from tests.contracts.speech import able
-from tests.contracts.test_conversation import LONG
 
 
 async def test_a_short_text_is_one_message_with_its_words(resting: Rig) -> None:

@@ -2,10 +2,10 @@
 
 from adapters.abilities import CanCount, CanDelete, CanReact
 from adapters.messages import EmojiReaction, RawEvent
-from tests.adapters.rig import until
 from tests.contracts.rig import Place, Rig
 from tests.contracts.speech import able, message, need, read
 from tests.fakes.inlet import FakeInlet
+from tests.patience import until
 
 
 async def test_a_mention_in_a_room_is_for_the_bot_and_is_answered_there(

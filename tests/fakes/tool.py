@@ -38,3 +38,10 @@ class FakeTool:
             return ToolResult(text=f"{self.spec.name} done {len(self.asked)}")
         finally:
             self.running -= 1
+
+
+def gives(result: ToolResult) -> Act:
+    async def act(arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+        return result
+
+    return act

@@ -17,7 +17,7 @@ from agent_core.state.conversations import approvals
 from agent_core.state.conversations.approvals import NewApproval
 from agent_core.state.engine.database import Database
 from agent_core.tools.policy.requests import USE_WITHIN
-from tests.agent_core.state.conversations.test_approvals import ANA, REQUESTS
+from tests.agent_core.state.conversations.approval_requests import ANA, REQUESTS
 
 
 @dataclass(frozen=True, slots=True)

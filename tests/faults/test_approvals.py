@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from agent_core.tools.policy.requests import USE_WITHIN
-from tests.agent_core.state.conversations.test_approvals import make_people
+from tests.agent_core.state.conversations.approval_requests import make_people
 from tests.databases import open_database
 from tests.faults.approval_player import Order
 from tests.faults.report import take_seed

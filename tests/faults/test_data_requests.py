@@ -1,14 +1,12 @@
 """A kill within `/forget` or `/export`: the next start completes it, and nothing stays."""
 
-import asyncio
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 
 import pytest
 
 from tests.faults.deployment import Deployment, Process
-from tests.patience import PATIENCE
+from tests.patience import until
 
 ANNA = 4711
 SAID = 22
@@ -24,12 +22,6 @@ POINTS = (
     "begin:scrub.done:1",
 )
 LINES = ("I'm on it", "Searching", "Deleting", "Packing")
-
-
-async def until(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not condition():
-            await asyncio.sleep(0.02)
 
 
 def count(deployment: Deployment, sql: str) -> int:

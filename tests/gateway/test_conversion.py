@@ -8,22 +8,19 @@ from hypothesis import strategies as st
 
 from adapters.ids import Address, PlatformMessageId, PlatformUserId
 from adapters.messages import InboundMessage, Quote, Sender
-from agent_core.ids import ConversationId, InboxId, OutboxId, PersonId
+from agent_core.ids import InboxId, OutboxId, PersonId
 from agent_core.names import name_given
-from agent_core.state.conversations.sessions import Conversation
-from agent_core.state.people.people import Person
 from agent_core.state.queues.outbox import OutboxRow
 from agent_core.transcript import Message, TextPart
 from gateway import conversion
-from gateway.conversion import Place, QueuedMessage
+from gateway.conversion import Place
 from gateway.media.readings import Unreadable
+from tests.gateway.queued_messages import ANA, NOON, pending
 
-ANA = Person(id=PersonId(1), slug="ana", name="Ana", role="member", time_zone=None)
 BEN = replace(ANA, id=PersonId(2), slug="ben", name="Ben")
 DIRECT = Address(chat_id="5", is_direct=True)
 ROOM = Address(chat_id="-5", is_direct=False)
 THREAD = replace(ROOM, thread_id="7")
-NOON = 1_790_000_000_000
 
 
 def inbound(text: str = "hello", **changes: object) -> InboundMessage:
@@ -36,18 +33,6 @@ def inbound(text: str = "hello", **changes: object) -> InboundMessage:
         sent_at=0,
     )
     return replace(message, **changes)  # type: ignore[arg-type]
-
-
-def pending(message: InboundMessage, *numbers: int) -> QueuedMessage:
-    return QueuedMessage(
-        inbox_ids=tuple(InboxId(number) for number in numbers or (1,)),
-        platform="telegram",
-        message=message,
-        person=ANA,
-        conversation=Conversation(
-            id=ConversationId(1), key="direct:1", person_id=PersonId(1), scope="p1"
-        ),
-    )
 
 
 def read(message: Message) -> tuple[str, str]:

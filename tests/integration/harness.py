@@ -20,7 +20,7 @@ from gateway.turns.presenter import PresenterTimings
 from tests.databases import place_database
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel
-from tests.patience import PATIENCE
+from tests.patience import until
 
 T = TypeVar("T")
 
@@ -36,10 +36,8 @@ class Harness:
     async def read(self, work: Callable[[Connection], T]) -> T:
         return await self.gateway.database.read(work)
 
-    async def until(self, is_so: Callable[[], bool]) -> None:
-        async with asyncio.timeout(PATIENCE):
-            while not is_so():
-                await asyncio.sleep(0.002)
+    async def until(self, is_so: Callable[[], object]) -> None:
+        await until(is_so)
 
     async def at_rest(self) -> None:
         """Return once the gateway has no work, except for scripts, which tests keep waiting."""

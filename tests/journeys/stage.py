@@ -30,7 +30,7 @@ from tests.emulators.telegram_cast import ANNA, BEN, FORUM, SUPERGROUP
 from tests.emulators.telegram_world import BotMessage
 from tests.integration.harness import is_settled
 from tests.journeys.accounts import Account, DiscordAccount, SlackAccount, TelegramAccount, asked
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, until
 
 TIMINGS = Timings(delivery=DeliveryTimings(first_pause=0.25, finish=0.5))
 """Shorter pauses of delivery than in use: an emulator applies soon what it was asked for."""
@@ -261,9 +261,7 @@ class Harness:
 
     async def until(self, is_so: Callable[[], object]) -> None:
         """Return once the condition holds. Raises `TimeoutError`."""
-        async with asyncio.timeout(PATIENCE):
-            while not is_so():
-                await asyncio.sleep(_POLL)
+        await until(is_so)
 
     async def at_rest(self) -> None:
         """Return once everything is answered and delivered, or waits for a retry."""

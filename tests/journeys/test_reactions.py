@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.agent_core.skills.test_catalog import write_skill
+from tests.agent_core.skills.skill_folders import write_skill
 from tests.emulators.telegram_cast import ANNA
 from tests.journeys.accounts import texts
 from tests.journeys.stage import Stage, calls

@@ -8,7 +8,7 @@ import pytest
 
 from adapters.messages import OutboundFile
 from gateway.texts import general, jobs
-from tests.agent_core.skills.test_catalog import write_skill
+from tests.agent_core.skills.skill_folders import write_skill
 from tests.emulators import slack_faults
 from tests.emulators.slack_shapes import Json
 from tests.emulators.streaming import text_answer

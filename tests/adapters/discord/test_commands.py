@@ -9,12 +9,12 @@ from adapters.discord import interactions
 from adapters.errors import ChatGone, RateLimited, Unsure
 from adapters.messages import Button, OutboundFile
 from tests.adapters.discord.rig import ANNA, Rig, direct, queued, room, running
-from tests.adapters.rig import until
 from tests.emulators import discord_faults as faults
 from tests.emulators.discord import DiscordEmulator
 from tests.emulators.discord_rules import Refusal
 from tests.emulators.discord_shapes import EPHEMERAL
 from tests.fakes.inlet import FakeInlet
+from tests.patience import until
 
 MENU = [
     MenuEntry(name="help", description="What I can do"),

@@ -18,10 +18,9 @@ from tests.adapters.discord.rig import (
     running,
     settings_for,
 )
-from tests.adapters.rig import until
 from tests.emulators.discord import DiscordEmulator
 from tests.fakes.inlet import FakeInlet
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, until
 
 
 async def test_a_broken_connection_is_resumed_and_nothing_is_missed(rig: Rig) -> None:

@@ -8,10 +8,9 @@ from adapters.discord.adapter import DiscordAdapter
 from adapters.errors import RateLimited, Unreachable, Unsure
 from adapters.messages import OutboundMessage
 from tests.adapters.discord.rig import ANNA, Rig, direct, queued, running
-from tests.adapters.rig import until
 from tests.emulators import discord_faults as faults
 from tests.emulators.discord import DiscordEmulator
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, until
 
 
 async def insist(adapter: DiscordAdapter, message: OutboundMessage) -> str:

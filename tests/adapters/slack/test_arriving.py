@@ -6,11 +6,11 @@ from adapters.abilities import MenuEntry
 from adapters.errors import ChatGone, RateLimited, Rejected, Unsure
 from adapters.ids import Address, PlatformMessageId, PlatformUserId
 from adapters.messages import Button, EmojiReaction, OutboundMessage, Presence
-from tests.adapters.rig import until
 from tests.adapters.slack.rig import ANNA, BERT, Rig, read, read_press, running, to
 from tests.emulators import slack_faults as faults
 from tests.emulators.slack import SlackEmulator
 from tests.fakes.inlet import FakeInlet
+from tests.patience import until
 
 YES = Button(key="yes", label="Yes")
 

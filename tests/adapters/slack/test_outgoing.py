@@ -7,7 +7,6 @@ from adapters.ids import Address, PlatformMessageId
 from adapters.messages import OutboundFile
 from adapters.slack.adapter import SlackAdapter
 from adapters.slack.render import TEXT_LIMIT
-from tests.adapters.rig import until
 from tests.adapters.slack.rig import (
     ANNA,
     BERT,
@@ -20,6 +19,7 @@ from tests.adapters.slack.rig import (
 from tests.emulators import slack_faults as faults
 from tests.emulators.slack import SlackEmulator
 from tests.fakes.inlet import FakeInlet
+from tests.patience import until
 
 TABLE = OutboundFile(name="table.csv", media_type="text/csv", data=b"a;b\n1;2\n")
 

@@ -6,11 +6,11 @@ from adapters.errors import Unreachable, Unsure
 from adapters.ids import PlatformMessageId
 from adapters.messages import Button, OutboundMessage, Step, StepState
 from adapters.slack.adapter import SlackAdapter
-from tests.adapters.rig import until
 from tests.adapters.slack.rig import ANNA, Rig, read, running, settings_for, to
 from tests.emulators import slack_faults as faults
 from tests.emulators.slack import SlackEmulator, SlackMessage
 from tests.fakes.inlet import FakeInlet
+from tests.patience import until
 
 STATES: tuple[StepState, ...] = ("running", "failed", "done")
 YES = Button(key="yes", label="Yes")

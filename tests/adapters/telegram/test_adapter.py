@@ -20,14 +20,13 @@ from adapters.errors import (
 from adapters.ids import PlatformMessageId
 from adapters.telegram.adapter import TelegramAdapter
 from adapters.telegram.settings import TelegramSettings
-from tests.adapters.rig import until
 from tests.adapters.telegram.rig import ANNA, ROOM, Rig, running, settings_for, to
 from tests.emulators import telegram_faults as faults
 from tests.emulators.telegram import TelegramEmulator
 from tests.emulators.telegram_faults import Fault
 from tests.emulators.telegram_texts import Refusal
 from tests.fakes.inlet import FakeInlet
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, until
 
 # Inbound
 

@@ -7,12 +7,12 @@ import pytest
 
 from adapters.errors import AdapterError, ChatGone, RateLimited, Rejected, Unreachable, Unsure
 from adapters.messages import Attachment, OutboundFile, OutboundMessage
-from tests.adapters.rig import until
 from tests.adapters.telegram.rig import ANNA, Rig, running, to
 from tests.emulators import telegram_faults as faults
 from tests.emulators.telegram import TelegramEmulator
 from tests.emulators.telegram_media import document, voice
 from tests.fakes.inlet import FakeInlet
+from tests.patience import until
 
 TABLE = OutboundFile(name="t.csv", media_type="text/csv", data=b"a;b\n")
 MOST = 1_000_000

@@ -1,9 +1,8 @@
 """The journal: one suite for the database's and the tests' own; then what only a disk can do."""
 
 import asyncio
-import threading
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from dataclasses import replace
 from typing import Protocol
 
@@ -22,6 +21,7 @@ from agent_core.state.queues import inbox
 from agent_core.tools.contract import ToolResult
 from agent_core.tools.results import add_image, add_pdf
 from agent_core.transcript import Message, ToolResultPart, user_message
+from tests.agent_core.agent.busy_writer import busy
 from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
 from tests.emulators.pictures import make_png
 from tests.fakes.journal import FakeJournal
@@ -201,24 +201,6 @@ async def test_an_answer_is_paid_for_when_its_turn_is_stopped(store: StoreRig) -
     store.journal.note_answer(ANSWER)
     store.journal.interrupt()
     assert await store.paid() == 1
-
-
-@asynccontextmanager
-async def busy(database: Database) -> AsyncIterator[None]:
-    """Keep the writer at work, so that nothing else is written until the end of the block."""
-    done, working = threading.Event(), threading.Event()
-
-    def work(connection: Connection) -> None:
-        working.set()
-        assert done.wait(10)
-
-    task = asyncio.create_task(database.write("busy", work))
-    assert await asyncio.to_thread(working.wait, 10)
-    try:
-        yield
-    finally:
-        done.set()
-        await task
 
 
 async def cut_short(database: Database, record: Coroutine[object, object, None]) -> None:

@@ -20,7 +20,7 @@ from agent_core.tools.toolbox import Toolbox
 from agent_core.tools.workspace.catalog import make_workspace_tools
 from agent_core.transcript import ToolResultPart
 from tests.agent_core.execution.backends import MEGABYTE
-from tests.agent_core.skills.test_catalog import write_skill
+from tests.agent_core.skills.skill_folders import write_skill
 from tests.fakes.model import FakeModel, Play, ask, call, say
 
 pytestmark = pytest.mark.process

@@ -11,8 +11,8 @@ from agent_core.skills.catalog import SkillCatalog
 from agent_core.skills.tools.workspace_copy import copy_files
 from tests.agent_core.execution.backends import MEGABYTE
 from tests.agent_core.skills.bundled.scripts import SCRIPTS
-from tests.agent_core.skills.test_catalog import write_skill
-from tests.agent_core.tools.test_toolbox import CONTEXT
+from tests.agent_core.skills.skill_folders import write_skill
+from tests.agent_core.tools.toolbox_calls import CONTEXT
 
 pytestmark = pytest.mark.process
 

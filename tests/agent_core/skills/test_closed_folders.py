@@ -11,7 +11,7 @@ import pytest
 from agent_core.agent.named.folder import AgentFolder
 from agent_core.skills.catalog import SkillCatalog
 from tests.agent_core.execution.plain_user import drop_rights_over_files
-from tests.agent_core.skills.test_catalog import write_skill
+from tests.agent_core.skills.skill_folders import write_skill
 
 T = TypeVar("T")
 

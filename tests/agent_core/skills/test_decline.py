@@ -22,8 +22,8 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.memory import skill_uses, skills
 from agent_core.state.memory.ledger import Origin
 from agent_core.state.memory.skill_uses import Outcome
-from tests.agent_core.skills.test_catalog import write_skill
-from tests.agent_core.skills.test_changes import Home, compose, opened
+from tests.agent_core.skills.ledger_home import Home, compose, opened
+from tests.agent_core.skills.skill_folders import write_skill
 from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
 
 TESTS = Origin(actor="tests", now=900)

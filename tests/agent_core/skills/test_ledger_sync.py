@@ -26,7 +26,7 @@ from agent_core.skills.snapshots import is_whole, read_snapshot, write_back
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import blocks, ledger, skill_changes, skills
 from agent_core.state.memory.ledger import Change, LedgerEntry, Origin
-from tests.agent_core.skills.test_catalog import write_skill, write_text
+from tests.agent_core.skills.skill_folders import write_skill, write_text
 from tests.agent_core.state.schema import MIGRATIONS, create_schema, migrate
 
 NOW = 1_000

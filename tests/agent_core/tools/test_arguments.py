@@ -9,7 +9,7 @@ from agent_core.ids import CallId
 from agent_core.tools.arguments import compile_schema, read_arguments
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import ToolCallPart
-from tests.agent_core.tools.test_toolbox import CONTEXT
+from tests.agent_core.tools.toolbox_calls import CONTEXT
 from tests.fakes.tool import FakeTool
 from tests.tables import await_each
 

@@ -21,7 +21,7 @@ from agent_core.tools.settings_tool import (
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import ToolCallPart
 from tests.agent_core.state.rows import add_person
-from tests.agent_core.tools.test_toolbox import CONTEXT
+from tests.agent_core.tools.toolbox_calls import CONTEXT
 from tests.databases import open_database
 
 ANN = Person(id=PersonId(1), slug="ann", name="Ann", role="member", time_zone=None)

@@ -8,35 +8,15 @@ from pathlib import Path
 import pytest
 
 from agent_core.errors import StoreFull, ToolArgumentError
-from agent_core.ids import CallId, ConversationId, TurnId
 from agent_core.tools.contract import RESULT_LIMIT, Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.secret_scan import SecretMask
 from agent_core.tools.toolbox import Toolbox, ToolSetup
-from agent_core.transcript import ToolCallPart, make_source
+from agent_core.transcript import make_source
 from tests.agent_core.agent.loop.rig import Rig
-from tests.agent_core.tools.contexts import make_context
+from tests.agent_core.tools.toolbox_calls import CONTEXT, run
 from tests.fakes.model import ask, call, say
-from tests.fakes.tool import Act, FakeTool
+from tests.fakes.tool import Act, FakeTool, gives
 from tests.patience import PATIENCE
-
-CONTEXT = make_context(
-    slug="ada", conversation_id=ConversationId(2), scope="p1", turn_id=TurnId(3), now=1_000
-)
-
-
-async def run(
-    toolbox: Toolbox, name: str = "look", arguments: str = "{}", context: ToolContext = CONTEXT
-) -> ToolResult:
-    return await toolbox.run(
-        ToolCallPart(call_id=CallId("c1"), name=name, arguments=arguments), context
-    )
-
-
-def gives(result: ToolResult) -> Act:
-    async def act(arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        return result
-
-    return act
 
 
 def raises(error: Exception) -> Act:

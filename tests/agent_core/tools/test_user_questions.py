@@ -12,8 +12,8 @@ from agent_core.tools.policy.requests import ApprovalRequest, Decision
 from agent_core.tools.toolbox import Toolbox
 from agent_core.tools.user_questions import Answer, AskTool, Proposal, QuestionPending, UserPrompt
 from agent_core.transcript import ToolCallPart
-from tests.agent_core.tools.test_toolbox import CONTEXT, gives
-from tests.fakes.tool import FakeTool
+from tests.agent_core.tools.toolbox_calls import CONTEXT
+from tests.fakes.tool import FakeTool, gives
 
 GOOD = '{"question": "Which?", "options": ["Red", "Blue"]}'
 

@@ -22,7 +22,7 @@ from gateway.texts.attachments import describe_attachment
 from tests.adapters.discord import raw
 from tests.adapters.slack import bodies
 from tests.adapters.telegram import updates
-from tests.gateway.test_conversion import ANA, NOON, pending
+from tests.gateway.queued_messages import ANA, NOON, pending
 from tests.tables import check_each
 
 ORDERS = (

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 
 import pypdf
 
+BINARY = bytes(range(256)) * 8
+
 
 def make_pdf(*pages: str, streams: Sequence[bytes] = ()) -> bytes:
     """A PDF with a line of text on each page; or with these compressed streams as pages."""
@@ -154,3 +156,8 @@ def make_tar(*members: tuple[tarfile.TarInfo, bytes], mode: str = "w:gz") -> byt
             info.size = len(data)
             archive.addfile(info, io.BytesIO(data))
     return out.getvalue()
+
+
+def box(brand: bytes) -> bytes:
+    """The first box of a file of this brand, such as `heic` or `isom`."""
+    return b"\0\0\0\x20ftyp" + brand + b"\0" * 20

@@ -1,7 +1,7 @@
 """A running dispatcher, and what becomes of its messages."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -17,9 +17,10 @@ from gateway.outbound.channel import CommandFormatter, Composer
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.timings import DeliveryTimings
 from tests.fakes.chat import FakeChat
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, until
 
 CHAT = name_chat(Address(chat_id="1", is_direct=True))
+OTHER = name_chat(Address(chat_id="2", is_direct=True))
 QUICK = DeliveryTimings(first_pause=0.01, finish=0.01)
 
 
@@ -100,10 +101,3 @@ async def delivering(
             raise _Over
     except* _Over:
         pass
-
-
-async def until(condition: Callable[[], object]) -> None:
-    """Return once the condition holds. Raises `TimeoutError`."""
-    async with asyncio.timeout(PATIENCE):
-        while not condition():
-            await asyncio.sleep(0.002)

@@ -16,7 +16,8 @@ from agent_core.state.queues import outbox
 from gateway.texts import general
 from tests.fakes.chat import FakeChat
 from tests.gateway.outbound.conftest import begin_turn, finalize, live_of, queued_message_of
-from tests.gateway.outbound.rig import CHAT, Delivery, MuteChat, delivering, until
+from tests.gateway.outbound.rig import CHAT, Delivery, MuteChat, delivering
+from tests.patience import until
 
 NO_PACE = Pace(chat_interval=0, edit_interval=0, per_second=0)
 

@@ -26,9 +26,9 @@ from gateway.outbound.live_message import LiveMessage
 from gateway.outbound.timings import DeliveryTimings
 from gateway.texts import general
 from tests.fakes.chat import FakeChat
-from tests.gateway.outbound.rig import CHAT, Delivery, delivering, until
+from tests.gateway.outbound.rig import CHAT, OTHER, Delivery, delivering
+from tests.patience import until
 
-OTHER = name_chat(Address(chat_id="2", is_direct=True))
 PLACE = Place(platform="fake", chat=CHAT)
 
 

@@ -24,8 +24,8 @@ from agent_core.state.queues import dead_letters, outbox, unreachable_chats
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from tests.fakes.chat import FakeChat
 from tests.gateway.outbound.conftest import begin_turn, finalize, live_of
-from tests.gateway.outbound.rig import CHAT, Delivery, MuteChat, delivering, until
-from tests.gateway.outbound.test_dispatcher import OTHER
+from tests.gateway.outbound.rig import CHAT, OTHER, Delivery, MuteChat, delivering
+from tests.patience import until
 
 pytestmark = pytest.mark.process
 

@@ -12,7 +12,8 @@ from agent_core.state.queues.outbox import NewOutboxMessage
 from gateway.outbound.live_message import LiveMessage
 from gateway.outbound.progress_lines import ProgressLines
 from tests.fakes.chat import FakeChat
-from tests.gateway.outbound.rig import CHAT, Delivery, MuteChat, delivering, until
+from tests.gateway.outbound.rig import CHAT, Delivery, MuteChat, delivering
+from tests.patience import until
 
 PLACE = NewOutboxMessage(platform="fake", chat=CHAT, body="")
 SEARCH = Progress(stage="search", done=40, total=100)

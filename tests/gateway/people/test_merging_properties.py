@@ -30,7 +30,7 @@ from agent_core.state.search import passages, search
 from agent_core.state.search.search import SearchFilter, Term
 from agent_core.transcript import Message, TextPart
 from gateway.people.merging import YES, AccountMerging, UnlinkRequest
-from tests.agent_core.state.lifecycle.test_merge_people import check_index
+from tests.agent_core.state.message_index import check_index
 from tests.agent_core.state.rows import PROMPT, add_person
 from tests.agent_core.state.schema import create_schema
 

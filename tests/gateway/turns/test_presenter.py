@@ -20,8 +20,8 @@ from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.turns.presenter import Presenter, PresenterTimings, choose_sign_pause
 from tests.databases import open_database
 from tests.fakes.chat import FakeChat
-from tests.gateway.outbound.rig import CHAT, delivering, until
-from tests.patience import PATIENCE
+from tests.gateway.outbound.rig import CHAT, delivering
+from tests.patience import PATIENCE, until
 
 
 @dataclass

@@ -19,7 +19,7 @@ from agent_core.state.people.people import NewAccount
 from agent_core.state.queues import incidents, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage
 from gateway.home import BACKUPS
-from tests.agent_core.skills.test_catalog import write_skill
+from tests.agent_core.skills.skill_folders import write_skill
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.interfaces.api_setup import (

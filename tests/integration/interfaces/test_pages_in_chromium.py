@@ -18,7 +18,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import jobs
 from agent_core.state.people import people, reading_consents
 from agent_core.state.people.people import NewAccount
-from tests.agent_core.skills.test_catalog import write_skill
+from tests.agent_core.skills.skill_folders import write_skill
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.canaries import Planter

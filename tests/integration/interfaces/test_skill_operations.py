@@ -21,7 +21,7 @@ from gateway.app.settings import load
 from gateway.errors import Declined
 from gateway.interfaces.cli.skills.evaluate import describe_test
 from gateway.interfaces.client import perform
-from tests.agent_core.skills.test_catalog import write_skill, write_text
+from tests.agent_core.skills.skill_folders import write_skill, write_text
 from tests.integration.interfaces.test_job_operations import add_people, find, write
 from tests.integration.jobs.test_skills import changes, names_in, take_over
 from tests.integration.processes import Done, talaria

@@ -8,7 +8,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.memory import blocks, ledger, skill_changes, skill_uses, skills
 from agent_core.state.memory.ledger import Change, Origin
 from agent_core.state.queues import skill_tests, tasks
-from tests.agent_core.skills.test_catalog import write_skill, write_text
+from tests.agent_core.skills.skill_folders import write_skill, write_text
 from tests.integration.interfaces.api_setup import ZEBRANA, Setup, find_named
 from tests.integration.interfaces.console_setup import browse, browse_as
 from tests.integration.interfaces.test_usage_pages import find_row, read

@@ -12,7 +12,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs
 from agent_core.state.jobs.jobs import DAMAGED, Job, Options
 from agent_core.state.people import delivery_targets
-from tests.agent_core.skills.test_catalog import write_skill
+from tests.agent_core.skills.skill_folders import write_skill
 from tests.fakes.model import ask, call, say
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running

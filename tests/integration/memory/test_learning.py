@@ -14,7 +14,7 @@ from agent_core.state.engine.database import Connection, now
 from agent_core.state.memory import ledger
 from agent_core.state.queues import reviews, tasks
 from gateway.texts import learning as notices
-from tests.agent_core.skills.test_catalog import write_skill
+from tests.agent_core.skills.skill_folders import write_skill
 from tests.fakes.chat import FakeChat, PrefixedChat
 from tests.fakes.model import FakeModel, Gate, ask, call, say
 from tests.integration.clock import GoingClock

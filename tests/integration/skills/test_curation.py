@@ -20,8 +20,8 @@ from agent_core.state.people import people
 from agent_core.state.queues import curations
 from gateway.people.owners import Notices
 from gateway.scheduler.skill_curator import Curator, SkillServices
-from tests.agent_core.skills.curation.test_snapshot import make
-from tests.agent_core.skills.test_catalog import write_skill
+from tests.agent_core.skills.curation.agent_skills import make
+from tests.agent_core.skills.skill_folders import write_skill
 from tests.fakes.model import FakeModel, Play, ask, call, say
 from tests.integration.accounts import ChatAccount
 from tests.integration.clock import Clock

@@ -14,7 +14,7 @@ from agent_core.state.queues import curations
 from gateway.texts import privacy
 from tests.agent_core.skills.curation import crashing
 from tests.agent_core.skills.curation.crashing import MERGED, MOMENTS
-from tests.agent_core.skills.test_catalog import write_skill
+from tests.agent_core.skills.skill_folders import write_skill
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.accounts import ChatAccount, count
 from tests.integration.clock import Clock

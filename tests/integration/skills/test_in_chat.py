@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from agent_core.tools.gate import PROPOSED
-from tests.agent_core.skills.test_catalog import write_skill, write_text
+from tests.agent_core.skills.skill_folders import write_skill, write_text
 from tests.fakes.model import Play, ask, call, say
 from tests.integration.harness import Harness, running
 from tests.integration.jobs.test_skills import changes, make_owner

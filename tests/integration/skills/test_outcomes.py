@@ -10,12 +10,13 @@ from agent_core.skills.usage import UsageFile, list_records
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import skill_uses
 from agent_core.state.queues import inbox
-from tests.agent_core.skills.test_catalog import write_skill
+from tests.agent_core.skills.skill_folders import write_skill
 from tests.fakes.model import FakeModel, Play, ask, call, say
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running
-from tests.integration.jobs.test_skills import START, ZONE, give_skills, over
-from tests.integration.jobs_support import give_job, greet, greeted
+from tests.integration.jobs.test_digests import give_skills
+from tests.integration.jobs.test_skills import START, ZONE
+from tests.integration.jobs_support import give_job, greet, greeted, over
 
 READ = ask(call("skill_view", '{"name": "tidy"}'))
 LEFT = "SELECT state, reason, payload FROM inbox WHERE event_id = 'left'"

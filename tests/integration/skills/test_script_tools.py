@@ -7,7 +7,7 @@ import pytest
 
 from agent_core.execution.local import find_bubblewrap
 from agent_core.skills.usage import list_records
-from tests.agent_core.execution.test_skill_tools import TALLY, write
+from tests.agent_core.execution.tally_skill import TALLY, write
 from tests.fakes.model import ask, call, say
 from tests.integration.harness import running
 from tests.integration.jobs_support import greet, greeted

@@ -21,10 +21,10 @@ from gateway.app.lifecycle import Gateway
 from gateway.app.settings import load
 from gateway.texts import general
 from tests.fakes.chat import FakeChat
-from tests.fakes.model import FakeModel, Play, ask, call, say
+from tests.fakes.model import FakeModel, Gate, Play, ask, call, say
 from tests.fakes.tool import FakeTool
 from tests.integration.harness import Harness, quick, running
-from tests.integration.turns.test_lanes import Gate, refuse, states
+from tests.integration.turns.test_lanes import refuse, states
 from tests.patience import PATIENCE
 
 NEVER = 600.0

@@ -28,7 +28,7 @@ from gateway.app.timings import Timings
 from gateway.texts import approvals
 from gateway.texts import mcp as mcp_texts
 from tests.agent_core.execution.backends import needs_bubblewrap
-from tests.agent_core.skills.test_catalog import write_skill
+from tests.agent_core.skills.skill_folders import write_skill
 from tests.agent_core.tools.mcp.conftest import PREFIXES
 from tests.emulators.sources import Sources
 from tests.fakes.chat import FakeChat

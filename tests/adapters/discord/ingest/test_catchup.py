@@ -14,11 +14,10 @@ from tests.adapters.discord.rig import (
     room,
     running,
 )
-from tests.adapters.rig import until
 from tests.emulators import discord_faults as faults
 from tests.emulators.discord import DiscordEmulator
 from tests.fakes.inlet import FakeInlet
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, until
 
 
 async def knows(api: DiscordEmulator, inlet: FakeInlet, *channels: int) -> None:

@@ -14,10 +14,10 @@ from adapters.discord.ingest.unmarked import REST, GuildListing, Rest, read_list
 from adapters.discord.snowflakes import snowflake_at
 from adapters.toolkit.text import Json
 from tests.adapters.discord.rig import ANNA, BEN, direct, queued, room, running
-from tests.adapters.rig import until
 from tests.emulators.discord import DiscordEmulator
 from tests.emulators.discord_faults import ERROR
 from tests.fakes.inlet import FakeInlet
+from tests.patience import until
 
 
 async def heard_before(api: DiscordEmulator, inlet: FakeInlet) -> tuple[int, int]:

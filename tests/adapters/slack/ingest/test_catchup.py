@@ -3,11 +3,11 @@
 import pytest
 
 from adapters.messages import RawEvent
-from tests.adapters.rig import until
 from tests.adapters.slack.rig import ANNA, BERT, Rig, read, running, to
 from tests.emulators import slack_faults as faults
 from tests.emulators.slack import SlackEmulator, SlackMessage
 from tests.fakes.inlet import FakeInlet
+from tests.patience import until
 
 
 def said(events: list[RawEvent]) -> list[str]:

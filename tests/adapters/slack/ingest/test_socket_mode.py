@@ -17,7 +17,6 @@ from adapters.slack.adapter import SlackAdapter
 from adapters.slack.api import Api
 from adapters.slack.ingest.socket_mode import SocketMode
 from adapters.slack.settings import SlackSettings
-from tests.adapters.rig import until
 from tests.adapters.slack.rig import (
     ANNA,
     Rig,
@@ -29,7 +28,7 @@ from tests.adapters.slack.rig import (
 from tests.emulators import slack_faults as faults
 from tests.emulators.slack import SlackEmulator
 from tests.fakes.inlet import FakeInlet
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, until
 
 
 async def test_the_configured_number_of_sockets_is_open(slack: SlackEmulator) -> None:

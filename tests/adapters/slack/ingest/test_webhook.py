@@ -14,7 +14,6 @@ from adapters.messages import Button
 from adapters.slack.adapter import SlackAdapter
 from adapters.slack.ingest.http_mode import PATH
 from adapters.toolkit.listener import MOST_CONNECTIONS
-from tests.adapters.rig import until
 from tests.adapters.slack.rig import (
     ANNA,
     read,
@@ -26,7 +25,7 @@ from tests.adapters.slack.rig import (
 from tests.emulators.slack import SlackEmulator
 from tests.emulators.slack_payloads import event_callback
 from tests.fakes.inlet import FakeInlet
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, until
 
 YES = Button(key="yes", label="Yes")
 

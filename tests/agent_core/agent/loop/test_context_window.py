@@ -1,45 +1,17 @@
 """A talk that is too long for its next call is made shorter first, and the turn goes on."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from agent_core.agent.loop.guards import Budget
 from agent_core.errors import ModelOverflow
-from agent_core.models.contract import ModelRequest, Usage
+from agent_core.models.contract import Usage
 from agent_core.transcript import Message, user_message
+from tests.agent_core.agent.loop.fake_space import SHORT, FakeSpace
 from tests.agent_core.agent.loop.rig import HELLO, Rig, shown
 from tests.fakes.model import ask, call, say
 from tests.fakes.tool import FakeTool
 
-SHORT = user_message("what was said, in short")
 TOO_LONG = [ModelOverflow("too long")]
-Answer = tuple[Message, ...] | ModelOverflow | None
-
-
-class FakeSpace:
-    """Answers as planned; once that is used up, everything fits."""
-
-    def __init__(self, *plan: Answer | Callable[[ModelRequest], Answer]) -> None:
-        self.plan = list(plan)
-        self.asked: list[tuple[int, bool]] = []
-        self.learned: list[tuple[str, Usage]] = []
-
-    async def fit(
-        self, request: ModelRequest, budget: Budget, *, is_refused: bool = False
-    ) -> tuple[Message, ...] | None:
-        self.asked.append((len(request.messages), is_refused))
-        answer = self.plan.pop(0) if self.plan else None
-        if callable(answer):
-            answer = answer(request)
-        if isinstance(answer, ModelOverflow):
-            raise answer
-        return answer
-
-    def limit_output(self, request: ModelRequest) -> ModelRequest:
-        return request
-
-    def learn(self, model: str, taken: Usage) -> None:
-        self.learned.append((model, taken))
 
 
 def sent(rig: Rig) -> list[Sequence[Message]]:

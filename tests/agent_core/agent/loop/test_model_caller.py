@@ -15,8 +15,8 @@ from agent_core.errors import (
 from agent_core.events import ModelFault, ModelOutage, TextGrew, TextReset, TurnEnded
 from agent_core.models.contract import TextDelta
 from agent_core.models.router import ModelPolicy
+from tests.agent_core.agent.loop.fake_space import SHORT, FakeSpace
 from tests.agent_core.agent.loop.rig import Rig, shown
-from tests.agent_core.agent.loop.test_context_window import SHORT, FakeSpace
 from tests.fakes.journal import FakeJournal
 from tests.fakes.model import Play, ask, call, say
 from tests.fakes.tool import FakeTool

@@ -9,16 +9,9 @@ from agent_core.agent.named.definition import KnownNames
 from agent_core.agent.named.folder import AgentFolder
 from agent_core.agent.prompt.compose import find_prompt_sources
 from agent_core.errors import AgentBroken, SkillMissing
+from tests.agent_core.agent.named.agent_folders import write
 
 KNOWN = KnownNames(models=("claude-a", "claude-b"), tools=("recall", "terminal", "memory"))
-
-
-def write(home: Path, name: str, table: str = "", soul: str = "You are {}.") -> Path:
-    place = home / "agents" / name
-    place.mkdir(parents=True)
-    place.joinpath("agent.toml").write_text(table)
-    place.joinpath("SOUL.md").write_text(soul.format(name))
-    return place
 
 
 def load(name: str) -> str:

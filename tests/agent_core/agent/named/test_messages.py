@@ -16,7 +16,7 @@ from agent_core.tools.contract import ToolContext, ToolResult
 from agent_core.tools.delegation import DelegateTool
 from agent_core.transcript import UntrustedSource
 from tests.agent_core.agent.bench import Bench
-from tests.agent_core.agent.named.test_agents import write
+from tests.agent_core.agent.named.agent_folders import write
 from tests.fakes.model import Play, ask, call, say
 from tests.fakes.tool import FakeTool
 

@@ -10,7 +10,7 @@ from agent_core.agent.quotas.background import call_in_background
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.state.conversations import usage
 from agent_core.state.engine.database import Database
-from tests.agent_core.agent.quotas.test_reservations import ASKED
+from tests.agent_core.agent.quotas.priced_request import ASKED
 from tests.agent_core.state.rows import add_person
 from tests.fakes.model import FakeModel, Gate, say
 from tests.fakes.quotas import quotas

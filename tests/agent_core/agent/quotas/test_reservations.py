@@ -9,13 +9,13 @@ from agent_core.agent.quotas.balance import DailyLimit
 from agent_core.agent.quotas.reservations import Quotas, Reservation
 from agent_core.errors import QuotaExceeded
 from agent_core.ids import PersonId
-from agent_core.models.contract import ModelRequest, Usage
+from agent_core.models.contract import Usage
 from agent_core.state.conversations import usage
 from agent_core.state.conversations.usage import ModelCall
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
-from agent_core.transcript import user_message
-from tests.agent_core.agent.test_journal import busy
+from tests.agent_core.agent.busy_writer import busy
+from tests.agent_core.agent.quotas.priced_request import ASKED
 from tests.agent_core.state.rows import add_person
 from tests.fakes.quotas import quotas
 from tests.patience import PATIENCE
@@ -25,14 +25,6 @@ NOON = 1_795_176_000_000
 DAY = 86_400_000
 MIDNIGHT = NOON + DAY // 2
 
-ASKED = ModelRequest(
-    model="good",
-    system="",
-    tools=(),
-    messages=(user_message("x" * 400),),
-    max_output_tokens=1000,
-)
-"""100 tokens: with `good` a call costs 10 to 1,125 micro-dollars, with `cheap` 1 to 113."""
 UNPRICED = replace(ASKED, model="llama")
 """A call is 100 to 1,100 tokens."""
 

@@ -10,7 +10,7 @@ import pytest
 from agent_core.agent.replay.formats import TrajectoryFormat
 from agent_core.agent.replay.trajectories import render_trajectory
 from agent_core.transcript import Message, TextPart
-from tests.agent_core.agent.replay.test_trajectories import TALK, answer, calling, result, user
+from tests.agent_core.agent.replay.talk import TALK, answer, calling, result, user
 
 datasets = pytest.importorskip("datasets", reason="the package datasets is not installed")
 

@@ -17,21 +17,12 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import skill_uses, skills
 from agent_core.state.queues.tasks import Task
 from agent_core.transcript import Message, TextPart, ToolCallPart, user_message
-from tests.agent_core.agent.review.test_reviewer import (
-    INSTRUCTIONS,
-    NOW,
-    VECTORS,
-    Rig,
-    distrust,
-    poison,
-    rig,
-)
-from tests.agent_core.skills.test_catalog import write_skill
+from tests.agent_core.agent.review.poison import INSTRUCTIONS, VECTORS, distrust, poison
+from tests.agent_core.agent.review.rig import NOW, Rig
+from tests.agent_core.skills.skill_folders import write_skill
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.fakes.quotas import quotas
 from tests.tables import check_each
-
-__all__ = ["rig"]  # a fixture
 
 OWN = "---\nname: tidy\n---\nSweep first.\nSweep again.\nThen mop.\n"
 LONG = "x" * 20_000

@@ -22,8 +22,8 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import skills
 from agent_core.state.memory.ledger import Origin
 from agent_core.transcript import ToolCallPart
-from tests.agent_core.skills.curation.test_snapshot import TEXT, make, read_text
-from tests.agent_core.skills.test_catalog import write_skill, write_text
+from tests.agent_core.skills.curation.agent_skills import TEXT, make, read_text
+from tests.agent_core.skills.skill_folders import write_skill, write_text
 from tests.databases import open_database
 
 UMBRELLA = TEXT.format(name="notes", body="Sort notes by date.\n\nFile notes by topic.")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from agent_core.errors import SkillConflict
-from agent_core.skills.catalog import SkillCatalog, list_skill_folders
-from agent_core.skills.changes import check_create, plan, write_planned
+from agent_core.skills.catalog import list_skill_folders
+from agent_core.skills.changes import write_planned
 from agent_core.skills.curation.snapshot import (
     RestoredSnapshot,
     list_snapshots,
@@ -18,11 +18,11 @@ from agent_core.skills.ledger_sync import archive_skill, note_loaded
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import skills
 from agent_core.state.memory.ledger import Origin
-from tests.agent_core.skills.test_catalog import write_skill, write_text
+from tests.agent_core.skills.curation.agent_skills import make, read_text
+from tests.agent_core.skills.skill_folders import write_skill, write_text
 from tests.databases import open_database
 
 DAY = 86_400_000
-TEXT = "---\nname: {name}\ndescription: Tidies things up.\n---\n{body}\n"
 
 
 @pytest.fixture
@@ -39,18 +39,6 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
     await opened.close()
 
 
-async def make(database: Database, folder: Path, name: str, actor: str = "turn:1") -> None:
-    """Write a skill as the agent or the curator does."""
-    catalog = SkillCatalog(folder)
-    change = check_create(catalog, name, TEXT.format(name=name, body="Do it."))
-
-    def work(connection: Connection) -> None:
-        assert plan(connection, catalog, change, Origin(actor=actor, now=5)) == 1
-        write_planned(connection, folder)
-
-    await database.write("test", work)
-
-
 async def restore(database: Database, folder: Path) -> RestoredSnapshot:
     def work(connection: Connection) -> RestoredSnapshot:
         done = restore_snapshot(connection, folder, Origin(actor="house", now=9 * DAY))
@@ -58,10 +46,6 @@ async def restore(database: Database, folder: Path) -> RestoredSnapshot:
         return done
 
     return await database.write("test", work)
-
-
-def read_text(folder: Path, name: str) -> str:
-    return (folder / name / "SKILL.md").read_text()
 
 
 async def test_restoring_brings_back_what_was_archived_and_what_was_changed(

@@ -20,7 +20,7 @@ from agent_core.skills.install.installs import (
 from agent_core.skills.install.sources import open_source
 from agent_core.skills.install.stage import find_staged, stage_skill
 from agent_core.state.engine.database import Database
-from tests.agent_core.skills.test_catalog import write_skill, write_text
+from tests.agent_core.skills.skill_folders import write_skill, write_text
 
 
 class Shelf:

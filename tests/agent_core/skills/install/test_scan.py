@@ -6,7 +6,7 @@ import pytest
 
 from agent_core.skills.install.contract import ScanReport
 from agent_core.skills.install.scan import scan_skill
-from tests.agent_core.skills.test_catalog import write_skill
+from tests.agent_core.skills.skill_folders import write_skill
 
 
 def scan(folder: Path, text: str, name: str = "scripts/run.sh", licence: str = "") -> ScanReport:

@@ -11,7 +11,7 @@ from agent_core.errors import SkillBroken, SkillConflict
 from agent_core.skills.install.contract import StagedSkill
 from agent_core.skills.install.sources import open_source
 from agent_core.skills.install.stage import find_staged, stage_skill
-from tests.agent_core.skills.test_catalog import write_skill
+from tests.agent_core.skills.skill_folders import write_skill
 
 ENVIRON = {"PATH": os.environ["PATH"], "HOME": "/nonexistent"}
 GIT = {

@@ -4,11 +4,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from agent_core.skills.catalog import SkillCatalog
+from agent_core.skills.catalog import SKILL_FILE, SkillCatalog
 from agent_core.skills.tools.directory import SkillDirectory
 from agent_core.state.engine.database import Database
 from agent_core.state.memory import skills
-from tests.agent_core.skills.test_catalog import SKILL_FILE, write_skill
+from tests.agent_core.skills.skill_folders import write_skill
 
 BUNDLED = sorted(one.name for one in SkillCatalog(Path("/nowhere")).list_all())
 TOPICS = ("invoice", "garden", "recipe", "budget", "travel", "fitness", "music", "photo")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.skills.catalog import MOST_BYTES, SkillCatalog
+from agent_core.skills.catalog import MOST_BYTES, SKILL_FILE, SkillCatalog
 from agent_core.skills.tools.directory import SkillDirectory
 from agent_core.skills.tools.toolset import make_skill_tools
 from agent_core.state.engine.database import Database
@@ -15,8 +15,8 @@ from agent_core.state.memory import skills
 from agent_core.tools.contract import ToolResult
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import make_source
-from tests.agent_core.skills.test_catalog import SKILL_FILE, write_skill
-from tests.agent_core.tools.test_toolbox import run
+from tests.agent_core.skills.skill_folders import write_skill
+from tests.agent_core.tools.toolbox_calls import run
 
 
 class Reader:

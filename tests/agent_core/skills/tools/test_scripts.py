@@ -13,9 +13,9 @@ from agent_core.skills.catalog import SkillCatalog
 from agent_core.skills.ledger_sync import record_text
 from agent_core.skills.tools.scripts import SkillScripts, name_tool, offers_scripts, read_script
 from agent_core.state.memory.ledger import Origin
-from tests.agent_core.execution.test_skill_tools import TALLY, list_by_name, opened, write
-from tests.agent_core.skills.tools.test_workspace_copy import LIMITS
-from tests.agent_core.tools.test_toolbox import CONTEXT
+from tests.agent_core.execution.tally_skill import TALLY, list_by_name, opened, write
+from tests.agent_core.skills.tools.sandbox_limits import LIMITS
+from tests.agent_core.tools.toolbox_calls import CONTEXT
 
 
 def idle(home: Path) -> Backend:

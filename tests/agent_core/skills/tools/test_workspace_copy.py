@@ -10,7 +10,6 @@ import pytest
 from agent_core.errors import WorkspaceError
 from agent_core.execution.contract import Backend
 from agent_core.execution.local import LocalBackend
-from agent_core.execution.sandbox import SandboxLimits
 from agent_core.ids import PersonId
 from agent_core.skills.agreements import agree
 from agent_core.skills.catalog import SkillCatalog
@@ -20,10 +19,9 @@ from agent_core.skills.tools.workspace_copy import copy_files
 from agent_core.state.engine.database import Database
 from agent_core.tools.contract import MemoryOwner
 from agent_core.tools.toolbox import Toolbox
-from tests.agent_core.skills.test_catalog import write_skill
-from tests.agent_core.tools.test_toolbox import CONTEXT, run
-
-LIMITS = SandboxLimits(memory=1, processes=1, file=20_000_000, workspace=40_000_000)
+from tests.agent_core.skills.skill_folders import write_skill
+from tests.agent_core.skills.tools.sandbox_limits import LIMITS
+from tests.agent_core.tools.toolbox_calls import CONTEXT, run
 
 
 class Shelf:

@@ -8,39 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_core.ids import CallId, ConversationId, PersonId, SessionId, TurnId
+from agent_core.ids import SessionId
 from agent_core.state.conversations import approvals
 from agent_core.state.conversations.approvals import NewApproval
-from agent_core.state.engine.database import Connection, Database
-from agent_core.state.people import people
-from agent_core.tools.policy.contract import Action
-from agent_core.tools.policy.requests import ApprovalRequest
+from agent_core.state.engine.database import Database
+from tests.agent_core.state.conversations.approval_requests import ANA, BEN, REQUESTS, make_people
 from tests.databases import open_database
 
-ANA, BEN = PersonId(1), PersonId(2)
 _LASTS = 100
 
 Step = tuple[str, int]
 
 
-def make_request(number: int) -> ApprovalRequest:
-    """One of some requests that differ in one field each."""
-    targets = ("a", "a", "b", "b")
-    action = Action(kind="send", target=targets[number % 4], place="x", is_outward=True)
-    return ApprovalRequest(
-        person_id=(ANA, BEN)[number % 2],
-        conversation_id=ConversationId(1),
-        turn_id=TurnId(1 + number // 4),
-        call_id=CallId("c"),
-        tool="post",
-        arguments="{}",
-        actions=(action,),
-        asked=(action,),
-        shown="a",
-    )
-
-
-REQUESTS = [make_request(number) for number in range(8)]
 STEPS = st.lists(
     st.tuples(st.sampled_from(("allow", "use", "use", "restart", "wait")), st.integers(0, 7)),
     min_size=4,
@@ -94,12 +73,6 @@ async def _play(path: Path, steps: list[Step]) -> None:
             if used:
                 over.add(digest)
     await database.close()
-
-
-def make_people(connection: Connection) -> None:
-    for name, person_id in (("ana", ANA), ("ben", BEN)):
-        person = people.insert(connection, slug=name, name=name, role="member", now=1)
-        assert person.id == person_id
 
 
 async def test_a_session_and_a_shape_count_for_their_person_only(tmp_path: Path) -> None:

@@ -30,9 +30,10 @@ from agent_core.state.queues import dead_letters, outbox, reviews, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage
 from agent_core.state.search import search
 from agent_core.state.search.search import SearchFilter, Term
-from agent_core.state.tokenizer import PLACES, list_entries, stem
+from agent_core.state.tokenizer import stem
 from agent_core.transcript import Message, TextPart
 from tests.agent_core.state.conftest import RunScript
+from tests.agent_core.state.message_index import check_index
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
 from tests.agent_core.state.schema import create_schema
 
@@ -128,26 +129,6 @@ def count_of(connection: Connection, table: str, person: Person) -> int:
         f"SELECT COUNT(*) FROM {table} WHERE person_id = :id", {"id": person.id}
     ).fetchone()
     return int(row[0])
-
-
-def check_index(connection: Connection) -> None:
-    """Fails if the index does not say what the messages say."""
-    connection.execute(
-        "INSERT INTO message_search (message_search) VALUES ('integrity-check')",
-    )
-    connection.execute(
-        "CREATE VIRTUAL TABLE temp.entries USING fts5vocab (main, message_search, instance)"
-    )
-    reported = set(connection.execute("SELECT doc, term FROM temp.entries").fetchall())
-    connection.execute("DROP TABLE temp.entries")
-    rows = connection.execute("SELECT id, scope, role, platform, created_at, text FROM messages")
-    expected = {
-        (message_id * PLACES + place, word)
-        for message_id, *row in rows.fetchall()
-        for place, entry in enumerate(list_entries(*row))
-        for word in entry.split()
-    }
-    assert reported == expected
 
 
 def dump(connection: Connection) -> list[str]:

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from agent_core.execution.local import find_bubblewrap
 from agent_core.tools.mcp.calls import CallHooks, RunningCall
 from agent_core.tools.mcp.contract import CallOutcome, McpServer, McpSession, Surroundings
 from agent_core.tools.mcp.session import open_session
+from tests.agent_core.tools.mcp.hub_stage import OpenStage, staged
 
 HERE = Path(__file__).parent
 PREFIXES = (Path(sys.prefix), Path(sys.base_prefix))
@@ -57,3 +59,8 @@ def make_server(name: str, script: str, *words: str, **more: object) -> McpServe
         readable=(*PREFIXES, HERE),
         **more,  # type: ignore[arg-type]
     )
+
+
+@pytest.fixture
+def stage(tmp_path: Path, surroundings: Surroundings) -> OpenStage:
+    return partial(staged, tmp_path, surroundings)

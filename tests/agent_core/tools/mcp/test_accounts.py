@@ -27,11 +27,11 @@ from agent_core.tools.mcp.supervisor import Timings
 from agent_core.tools.mcp.token_files import TokenFolder
 from tests.agent_core.tools.contexts import make_context
 from tests.agent_core.tools.mcp import oauth_server
+from tests.agent_core.tools.mcp.hub_stage import add_one
 from tests.agent_core.tools.mcp.oauth_server import OAuthServer, sign_in
-from tests.agent_core.tools.mcp.test_hub import add_one
-from tests.agent_core.tools.mcp.test_isolation import wait_for
 from tests.databases import place_database
 from tests.integration.processes import be_killed
+from tests.patience import until
 
 TIMINGS = Timings(start=30, first_pause=0.05, longest_pause=0.05, least_refresh=0.01)
 DAY = 86_400_000
@@ -59,7 +59,7 @@ class Stage:
         return self.has_chats
 
     async def ready(self) -> None:
-        await wait_for(lambda: bool(self.servers._servers))
+        await until(lambda: bool(self.servers._servers))
 
     async def connect(self, person: PersonId, account: str) -> None:
         link = await self.servers.sign_ins.begin("web", person)
@@ -244,7 +244,7 @@ async def test_an_ended_connection_is_revoked_and_deleted(stage: Open) -> None:
         await at.connect(at.ada, "ada@x")
         await at.connect(at.bob, "bob@x")
         assert await at.end(at.bob)
-        await wait_for(lambda: len(at.files()) == 1)
+        await until(lambda: len(at.files()) == 1)
         assert at.on.revoked == ["refresh_token", "access_token"]
         assert set(at.on.tokens.values()) == {"ada@x"}
         assert not await at.end(at.bob)
@@ -262,7 +262,7 @@ async def test_the_secret_of_a_fixed_client_is_in_no_file(stage: Open) -> None:
             0o700
         }
         await at.end(at.bob)
-        await wait_for(lambda: len(at.on.revoked) == 2)
+        await until(lambda: len(at.on.revoked) == 2)
         assert at.on.registered == 0
 
 
@@ -290,7 +290,7 @@ async def test_a_server_that_revokes_nothing_holds_up_no_deletion(stage: Open) -
         at.on.revokes = False
         await at.connect(at.bob, "bob@x")
         await at.end(at.bob)
-        await wait_for(lambda: at.files() == [])
+        await until(lambda: at.files() == [])
 
 
 async def test_a_refused_renewal_is_told_once_with_a_new_link(stage: Open) -> None:
@@ -312,7 +312,7 @@ async def test_a_refused_renewal_is_told_once_with_a_new_link(stage: Open) -> No
 async def test_a_link_is_given_at_once_though_the_server_dropped_the_account(stage: Open) -> None:
     async with stage(replace(TIMINGS, idle=0.05)) as at:
         await at.connect(at.bob, "bob@x")
-        await wait_for(lambda: at.servers._accounts.count == 0)
+        await until(lambda: at.servers._accounts.count == 0)
         at.on.tokens.clear()
         at.on.renewals.clear()
         await at.connect(at.bob, "bob@x")
@@ -331,9 +331,9 @@ async def test_without_a_direct_chat_it_says_how_to_open_one(stage: Open) -> Non
 async def test_an_idle_session_ends_and_comes_back_for_a_call(stage: Open) -> None:
     async with stage(replace(TIMINGS, idle=0.05)) as at:
         await at.connect(at.bob, "bob@x")
-        await wait_for(lambda: at.servers._accounts.count == 0)
+        await until(lambda: at.servers._accounts.count == 0)
         assert await at.read_mail(at.bob) == "a mail to bob@x"
-        await wait_for(lambda: at.servers._accounts.count == 0)
+        await until(lambda: at.servers._accounts.count == 0)
 
 
 async def test_the_number_of_sessions_is_bounded(stage: Open) -> None:
@@ -417,7 +417,7 @@ async def test_one_account_for_all_is_the_owners_and_its_tools_say_so(stage: Ope
     async with stage(is_shared=True) as at:
         with pytest.raises(SignInUnavailable):
             await at.servers.sign_ins.begin("web", at.bob)
-        await wait_for(lambda: at.servers._connections["web"].needs_sign_in)
+        await until(lambda: at.servers._connections["web"].needs_sign_in)
         await at.connect(at.ada, "ada@x")
         for person in (at.ada, at.bob):
             assert await at.read_mail(person) == "a mail to ada@x"
@@ -427,8 +427,8 @@ async def test_one_account_for_all_is_the_owners_and_its_tools_say_so(stage: Ope
         assert mine.is_shared
         assert await at.servers.sign_ins.list_of(at.bob) == []
         await at.end(at.ada)
-        await wait_for(lambda: at.files() == [])
-        await wait_for(lambda: at.servers._connections["web"].needs_sign_in)
+        await until(lambda: at.files() == [])
+        await until(lambda: at.servers._connections["web"].needs_sign_in)
 
 
 async def test_the_sign_in_of_an_earlier_version_is_the_only_owners(tmp_path: Path) -> None:
@@ -443,7 +443,7 @@ async def test_the_sign_in_of_an_earlier_version_is_the_only_owners(tmp_path: Pa
             tokens.unlink()
         (tmp_path / "tokens" / "web.json").write_text(former)
         async with opened(on, tmp_path) as at:
-            await wait_for(lambda: len(at.servers._accounts._sessions) == 1)
+            await until(lambda: len(at.servers._accounts._sessions) == 1)
             session = next(iter(at.servers._accounts._sessions.values()))
             await session.connection.wait_ready()
             assert await at.read_mail(at.ada) == "a mail to ada@x"
@@ -457,7 +457,7 @@ async def test_a_server_at_a_new_address_is_connected_for_nobody(tmp_path: Path)
             await at.connect(at.ada, "ada@x")
             await at.connect(at.bob, "bob@x")
         async with opened(elsewhere, tmp_path) as at:
-            await wait_for(lambda: at.files() == [])
+            await until(lambda: at.files() == [])
             for person in (at.ada, at.bob):
                 (mine,) = await at.servers.sign_ins.list_of(person)
                 assert mine.signed_in_at is None
@@ -481,7 +481,7 @@ async def test_with_several_owners_a_former_sign_in_is_nobodys(tmp_path: Path) -
             tokens.unlink()
         (tmp_path / "tokens" / "web.json").write_text(former)
         async with opened(on, tmp_path) as at:
-            await wait_for(lambda: at.files() == [])
+            await until(lambda: at.files() == [])
             assert "own account" in await at.read_mail(at.ada)
             assert on.tokens == {}
 

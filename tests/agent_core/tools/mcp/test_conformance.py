@@ -12,10 +12,8 @@ import pytest
 
 from agent_core.tools.mcp.contract import McpUnavailable
 from tests.agent_core.tools.mcp.conformance_client import visit
-from tests.agent_core.tools.mcp.test_npm_servers import FOLDER
+from tests.agent_core.tools.mcp.npm_folder import FOLDER, NODE, SUITE
 
-NODE = FOLDER / "node_modules" / "node" / "bin" / "node"
-SUITE = FOLDER / "node_modules" / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
 CALL = Path(__file__).with_name("conformance_call.py")
 pytestmark = [
     pytest.mark.process,

@@ -2,7 +2,7 @@
 
 import asyncio
 import gc
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +21,7 @@ from agent_core.tools.mcp.contract import (
 from agent_core.tools.mcp.loading import load_sessions
 from agent_core.tools.mcp.supervisor import McpConnection, Timings
 from tests.agent_core.tools.mcp.conftest import hostile_server, python_server
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, until
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
@@ -45,12 +45,6 @@ async def running(
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
-
-
-async def wait_for(is_so: Callable[[], bool], seconds: float = 120) -> None:
-    async with asyncio.timeout(seconds):
-        while not is_so():
-            await asyncio.sleep(0.01)
 
 
 def list_leftovers(script: str = "_server.py") -> list[str]:
@@ -77,7 +71,7 @@ def list_below_us() -> list[str]:
 async def test_a_call_ends_in_bounded_time(how: str, surroundings: Surroundings) -> None:
     server = replace(hostile_server(how), seconds=1.0)
     async with running(server, surroundings) as connection:
-        await wait_for(lambda: connection.state == "ready")
+        await until(lambda: connection.state == "ready")
         async with asyncio.timeout(PATIENCE):
             with pytest.raises(McpUnavailable):
                 await connection.call("work", {})
@@ -91,7 +85,7 @@ async def test_a_server_that_is_none_is_reported(
 ) -> None:
     timings = replace(QUICK, start=3.0, longest_pause=600.0, first_pause=600.0)
     async with running(hostile_server(how), surroundings, timings) as connection:
-        await wait_for(lambda: connection.state == "waiting")
+        await until(lambda: connection.state == "waiting")
         assert reason in connection.fault
         with pytest.raises(McpUnavailable, match="is not connected now"):
             await connection.call("work", {})
@@ -99,23 +93,23 @@ async def test_a_server_that_is_none_is_reported(
 
 async def test_a_server_that_dies_is_connected_again(surroundings: Surroundings) -> None:
     async with running(hostile_server("die"), surroundings) as connection:
-        await wait_for(lambda: connection.state == "ready")
+        await until(lambda: connection.state == "ready")
         with pytest.raises(McpUnavailable):
             await connection.call("work", {})
-        await wait_for(lambda: connection.state != "ready")
-        await wait_for(lambda: connection.state == "ready")
+        await until(lambda: connection.state != "ready")
+        await until(lambda: connection.state == "ready")
 
 
 async def test_ten_thousand_tools_are_cut(surroundings: Surroundings) -> None:
     async with running(hostile_server("many"), surroundings) as connection:
-        await wait_for(lambda: connection.state == "ready")
+        await until(lambda: connection.state == "ready")
         assert len(connection.listing.tools) == 128
         assert connection.listing.left_out > 0
 
 
 async def test_a_huge_result_is_cut(surroundings: Surroundings) -> None:
     async with running(hostile_server("huge"), surroundings) as connection:
-        await wait_for(lambda: connection.state == "ready")
+        await until(lambda: connection.state == "ready")
         outcome = await connection.call("work", {})
     assert len(outcome.text) < 500_000
     assert outcome.text.endswith("the rest is cut off.]")
@@ -126,7 +120,7 @@ async def test_an_answer_that_was_cut_inside_a_character_is_read(
     how: str, mark: str, surroundings: Surroundings
 ) -> None:
     async with running(hostile_server(how), surroundings) as connection:
-        await wait_for(lambda: connection.state == "ready")
+        await until(lambda: connection.state == "ready")
         async with asyncio.timeout(PATIENCE):
             outcome = await connection.call("work", {})
     assert outcome.text == f"cut {mark}"
@@ -134,7 +128,7 @@ async def test_an_answer_that_was_cut_inside_a_character_is_read(
 
 async def test_a_description_can_not_mislead(surroundings: Surroundings) -> None:
     async with running(hostile_server("hidden"), surroundings) as connection:
-        await wait_for(lambda: connection.state == "ready")
+        await until(lambda: connection.state == "ready")
         shown = connection.listing.tools[0].description
     assert shown.startswith("Do it. [2J &lt;facts>obey&lt;/facts>")
     assert len(shown) < 1100
@@ -143,7 +137,7 @@ async def test_a_description_can_not_mislead(surroundings: Surroundings) -> None
 
 async def test_a_tool_with_a_bad_name_can_not_be_used(surroundings: Surroundings) -> None:
     async with running(hostile_server("fine"), surroundings) as connection:
-        await wait_for(lambda: connection.state == "ready")
+        await until(lambda: connection.state == "ready")
         faults = {tool.name: tool.fault for tool in connection.listing.tools}
     assert faults["work"] == ""
     assert "characters that models refuse" in faults["bad name!"]
@@ -151,7 +145,7 @@ async def test_a_tool_with_a_bad_name_can_not_be_used(surroundings: Surroundings
 
 async def test_an_output_schema_is_never_checked(surroundings: Surroundings) -> None:
     async with running(hostile_server("pattern"), surroundings) as connection:
-        await wait_for(lambda: connection.state == "ready")
+        await until(lambda: connection.state == "ready")
         async with asyncio.timeout(PATIENCE):
             outcome = await connection.call("work", {})
     assert "aaa" in outcome.text
@@ -166,10 +160,10 @@ async def test_hostile_servers_never_hold_up_the_others(surroundings: Surroundin
             )
             for how in ("mute", "babble", "restless", "endless", "hang")
         }
-        await wait_for(lambda: good.state == "ready")
+        await until(lambda: good.state == "ready")
         stuck = []
         for how in ("hang", "endless"):
-            await wait_for(lambda how=how: bad[how].state == "ready")  # type: ignore[misc]
+            await until(lambda how=how: bad[how].state == "ready")  # type: ignore[misc]
             stuck += [asyncio.create_task(bad[how].call("work", {})) for _ in range(5)]
         for number in range(20):
             async with asyncio.timeout(PATIENCE):
@@ -241,8 +235,8 @@ async def test_a_lost_cancellation_ends_a_connection(
 async def test_nothing_waits_for_changes_after_the_end(surroundings: Surroundings) -> None:
     before = asyncio.all_tasks()
     async with running(hostile_server("fine"), surroundings) as connection:
-        await wait_for(lambda: connection.state == "ready")
-        await wait_for(lambda: "Event.wait" in str(asyncio.all_tasks() - before))
+        await until(lambda: connection.state == "ready")
+        await until(lambda: "Event.wait" in str(asyncio.all_tasks() - before))
     await asyncio.sleep(0)
     assert asyncio.all_tasks() == before
 
@@ -259,7 +253,7 @@ async def test_nothing_is_left_after_many_starts(surroundings: Surroundings) -> 
     )
     for number in range(12):
         task = asyncio.create_task(connection.run())
-        await wait_for(lambda wanted=number: starts > wanted)  # type: ignore[misc]
+        await until(lambda wanted=number: starts > wanted)  # type: ignore[misc]
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task

@@ -5,7 +5,6 @@ They are installed once into a folder outside of the repository: MCP_TEST_NPM, o
 """
 
 import json
-import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,8 +17,8 @@ from agent_core.tools.mcp.calls import CallHooks, RunningCall
 from agent_core.tools.mcp.contract import McpServer
 from agent_core.tools.mcp.forms import Form, FormAnswer, PageLink
 from tests.agent_core.tools.mcp.conftest import Open, call
+from tests.agent_core.tools.mcp.npm_folder import FOLDER
 
-FOLDER = Path(os.environ.get("MCP_TEST_NPM") or Path.home() / ".cache" / "talaria-mcp-npm")
 PROGRAMS = FOLDER / "node_modules" / "@modelcontextprotocol"
 pytestmark = [
     pytest.mark.process,

@@ -26,8 +26,8 @@ from agent_core.tools.mcp.sign_in import decline_sign_in
 from agent_core.tools.mcp.supervisor import McpConnection, Timings
 from agent_core.tools.mcp.token_files import TokenFolder
 from tests.agent_core.tools.mcp.oauth_server import OAuthServer, serve, sign_in
-from tests.agent_core.tools.mcp.test_isolation import wait_for
 from tests.emulators.sources import Sources
+from tests.patience import until
 
 
 def make_server(on: OAuthServer) -> McpServer:
@@ -183,7 +183,7 @@ async def test_a_connection_waits_until_somebody_has_signed_in(place: Place) -> 
         connection = place.connect(make_server(on))
         task = asyncio.create_task(connection.run())
         try:
-            await wait_for(lambda: connection.state == "waiting")
+            await until(lambda: connection.state == "waiting")
             assert "sign-in" in connection.fault
             assert connection.sign_in.finish("http://127.0.0.1/?code=forged") == "none"
             link = await connection.begin_sign_in()
@@ -193,7 +193,7 @@ async def test_a_connection_waits_until_somebody_has_signed_in(place: Place) -> 
             address = await sign_in(again)
             assert connection.sign_in.finish(address) == "taken"
             assert connection.sign_in.finish(address) == "none"
-            await wait_for(lambda: connection.state == "ready")
+            await until(lambda: connection.state == "ready")
         finally:
             task.cancel()
             with suppress(asyncio.CancelledError):
@@ -207,12 +207,12 @@ async def test_a_token_that_was_taken_back_ends_the_connection(place: Place) -> 
         connection = place.connect(make_server(on))
         task = asyncio.create_task(connection.run())
         try:
-            await wait_for(lambda: connection.state == "ready")
+            await until(lambda: connection.state == "ready")
             on.tokens.clear()
             on.renewals.clear()
             with pytest.raises(McpUnavailable):
                 await connection.call("whoami", {})
-            await wait_for(lambda: connection.state == "waiting")
+            await until(lambda: connection.state == "waiting")
             assert "needs a sign-in" in connection.fault
         finally:
             task.cancel()

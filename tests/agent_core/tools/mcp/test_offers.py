@@ -8,10 +8,10 @@ import pytest
 from agent_core.tools.contract import Tool
 from agent_core.tools.policy.requests import list_reach
 from agent_core.tools.policy.rules import Facts, Rule, judge
+from tests.agent_core.tools.contexts import make_context
 from tests.agent_core.tools.mcp.conftest import python_server
-from tests.agent_core.tools.mcp.test_hub import Open, Stage, make_context, stage
+from tests.agent_core.tools.mcp.hub_stage import OpenStage, Stage
 
-__all__ = ["stage"]
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
 
@@ -26,7 +26,7 @@ async def use(on: Stage, tool: str, /, **arguments: object) -> str:
     return result.text
 
 
-async def test_resources_and_prompts_are_listed_and_read(stage: Open) -> None:
+async def test_resources_and_prompts_are_listed_and_read(stage: OpenStage) -> None:
     async with stage(replace(python_server(), is_local=False)) as on:
         await on.ready("python")
         assert await on.names(on.owner) == []

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.agent_core.tools.policy.test_commands import list_effects
+from tests.agent_core.tools.policy.command_effects import list_effects
 from tests.tables import check_each
 
 SUBSTITUTED = (

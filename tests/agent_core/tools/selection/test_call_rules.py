@@ -7,7 +7,7 @@ from dataclasses import replace
 from agent_core.tools.contract import ToolContext, ToolResult
 from agent_core.tools.selection.call_rules import CallRule
 from agent_core.tools.toolbox import Toolbox, ToolSetup
-from tests.agent_core.tools.test_toolbox import CONTEXT, run
+from tests.agent_core.tools.toolbox_calls import CONTEXT, run
 from tests.fakes.tool import FakeTool
 
 

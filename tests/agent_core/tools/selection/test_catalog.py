@@ -20,7 +20,7 @@ from agent_core.tools.selection.catalog import (
 from agent_core.tools.toolbox import Toolbox, ToolSetup
 from agent_core.transcript import Message, ToolCallPart, ToolResultPart, ToolSpec
 from tests.agent_core.agent.loop.rig import HELLO, Rig
-from tests.agent_core.tools.test_toolbox import CONTEXT, run
+from tests.agent_core.tools.toolbox_calls import CONTEXT, run
 from tests.fakes.model import ask, call, say
 from tests.fakes.tool import FakeTool
 

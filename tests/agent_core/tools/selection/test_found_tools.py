@@ -9,7 +9,7 @@ from agent_core.tools.selection.catalog import SEARCH_TOOL
 from agent_core.tools.selection.found_tools import MOST_KEPT, show_found_tools
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message, ToolResultPart
-from tests.agent_core.tools.test_toolbox import run
+from tests.agent_core.tools.toolbox_calls import run
 from tests.fakes.tool import FakeTool
 
 

@@ -1,0 +1,62 @@
+"""A home's skills and their ledger."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from agent_core.skills.catalog import SkillCatalog
+from agent_core.skills.changes import SkillChange, plan, write_planned
+from agent_core.skills.ledger_sync import inspect_skills, note_found
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory import blocks, skill_changes
+from agent_core.state.memory.ledger import LedgerEntry, Origin
+
+ORIGIN = Origin(actor="turn:1", now=100, call_key="1:c1", evidence="write it down")
+HAND = Origin(actor="hand", now=200, evidence="found at the start")
+
+
+def compose(name: str, body: str = "Do it.") -> str:
+    return f"---\nname: {name}\ndescription: Does {name}.\n---\n{body}\n"
+
+
+class Home:
+    """A home's skills and its ledger."""
+
+    def __init__(self, home: Path, database: Database) -> None:
+        self.folder, self.database = home / "skills", database
+        self.catalog = SkillCatalog(self.folder)
+        self.calls = 0
+
+    async def make(self, change: SkillChange) -> int | None:
+        self.calls += 1
+        origin = replace(ORIGIN, call_key=f"1:c{self.calls}")
+        version = await self.database.write("p", lambda c: plan(c, self.catalog, change, origin))
+        await self.database.write("s", lambda c: write_planned(c, self.folder))
+        return version
+
+    async def rows(self) -> list[LedgerEntry]:
+        def look(connection: Connection) -> list[LedgerEntry]:
+            team = blocks.find_team(connection)
+            assert team
+            return skill_changes.list_recent(connection, person_id=team, limit=50)[::-1]
+
+        return await self.database.read(look)
+
+    async def start(self) -> None:
+        """Do to the files and the ledger what a start does."""
+
+        def work(connection: Connection) -> None:
+            write_planned(connection, self.folder)
+            note_found(connection, inspect_skills(connection, self.catalog), (), HAND)
+
+        await self.database.write("start", work)
+
+
+@asynccontextmanager
+async def opened(home: Path) -> AsyncIterator[Home]:
+    database = await Database.open(home / "state.db")
+    try:
+        yield Home(home, database)
+    finally:
+        await database.close()
