@@ -1,7 +1,7 @@
 """Public holidays, personal calendars, times of the sun, and the region of a time zone."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
@@ -56,21 +56,19 @@ def require_named(at: str, evidence: str | None) -> None:
 
 
 async def read_calendars(
-    arguments: Mapping[str, object],
+    skipped: Sequence[str] | None,
     reader: CalendarReader,
     whose: tuple[PersonId, RoomId | None],
     evidence: str | None,
 ) -> Mapping[str, Calendar]:
-    """Read the calendars that `skip` names; the keys are their addresses or file names.
+    """Read the calendars among the days off of a job; the keys are their addresses or file names.
 
     An address must be in the `evidence`; the evidence is None for the command line. Raises
     `ToolArgumentError` and `StoreError`.
     """
-    given = arguments.get("skip")
-    named = given if isinstance(given, list) else []
     found = {}
-    for word in named:
-        if not isinstance(word, str) or not word.strip().startswith(CALENDAR):
+    for word in skipped or ():
+        if not word.strip().startswith(CALENDAR):
             continue
         at = word.strip().removeprefix(CALENDAR).strip()
         require_named(at, evidence)

@@ -17,7 +17,7 @@ from agent_core.localization import (
     join_list,
     name_month,
 )
-from agent_core.schedule.gates import describe_gate
+from agent_core.schedule.job_fields import DECLARATIONS
 from agent_core.schedule.occurrences import walk_slots
 from agent_core.schedule.rules import (
     ALWAYS,
@@ -129,10 +129,6 @@ _LATE: dict[Late, Text] = {
     "all": Text("If it misses runs, I run all of them late"),
 }
 _URGENT = Text("It runs in quiet hours and on days off, too")
-_AWARE = Text("It sees its earlier runs")
-_MODEL, _TOOLS, _SKILLS = Text("Model: {names}"), Text("Tools: {names}"), Text("Skills: {names}")
-_DAY_LIMIT = Text("It may cost at most {amount} a day")
-_PAUSE_AFTER = Plural("I pause it after {n} failure", "I pause it after {n} failures in a row")
 _PLAIN_CRON = re.compile(r"(\d{1,2}) (\d{1,2}) (\*|\d{1,2}) \* (\*|[\d,-]+)")
 SHOWN = 3
 """The number of next runs shown before a job is confirmed."""
@@ -337,31 +333,15 @@ def describe_late(job: NewJob) -> str:
 
 def list_ways(job: NewJob) -> list[str]:
     """List the options of a job that differ from the defaults."""
-    options, usual = job.options, Options()
-    lines = []
-    if job.is_urgent:
-        lines.append(_URGENT())
-    if options.gate:
-        lines.append(describe_gate(options.gate))
-    if options.is_aware:
-        lines.append(_AWARE())
-    if options.model:
-        lines.append(_MODEL(names=options.model))
-    if options.tools:
-        lines.append(_TOOLS(names=", ".join(options.tools)))
-    if options.skills:
-        lines.append(_SKILLS(names=", ".join(options.skills)))
-    if options.day_micro_dollars:
-        lines.append(_DAY_LIMIT(amount=show_dollars(options.day_micro_dollars)))
-    if options.pause_after != usual.pause_after:
-        lines.append(_PAUSE_AFTER(options.pause_after))
+    lines = [_URGENT()] if job.is_urgent else []
+    usual = Options()
+    for one in DECLARATIONS:
+        if one.option is None:
+            continue
+        value = getattr(job.options, one.option.name)
+        if value != getattr(usual, one.option.name):
+            lines.append(one.option.show(value))
     return lines
-
-
-def show_dollars(micro: int) -> str:
-    """Format millionths of a dollar to the cent, or exactly: `$1.50`."""
-    cents = micro % 10_000 == 0
-    return f"${micro / 1_000_000:.2f}" if cents else f"${micro / 1_000_000:.6f}".rstrip("0")
 
 
 def show_moment(at: int, reader: ZoneInfo) -> str:

@@ -1,14 +1,15 @@
-"""The arguments of the `schedule` tool, parsed into a job request. Pure."""
+"""The fields of a job, parsed into a request; and the schema of the `schedule` tool. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from agent_core.errors import ToolArgumentError
 from agent_core.schedule.almanac import CALENDAR, find_region, require_named
-from agent_core.schedule.gates import read_gate
 from agent_core.schedule.job_editor import JobRequest
+from agent_core.schedule.job_fields import DECLARATIONS, HERE, HOME, JobFields, make_properties
 from agent_core.schedule.rule_slots import MOST_COUNT, Limits, limit_rule
 from agent_core.schedule.rules import (
     ALWAYS,
@@ -39,20 +40,9 @@ from agent_core.transcript import ToolSpec
 
 ACTIONS = ("create", "list", "change", "pause", "resume", "run_now", "delete")
 _TIMINGS = ("times", "cron", "every_minutes", "at", "in_minutes", "on")
-_RULE_ONLY = ("rule", "skip", "place")
-_LIMITS = ("starts", "until", "count")
 _HOLIDAYS = "holidays"
 _MOST_SKIPPED = 50
-_HERE, _HOME = "here", "home"
-_PLATFORMS = ("telegram", "discord", "slack")
-MOST_NAMES = 20
-"""The largest number of tools, or of skills, in a job."""
-_LONGEST_NAME = 200
-MOST_DAY_USD = 1000
-MOST_FAILURES = 100
 _MOST_SPAN = MOST_INTERVAL // 60
-
-_NAMES = {"type": "array", "items": {"type": "string"}}
 
 SCHEDULE_SPEC = ToolSpec(
     name="schedule",
@@ -65,62 +55,13 @@ SCHEDULE_SPEC = ToolSpec(
         ("action",),
         action={"enum": list(ACTIONS)},
         job={"type": "integer"},
-        kind={"enum": ["message", "prompt"]},
-        title={"type": "string"},
-        text={"type": "string"},
-        times={
-            **_NAMES,
-            "description": "18:30, 09:00-17:00/90 (each 90 min), sunset-30 (min)",
-        },
-        rule={
-            "type": "string",
-            "description": "days of `times`: RRULE with FREQ, INTERVAL, BY…",
-        },
-        skip={
-            **_NAMES,
-            "description": "a date, 2026-12-24/2027-01-06, holidays, holidays:DE-BY,"
-            " a calendar's URL",
-        },
-        starts={"type": "string", "description": "local date or time"},
-        until={"type": "string", "description": "likewise, included"},
-        count={"type": "integer"},
-        place={"type": "string", "description": "lat,lon of the sun"},
-        cron={"type": "string"},
-        every_minutes={"type": "integer"},
-        at={"type": "string"},
-        in_minutes={"type": "integer"},
-        on={
-            "type": "string",
-            "description": "after JOB [done|failed|ended]; message [WORDS]; feed URL;"
-            " file *.pdf; webhook",
-        },
-        zone={"type": "string"},
-        to={
-            "type": "array",
-            "items": {"enum": [_HERE, _HOME, *_PLATFORMS]},
-        },
-        late={"enum": ["catch_up", "skip", "all"]},
-        urgent={"type": "boolean", "description": "also in quiet hours"},
-        skills={
-            **_NAMES,
-            "description": "`digest`: put its sources' addresses into `text`",
-        },
-        model={"type": "string"},
-        tools={**_NAMES, "description": "if not all"},
-        aware={"type": "boolean", "description": "sees its earlier runs"},
-        day_usd={"type": "number"},
-        gate={
-            "type": "string",
-            "description": "a check before a prompt runs, like `page URL contains"
-            " WORDS`; `?` lists all",
-        },
-        pause_after={"type": "integer", "description": "failures in a row"},
+        **make_properties(),
     ),
 )
 
 
 def read_request(
-    arguments: Mapping[str, object],
+    given: JobFields,
     *,
     here: Target,
     zone: str,
@@ -128,134 +69,94 @@ def read_request(
     now: int,
     calendars: Mapping[str, Calendar],
 ) -> JobRequest:
-    """Parse the arguments of a call.
+    """Parse the fields of a job.
 
     `here` is the chat of the turn, `known` the present options. `calendars` are the ones that
     `read_calendars` has read. Raises `ToolArgumentError` with a sentence.
     """
-    options = _read_options(arguments, known)
-    named = _text(arguments, "zone")
-    urgent = arguments.get("urgent")
+    options = _read_options(given, known)
+    named = _text(given.zone)
     return JobRequest(
-        kind=arguments.get("kind"),  # type: ignore[arg-type]  # the schema allows only these two
-        title=_text(arguments, "title"),
-        body=_text(arguments, "text"),
-        timing=_read_timing(arguments, named or zone, now, calendars),
+        kind=given.kind,
+        title=_text(given.title),
+        body=_text(given.text),
+        timing=_read_timing(given, named or zone, now, calendars),
         zone=named,
-        late=arguments.get("late"),  # type: ignore[arg-type]  # as above
+        late=given.late,
         options=options if options != known else None,
-        targets=_read_targets(arguments.get("to"), here),
-        is_urgent=None if urgent is None else bool(urgent),
+        targets=_read_targets(given.to, here),
+        is_urgent=given.urgent,
     )
 
 
-def _read_options(arguments: Mapping[str, object], known: Options) -> Options:
-    """Parse the run options. Raises `ToolArgumentError`.
-
-    An empty text or list selects the default; so does 0 for `day_usd`.
-    """
-    options = known
-    if (is_aware := arguments.get("aware")) is not None:
-        options = replace(options, is_aware=bool(is_aware))
-    if isinstance(model := arguments.get("model"), str):
-        options = replace(options, model=model.strip())
-    if (tools := arguments.get("tools")) is not None:
-        options = replace(options, tools=_read_names("tools", tools))
-    if (skills := arguments.get("skills")) is not None:
-        options = replace(options, skills=_read_names("skills", skills))
-    if isinstance(day_usd := arguments.get("day_usd"), int | float):
-        if not 0 <= day_usd <= MOST_DAY_USD:
-            raise ToolArgumentError(f"`day_usd` is at most {MOST_DAY_USD}, or 0 for no limit")
-        micro = round(day_usd * 1_000_000)
-        if day_usd and not micro:
-            raise ToolArgumentError("`day_usd` is too small; 0 is no limit")
-        options = replace(options, day_micro_dollars=micro)
-    if isinstance(gate := arguments.get("gate"), str) and gate.strip() != known.gate:
-        options = replace(options, gate=_read_gate(gate.strip()), gate_seen="")
-    if isinstance(pause_after := arguments.get("pause_after"), int):
-        if not 1 <= pause_after <= MOST_FAILURES:
-            raise ToolArgumentError(f"`pause_after` is from 1 to {MOST_FAILURES}")
-        options = replace(options, pause_after=pause_after)
-    return options
-
-
-def _read_gate(text: str) -> str:
-    """Check a gate, and return it; "" means no gate. Raises `ToolArgumentError`."""
-    try:
-        if text:
-            read_gate(text)
-    except ValueError as error:
-        raise ToolArgumentError(str(error)) from error
-    return " ".join(text.split())
-
-
-def _read_names(what: str, given: object) -> tuple[str, ...]:
-    """Parse a list of unique names. Raises `ToolArgumentError`."""
-    if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
-        raise ToolArgumentError(f"`{what}` is a list of names")
-    names = tuple(dict.fromkeys(name.strip() for name in given if name.strip()))
-    if len(names) > MOST_NAMES or any(len(name) > _LONGEST_NAME for name in names):
-        raise ToolArgumentError(f"`{what}` takes at most {MOST_NAMES} names")
-    return names
+def _read_options(given: JobFields, known: Options) -> Options:
+    """Parse the run options. Raises `ToolArgumentError`."""
+    changes: dict[str, Any] = {
+        one.option.name: one.option.read(value)
+        for one in DECLARATIONS
+        if one.option and (value := getattr(given, one.name)) is not None
+    }
+    if changes.get("gate", known.gate) != known.gate:
+        changes["gate_seen"] = ""
+    return replace(known, **changes)
 
 
 def _read_timing(
-    arguments: Mapping[str, object], zone: str, now: int, calendars: Mapping[str, Calendar]
+    given: JobFields, zone: str, now: int, calendars: Mapping[str, Calendar]
 ) -> Timing | None:
-    given = [name for name in _TIMINGS if arguments.get(name) is not None]
-    if len(given) > 1:
-        raise ToolArgumentError(f"give only one of {' and '.join(given)}")
-    kind = given[0] if given else ""
-    _refuse_unused(arguments, kind)
+    named = [name for name in _TIMINGS if getattr(given, name) is not None]
+    if len(named) > 1:
+        raise ToolArgumentError(f"give only one of {' and '.join(named)}")
+    _refuse_unused(given, named[0] if named else "")
     try:
-        match kind:
-            case "":
-                return None
-            case "times":
-                return _read_rule(arguments, find_zone(zone), now, calendars)
-            case "cron":
-                return read_cron(str(arguments[kind]))
-            case "every_minutes":
-                return _read_every(arguments, find_zone(zone), now)
-            case "on":
-                return read_event(str(arguments[kind]))
-            case "at":
-                return read_once(str(arguments[kind]))
-            case _:
-                return _read_span(int(str(arguments[kind])), zone, now)
+        if given.times is not None:
+            return _read_rule(given, given.times, find_zone(zone), now, calendars)
+        if given.cron is not None:
+            return read_cron(given.cron)
+        if given.every_minutes is not None:
+            return _read_every(given, given.every_minutes * 60, find_zone(zone), now)
+        if given.on is not None:
+            return read_event(given.on)
+        if given.at is not None:
+            return read_once(given.at)
+        return None if given.in_minutes is None else _read_span(given.in_minutes, zone, now)
     except ValueError as error:
         raise ToolArgumentError(str(error)) from error
 
 
-def check_feed(arguments: Mapping[str, object], evidence: str | None) -> None:
+def check_feed(given: JobFields, evidence: str | None) -> None:
     """Refuse a feed whose address the person did not write. Raises `ToolArgumentError`."""
-    for word in str(arguments.get("on") or "").split():
+    for word in (given.on or "").split():
         require_named(word, evidence)
 
 
-def _refuse_unused(arguments: Mapping[str, object], kind: str) -> None:
-    """Refuse arguments that this kind of timing would ignore. Raises `ToolArgumentError`."""
-    allowed = {"times": (*_RULE_ONLY, *_LIMITS), "every_minutes": _LIMITS}.get(kind, ())
+def _refuse_unused(given: JobFields, timing: str) -> None:
+    """Refuse fields that this kind of timing would ignore. Raises `ToolArgumentError`."""
     unused = [
-        name
-        for name in (*_RULE_ONLY, *_LIMITS)
-        if arguments.get(name) not in (None, "", []) and name not in allowed
+        one
+        for one in DECLARATIONS
+        if one.goes_with
+        and getattr(given, one.name) not in (None, "", ())
+        and timing not in one.goes_with
     ]
     if unused:
-        needed = "" if set(unused) & set(_RULE_ONLY) else " or every_minutes"
+        needed = "" if any(len(one.goes_with) == 1 for one in unused) else " or every_minutes"
         raise ToolArgumentError(
-            f"{' and '.join(unused)} can't go with {kind or 'nothing'}; the nearest is `times`"
-            f'{needed}, such as times ["09:00"] with rule FREQ=DAILY'
+            f"{' and '.join(one.name for one in unused)} can't go with {timing or 'nothing'};"
+            f' the nearest is `times`{needed}, such as times ["09:00"] with rule FREQ=DAILY'
         )
 
 
 def _read_rule(
-    arguments: Mapping[str, object], zone: ZoneInfo, now: int, calendars: Mapping[str, Calendar]
+    given: JobFields,
+    words: Sequence[str],
+    zone: ZoneInfo,
+    now: int,
+    calendars: Mapping[str, Calendar],
 ) -> Rule:
     """Parse a calendar rule. Raises `ValueError` with a sentence."""
-    words = _list_words(arguments, "times")
-    times = read_times(words)
-    skipped = _list_words(arguments, "skip")
+    times = read_times(_strip(words))
+    skipped = _strip(given.skip or ())
     if len(skipped) > _MOST_SKIPPED:
         raise ValueError(f"`skip` takes at most {_MOST_SKIPPED} items; spans count as one")
     regions = {word for word in skipped if word.startswith(_HOLIDAYS)}
@@ -264,11 +165,11 @@ def _read_rule(
     own = {word for word in skipped if word.startswith(CALENDAR)}
     if len(own) > 1:
         raise ValueError(f"`skip` takes one calendar of one's own; the nearest is {min(own)}")
-    place = _read_place(_text(arguments, "place"))
+    place = _read_place(_text(given.place))
     if any(isinstance(one, SunTime) for one in times):
         place = place or _find_place(zone)
     rule = Rule(
-        days=read_days(_text(arguments, "rule") or "FREQ=DAILY"),
+        days=read_days(_text(given.rule) or "FREQ=DAILY"),
         times=times,
         start=ALWAYS,
         without=tuple(read_without(word) for word in skipped if word not in regions | own),
@@ -277,18 +178,17 @@ def _read_rule(
         place=place,
     )
     limits = Limits(
-        start=_read_limit(arguments, "starts", time()),
-        until=_read_limit(arguments, "until", time(23, 59)),
-        count=_read_count(arguments),
+        start=_read_limit(given.starts, time()),
+        until=_read_limit(given.until, time(23, 59)),
+        count=_read_count(given.count),
     )
     return limit_rule(rule, zone, limits, now)
 
 
-def _read_every(arguments: Mapping[str, object], zone: ZoneInfo, now: int) -> Every:
+def _read_every(given: JobFields, seconds: int, zone: ZoneInfo, now: int) -> Every:
     """Parse an interval with its limits. Raises `ValueError` with a sentence."""
-    seconds = int(str(arguments["every_minutes"])) * 60
-    start = _read_limit(arguments, "starts", time())
-    until, count = _read_limit(arguments, "until", time(23, 59)), _read_count(arguments)
+    start = _read_limit(given.starts, time())
+    until, count = _read_limit(given.until, time(23, 59)), _read_count(given.count)
     anchor = milliseconds(start.replace(tzinfo=zone)) if start else now
     if start is None and until is None and count is None:
         return read_every(seconds, anchor)
@@ -301,9 +201,9 @@ def _read_every(arguments: Mapping[str, object], zone: ZoneInfo, now: int) -> Ev
     return read_every(seconds, anchor, begins=True, until=min(ends, default=None))
 
 
-def _read_limit(arguments: Mapping[str, object], name: str, usual: time) -> datetime | None:
+def _read_limit(given: str | None, usual: time) -> datetime | None:
     """Parse a local date, which means its `usual` time, or a local time. Raises `ValueError`."""
-    text = _text(arguments, name)
+    text = _text(given)
     if text is None:
         return None
     try:
@@ -312,11 +212,8 @@ def _read_limit(arguments: Mapping[str, object], name: str, usual: time) -> date
         return read_once(text).at
 
 
-def _read_count(arguments: Mapping[str, object]) -> int | None:
-    count = arguments.get("count")
-    if count is None:
-        return None
-    if not isinstance(count, int) or not 1 <= count <= MOST_COUNT:
+def _read_count(count: int | None) -> int | None:
+    if count is not None and not 1 <= count <= MOST_COUNT:
         raise ValueError(f"`count` is 1 to {MOST_COUNT}; the nearest is {MOST_COUNT}, or `until`")
     return count
 
@@ -356,11 +253,8 @@ def _find_place(zone: ZoneInfo) -> tuple[float, float]:
     return found.place
 
 
-def _list_words(arguments: Mapping[str, object], name: str) -> list[str]:
-    given = arguments.get(name) or []
-    if not isinstance(given, list) or not all(isinstance(word, str) for word in given):
-        raise ValueError(f"`{name}` is a list of texts")
-    return [word.strip() for word in given if word.strip()]
+def _strip(words: Sequence[str]) -> list[str]:
+    return [word.strip() for word in words if word.strip()]
 
 
 def _read_span(minutes: int, zone: str, now: int) -> Timing:
@@ -371,20 +265,17 @@ def _read_span(minutes: int, zone: str, now: int) -> Timing:
     return Once(at=whole.astimezone(find_zone(zone)).replace(tzinfo=None, microsecond=0))
 
 
-def _read_targets(wanted: object, here: Target) -> tuple[Target, ...] | None:
-    if not isinstance(wanted, list) or not wanted:
-        return None
+def _read_targets(wanted: Sequence[str] | None, here: Target) -> tuple[Target, ...] | None:
     found = []
-    for word in dict.fromkeys(map(str, wanted)):
-        if word == _HERE:
+    for word in dict.fromkeys(wanted or ()):
+        if word == HERE:
             found.append(here)
-        elif word == _HOME:
+        elif word == HOME:
             found.append(Target(kind="home"))
         else:
             found.append(Target(kind="account", platform=word))
-    return tuple(found)
+    return tuple(found) or None
 
 
-def _text(arguments: Mapping[str, object], name: str) -> str | None:
-    value = arguments.get(name)
-    return value.strip() or None if isinstance(value, str) else None
+def _text(given: str | None) -> str | None:
+    return (given or "").strip() or None

@@ -20,6 +20,7 @@ from agent_core.schedule.confirmations import (
 )
 from agent_core.schedule.descriptions import describe_next, describe_timing, list_ways
 from agent_core.schedule.job_editor import JobOwner, JobRequest, JobRules
+from agent_core.schedule.job_fields import JobFields, read_fields
 from agent_core.schedule.quiet_times import HeldSlot, find_held_slot, names_moment
 from agent_core.schedule.requests import SCHEDULE_SPEC, check_feed, read_request
 from agent_core.schedule.rules import Calendar
@@ -57,6 +58,8 @@ class _Asker:
     days_off: tuple[int, ...]
     said_at: int
     """Time of the turn's newest message, in milliseconds: "in 1 minute" counts from there."""
+    given: JobFields
+    """The fields of the job in the call."""
     calendars: Mapping[str, Calendar] = field(default_factory=dict)
     """The calendars of the call, by their addresses or file names."""
 
@@ -112,11 +115,11 @@ class ScheduleTool:
         if action == "list":
             return ToolResult(text=await self._list(asker))
         if action == "create":
-            return await self._create(asker, arguments)
+            return await self._create(asker)
         number = _read_number(arguments.get("job"))
         if action == "change":
             job = await self._database.read(_find, asker, number)
-            return await self._change(asker, job, arguments)
+            return await self._change(asker, job)
         done = await self._database.write(
             "jobs.change", lambda c: _act(c, _find(c, asker, number), action, context)
         )
@@ -135,25 +138,26 @@ class ScheduleTool:
         if action == "list":
             return ""
         if action == "create":
-            return await self._show(asker, self._draft(asker, arguments))
+            return await self._show(asker, self._draft(asker))
         number = _read_number(arguments.get("job"))
         job = await self._database.read(_find, asker, number)
         if action == "change":
-            return await self._show(asker, self._redraft(asker, job, arguments)[1])
+            return await self._show(asker, self._redraft(asker, job)[1])
         return f"{action}: {job.id}. {job.title}"
 
     async def _open(self, arguments: Mapping[str, object], context: ToolContext) -> _Asker:
         """Load the asker, and read the calendars of the call. Raises the errors of `run`."""
-        asker = await self._database.read(self._look, context)
+        given = read_fields(arguments)
+        asker = await self._database.read(self._look, context, given)
         if _read_action(asker, arguments) not in ("create", "change"):
             return asker
         whose = asker.person.id, asker.room.id if asker.room else None
         evidence = None if context.is_accepted else context.evidence
-        check_feed(arguments, evidence)
-        found = await read_calendars(arguments, self._services.calendars, whose, evidence)
+        check_feed(given, evidence)
+        found = await read_calendars(given.skip, self._services.calendars, whose, evidence)
         return replace(asker, calendars=found)
 
-    def _look(self, connection: Connection, context: ToolContext) -> _Asker:
+    def _look(self, connection: Connection, context: ToolContext, given: JobFields) -> _Asker:
         person = people.find(connection, person_id=context.person_id)
         turn = turns.find(connection, turn_id=context.turn_id)
         if person is None or turn is None:
@@ -167,6 +171,7 @@ class ScheduleTool:
             room=room,
             here=Target(kind="place", platform=turn.platform, chat=turn.chat),
             context=context,
+            given=given,
             is_job=job_runs.find_of_turn(connection, turn_id=turn.id) is not None,
             days_off=delivery_targets.find(connection, person_id=person.id).days_off,
             said_at=inbox.find_newest_at(connection, turn_id=turn.id) or context.now,
@@ -181,14 +186,14 @@ class ScheduleTool:
         found = await self._database.read(look)
         return "\n".join(_describe(job, asker.zone) for job in found) or "There are no jobs."
 
-    def _draft(self, asker: _Asker, arguments: Mapping[str, object]) -> NewJob:
+    def _draft(self, asker: _Asker) -> NewJob:
         """Build the job of a call. Raises `ToolArgumentError` and `InvalidJob`."""
         if asker.room and not asker.person.is_owner:
             raise ToolArgumentError(
                 "only owners create jobs of a group; anyone can have jobs of their own in a direct"
                 " chat"
             )
-        request = self._read(asker, arguments, None)
+        request = self._read(asker, None)
         context = asker.context
         whose = JobOwner(
             person_id=asker.person.id,
@@ -203,9 +208,9 @@ class ScheduleTool:
         )
         return replace(job, is_urgent=_is_urgent(asker, request, job))
 
-    async def _create(self, asker: _Asker, arguments: Mapping[str, object]) -> ToolResult:
-        job, rules, now = self._draft(asker, arguments), self._services.rules, asker.context.now
-        confirmed = await self._confirm(asker, job, _find_held(asker, job, arguments))
+    async def _create(self, asker: _Asker) -> ToolResult:
+        job, rules, now = self._draft(asker), self._services.rules, asker.context.now
+        confirmed = await self._confirm(asker, job, _find_held(asker, job))
         if isinstance(confirmed, str):
             return ToolResult(text=f"No job was created. {confirmed}")
         job = confirmed
@@ -215,11 +220,9 @@ class ScheduleTool:
         self._services.changed()
         return ToolResult(text=f"Created. {_describe(made, asker.zone)}")
 
-    def _redraft(
-        self, asker: _Asker, job: Job, arguments: Mapping[str, object]
-    ) -> tuple[JobRequest, Job]:
+    def _redraft(self, asker: _Asker, job: Job) -> tuple[JobRequest, Job]:
         """Parse a change and apply it. Raises `ToolArgumentError` and `InvalidJob`."""
-        request = self._read(asker, arguments, job)
+        request = self._read(asker, job)
         if request.body and job.kind == "script":  # people in chat must not run commands
             raise ToolArgumentError(
                 f"the command of job {job.id} can only be changed by"
@@ -234,9 +237,9 @@ class ScheduleTool:
             changed = replace(changed, is_urgent=bool(request.is_urgent))
         return request, changed
 
-    async def _change(self, asker: _Asker, job: Job, arguments: Mapping[str, object]) -> ToolResult:
-        request, changed = self._redraft(asker, job, arguments)
-        held = _find_held(asker, changed, arguments) if request.timing else None
+    async def _change(self, asker: _Asker, job: Job) -> ToolResult:
+        request, changed = self._redraft(asker, job)
+        held = _find_held(asker, changed) if request.timing else None
         confirmed = await self._confirm(asker, changed, held)
         if isinstance(confirmed, str):
             return ToolResult(text=f"Nothing was changed. {confirmed}")
@@ -247,7 +250,7 @@ class ScheduleTool:
             if found is None:  # the confirmation may take minutes
                 raise ToolArgumentError(f"job {job.id} has ended or was deleted meanwhile")
             # Somebody may have changed another part of it, so the call is read again.
-            now_so = self._redraft(asker, found, arguments)[1]
+            now_so = self._redraft(asker, found)[1]
             if is_urgent is not None:
                 now_so = replace(now_so, is_urgent=is_urgent)
             return job_editor.change_job(connection, now_so, asker.context.now)
@@ -256,23 +259,23 @@ class ScheduleTool:
         self._services.changed()
         return ToolResult(text=f"Changed. {_describe(made, asker.zone)}")
 
-    def _read(self, asker: _Asker, arguments: Mapping[str, object], job: Job | None) -> JobRequest:
+    def _read(self, asker: _Asker, job: Job | None) -> JobRequest:
         """Parse a call; its times are in the job's zone if the job exists."""
-        if str(arguments.get("gate") or "").strip().casefold().startswith("script"):
+        if (asker.given.gate or "").strip().casefold().startswith("script"):
             raise ToolArgumentError(
                 "a command as a gate can only be set by `talaria jobs` on the machine"
             )
         return read_request(
-            arguments,
+            asker.given,
             here=asker.here,
             zone=job.zone if job else asker.zone,
-            known=job.options if job else self._default_options(arguments),
-            now=_find_start(asker, arguments),
+            known=job.options if job else self._default_options(asker),
+            now=_find_start(asker),
             calendars=asker.calendars,
         )
 
-    def _default_options(self, arguments: Mapping[str, object]) -> Options:
-        return job_editor.default_options(arguments.get("kind"), self._services.rules)
+    def _default_options(self, asker: _Asker) -> Options:
+        return job_editor.default_options(asker.given.kind, self._services.rules)
 
     async def _confirm(self, asker: _Asker, job: _AnyJob, held: HeldSlot | None) -> _AnyJob | str:
         """Ask the person to confirm; return the job, or the reason for a refusal.
@@ -303,10 +306,9 @@ class ScheduleTool:
         return echo_job(job, asker.zone, places)
 
 
-def _find_start(asker: _Asker, arguments: Mapping[str, object]) -> int:
+def _find_start(asker: _Asker) -> int:
     """Find the start of a span: the newest message, unless the span is over by now."""
-    minutes = arguments.get("in_minutes")
-    span = minutes * 60_000 if isinstance(minutes, int) else 0
+    span = (asker.given.in_minutes or 0) * 60_000
     earliest = asker.context.now - span + _SOON
     return max(asker.said_at, earliest) if span > 0 else asker.context.now
 
@@ -321,9 +323,9 @@ def _is_urgent(asker: _Asker, request: JobRequest, job: NewJob) -> bool:
     return names_moment(asker.context.evidence, job.next_slot[1], asker.zone)
 
 
-def _find_held(asker: _Asker, job: NewJob, arguments: Mapping[str, object]) -> HeldSlot | None:
+def _find_held(asker: _Asker, job: NewJob) -> HeldSlot | None:
     """Find a slot in a quiet time, unless the job is urgent or the person has decided."""
-    if job.is_urgent or arguments.get("urgent") is not None:
+    if job.is_urgent or asker.given.urgent is not None:
         return None
     return find_held_slot(job, asker.person, asker.days_off, asker.zone)
 

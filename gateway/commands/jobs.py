@@ -3,21 +3,16 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 from agent_core.ids import JobId
 from agent_core.schedule.confirmations import describe_followers, move_jobs
 from agent_core.schedule.job_editor import (
-    PAUSED_ON_REQUEST,
     InvalidJob,
     JobAlreadyRunning,
     JobRules,
-    drop_job,
     find_visible_job,
-    pause_job,
     renew_webhook,
-    restore_job,
-    resume_job,
-    run_job_now,
 )
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
@@ -30,7 +25,8 @@ from gateway import conversion
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.jobs.buttons import make_job_buttons
 from gateway.jobs.places import name_places
-from gateway.jobs.versions import undo_change
+from gateway.operations.job_types import JobVerb
+from gateway.operations.jobs import JobDeed, act
 from gateway.outbound.buttons import stand_for
 from gateway.texts import jobs as job_texts
 
@@ -41,7 +37,8 @@ _BUTTONED = 5
 _RUNS = 100
 """Number of newest runs that are read; many of them may share one line."""
 _LONGEST_NUMBER = 15
-_VERBS = ("pause", "resume", "run", "drop", "restore", "undo", "webhook")
+_Verb = JobVerb | Literal["webhook"]
+_VERBS: Mapping[str, _Verb] = {verb: verb for verb in (*get_args(JobVerb), "webhook")}
 _SYNONYMS = {
     "delete": "drop",
     "remove": "drop",
@@ -58,7 +55,7 @@ _YES, _OFF = "yes", "off"
 class _Order:
     """A verb, and the job it applies to."""
 
-    verb: str
+    verb: _Verb
     job_id: JobId
     is_sure: bool
 
@@ -99,11 +96,7 @@ class JobCommands:
             return job_texts.UNKNOWN(number=job_id), ()
         if not _may_change(call, job):
             return job_texts.NOT_YOURS(number=job_id), ()
-        try:
-            restored = restore_job(connection, job, rules=self._rules, now=call.now)
-        except InvalidJob as error:
-            return job_texts.describe_invalid(error), ()
-        return job_texts.describe_resumed(restored, call.zone, is_undo=True), ()
+        return self._act(connection, job, "restore", call), ()
 
     def _move(self, call: Call, named: str) -> Reply:
         """Move the caller's jobs from a zone, by its name or digest, to their present one."""
@@ -165,39 +158,39 @@ class JobCommands:
         def effect(connection: Connection) -> Outcome:
             current = _find(connection, call, order.job_id)
             done = _refuse(call, current, order.job_id)
-            if current and not done and order.verb == "webhook":
-                done = self._give_address(connection, current, call)
-            elif current and not done:
-                done = self._act(connection, current, order.verb, call)
+            if current and not done:
+                done = (
+                    self._give_address(connection, current, call)
+                    if order.verb == "webhook"
+                    else self._act(connection, current, order.verb, call)
+                )
             return _answer(connection, done, call), ()
 
         expected = _expect(found, order)
         shown = expected if call.is_press else [one for one in expected if one.id == order.job_id]
         return Reply(effect=effect, buttons=_make_buttons(shown))
 
-    def _act(self, connection: Connection, job: Job, verb: str, call: Call) -> str:
+    def _act(self, connection: Connection, job: Job, verb: JobVerb, call: Call) -> str:
+        deed = JobDeed(
+            verb=verb, rules=self._rules, now=call.now, key=call.call_key, is_press=call.is_press
+        )
         try:
-            match verb:
-                case "pause":
-                    paused = job_texts.describe_paused(
-                        pause_job(connection, job, PAUSED_ON_REQUEST)
-                    )
-                    return paused + describe_followers(connection, job)
-                case "resume":
-                    resumed = resume_job(connection, job, call.now)
-                    return job_texts.describe_resumed(resumed, call.zone)
-                case "run":
-                    return _run_now(connection, job, call)
-                case "undo":
-                    former = undo_change(connection, job, rules=self._rules, now=call.now)
-                    return job_texts.describe_resumed(former, call.zone, is_undo=True)
-                case _:
-                    dropped = job_texts.describe_dropped(drop_job(connection, job))
-                    return dropped + describe_followers(connection, job)
+            done = act(connection, job, deed)
         except JobAlreadyRunning:
             return job_texts.describe_busy(job)
         except InvalidJob as error:
             return job_texts.describe_invalid(error)
+        match verb:
+            case "pause":
+                return job_texts.describe_paused(done) + describe_followers(connection, job)
+            case "drop":
+                return job_texts.describe_dropped(done) + describe_followers(connection, job)
+            case "run":
+                return job_texts.describe_begun(done)
+            case "resume":
+                return job_texts.describe_resumed(done, call.zone)
+            case "restore" | "undo":
+                return job_texts.describe_resumed(done, call.zone, is_undo=True)
 
     def _give_address(self, connection: Connection, job: Job, call: Call) -> str:
         """Give a job a new web address. It is a secret, so it goes to a direct chat only."""
@@ -242,8 +235,8 @@ def _read_order(words: Sequence[str]) -> _Order | None:
     is_sure = words[-1] == _YES
     if is_sure:
         words = words[:-1]
-    verb = _SYNONYMS.get(words[0], words[0]) if len(words) == 2 else ""
-    if verb not in _VERBS:
+    verb = _VERBS.get(_SYNONYMS.get(words[0], words[0])) if len(words) == 2 else None
+    if verb is None:
         return None
     number = _read_number(words[1])
     return _Order(verb=verb, job_id=number, is_sure=is_sure) if number else None
@@ -252,11 +245,6 @@ def _read_order(words: Sequence[str]) -> _Order | None:
 def _read_number(word: str) -> JobId | None:
     word = word.removeprefix("#")
     return JobId(int(word)) if word.isdecimal() and len(word) <= _LONGEST_NUMBER else None
-
-
-def _run_now(connection: Connection, job: Job, call: Call) -> str:
-    run_job_now(connection, job, call.call_key, call.now, is_press=call.is_press)
-    return job_texts.describe_begun(job)
 
 
 def _refuse(call: Call, job: Job | None, number: JobId) -> str:

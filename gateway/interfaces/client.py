@@ -10,16 +10,20 @@ from collections.abc import Callable
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from agent_core.state.engine.remedies import refuse_lost
 from gateway.errors import Declined, Mistaken, StartError
 from gateway.home import CONTROL_SOCKET, DATABASE
 from gateway.interfaces.waiting import showing
+from gateway.operations.wire import dump, load
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
     from gateway.app.settings import Settings
 
+_Answer = TypeVar("_Answer", bound="DataclassInstance")
 PATIENCE = 30.0
 """Seconds to wait for the gateway's answer; backing up a large database may take longer."""
 _CONNECT = 2.0
@@ -83,6 +87,21 @@ def perform(
         from gateway.interfaces.direct import perform_here
 
         return dict(perform_here(home, operation, asked, load_settings))
+
+
+def perform_typed(
+    home: Path,
+    operation: str,
+    asked: "DataclassInstance",
+    answer: type[_Answer],
+    *,
+    timeout: float = PATIENCE,
+    load_settings: "Callable[[], Settings] | None" = None,
+) -> _Answer:
+    """Perform an operation over dataclasses; `answer` is the type of its answer. See `perform`."""
+    given = {name: value for name, value in dump(asked).items() if value is not None}
+    done = perform(home, operation, given, timeout=timeout, load_settings=load_settings)
+    return load(answer, done)
 
 
 def require_database(home: Path) -> None:

@@ -25,7 +25,9 @@ from gateway.operations.contract import (
     read_text,
 )
 from gateway.operations.contract import find_person as find_named
-from gateway.operations.jobs import OPERATIONS as JOB_OPERATIONS
+from gateway.operations.job_types import AddJob, ListJobs
+from gateway.operations.jobs import add, list_jobs
+from gateway.operations.wire import load
 
 _TAG = "imported"
 
@@ -107,15 +109,14 @@ async def import_job(context: OperationContext, asked: Answer) -> Answer:
     if not isinstance(options, dict):
         raise Mistaken("The options of the job are missing.")
     key = _make_key(person, "job", read_text(asked, "origin"))
-    listed = await JOB_OPERATIONS["jobs.list"](context, {"person": person.slug})
-    before = {job["id"] for job in listed["jobs"]}
+    listed = await list_jobs(context, ListJobs(person=person.slug))
+    before = {job.id for job in listed.jobs}
     try:
-        made = await JOB_OPERATIONS["jobs.add"](
-            context, {**options, "person": person.slug, "key": key}
-        )
+        wish = load(AddJob, {**options, "person": person.slug, "key": key})
+        made = await add(context, wish)
     except Declined as error:
         return _leave(str(error))
-    return {"state": "known" if made["id"] in before else "new"}
+    return {"state": "known" if made.id in before else "new"}
 
 
 def _leave(reason: str) -> Answer:

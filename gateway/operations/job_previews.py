@@ -1,8 +1,7 @@
 """The preview of a job: its latest result, or a sample, on each platform."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 from adapters.abilities import CanPreview, CanSendFiles
 from adapters.contract import ChatAdapter
@@ -13,8 +12,10 @@ from agent_core.state.jobs import job_runs
 from agent_core.state.jobs.jobs import Job
 from gateway.errors import Declined
 from gateway.jobs.outcomes import SILENCE
-from gateway.operations.contract import Answer, Operation, OperationContext
-from gateway.operations.jobs import find_any, outline, read_number
+from gateway.operations.contract import Operation, OperationContext
+from gateway.operations.job_types import JobPreview, PickJob, PlatformPreview, ResultFile
+from gateway.operations.jobs import find_any, outline
+from gateway.operations.wire import typed
 from gateway.people.admission import API_PLATFORM
 from gateway.texts import general
 from gateway.texts import jobs as jobs_texts
@@ -25,41 +26,31 @@ _LOOKED_THROUGH = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _File:
-    """A file of a result, with its size in bytes."""
-
-    name: str
-    media_type: str
-    size: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Result:
     """The result of a job: text and files; before the first run, a sample."""
 
     text: str
-    files: tuple[_File, ...] = ()
+    files: tuple[ResultFile, ...] = ()
     is_sample: bool = False
 
 
-async def preview(context: OperationContext, asked: Answer) -> Answer:
+async def preview(context: OperationContext, asked: PickJob) -> JobPreview:
     """Preview a job's latest result, or a sample of it, on each platform. Raises `Declined`."""
-    number = read_number(asked)
 
-    def look(connection: Connection) -> tuple[dict[str, Any], _Result]:
-        job = find_any(connection, number)
-        return outline(connection, job), _find_made(connection, job)
+    def look(connection: Connection) -> tuple[JobPreview, _Result]:
+        job = find_any(connection, asked.id)
+        made = _find_made(connection, job)
+        sample = made.is_sample
+        return outline(connection, job, JobPreview, is_sample=sample, platforms=()), made
 
     outlined, made = await context.database.read(look)
     shown = context.scheduling.load_platforms()
-    return outlined | {
-        "is_sample": made.is_sample,
-        "platforms": [
-            {"name": name, **_preview(adapter, made)}
-            for name, adapter in sorted(shown.items())
-            if name != API_PLATFORM
-        ],
-    }
+    platforms = [
+        _preview(name, adapter, made)
+        for name, adapter in sorted(shown.items())
+        if name != API_PLATFORM
+    ]
+    return replace(outlined, platforms=tuple(platforms))
 
 
 def _find_made(connection: Connection, job: Job) -> _Result:
@@ -85,21 +76,21 @@ def _find_made(connection: Connection, job: Job) -> _Result:
     return _Result(text=sign_body(job.title, job.id, sample), is_sample=True)
 
 
-def _list_files(connection: Connection, turn_id: TurnId) -> Iterator[_File]:
+def _list_files(connection: Connection, turn_id: TurnId) -> Iterator[ResultFile]:
     for file in files.list_of_turn(connection, turn_id=turn_id):
         stored = files.find(connection, key=file.key)
         if stored:
-            yield _File(name=file.name, media_type=stored.media_type, size=len(stored.data))
+            yield ResultFile(name=file.name, media_type=stored.media_type, size=len(stored.data))
 
 
-def _preview(adapter: ChatAdapter, made: _Result) -> dict[str, Any]:
+def _preview(name: str, adapter: ChatAdapter, made: _Result) -> PlatformPreview:
     """Return the messages as a platform would show them, and their files."""
     text, given = made.text, list(made.files)
     if given and not isinstance(adapter, CanSendFiles):
         names = general.describe_unsent_files([file.name for file in given])
         text, given = f"{text}\n\n{names}", []
     parts = adapter.preview(text) if isinstance(adapter, CanPreview) else list(adapter.split(text))
-    return {"messages": parts, "files": [asdict(file) for file in given]}
+    return PlatformPreview(name=name, messages=tuple(parts), files=tuple(given))
 
 
-OPERATIONS: Mapping[str, Operation] = {"jobs.preview": preview}
+OPERATIONS: Mapping[str, Operation] = {"jobs.preview": typed(preview)}

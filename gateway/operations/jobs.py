@@ -2,7 +2,9 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, get_args
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import JobId, PersonId, RoomId
@@ -15,6 +17,7 @@ from agent_core.schedule.job_editor import (
     InvalidJob,
     JobAlreadyRunning,
     JobOwner,
+    JobRules,
     change_job,
     create_job,
     default_options,
@@ -27,25 +30,33 @@ from agent_core.schedule.job_editor import (
     restore_job,
     resume_job,
     run_job_now,
+    undo_change,
 )
 from agent_core.schedule.requests import read_request
 from agent_core.schedule.triggers import load_timing
 from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
-from agent_core.state.jobs.jobs import Job, JobState, Target
-from agent_core.state.jobs.late import Late
+from agent_core.state.jobs.jobs import Job, JobKind, JobState, Target
 from agent_core.state.people import people, rooms
 from gateway.errors import Declined, Mistaken
 from gateway.jobs.places import name_places
-from gateway.jobs.versions import undo_change
-from gateway.operations.contract import (
-    Answer,
-    Operation,
-    OperationContext,
-    find_person,
-    read_text,
+from gateway.operations.contract import Operation, OperationContext, find_person
+from gateway.operations.job_types import (
+    NO_COMMAND,
+    NO_NUMBER,
+    ActOnJob,
+    AddJob,
+    ChangedJob,
+    ChangeJob,
+    JobDetail,
+    JobList,
+    JobOutline,
+    JobVerb,
+    ListJobs,
+    PickJob,
 )
+from gateway.operations.wire import typed
 from gateway.texts import jobs as jobs_texts
 from gateway.texts.job_results import describe_run, describe_runs
 
@@ -54,23 +65,60 @@ if TYPE_CHECKING:
 
 _RUNS = 100
 """The newest runs to read; many of them may share a line."""
-_KINDS = ("prompt", "message", "script")
 _HOME = Target(kind="home")
-_OPTIONS = (
-    *("cron", "every_minutes", "at", "on", "zone", "to", "late", "urgent"),
-    *("times", "rule", "skip", "starts", "until", "count", "place"),
-    *("model", "tools", "skills", "aware", "day_usd", "pause_after", "gate"),
-)
-"""The options of a job; the `schedule` tool uses the same names."""
+_Outline = TypeVar("_Outline", bound=JobOutline)
 
 
-async def list_jobs(context: OperationContext, asked: Answer) -> Answer:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobDeed:
+    """What a person does to a job, and what it depends on; see `ActOnJob`."""
+
+    verb: JobVerb
+    rules: JobRules
+    now: int
+    key: str
+    is_press: bool = False
+    version: int | None = None
+    is_operator: bool = False
+    """Done on the command line, which alone may give a command back."""
+
+
+def act(connection: Connection, job: Job, deed: JobDeed) -> Job:
+    """Do something to a job in the caller's transaction.
+
+    Raises `InvalidJob`, and `JobAlreadyRunning` for a run.
+    """
+    match deed.verb:
+        case "pause":
+            why = PAUSED_BY_OPERATOR if deed.is_operator else PAUSED_ON_REQUEST
+            return pause_job(connection, job, why)
+        case "resume":
+            return resume_job(connection, job, deed.now)
+        case "run":
+            run_job_now(connection, job, deed.key, deed.now, is_press=deed.is_press)
+            return job
+        case "drop":
+            return drop_job(connection, job)
+        case "restore":
+            return restore_job(connection, job, rules=deed.rules, now=deed.now)
+        case "undo":
+            return undo_change(
+                connection,
+                job,
+                rules=deed.rules,
+                now=deed.now,
+                version=deed.version,
+                may_set_script=deed.is_operator,
+            )
+
+
+async def list_jobs(context: OperationContext, asked: ListJobs) -> JobList:
     """List the jobs of everyone, of one person, or of the system. Raises `Declined`."""
 
-    def look(connection: Connection) -> list[dict[str, Any]]:
-        if asked.get("system"):
+    def look(connection: Connection) -> list[JobOutline]:
+        if asked.system:
             return [_outline_own(connection, job) for job in jobs.list_system(connection)]
-        slug = asked.get("person")
+        slug = asked.person
         whom = [find_person(connection, slug)] if slug else people.list_all(connection)
         return [
             outline(connection, job)
@@ -78,31 +126,50 @@ async def list_jobs(context: OperationContext, asked: Answer) -> Answer:
             for job in jobs.list_of_person(connection, person_id=person.id)
         ]
 
-    return {"jobs": await context.database.read(look)}
+    return JobList(jobs=tuple(await context.database.read(look)))
 
 
-async def show_job(context: OperationContext, asked: Answer) -> Answer:
+async def show_job(context: OperationContext, asked: PickJob) -> JobDetail:
     """Show one job with its runs, even if it is over. Raises `Declined`."""
-    number = read_number(asked)
 
-    def look(connection: Connection) -> dict[str, Any]:
-        job = find_any(connection, number)
+    def look(connection: Connection) -> JobDetail:
+        job = find_any(connection, asked.id)
         runs = job_runs.list_of_job(connection, job_id=job.id, limit=_RUNS)
-        return outline(connection, job) | {
-            "does": jobs_texts.show_body(job),
-            "runs": describe_runs(runs, job.zone),
-        }
+        lines = tuple(describe_runs(runs, job.zone))
+        return outline(connection, job, JobDetail, does=jobs_texts.show_body(job), runs=lines)
 
     return await context.database.read(look)
 
 
-async def pause(context: OperationContext, asked: Answer) -> Answer:
-    """Pause a job until it is resumed. Raises `Declined`."""
-    why = PAUSED_ON_REQUEST if context.actor == "person" else PAUSED_BY_OPERATOR
-    return await _change(context, asked, lambda c, job: pause_job(c, job, why))
+async def do_verb(context: OperationContext, asked: ActOnJob, *, verb: JobVerb) -> ChangedJob:
+    """Pause, resume, run, delete or restore a job, or undo its last change.
+
+    Raises `Declined`, and `Mistaken` if the job's time has passed.
+    """
+    now = context.now()
+    deed = JobDeed(
+        verb=verb,
+        rules=context.scheduling.rules,
+        now=now,
+        key=asked.key or f"desk:{now}",
+        is_press=asked.is_press,
+        version=asked.version,
+        is_operator=context.actor == "house",
+    )
+
+    def work(connection: Connection, job: Job) -> Job:
+        if verb == "drop" and job.kind == "system":
+            raise Declined(f"Job {job.id} is a system job: it can be paused, but not deleted.")
+        try:
+            return act(connection, job, deed)
+        except JobAlreadyRunning as error:
+            raise Declined(f"Job {job.id} is running already.") from error
+
+    states: Sequence[JobState] = ("dropped",) if verb == "restore" else ("active", "paused")
+    return await _change(context, asked.id, work, states)
 
 
-async def renew_address(context: OperationContext, asked: Answer) -> Answer:
+async def renew_address(context: OperationContext, asked: PickJob) -> ChangedJob:
     """Give a job a new web address.
 
     Raises `Declined`, and `Mistaken` if the job has no web address.
@@ -115,79 +182,31 @@ async def renew_address(context: OperationContext, asked: Answer) -> Answer:
         secrets.append(renew_webhook(connection, job))
         return job
 
-    done = await _change(context, asked, work)
-    return {**done, "address": context.scheduling.hooks + secrets[-1]}
+    done = await _change(context, asked.id, work)
+    return replace(done, address=context.scheduling.hooks + secrets[-1])
 
 
-async def resume(context: OperationContext, asked: Answer) -> Answer:
-    """Resume a job. Raises `Declined`, and `Mistaken` if its time has passed."""
-    now = context.now()
-    return await _change(context, asked, lambda c, job: resume_job(c, job, now))
-
-
-async def drop(context: OperationContext, asked: Answer) -> Answer:
-    """Delete a job; `restore` brings it back. Raises `Declined`."""
-
-    def work(connection: Connection, job: Job) -> Job:
-        if job.kind == "system":
-            raise Declined(f"Job {job.id} is a system job: it can be paused, but not deleted.")
-        return drop_job(connection, job)
-
-    return await _change(context, asked, work)
-
-
-async def restore(context: OperationContext, asked: Answer) -> Answer:
-    """Restore a deleted job. Raises `Declined`, and `Mistaken` if its time has passed."""
-    rules, now = context.scheduling.rules, context.now()
-
-    def work(connection: Connection, job: Job) -> Job:
-        return restore_job(connection, job, rules=rules, now=now)
-
-    return await _change(context, asked, work, ("dropped",))
-
-
-async def run_now(context: OperationContext, asked: Answer) -> Answer:
-    """Run a job now, outside its schedule. Repeats with the same `key` run it only once.
-
-    So does a double press of a button (`is_press`). Raises `Declined`.
-    """
-    now, is_press = context.now(), asked.get("is_press") is True
-
-    def work(connection: Connection, job: Job) -> Job:
-        try:
-            key = str(asked.get("key") or f"desk:{now}")
-            run_job_now(connection, job, key, now, is_press=is_press)
-        except JobAlreadyRunning as error:
-            raise Declined(f"Job {job.id} is running already.") from error
-        return job
-
-    return await _change(context, asked, work)
-
-
-async def add(context: OperationContext, asked: Answer) -> Answer:
+async def add(context: OperationContext, asked: AddJob) -> JobOutline:
     """Add a job for a person. Repeats with the same `key` add it only once.
 
     Only this operation can add a script. Raises `Declined` and `Mistaken`.
     """
     scheduling, now = context.scheduling, context.now()
-    arguments = _read_job(asked)
-    slug = read_text(asked, "person")
-    owner = await context.database.read(find_person, slug)
-    calendars = await _read_calendars(context, arguments, owner.id, None)
+    if asked.kind is None:
+        raise Mistaken("Give a prompt, a message or a script.")
+    body, title = _read_body(asked, asked.kind)
+    given = replace(asked, text=body, title=asked.title or title)
+    owner = await context.database.read(find_person, asked.person)
+    calendars = await _read_calendars(context, asked.skip, owner.id, None)
 
-    def work(connection: Connection) -> dict[str, Any]:
-        person = find_person(connection, slug)
+    def work(connection: Connection) -> JobOutline:
+        person = find_person(connection, asked.person)
         zone = person.time_zone or scheduling.zone
-        known = default_options(arguments["kind"], scheduling.rules)
-        wish = read_request(
-            arguments, here=_HOME, zone=zone, known=known, now=now, calendars=calendars
-        )
-        whose = JobOwner(
-            person_id=person.id, room_id=None, actor=context.actor, call_key=asked.get("key")
-        )
+        known = default_options(asked.kind, scheduling.rules)
+        wish = read_request(given, here=_HOME, zone=zone, known=known, now=now, calendars=calendars)
+        whose = JobOwner(person_id=person.id, room_id=None, actor=context.actor, call_key=asked.key)
         new = draft_job(wish, whose, zone=zone, rules=scheduling.rules, now=now)
-        made = create_job(connection, new, rules=scheduling.rules, now=now)
-        return outline(connection, made)
+        return outline(connection, create_job(connection, new, rules=scheduling.rules, now=now))
 
     try:
         made = await context.database.write("jobs.add", work)
@@ -197,66 +216,48 @@ async def add(context: OperationContext, asked: Answer) -> Answer:
     return made
 
 
-async def change(context: OperationContext, asked: Answer) -> Answer:
+async def change(context: OperationContext, asked: ChangeJob) -> ChangedJob:
     """Change a job. Raises `Declined`, `Mistaken`."""
     scheduling, now = context.scheduling, context.now()
-    number = read_number(asked)
-    named = await context.database.read(find_any, number)
-    calendars = await _read_calendars(context, asked, named.person_id, named.room_id)
+    named = await context.database.read(find_any, asked.id)
+    calendars = await _read_calendars(context, asked.skip, named.person_id, named.room_id)
 
     def work(connection: Connection, job: Job) -> Job:
         if job.kind == "system":
             raise Declined(f"Job {job.id} is a system job: it can be paused, but not changed.")
-        arguments = _read_changes(asked, job)
+        given = _read_change(asked, job)
         zone, known = job.zone, job.options
-        wish = read_request(
-            arguments, here=_HOME, zone=zone, known=known, now=now, calendars=calendars
-        )
+        wish = read_request(given, here=_HOME, zone=zone, known=known, now=now, calendars=calendars)
         changed = redraft_job(job, wish, rules=scheduling.rules, now=now)
         if changed == job:
             raise Mistaken("Say what to change; see `talaria jobs change --help`.")
         return change_job(connection, changed, now)
 
-    return await _change(context, asked, work)
-
-
-async def undo(context: OperationContext, asked: Answer) -> Answer:
-    """Undo the last change of a job, or return to a `version`. Raises `Declined` and `Mistaken`."""
-    rules, now, version = context.scheduling.rules, context.now(), asked.get("version")
-
-    def work(connection: Connection, job: Job) -> Job:
-        is_operator = context.actor == "house"
-        return undo_change(
-            connection, job, rules=rules, now=now, version=version, may_set_script=is_operator
-        )
-
-    return await _change(context, asked, work)
+    return await _change(context, asked.id, work)
 
 
 OPERATIONS: Mapping[str, Operation] = {
-    "jobs.list": list_jobs,
-    "jobs.show": show_job,
-    "jobs.pause": pause,
-    "jobs.resume": resume,
-    "jobs.drop": drop,
-    "jobs.restore": restore,
-    "jobs.run": run_now,
-    "jobs.add": add,
-    "jobs.change": change,
-    "jobs.undo": undo,
-    "jobs.webhook": renew_address,
+    "jobs.list": typed(list_jobs),
+    "jobs.show": typed(show_job),
+    "jobs.add": typed(add),
+    "jobs.change": typed(change),
+    "jobs.webhook": typed(renew_address),
+    "jobs.pause": typed(partial(do_verb, verb="pause")),
+    "jobs.resume": typed(partial(do_verb, verb="resume")),
+    "jobs.run": typed(partial(do_verb, verb="run")),
+    "jobs.drop": typed(partial(do_verb, verb="drop")),
+    "jobs.restore": typed(partial(do_verb, verb="restore")),
+    "jobs.undo": typed(partial(do_verb, verb="undo")),
 }
 
 
 async def _change(
     context: OperationContext,
-    asked: Answer,
+    number: JobId,
     work: Callable[[Connection, Job], Job],
     states: Sequence[JobState] = ("active", "paused"),
-) -> Answer:
-    number = read_number(asked)
-
-    def change(connection: Connection) -> dict[str, Any]:
+) -> ChangedJob:
+    def change(connection: Connection) -> ChangedJob:
         job = find_any(connection, number)
         if job.state not in states:
             can = "restored" if "dropped" in states else "changed"
@@ -264,7 +265,7 @@ async def _change(
         changed = work(connection, job)
         is_waited_for = changed.state in ("paused", "dropped")
         note = describe_followers(connection, changed).strip() if is_waited_for else ""
-        return outline(connection, changed) | {"note": note}
+        return outline(connection, changed, ChangedJob, note=note)
 
     try:
         done = await context.database.write("jobs.change", change)
@@ -276,110 +277,82 @@ async def _change(
 
 async def _read_calendars(
     context: OperationContext,
-    arguments: Mapping[str, object],
+    skipped: Sequence[str] | None,
     person_id: PersonId | None,
     room_id: RoomId | None,
 ) -> "Mapping[str, Calendar]":
     """Read the calendars of days off that a job names. Raises `Mistaken`."""
     if person_id is None:
         return {}
-    reader = context.calendars
     try:
-        return await read_calendars(arguments, reader, (person_id, room_id), None)
+        return await read_calendars(skipped, context.calendars, (person_id, room_id), None)
     except ToolArgumentError as error:
         raise Mistaken(f"{str(error)[:1].upper()}{str(error)[1:]}.") from error
 
 
-def _read_job(asked: Answer) -> dict[str, object]:
-    """Return the tool arguments of a new job. Raises `Declined`, `Mistaken`."""
-    kind = asked.get("kind")
-    if kind not in _KINDS:
-        raise Mistaken("Give a prompt, a message or a script.")
-    body, title = _read_body(asked, kind)
-    return {
-        **_read_options(asked),
-        "kind": kind,
-        "text": body,
-        "title": asked.get("title") or title,
-    }
-
-
-def _read_changes(asked: Answer, job: Job) -> dict[str, object]:
-    """Return the tool arguments for a change of a job. Raises `Declined` and `Mistaken`."""
-    arguments = _read_options(asked)
-    if asked.get("title"):
-        arguments["title"] = asked["title"]
-    kind = asked.get("kind")
-    if kind is None:
-        return arguments
-    if kind != job.kind:
+def _read_change(asked: ChangeJob, job: Job) -> ChangeJob:
+    """Return the fields that a change sets. Raises `Declined` and `Mistaken`."""
+    if asked.kind is None and asked.text is None and asked.words is None:
+        return asked
+    if asked.kind not in (None, job.kind):
         raise Mistaken(
-            f"The kind of job {job.id} is {job.kind} and can't change. Add a {kind} job instead."
+            f"The kind of job {job.id} is {job.kind} and can't change. Add a {asked.kind} job"
+            " instead."
         )
-    body, _ = _read_body(asked, job.kind)
-    return {**arguments, "text": body}
+    return replace(asked, text=_read_body(asked, job.kind)[0])
 
 
-def _read_body(asked: Answer, kind: str) -> tuple[str, str]:
+def _read_body(asked: AddJob | ChangeJob, kind: JobKind) -> tuple[str, str]:
     """Return the stored body of a job, and its default title. Raises `Declined` and `Mistaken`."""
     if kind == "script":
-        words = asked.get("words")
-        is_line = isinstance(words, list) and all(isinstance(word, str) for word in words)
-        if not words or not is_line or not words[0].strip():
-            raise Mistaken("Put the command and its arguments after --script.")
-        return json.dumps(words, ensure_ascii=False), " ".join(words)
-    text = read_text(asked, "text")
-    return text, text
+        if not asked.words or not asked.words[0].strip():
+            raise Mistaken(NO_COMMAND)
+        return json.dumps(asked.words, ensure_ascii=False), " ".join(asked.words)
+    if not (asked.text or "").strip():
+        raise Declined("The text is missing.")
+    return asked.text or "", asked.text or ""
 
 
-def _read_options(asked: Answer) -> dict[str, object]:
-    """Return the options that the request gives. Raises `Mistaken`."""
-    late = asked.get("late")
-    if late is not None and late not in get_args(Late):
-        raise Mistaken(f"The rule for missed times is one of {', '.join(get_args(Late))}.")
-    return {name: asked[name] for name in _OPTIONS if asked.get(name) is not None}
-
-
-def outline(connection: Connection, job: Job) -> dict[str, Any]:
-    """Describe a job for the answers of operations."""
+def outline(
+    connection: Connection,
+    job: Job,
+    into: type[_Outline] = JobOutline,  # type: ignore[assignment]  # the default of the variable
+    **more: Any,
+) -> _Outline:
+    """Describe a job for the answers of operations; `more` are the other fields of the answer."""
     person = people.find(connection, person_id=job.person_id) if job.person_id else None
     room = rooms.find_by_id(connection, room_id=job.room_id) if job.room_id else None
     timing, zone = load_timing(job.timing), find_zone(job.zone)
     places = name_places(connection, person.id, job.targets, None) if person else []
-    return {
-        "id": job.id,
-        "person": person.slug if person else None,
-        "room": room.shown_name if room else None,
-        "kind": job.kind,
-        "title": job.title,
-        "meaning": describe_timing(timing, zone),
-        "coming": describe_next(timing, zone, next_slot_of(job), zone),
-        "next_at": job.next_slot[1] if job.next_slot else None,
-        "zone": job.zone,
-        "ways": [*jobs_texts.describe_targets(places), *jobs_texts.describe_ways(job)],
-        "state": job.state,
-        "reason": job.reason,
-    }
+    return into(
+        id=job.id,
+        person=person.slug if person else None,
+        room=room.shown_name if room else None,
+        kind=job.kind,
+        title=job.title,
+        meaning=describe_timing(timing, zone),
+        coming=describe_next(timing, zone, next_slot_of(job), zone),
+        next_at=job.next_slot[1] if job.next_slot else None,
+        zone=job.zone,
+        ways=(*jobs_texts.describe_targets(places), *jobs_texts.describe_ways(job)),
+        state=job.state,
+        reason=job.reason,
+        **more,
+    )
 
 
-def _outline_own(connection: Connection, job: Job) -> dict[str, Any]:
+def _outline_own(connection: Connection, job: Job) -> JobOutline:
     """Describe a system job, with the report of its latest run."""
     runs = job_runs.list_of_job(connection, job_id=job.id, limit=1)
     last = describe_run(runs[0], job.zone) if runs else "not run yet"
-    return outline(connection, job) | {"last": last}
+    return outline(connection, job, last=last)
 
 
 def find_any(connection: Connection, number: JobId) -> Job:
-    """Return a job, whoever owns it. Raises `Declined`."""
+    """Return a job, whoever owns it. Raises `Declined`, and `Mistaken` for an impossible number."""
+    if not 0 < number < 1 << 63:
+        raise Mistaken(NO_NUMBER)
     job = jobs.find(connection, job_id=number)
     if job is None:
         raise Declined(f"There is no job {number}; `talaria jobs` lists all jobs.")
     return job
-
-
-def read_number(asked: Answer) -> JobId:
-    """Return the number of a job from a request. Raises `Mistaken`."""
-    number = asked.get("id")
-    if not isinstance(number, int) or not 0 < number < 1 << 63:
-        raise Mistaken("Give the number of a job; `talaria jobs` lists all jobs.")
-    return JobId(number)

@@ -190,8 +190,8 @@ class HitModel(TypedDict):
 class JobChange(TypedDict):
     """A change to a job. Give at most one of `cron`, `every_minutes` and `at`."""
 
-    text: NotRequired[str | None]
     title: NotRequired[str | None]
+    text: NotRequired[str | None]
     cron: NotRequired[str | None]
     every_minutes: NotRequired[int | None]
     at: NotRequired[str | None]
@@ -273,8 +273,8 @@ class NewFork(TypedDict):
 class NewJob(TypedDict):
     """A new job: a prompt for the assistant, or a message as it is."""
 
-    text: str
     title: NotRequired[str | None]
+    text: str
     cron: NotRequired[str | None]
     every_minutes: NotRequired[int | None]
     at: NotRequired[str | None]

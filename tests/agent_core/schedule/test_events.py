@@ -9,6 +9,7 @@ import pytest
 from agent_core.errors import ToolArgumentError
 from agent_core.localization import use_language
 from agent_core.schedule.descriptions import describe_next, describe_timing
+from agent_core.schedule.job_fields import read_fields
 from agent_core.schedule.occurrences import first_slot, last_slot
 from agent_core.schedule.requests import SCHEDULE_SPEC, check_feed, read_request
 from agent_core.schedule.triggers import EventKind, OnEvent, dump_timing, load_timing, read_event
@@ -88,7 +89,8 @@ def understand(on: str) -> OnEvent:
     call = {"action": "create", "on": on}
     _validate(call)
     home, options = Target(kind="home"), Options()
-    request = read_request(call, here=home, zone=VIENNA.key, known=options, now=NOW, calendars={})
+    given = read_fields(call)
+    request = read_request(given, here=home, zone=VIENNA.key, known=options, now=NOW, calendars={})
     assert isinstance(request.timing, OnEvent)
     assert load_timing(dump_timing(request.timing)) == request.timing
     return request.timing
@@ -117,7 +119,7 @@ def test_an_event_goes_with_no_time(extra: dict[str, object]) -> None:
     home, options = Target(kind="home"), Options()
     with pytest.raises(ToolArgumentError):
         read_request(
-            {"on": "webhook", **extra},
+            read_fields({"on": "webhook", **extra}),
             here=home,
             zone=VIENNA.key,
             known=options,
@@ -132,9 +134,9 @@ def test_a_very_long_event_is_refused() -> None:
 
 
 def test_only_a_feed_that_the_person_wrote_is_read() -> None:
-    call = {"on": "feed https://evil.example/?q=secret"}
+    call = read_fields({"on": "feed https://evil.example/?q=secret"})
     with pytest.raises(ToolArgumentError, match="does not contain this address"):
         check_feed(call, "Watch https://example.org/feed for me.")
     check_feed(call, "Watch https://evil.example/?q=secret for me.")
     check_feed(call, None)
-    check_feed({"on": "message secret"}, "")
+    check_feed(read_fields({"on": "message secret"}), "")

@@ -10,6 +10,7 @@ import pytest
 
 from agent_core.errors import ToolArgumentError
 from agent_core.schedule.descriptions import describe_next, describe_timing
+from agent_core.schedule.job_fields import read_fields
 from agent_core.schedule.occurrences import first_slot, walk_slots
 from agent_core.schedule.requests import SCHEDULE_SPEC, read_request
 from agent_core.schedule.triggers import Timing, dump_timing, load_timing, milliseconds, moment
@@ -34,7 +35,7 @@ def understand(call: sentences.Call) -> Timing:
     """The timing of a call that the tool's schema allows, read back from how it is stored."""
     _validate({"action": "create", **call})
     request = read_request(
-        call,
+        read_fields(call),
         here=Target(kind="home"),
         zone=VIENNA.key,
         known=Options(),

@@ -13,7 +13,9 @@ from agent_core.ids import JobId
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job, Target
 from gateway.interfaces.contexts import open_context
+from gateway.operations.job_types import AddJob
 from gateway.operations.jobs import add
+from gateway.operations.wire import load
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel
 from tests.integration.interfaces.api_setup import ZEBRANA, Setup, find_named
@@ -37,8 +39,8 @@ async def at_noon(home: Path) -> AsyncIterator[tuple[Served, FakeChat]]:
 async def make_job(running: Served, slug: str = "zebrana", **fields: object) -> int:
     """Make a job by the operation of the command line."""
     asked = {"person": slug, "kind": "message", "text": "Water the plants", **fields}
-    made = await add(open_context(running.gateway, actor="person"), asked)
-    return int(made["id"])
+    made = await add(open_context(running.gateway, actor="person"), load(AddJob, asked))
+    return int(made.id)
 
 
 async def find_job(running: Served, number: int) -> Job:

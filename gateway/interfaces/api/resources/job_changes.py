@@ -1,12 +1,13 @@
 """Changes to the jobs of a person: create, edit, run, pause, resume and delete."""
 
 from http import HTTPStatus
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from agent_core.ids import JobId
+from agent_core.schedule.job_fields import DECLARATIONS, LONGEST_TEXT
 from gateway.app.lifecycle import Gateway
 from gateway.interfaces.api.clients import Manager
 from gateway.interfaces.api.errors import ApiError
@@ -15,44 +16,36 @@ from gateway.interfaces.api.resources.changes import Key, hash_key, open_own, pe
 from gateway.interfaces.api.resources.jobs import find_job, show_detail
 from gateway.interfaces.api.resources.replies import Id, find_person
 from gateway.operations import jobs as operations
+from gateway.operations.job_types import ActOnJob, AddJob, ChangeJob
 from gateway.turns.client_calls import Client
 
-_LONGEST = 20_000
 _USED = "This Idempotency-Key belongs to another job."
-_Text = Annotated[str, Field(min_length=1, max_length=_LONGEST)]
-_Short = Annotated[str, Field(min_length=1, max_length=200)]
 _Verb = Literal["run", "pause", "resume", "restore", "undo"]
 
+if TYPE_CHECKING:
+    _Fields = BaseModel
+else:
+    _Fields = create_model(
+        "_Fields",
+        **{
+            one.name: (Annotated[one.type, Field(**one.api)] | None, None)
+            for one in DECLARATIONS
+            if one.api is not None
+        },
+    )
 
-_ACTS = {
-    "run": operations.run_now,
-    "pause": operations.pause,
-    "resume": operations.resume,
-    "restore": operations.restore,
-    "undo": operations.undo,
-}
 
-
-class JobChange(BaseModel):
+class JobChange(_Fields):
     """A change to a job. Give at most one of `cron`, `every_minutes` and `at`."""
 
     model_config = ConfigDict(extra="forbid")
-
-    text: _Text | None = None
-    title: _Short | None = None
-    cron: _Short | None = None
-    every_minutes: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
-    at: _Short | None = None
-    zone: _Short | None = None
-    late: Literal["catch_up", "skip", "all"] | None = None
-    urgent: bool | None = None
 
 
 class NewJob(JobChange):
     """A new job: a prompt for the assistant, or a message as it is."""
 
     kind: Literal["prompt", "message"]
-    text: _Text
+    text: Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT)]
 
 
 def add_job_changes(router: APIRouter, gateway: Gateway) -> None:
@@ -65,12 +58,10 @@ def add_job_changes(router: APIRouter, gateway: Gateway) -> None:
     @router.post("/jobs", summary="Create a job", status_code=201)
     async def create(asked: NewJob, client: Manager, key: Key = "") -> models.JobDetail:
         person = await database.read(find_person, client.person_id)
-        wish = asked.model_dump(exclude_none=True) | {
-            "person": person.slug,
-            "key": hash_key(client, key),
-        }
+        given = asked.model_dump()
+        wish = AddJob(person=person.slug, key=hash_key(client, key), **given)
         made = await perform(operations.add(open_own(gateway), wish))
-        stored = await database.read(find_job, made["id"], client.person_id)
+        stored = await database.read(find_job, made.id, client.person_id)
         if (stored.kind, stored.body) != (asked.kind, asked.text.strip()):
             raise ApiError(HTTPStatus.UNPROCESSABLE_ENTITY, _USED, code="idempotency_key_reused")
         return show_detail(stored)
@@ -78,9 +69,7 @@ def add_job_changes(router: APIRouter, gateway: Gateway) -> None:
     @router.patch("/jobs/{job}", summary="Change a job")
     async def change(job: Id, asked: JobChange, client: Manager) -> models.JobDetail:
         found = await database.read(find_job, job, client.person_id)
-        wish = asked.model_dump(exclude_none=True) | {"id": found.id}
-        if asked.text is not None:
-            wish["kind"] = found.kind
+        wish = ChangeJob(id=found.id, **asked.model_dump())
         await perform(operations.change(open_own(gateway), wish))
         return await read(client, job)
 
@@ -89,10 +78,12 @@ def add_job_changes(router: APIRouter, gateway: Gateway) -> None:
     )
     async def act(job: Id, verb: _Verb, client: Manager, key: Key = "") -> models.JobDetail:
         await database.read(find_job, job, client.person_id)
-        await perform(_ACTS[verb](open_own(gateway), {"id": job, "key": hash_key(client, key)}))
+        asked = ActOnJob(id=JobId(job), key=hash_key(client, key))
+        await perform(operations.do_verb(open_own(gateway), asked, verb=verb))
         return await read(client, job)
 
     @router.delete("/jobs/{job}", summary="Delete a job", status_code=204)
     async def delete(job: Id, client: Manager) -> None:
         await database.read(find_job, job, client.person_id)
-        await perform(operations.drop(open_own(gateway), {"id": JobId(job)}))
+        asked = ActOnJob(id=JobId(job))
+        await perform(operations.do_verb(open_own(gateway), asked, verb="drop"))

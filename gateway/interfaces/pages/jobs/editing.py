@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from agent_core.schedule.descriptions import describe_timing
 from agent_core.schedule.job_editor import InvalidJob
+from agent_core.schedule.job_fields import DECLARATIONS
 from agent_core.schedule.triggers import load_timing, write_arguments
 from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.engine.database import Connection
@@ -23,6 +24,7 @@ from gateway.interfaces.pages.rendering import render
 from gateway.interfaces.pages.views import Fields, Look, Missing, parse_number
 from gateway.jobs.places import name_places
 from gateway.operations import jobs as operations
+from gateway.operations.job_types import ActOnJob, ChangeJob
 from gateway.people.admission import UNATTENDED
 from gateway.texts import jobs as texts
 from gateway.texts.general import name_platform
@@ -32,13 +34,13 @@ _MOST_BYTES = 64_000
 _NOWHERE = Target(kind="place")
 """The chat that shows a page: different from all chats that a job can send to."""
 _SCHEDULES: Mapping[str, tuple[str, ...]] = {
-    "times": ("times", "rule", "skip", "starts", "until", "place"),
-    "every_minutes": ("every_minutes", "starts", "until"),
-    "at": ("at",),
-    "cron": ("cron",),
-    "on": ("on",),
+    kind: (
+        kind,
+        *(one.name for one in DECLARATIONS if kind in one.goes_with and one.name in texts.LABELS),
+    )
+    for kind in texts.SCHEDULES
 }
-"""The kinds of schedules, each with its fields, which are arguments of the `schedule` tool."""
+"""The kinds of schedules, each with the fields of a job that a form has for it."""
 _LISTS = ("times", "skip")
 
 
@@ -60,7 +62,7 @@ async def change(look: Look) -> Response:
     try:
         asked = _find_changes(former, form)
         if asked:
-            await operations.change(look.context, {"id": former.id, **asked})
+            await operations.change(look.context, ChangeJob(id=former.id, **asked))
     except (Declined, Mistaken) as error:
         given = form | {"refused": _explain(error)}
         return await _render(look, given, status=HTTPStatus.CONFLICT)
@@ -73,7 +75,7 @@ async def put_back(look: Look) -> Response:
     job = await look.gateway.database.read(find_own, look)
     version = parse_number(form.get("version", ""), 0)
     try:
-        await operations.undo(look.context, {"id": job.id, "version": version})
+        await operations.do_verb(look.context, ActOnJob(id=job.id, version=version), verb="undo")
     except (Declined, Mistaken) as error:
         return await _render(look, {"refused": _explain(error)}, status=HTTPStatus.CONFLICT)
     return await _render(look, {"changed": "yes"})
@@ -161,7 +163,7 @@ def _list_values(job: Job) -> dict[str, str]:
 
 
 def _find_changes(job: Job, form: Mapping[str, str]) -> dict[str, Any]:
-    """Return the arguments for the fields of a form that differ from the job. Raises `Mistaken`."""
+    """Return the fields of a form that differ from the job. Raises `Mistaken`."""
     known = _list_values(job)
     found: dict[str, Any] = {
         name: form[name]
@@ -171,9 +173,9 @@ def _find_changes(job: Job, form: Mapping[str, str]) -> dict[str, Any]:
     if "late" in found and found["late"] not in get_args(Late):
         del found["late"]
     if "text" in form and job.kind != "script" and form["text"] != known["text"]:
-        found |= {"kind": job.kind, "text": form["text"]}
+        found["text"] = form["text"]
     if form.get("to"):
-        found["to"] = [form["to"]]
+        found["to"] = (form["to"],)
     if "title" in form and form.get("urgent", "") != known["urgent"]:
         found["urgent"] = form.get("urgent") == "yes"  # an unticked box sends nothing
     when = form.get("when", "")
@@ -185,9 +187,9 @@ def _find_changes(job: Job, form: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _read_value(name: str, text: str) -> object:
-    """Convert the text of a field to an argument. Raises `Mistaken`."""
+    """Convert the text of a field to its value. Raises `Mistaken`."""
     if name in _LISTS:
-        return [word.strip() for word in text.split(",") if word.strip()]
+        return tuple(word.strip() for word in text.split(",") if word.strip())
     if name != "every_minutes":
         return text
     if not (text.isascii() and text.isdecimal() and len(text) < 10):

@@ -1,5 +1,6 @@
 """Jobs: the list with next and last runs; run now, pause, resume, delete and restore."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from agent_core.ids import JobId
@@ -8,16 +9,17 @@ from agent_core.state.jobs import job_owners, job_runs
 from agent_core.state.jobs import jobs as stored
 from agent_core.state.jobs.jobs import Job
 from gateway.interfaces.pages.views import Fields, Look, Missing
-from gateway.operations import jobs as operations
+from gateway.operations.job_types import ActOnJob, JobVerb
+from gateway.operations.jobs import do_verb, outline
 from gateway.texts import jobs as texts
 
 _RUNS, _DELETED = 5, 10
-_ACTS = {
-    "run": operations.run_now,
-    "pause": operations.pause,
-    "resume": operations.resume,
-    "delete": operations.drop,
-    "restore": operations.restore,
+_ACTS: Mapping[str, JobVerb] = {
+    "run": "run",
+    "pause": "pause",
+    "resume": "resume",
+    "delete": "drop",
+    "restore": "restore",
 }
 
 
@@ -32,13 +34,13 @@ async def show(look: Look) -> Fields:
             "j": texts,
             "jobs": [
                 (
-                    operations.outline(connection, job),
+                    outline(connection, job),
                     job_runs.list_of_job(connection, job_id=job.id, limit=_RUNS),
                 )
                 for job in found
             ],
             "deleted": [
-                operations.outline(connection, job)
+                outline(connection, job)
                 for number in dropped
                 if (job := stored.find(connection, job_id=number)) and job.is_whole
             ],
@@ -61,4 +63,5 @@ async def act(look: Look) -> Fields:
     found = await look.gateway.database.read(find_own, look)
     if verb not in _ACTS:
         raise Missing
-    return await _ACTS[verb](look.context, {"id": found.id, "is_press": True})
+    await do_verb(look.context, ActOnJob(id=found.id, is_press=True), verb=_ACTS[verb])
+    return {}

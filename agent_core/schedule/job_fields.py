@@ -1,0 +1,326 @@
+"""The fields of a job that people and the model set, each declared once.
+
+The `schedule` tool's schema, the options of `talaria jobs`, the body of the API's requests and the
+requests of operations follow from `JobFields`. So do the stored options of a job's runs, except for
+their types in `Options`, and the lines that describe them. Quick to import, for the command line.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from types import NoneType, UnionType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from agent_core.errors import ToolArgumentError
+from agent_core.localization import Plural, Text
+from agent_core.schedule.gates import describe_gate, read_gate
+from agent_core.schedule.triggers import read_cron, read_event, read_once
+from agent_core.schedule.wall_clock import find_zone
+from agent_core.state.jobs.late import Late
+
+HERE, HOME = "here", "home"
+_PLATFORMS = ("telegram", "discord", "slack")
+_MOST_NAMES = 20
+_LONGEST_NAME = 200
+LONGEST_TEXT = 20_000
+"""Most characters of a request; a stored text is shorter."""
+_MOST_DAY_USD = 1000
+_MOST_FAILURES = 100
+_AWARE = Text("It sees its earlier runs")
+_MODEL, _TOOLS, _SKILLS = Text("Model: {names}"), Text("Tools: {names}"), Text("Skills: {names}")
+_DAY_LIMIT = Text("It may cost at most {amount} a day")
+_PAUSE_AFTER = Plural("I pause it after {n} failure", "I pause it after {n} failures in a row")
+_SHORT: Mapping[str, object] = {"min_length": 1, "max_length": 200}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flag:
+    """The option of the command line that sets a field."""
+
+    help: str
+    metavar: str | None = None
+    name: str = ""
+    """The name, if it is not the field's."""
+    check: Callable[[str], object] | None = None
+    """Raises `ValueError` for a text that can't be read."""
+    is_repeated: bool = False
+    """A list is given one by one, and not comma-separated."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOption:
+    """The attribute of a job's `Options` that stores a field."""
+
+    name: str
+    read: Callable[[Any], object]
+    """Returns the stored value. Raises `ToolArgumentError` with a sentence for the model."""
+    show: Callable[[Any], str]
+    """Describes a stored value that differs from the default."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declaration:
+    """Where a field is offered, and where it is stored."""
+
+    name: str
+    type: Any
+    """The type of a value that is given."""
+    tool: str | Mapping[str, object]
+    """What the tool's schema says beside the type; or the whole schema, if that says more."""
+    flag: Flag | None
+    api: Mapping[str, object] | None
+    """The limits of its values in the API; None if the API does not offer it."""
+    option: RunOption | None
+    goes_with: Sequence[str]
+    """The timings that it limits; () for a field that limits none."""
+
+
+def declare(
+    tool: str | Mapping[str, object] = "",
+    *,
+    flag: Flag | None = None,
+    api: Mapping[str, object] | None = None,
+    option: RunOption | None = None,
+    goes_with: Sequence[str] = (),
+    refusal: str = "",
+) -> Any:
+    """Declare a field; `refusal` is the sentence for a value of a wrong type. See `Declaration`."""
+    offer = {
+        "tool": tool,
+        "flag": flag,
+        "api": api,
+        "option": option,
+        "goes_with": goes_with,
+    }
+    return field(default=None, metadata={"offer": offer, "refusal": refusal})
+
+
+def _read_names(what: str) -> Callable[[Sequence[str]], tuple[str, ...]]:
+    """Return a reader of unique names. It raises `ToolArgumentError`."""
+
+    def read(given: Sequence[str]) -> tuple[str, ...]:
+        names = tuple(dict.fromkeys(name.strip() for name in given if name.strip()))
+        if len(names) > _MOST_NAMES or any(len(name) > _LONGEST_NAME for name in names):
+            raise ToolArgumentError(f"`{what}` takes at most {_MOST_NAMES} names")
+        return names
+
+    return read
+
+
+def _read_gate(text: str) -> str:
+    """Check a gate, and return it; "" means no gate. Raises `ToolArgumentError`."""
+    try:
+        if text.strip():
+            read_gate(text.strip())
+    except ValueError as error:
+        raise ToolArgumentError(str(error)) from error
+    return " ".join(text.split())
+
+
+def _read_day_limit(dollars: float) -> int:
+    """Return millionths of a dollar; 0 is no limit. Raises `ToolArgumentError`."""
+    if not 0 <= dollars <= _MOST_DAY_USD:
+        raise ToolArgumentError(f"`day_usd` is at most {_MOST_DAY_USD}, or 0 for no limit")
+    micro = round(dollars * 1_000_000)
+    if dollars and not micro:
+        raise ToolArgumentError("`day_usd` is too small; 0 is no limit")
+    return micro
+
+
+def _read_pause(failures: int) -> int:
+    if not 1 <= failures <= _MOST_FAILURES:
+        raise ToolArgumentError(f"`pause_after` is from 1 to {_MOST_FAILURES}")
+    return failures
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobFields:
+    """What is said about a job; None keeps the present value, or selects the default.
+
+    An empty text or list selects the default of an option; so does 0 for `day_usd`. The order is
+    that of the tool's schema and of the lines that describe a job.
+    """
+
+    kind: Literal["message", "prompt", "script"] | None = declare(
+        {"enum": ["message", "prompt"]},
+        refusal="Give a prompt, a message or a script.",
+    )
+    title: str | None = declare(
+        flag=Flag(metavar="TEXT", help="its title; the first words by default"), api=_SHORT
+    )
+    text: str | None = declare(api={"min_length": 1, "max_length": LONGEST_TEXT})
+    times: tuple[str, ...] | None = declare(
+        "18:30, 09:00-17:00/90 (each 90 min), sunset-30 (min)",
+        flag=Flag(
+            metavar="TIMES",
+            help="comma-separated: 18:30, 09:00-17:00/90 (every 90 minutes), sunrise, sunset-30",
+        ),
+    )
+    rule: str | None = declare(
+        "days of `times`: RRULE with FREQ, INTERVAL, BY…",
+        flag=Flag(metavar="RRULE", help="days of --times; FREQ=DAILY is the default"),
+        goes_with=("times",),
+    )
+    skip: tuple[str, ...] | None = declare(
+        "a date, 2026-12-24/2027-01-06, holidays, holidays:DE-BY, a calendar's URL",
+        flag=Flag(
+            metavar="DAYS",
+            is_repeated=True,
+            help='days left out of --times: "2026-12-24", "2026-12-24/2027-01-06", "holidays",'
+            ' "holidays:DE-BY" or "calendar URL-OR-FILE"; repeatable',
+        ),
+        goes_with=("times",),
+    )
+    starts: str | None = declare(
+        "local date or time",
+        flag=Flag(metavar="LOCAL", help="first day or time"),
+        goes_with=("times", "every_minutes"),
+    )
+    until: str | None = declare(
+        "likewise, included",
+        flag=Flag(metavar="LOCAL", help="last day or time"),
+        goes_with=("times", "every_minutes"),
+    )
+    count: int | None = declare(
+        flag=Flag(metavar="N", help="number of times"), goes_with=("times", "every_minutes")
+    )
+    place: str | None = declare(
+        "lat,lon of the sun",
+        flag=Flag(metavar="LAT,LON", help="where the sun rises and sets"),
+        goes_with=("times",),
+    )
+    cron: str | None = declare(
+        flag=Flag(metavar="EXPR", help="five fields", check=read_cron), api=_SHORT
+    )
+    every_minutes: int | None = declare(
+        flag=Flag(name="every", metavar="MIN", help="minutes between two runs"),
+        api={"ge": 1, "le": 1_000_000},
+    )
+    at: str | None = declare(
+        flag=Flag(metavar="LOCAL", help="once, like 2026-11-23T08:00", check=read_once), api=_SHORT
+    )
+    in_minutes: int | None = declare()
+    on: str | None = declare(
+        "after JOB [done|failed|ended]; message [WORDS]; feed URL; file *.pdf; webhook",
+        flag=Flag(
+            metavar="EVENT",
+            check=read_event,
+            help='"after JOB", "after JOB failed", "message WORDS", "feed URL", "file *.pdf" or'
+            ' "webhook"',
+        ),
+    )
+    zone: str | None = declare(
+        flag=Flag(metavar="ZONE", help="IANA name", check=find_zone), api=_SHORT
+    )
+    to: tuple[str, ...] | None = declare(
+        {"type": "array", "items": {"enum": [HERE, HOME, *_PLATFORMS]}},
+        flag=Flag(is_repeated=True, help="home (the default) or a platform of theirs; repeatable"),
+    )
+    late: Late | None = declare(  # noqa: RUF009 - it makes a dataclass field
+        flag=Flag(help="what to do with missed times"),
+        api={},
+        refusal=f"The rule for missed times is one of {', '.join(get_args(Late))}.",
+    )
+    urgent: bool | None = declare(
+        "also in quiet hours", flag=Flag(help="deliver in quiet hours, too"), api={}
+    )
+    gate: str | None = declare(
+        "a check before a prompt runs, like `page URL contains WORDS`; `?` lists all",
+        flag=Flag(
+            metavar="CHECK",
+            help='run only if "feed URL" has news, "page URL" changed, "script COMMAND" returns 0'
+            " and so on; see the documentation",
+        ),
+        option=RunOption(name="gate", read=_read_gate, show=describe_gate),
+    )
+    aware: bool | None = declare(
+        "sees its earlier runs",
+        flag=Flag(help="let a run see earlier runs"),
+        option=RunOption(name="is_aware", read=bool, show=lambda _: _AWARE()),
+    )
+    model: str | None = declare(
+        flag=Flag(metavar="NAME", help='model to use; "" is the default'),
+        option=RunOption(name="model", read=str.strip, show=lambda model: _MODEL(names=model)),
+    )
+    tools: tuple[str, ...] | None = declare(
+        "if not all",
+        flag=Flag(metavar="NAMES", help='tools it may use, comma-separated; "" means all'),
+        option=RunOption(
+            name="tools",
+            read=_read_names("tools"),
+            show=lambda names: _TOOLS(names=", ".join(names)),
+        ),
+    )
+    skills: tuple[str, ...] | None = declare(
+        "`digest`: put its sources' addresses into `text`",
+        flag=Flag(metavar="NAMES", help='skills to follow, comma-separated; "" means none'),
+        option=RunOption(
+            name="skills",
+            read=_read_names("skills"),
+            show=lambda names: _SKILLS(names=", ".join(names)),
+        ),
+    )
+    day_usd: float | None = declare(
+        flag=Flag(metavar="USD", help="daily limit in dollars; 0 means no limit"),
+        option=RunOption(
+            name="day_micro_dollars",
+            read=_read_day_limit,
+            show=lambda micro: _DAY_LIMIT(amount=show_dollars(micro)),
+        ),
+    )
+    pause_after: int | None = declare(
+        "failures in a row",
+        flag=Flag(metavar="N", help="pause it after so many failures in a row"),
+        option=RunOption(name="pause_after", read=_read_pause, show=_PAUSE_AFTER),
+    )
+
+
+def _list_declarations() -> tuple[Declaration, ...]:
+    hints = get_type_hints(JobFields)
+    return tuple(
+        Declaration(name=one.name, type=_strip_none(hints[one.name]), **one.metadata["offer"])
+        for one in fields(JobFields)
+    )
+
+
+def _strip_none(kind: Any) -> Any:
+    """Return the type of a value that is not None."""
+    if not isinstance(kind, UnionType) and NoneType not in get_args(kind):
+        return kind
+    (value,) = (one for one in get_args(kind) if one is not NoneType)
+    return value
+
+
+DECLARATIONS = _list_declarations()
+"""The declarations of `JobFields`, in its order."""
+_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
+
+
+def make_properties() -> dict[str, object]:
+    """Return the properties of the fields in the schema of the `schedule` tool."""
+    return {one.name: _make_schema(one) for one in DECLARATIONS}
+
+
+def _make_schema(declared: Declaration) -> Mapping[str, object]:
+    if not isinstance(declared.tool, str):
+        return declared.tool
+    description = {"description": declared.tool} if declared.tool else {}
+    if get_origin(declared.type) is Literal:
+        return {"enum": list(get_args(declared.type)), **description}
+    if get_origin(declared.type) is tuple:
+        return {"type": "array", "items": {"type": "string"}, **description}
+    return {"type": _TYPES[declared.type], **description}
+
+
+def read_fields(arguments: Mapping[str, object]) -> JobFields:
+    """Return the fields of a call, whose arguments fit the schema."""
+    given = {one.name: arguments.get(one.name) for one in DECLARATIONS}
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
+    }
+    return JobFields(**values)
+
+
+def show_dollars(micro: int) -> str:
+    """Format millionths of a dollar to the cent, or exactly: `$1.50`."""
+    cents = micro % 10_000 == 0
+    return f"${micro / 1_000_000:.2f}" if cents else f"${micro / 1_000_000:.6f}".rstrip("0")

@@ -1,1 +1,0 @@
-"""`talaria jobs`: lists, changes, adds and previews scheduled jobs."""
