@@ -310,13 +310,12 @@ class Agent:
         ending: tuple[Ending, str, str],
         notice: str,
         now: int,
-        is_fresh: bool = False,
     ) -> SessionState | None:
         """Write a turn's end, within the caller's transaction.
 
         `ending` is (ending, reason, detail) of `TurnEnded`; `notice` is the sentence that the
-        person reads instead of an answer of the model. `is_fresh` means that the same transaction
-        began the turn. Returns the session for `cache_session`; None if it must be read again.
+        person reads instead of an answer of the model. Returns the session for `cache_session`;
+        None if it must be read again.
         """
         state, reason, detail = ending
         if state == "suspended":
@@ -325,7 +324,8 @@ class Agent:
         turn.journal.finalize(connection, notice=notice, now=now)
         # The provider's cache is warm from the turn's last call on, not from its beginning.
         session_id, conversation = turn.session_id, turn.conversation
-        if is_fresh:  # the turn was inserted with its prompt and its ending
+        is_at_once = turn.journal.ending is not None
+        if is_at_once:  # this transaction has inserted the turn with its prompt and its ending
             session = sessions.use(connection, session_id=session_id, now=now)
         else:
             delegated_turns.stop_all(connection, turn_id=turn.id, now=now)
@@ -354,7 +354,7 @@ class Agent:
         if prepared is None or session is None or session.id != session_id:
             return None
         added: Sequence[StoredMessage] = turn.journal.list_added()
-        if not is_fresh:
+        if not is_at_once:
             added = messages.list_session(
                 connection,
                 session_id=session_id,

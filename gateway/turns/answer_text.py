@@ -29,11 +29,6 @@ _CLOSER = re.compile(r"\s*>*[ \t]*(?:`{3,}|~{3,})[ \t]*(?=\n|$)")
 _PARAGRAPH_END = re.compile(r"[ \t]*\n[ \t]*\n|\s*$")
 
 
-def leave_out_sent(connection: Connection, turn_id: TurnId, text: str) -> str:
-    """Return an answer without the parts that earlier messages of its turn hold already."""
-    return leave_out(text, turns.list_bodies(connection, turn_id=turn_id)) or text
-
-
 def leave_out(text: str, sent: Iterable[str]) -> str:
     """Return a text without the beginning that the `sent` texts show, one after the other.
 

@@ -5,8 +5,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from adapters.abilities import CanDelete, CanSendFiles
-from adapters.contract import ChatAdapter
 from agent_core.agent.active_turn import ActiveTurn
 from agent_core.agent.agent import Agent
 from agent_core.agent.caches import SessionState
@@ -15,7 +13,6 @@ from agent_core.agent.titles import enqueue_title
 from agent_core.events import ModelFault, TurnEnded
 from agent_core.schedule.quiet_times import is_quiet
 from agent_core.state.conversations import delegated_turns, files, sessions, turns
-from agent_core.state.conversations.questions import Choice
 from agent_core.state.conversations.sessions import is_task, name_direct
 from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection, Database
@@ -24,26 +21,32 @@ from agent_core.state.memory import skill_uses
 from agent_core.state.people.people import Person
 from agent_core.state.queues import agent_messages, inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway.conversion import Place, QueuedMessage, is_aside, is_direct_chat
+from gateway.conversion import Place, QueuedMessage, is_aside
 from gateway.jobs.outcomes import Outcomes
 from gateway.jobs.reports import Made
-from gateway.outbound.buttons import caption_of, make_undo_buttons
+from gateway.outbound.buttons import make_undo_buttons
 from gateway.outbound.channel import ReservedSlot
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.questions import Questions
 from gateway.texts import general, usage
 from gateway.texts.readers import speak_to
 from gateway.texts.usage import Reader
-from gateway.turns.answer_place import end_status, find_place, leave_room
+from gateway.turns.answer_messages import (
+    ReplyTarget,
+    enqueue_files,
+    enqueue_reply,
+    open_reply,
+)
+from gateway.turns.answer_place import is_hidden, leave_room, place_of
 from gateway.turns.answer_text import (
     describe_ending,
-    leave_out_sent,
+    leave_out,
     list_begun,
     list_interrupted,
     note_cheap_model,
     note_interrupted,
 )
-from gateway.turns.presenter import LiveEnding, PresenterTimings
+from gateway.turns.presenter import PresenterTimings
 from gateway.turns.spoken_answers import enqueue_speech
 
 START_DELAY = 0.15
@@ -79,100 +82,28 @@ class TurnDeps:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReplyTarget:
-    """The messages that an answer replaces: the live message, the status line, a reserved slot.
+class _Over:
+    """A turn that ends now."""
 
-    `buttons` stand below the end of the answer.
-    """
+    active: ActiveTurn
+    end: TurnEnded
+    tools: Sequence[str]
+    """The names of the tools that it called."""
+    now: int
 
-    shown: tuple[OutboxRow | None, OutboxRow | None] = (None, None)
-    slot: ReservedSlot | None = None
-    buttons: tuple[Choice, ...] = ()
+    @property
+    def is_answer(self) -> bool:
+        """Return whether the model answered; else a notice says why not."""
+        return self.end.ending == "answered"
 
-
-def open_reply(turn: StoredTurn) -> NewOutboxMessage:
-    """Return an empty message in the place of a turn."""
-    return NewOutboxMessage(
-        platform=turn.platform,
-        chat=turn.chat,
-        body="",
-        person_id=turn.person_id,
-        turn_id=turn.id,
-        answers=turn.answers,
-    )
+    @property
+    def told(self) -> TurnEnded:
+        """The ending, without the provider's words where others would read them."""
+        return self.end if self.active.conversation.is_private else replace(self.end, detail="")
 
 
-def enqueue_reply(
-    connection: Connection,
-    reply: NewOutboxMessage,
-    parts: Sequence[str],
-    now: int,
-    target: ReplyTarget,
-) -> list[OutboxRow]:
-    """Enqueue the parts of an answer.
-
-    The first part becomes the text of the live message, if there is one. Otherwise it goes into
-    the reserved slot, if there is one, and counts as on its way at once. The status line ends
-    after the answer, because nothing may delay that.
-    """
-    live, status = target.shown
-    rows = []
-    for number, part in enumerate(parts):
-        buttons = target.buttons if number == len(parts) - 1 else ()
-        if live and number == 0:
-            rows.append(
-                outbox.finalize_live(connection, outbox_id=live.id, body=part, buttons=buttons)
-            )
-            continue
-        is_silent = reply.is_silent or number > 0
-        message = replace(reply, body=part, part=number, is_silent=is_silent, buttons=buttons)
-        if target.slot and number == 0:
-            rows.append(
-                outbox.enqueue_sending(connection, message, anchor=target.slot.anchor, now=now)
-            )
-        else:
-            rows.append(outbox.enqueue(connection, message, now=now))
-    return [*rows, end_status(connection, status)] if status else rows
-
-
-def enqueue_files(
-    connection: Connection, reply: NewOutboxMessage, adapter: ChatAdapter | None, now: int
-) -> list[OutboxRow]:
-    """Enqueue the files that a turn made, or their names if the platform takes no files."""
-    assert reply.turn_id is not None  # noqa: S101 - only turns have answers
-    made = files.list_of_turn(connection, turn_id=reply.turn_id)
-    if made and not isinstance(adapter, CanSendFiles):
-        body = general.describe_unsent_files([file.name for file in made])
-        return [outbox.enqueue(connection, replace(reply, body=body, is_silent=True), now=now)]
-    return [
-        outbox.enqueue(
-            connection,
-            replace(reply, body=caption_of(file.name), file=(file.key, file.name), is_silent=True),
-            now=now,
-        )
-        for file in made
-    ]
-
-
-def end_live(
-    connection: Connection, reply: NewOutboxMessage, text: str, adapter: ChatAdapter, now: int
-) -> LiveEnding:
-    """Make a recorded text final, and remove the status line; later text goes into a new message.
-
-    Without such a text, the live message is deleted: it shows a call that broke off, in this
-    process or an earlier one, and the next try may begin differently. A platform that can't delete
-    keeps it for the answer. A draft has no message yet, and gets one for the text.
-    """
-    assert reply.turn_id is not None  # noqa: S101 - only turns have live messages
-    live, status = outbox.find_visible(connection, turn_id=reply.turn_id)
-    parts = adapter.split(text) if text.strip() else ()
-    if not parts and live and isinstance(adapter, CanDelete):
-        withdrawn = outbox.withdraw_live(connection, outbox_id=live.id)
-        ended = (end_status(connection, status),) if status else ()
-        return LiveEnding(rows=(withdrawn, *ended), is_over=True)
-    target = ReplyTarget(shown=(live, status))
-    rows = enqueue_reply(connection, replace(reply, is_silent=True), parts, now, target)
-    return LiveEnding(rows=rows, texts=parts, is_over=bool(parts))
+_Written = tuple[list[OutboxRow], SessionState | None]
+"""The messages to deliver, and the session for the agent's cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,15 +125,13 @@ class TurnFinalizer:
         because the answer is paid for and in memory only. Raises `StoreDamaged`, and `StaleTurn`
         if the turn can't begin as it is.
         """
-        now = self.deps.now()
-        work = partial(self._finalize, active=active, ended=(ended, tools), now=now)
+        over = _Over(active=active, end=ended, tools=tools, now=self.deps.now())
 
         async def write() -> None:
-            may_reserve = active.job_turn is None and not is_task(active.conversation.key)
-            slot = self.deps.dispatcher.reserve(place) if place and may_reserve else None
+            slot = self.deps.dispatcher.reserve(place) if place and not is_hidden(active) else None
             try:
                 rows, session = await self.deps.database.write(
-                    "turns.settle", partial(work, slot=slot)
+                    "turns.settle", self._finalize, over, slot
                 )
                 self.deps.dispatcher.enqueue(rows, slot)
             finally:
@@ -219,79 +148,115 @@ class TurnFinalizer:
 
         await self.deps.database.retry_while_unavailable(write, f"the end of turn {active.id}")
 
-    def _finalize(
-        self,
-        connection: Connection,
-        active: ActiveTurn,
-        ended: tuple[TurnEnded, Sequence[str]],
-        now: int,
-        slot: ReservedSlot | None,
-    ) -> tuple[list[OutboxRow], SessionState | None]:
-        """Return the messages to deliver, and the session for the agent's cache."""
-        end, tools = ended
-        is_fresh = active.journal.ensure_begun(connection, end, now)
-        # A move begins the turn on disk, so a turn that is fresh here has not moved.
-        place = slot.place if is_fresh and slot else find_place(connection, active.id, is_fresh)
-        if place is None:
+    def _finalize(self, connection: Connection, over: _Over, slot: ReservedSlot | None) -> _Written:
+        if over.active.journal.ensure_begun(connection, over.end, over.now):
+            return self._end_at_once(connection, over, slot)
+        turn = turns.find(connection, turn_id=over.active.id)
+        if turn is None or turn.state != "running":
             return [], None  # an earlier attempt was written although it seemed to fail
-        ended_rows, deps = list[OutboxRow](), self.deps
-        if not is_direct_chat(place.chat):
-            place, ended_rows = leave_room(
-                connection, active, place, deps.dispatcher.adapters, deps.questions, now
-            )
-        ending = (end.ending, end.reason, end.detail)
-        if not active.conversation.is_private:
-            end = replace(end, detail="")  # others here would read the provider's words
-        text = describe_ending(end, list_begun(connection, active, end), self._make_reader(active))
-        is_answer = end.ending == "answered"
-        notice = "" if is_answer else text
-        session = deps.agent.finalize(
-            connection, active, ending=ending, notice=notice, now=now, is_fresh=is_fresh
-        )
-        _end_beside(connection, active, now)
-        if not is_fresh:
-            inbox.finish_turn(connection, turn_id=active.id)
-        if is_task(active.conversation.key):  # its words go to the conversation that gave the task
-            return [*self.deps.questions.end_of_turn(connection, active.id, now)], session
-        if active.job_turn:
-            text += note_interrupted(connection, active)
-            result = _collect_result(connection, active, text)
-            rows = self.deps.outcomes.end_turn(connection, active.job_turn, end, result, now)
-            return [*rows, *self.deps.questions.end_of_turn(connection, active.id, now)], session
-        if place is None:
-            ended_rows += self.deps.questions.end_of_turn(connection, active.id, now)
-            return ended_rows, session
-        self._enqueue_tasks(connection, active, (place if is_answer else None, tools), now)
-        reply = self.compose_reply(active, place)
-        slot = slot if slot and slot.is_for(place) else None
-        adapter = self.deps.dispatcher.adapters.get(reply.platform)
-        body = self._compose_body(connection, active, end, text, reply.platform)
-        body = body if is_fresh else leave_out_sent(connection, active.id, body)
-        whole = "\n\n".join([*inbox.take_notes(connection, turn_id=active.id), body])
-        parts = adapter.split(whole) if adapter else (whole,)
-        target = ReplyTarget(slot=slot)
-        if is_fresh:  # a fresh turn has shown, made and asked nothing so far
-            return [*ended_rows, *enqueue_reply(connection, reply, parts, now, target)], session
-        shown = outbox.find_visible(connection, turn_id=active.id)
-        buttons = make_undo_buttons(connection, active, tools)
-        target = replace(target, shown=shown, buttons=buttons)
-        rows = enqueue_reply(connection, reply, parts, now, target)
-        rows += [*enqueue_files(connection, reply, adapter, now), *ended_rows]
-        return [*rows, *self.deps.questions.end_of_turn(connection, active.id, now)], session
+        return self._end_begun(connection, over, place_of(turn), slot)
 
-    def _compose_body(
+    def _end_at_once(
+        self, connection: Connection, over: _Over, slot: ReservedSlot | None
+    ) -> _Written:
+        """End a turn that this transaction began: it has shown, made and asked nothing so far."""
+        # A move begins the turn on disk, so this one is answered where it was asked.
+        here = slot.place if slot else _find_place(connection, over.active)
+        place, rows = self._choose_place(connection, over, here)
+        text, session = self._record(connection, over)
+        if is_hidden(over.active):
+            return self._report(connection, over, text), session
+        if place:
+            target = ReplyTarget(slot=slot)
+            rows += self._enqueue_answer(connection, over, place, text, target)
+        return rows, session
+
+    def _end_begun(
+        self, connection: Connection, over: _Over, here: Place, slot: ReservedSlot | None
+    ) -> _Written:
+        """End a turn that is on disk, and what it has shown, made and asked since."""
+        active, deps = over.active, self.deps
+        place, rows = self._choose_place(connection, over, here)
+        text, session = self._record(connection, over)
+        inbox.finish_turn(connection, turn_id=active.id)
+        if is_hidden(active):
+            rows = self._report(connection, over, text)
+        elif place:
+            target = ReplyTarget(
+                shown=outbox.find_visible(connection, turn_id=active.id),
+                slot=slot,
+                buttons=make_undo_buttons(connection, active, over.tools),
+            )
+            sent = turns.list_bodies(connection, turn_id=active.id)
+            answer = self._enqueue_answer(connection, over, place, text, target, sent)
+            reply = self.compose_reply(active, place)
+            adapter = deps.dispatcher.adapters.get(place.platform)
+            rows = [*answer, *enqueue_files(connection, reply, adapter, over.now), *rows]
+        return [*rows, *deps.questions.end_of_turn(connection, active.id, over.now)], session
+
+    def _choose_place(
+        self, connection: Connection, over: _Over, here: Place
+    ) -> tuple[Place | None, list[OutboxRow]]:
+        """See `leave_room`."""
+        deps = self.deps
+        return leave_room(
+            connection, over.active, here, deps.dispatcher.adapters, deps.questions, over.now
+        )
+
+    def _record(self, connection: Connection, over: _Over) -> tuple[str, SessionState | None]:
+        """Write the transcript, the cost and the state of a turn; return the text of its ending."""
+        active, end = over.active, over.end
+        begun = list_begun(connection, active, end)
+        text = describe_ending(over.told, begun, self._make_reader(active))
+        session = self.deps.agent.finalize(
+            connection,
+            active,
+            ending=(end.ending, end.reason, end.detail),
+            notice="" if over.is_answer else text,
+            now=over.now,
+        )
+        _end_beside(connection, active, over.now)
+        return text, session
+
+    def _report(self, connection: Connection, over: _Over, text: str) -> list[OutboxRow]:
+        """Report a job's turn; a task's words go to the conversation that gave the task."""
+        active = over.active
+        if active.job_turn is None or is_task(active.conversation.key):
+            return []
+        text += note_interrupted(connection, active)
+        result = _collect_result(connection, active, text)
+        return [
+            *self.deps.outcomes.end_turn(connection, active.job_turn, over.told, result, over.now)
+        ]
+
+    def _enqueue_answer(
         self,
         connection: Connection,
-        active: ActiveTurn,
-        end: TurnEnded,
+        over: _Over,
+        place: Place,
         text: str,
-        platform: str,
-    ) -> str:
+        target: ReplyTarget,
+        sent: Sequence[str] = (),
+    ) -> list[OutboxRow]:
+        """Enqueue the answer or notice, and the work that it gives; `sent` shows part of it."""
+        active = over.active
+        self._enqueue_tasks(connection, over, place)
+        body = self._compose_body(connection, over, text, place.platform)
+        if sent:
+            body = leave_out(body, sent) or body
+        whole = "\n\n".join([*inbox.take_notes(connection, turn_id=active.id), body])
+        adapter = self.deps.dispatcher.adapters.get(place.platform)
+        parts = adapter.split(whole) if adapter else (whole,)
+        if target.slot and not target.slot.is_for(place):
+            target = replace(target, slot=None)
+        return enqueue_reply(connection, self.compose_reply(active, place), parts, over.now, target)
+
+    def _compose_body(self, connection: Connection, over: _Over, text: str, platform: str) -> str:
         """Return the text of an answer or notice, with the notes below it."""
-        reader = self._make_reader(active)
+        active, reader = over.active, self._make_reader(over.active)
         format_commands = partial(self.deps.dispatcher.format_commands, platform)
-        body = text if end.ending == "answered" else format_commands(text)
-        body += format_commands(note_cheap_model(connection, end, active, reader))
+        body = text if over.is_answer else format_commands(text)
+        body += format_commands(note_cheap_model(connection, over.end, active, reader))
         body += f"\n\n{usage.LEFT_OUT()}" if active.window.has_left_out else ""
         return body + note_interrupted(connection, active)
 
@@ -300,23 +265,20 @@ class TurnFinalizer:
         zone = self.deps.zone_of(person)
         return Reader(zone=zone, now=self.deps.now(), is_owner=person.is_owner)
 
-    def _enqueue_tasks(
-        self,
-        connection: Connection,
-        active: ActiveTurn,
-        answered: tuple[Place | None, Sequence[str]],
-        now: int,
-    ) -> None:
-        """Enqueue the title of a session, and a review and the speech of an answer to `place`."""
-        place, tools = answered
+    def _enqueue_tasks(self, connection: Connection, over: _Over, place: Place) -> None:
+        """Enqueue the title of a session, and a review and the speech of an answer."""
+        active, now = over.active, over.now
         if active.is_worth_a_title:
             enqueue_title(connection, active, now)
-        if place and _is_worth_a_review(active):
+        if over.is_answer and _is_worth_a_review(active):
             ended = EndedTurn(
-                id=active.id, person_id=active.person.id, said=active.journal.evidence, tools=tools
+                id=active.id,
+                person_id=active.person.id,
+                said=active.journal.evidence,
+                tools=over.tools,
             )
             enqueue_due(connection, self.deps.review_rules, ended, now)
-        if place and self.deps.speech_due and active.person.spoken_answers != "off":
+        if over.is_answer and self.deps.speech_due and active.person.spoken_answers != "off":
             enqueue_speech(connection, active, place, now)
 
     async def abandon(self, turn: StoredTurn) -> None:
@@ -378,6 +340,12 @@ class TurnFinalizer:
         )
 
 
+def _find_place(connection: Connection, active: ActiveTurn) -> Place:
+    turn = turns.find(connection, turn_id=active.id)
+    assert turn is not None  # noqa: S101 - this transaction has inserted it
+    return place_of(turn)
+
+
 def _end_beside(connection: Connection, active: ActiveTurn, now: int) -> None:
     """End the conversation of a side question or of a task, and notify whoever gave the task."""
     key = active.conversation.key
@@ -391,11 +359,6 @@ def _collect_result(connection: Connection, active: ActiveTurn, text: str) -> Ma
     """Return the text and the files of a job's turn."""
     made = files.list_of_turn(connection, turn_id=active.id)
     return Made(words=text, files=tuple((file.key, file.name) for file in made), turn_id=active.id)
-
-
-def is_hidden(active: ActiveTurn) -> bool:
-    """Return whether nothing of a turn is shown while it runs: that of a job, or of a task."""
-    return active.job_turn is not None or is_task(active.conversation.key)
 
 
 def _is_worth_a_review(active: ActiveTurn) -> bool:

@@ -30,10 +30,10 @@ from gateway import conversion
 from gateway.conversion import Place, QueuedMessage
 from gateway.jobs.agent_runs import find_job_turn
 from gateway.texts import general
-from gateway.turns import finalizer
-from gateway.turns.answer_place import end_shown, place_of
+from gateway.turns.answer_messages import end_live, end_shown
+from gateway.turns.answer_place import is_hidden, place_of
 from gateway.turns.answer_text import describe_refusal
-from gateway.turns.finalizer import TurnDeps, TurnFinalizer, is_hidden
+from gateway.turns.finalizer import TurnDeps, TurnFinalizer
 from gateway.turns.handle import DeferredStart, Phase, StaleTurn, TurnHandle, TurnHost, find_asked
 from gateway.turns.presenter import LiveEnding, Presenter, Shown, find_shown
 
@@ -376,7 +376,7 @@ class TurnRunner:
             if not was_draft and outbox.find_live(connection, turn_id=active.id) is None:
                 return LiveEnding()  # its first sending was refused
             adapter = self._adapters[place.platform]
-            return finalizer.end_live(connection, reply, text, adapter, now)
+            return end_live(connection, reply, text, adapter, now)
 
         ending = await self._deps.database.write("turns.steered", work)
         presenter.continue_below(ending)

@@ -20,7 +20,7 @@ from gateway.outbound.question_views import choice_of
 from gateway.outbound.questions import FOR_OWNER, REASON, Questions, drop, make_secret
 from gateway.people.owners import choose_owner, find_place
 from gateway.texts import approvals, general
-from gateway.turns import finalizer
+from gateway.turns.answer_messages import end_live, open_reply
 from gateway.turns.call_approvals import (
     ALLOWED,
     WHY,
@@ -224,9 +224,9 @@ class UserPrompts:
         adapter = self.dispatcher.adapters.get(turn.platform)
         if adapter is None:
             return LiveEnding()
-        reply = finalizer.open_reply(turn)
+        reply = open_reply(turn)
         is_shown = was_draft or outbox.find_live(connection, turn_id=turn.id) is not None
-        return finalizer.end_live(connection, reply, text if is_shown else "", adapter, now)
+        return end_live(connection, reply, text if is_shown else "", adapter, now)
 
     def _has_steers(self, turn_id: TurnId) -> bool:
         handle = self.handles.find(turn_id)

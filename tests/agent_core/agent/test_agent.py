@@ -328,9 +328,7 @@ async def test_what_a_turn_leaves_at_hand_that_was_written_at_once_is_what_stand
     def finalize(connection: Connection) -> tuple[SessionState | None, Session | None]:
         assert turn.journal.ensure_begun(connection, ended, bench.time)
         ending = (ended.ending, ended.reason, ended.detail)
-        standing = bench.agent.finalize(
-            connection, turn, ending=ending, notice="", now=bench.time, is_fresh=True
-        )
+        standing = bench.agent.finalize(connection, turn, ending=ending, notice="", now=bench.time)
         return standing, sessions.find_open(connection, conversation_id=bench.dialogue.id)
 
     standing, session = await bench.database.write("settle", finalize)
