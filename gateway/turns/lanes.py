@@ -23,8 +23,10 @@ from gateway.people.admission import API_PLATFORM
 from gateway.people.owners import find_direct_chat
 from gateway.people.rooms import Rooms
 from gateway.turns import crash_backoff
+from gateway.turns.beginning import StaleTurn
 from gateway.turns.crash_backoff import CrashBackoff
-from gateway.turns.handle import Job, LaneQueue, Phase, StaleTurn, TurnHandle, TurnHandles
+from gateway.turns.handle import Phase, TurnHandle, TurnHandles
+from gateway.turns.lane_queue import Job, LaneQueue
 from gateway.turns.runner import TurnRunner
 from gateway.turns.user_prompts import UserPrompts
 

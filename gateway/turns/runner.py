@@ -11,15 +11,13 @@ from agent_core.agent.active_turn import ActiveTurn, NewTurn, insert_turn
 from agent_core.agent.journal import TurnJournal
 from agent_core.errors import StoreDamaged, StoreError
 from agent_core.events import ModelOutage, TurnEnded
-from agent_core.ids import TurnId, set_turn
+from agent_core.ids import set_turn
 from agent_core.localization import use_language
 from agent_core.schedule.resources import JobTurn
 from agent_core.state.conversations import sessions, turns
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection
-from agent_core.state.jobs import job_runs
-from agent_core.state.memory import skill_uses
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
@@ -33,8 +31,10 @@ from gateway.texts import general
 from gateway.turns.answer_messages import end_live, end_shown
 from gateway.turns.answer_place import is_hidden, place_of
 from gateway.turns.answer_text import describe_refusal
+from gateway.turns.beginning import DeferredStart, StaleTurn, attach_to_run, find_asked
 from gateway.turns.finalizer import TurnDeps, TurnFinalizer
-from gateway.turns.handle import DeferredStart, Phase, StaleTurn, TurnHandle, TurnHost, find_asked
+from gateway.turns.handle import Phase, TurnHandle
+from gateway.turns.host import TurnHost
 from gateway.turns.presenter import LiveEnding, Presenter, Shown, find_shown
 
 _log = logging.getLogger(__name__)
@@ -91,7 +91,7 @@ class TurnRunner:
             asked = find_asked(connection, newest, prepared, is_stopped=stop.is_requested())
             insert_turn(connection, journal, new, asked)
             if newest.job_turn:
-                _attach_to_run(connection, journal.shelf.turn_id, newest.job_turn, now)
+                attach_to_run(connection, journal.shelf.turn_id, newest.job_turn, now)
 
         active.journal.begin_with(begin)
         try:
@@ -387,11 +387,3 @@ class TurnRunner:
         active.journal.interrupt()
         ended = TurnEnded(ending="failed", text="", reason=reason, detail=detail)
         await self._finalizer.finalize(active, ended)
-
-
-def _attach_to_run(connection: Connection, turn_id: TurnId, job_turn: JobTurn, now: int) -> None:
-    """Tie a turn to its job run. Raises `StaleTurn` if the run is over."""
-    if not job_runs.attach(connection, run_id=job_turn.run_id, turn_id=turn_id):
-        raise StaleTurn
-    for name in job_turn.skills:
-        skill_uses.note(connection, name=name, turn_id=turn_id, now=now)
