@@ -44,7 +44,8 @@ from gateway.concurrency import FairSemaphore, Signal
 from gateway.jobs.history import JobHistory
 from gateway.jobs.notifier import Notifier
 from gateway.jobs.outcomes import Outcomes
-from gateway.outbound.channel import CommandFormatter, Composer
+from gateway.outbound.command_formatter import CommandFormatter
+from gateway.outbound.composer import Composer
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.progress_lines import ProgressLines
 from gateway.outbound.questions import Questions

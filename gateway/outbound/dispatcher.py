@@ -30,7 +30,9 @@ from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
 from gateway.concurrency import Workers
 from gateway.conversion import Place
-from gateway.outbound.channel import Channel, ChannelQueues, Chat, Composer, ReservedSlot
+from gateway.outbound.channel import Channel
+from gateway.outbound.chat_queues import Chat, ChatQueues, ReservedSlot
+from gateway.outbound.composer import Composer
 from gateway.outbound.indicators import Indicators
 from gateway.outbound.live_message import LiveMessage, LiveMessageEditor
 from gateway.outbound.reconciler import Reconciler
@@ -79,7 +81,7 @@ class OutboxDispatcher:
         """Waiting queues, each with the event that ends its wait early; a firm wait has none."""
         self._unreachable: dict[Chat, str] = {}
         self._is_open = True
-        self._queues = ChannelQueues(self.adapters)
+        self._queues = ChatQueues(self.adapters)
         self.indicators = Indicators(
             group=group,
             channels=self._channels,

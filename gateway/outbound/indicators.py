@@ -11,7 +11,8 @@ from adapters.errors import AdapterError, RateLimited
 from adapters.ids import PlatformMessageId
 from gateway import conversion
 from gateway.concurrency import Workers
-from gateway.outbound.channel import Channel, Chat
+from gateway.outbound.channel import Channel
+from gateway.outbound.chat_queues import Chat
 
 _log = logging.getLogger(__name__)
 

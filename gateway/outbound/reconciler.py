@@ -5,13 +5,16 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from adapters.abilities import CanFind, CountsTogether
+from adapters.contract import ChatAdapter
 from adapters.errors import Unsure
 from adapters.ids import PlatformMessageId
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import OutboxRow
 from gateway import conversion
-from gateway.outbound.channel import Channel, Composer, note_repeat
+from gateway.outbound.channel import Channel
+from gateway.outbound.composer import Composer
+from gateway.texts import general
 
 _log = logging.getLogger(__name__)
 
@@ -71,8 +74,14 @@ class Reconciler:
                 outbox.mark_missing(connection, outbox_id=row.id)
                 outbox.drop_live(connection, outbox_id=row.id)
             else:
-                body = note_repeat(adapter, fresh.body if fresh else row.body)
+                body = _note_repeat(adapter, fresh.body if fresh else row.body)
                 outbox.mark_repeated(connection, outbox_id=row.id, body=body)
             return outbox.find(connection, outbox_id=row.id) or replace(row, state="dead")
 
         return await self._database.write("outbox.found", work)
+
+
+def _note_repeat(adapter: ChatAdapter, body: str) -> str:
+    """Mark a body as a possible repeat, if the mark fits into the message."""
+    marked = general.note_repeat(body)
+    return marked if len(adapter.split(marked)) == 1 else body

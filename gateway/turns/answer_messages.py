@@ -13,7 +13,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.outbound.buttons import caption_of
-from gateway.outbound.channel import ReservedSlot
+from gateway.outbound.chat_queues import ReservedSlot
 from gateway.texts import general
 from gateway.turns.presenter import LiveEnding
 

@@ -25,7 +25,7 @@ from gateway.conversion import Place, QueuedMessage, is_aside
 from gateway.jobs.outcomes import Outcomes
 from gateway.jobs.reports import Made
 from gateway.outbound.buttons import make_undo_buttons
-from gateway.outbound.channel import ReservedSlot
+from gateway.outbound.chat_queues import ReservedSlot
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.questions import Questions
 from gateway.texts import general, usage

@@ -13,7 +13,8 @@ from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.tools.secret_scan import SecretMask
 from agent_core.tools.text_cleaner import TextCleaner
 from gateway.conversion import name_chat
-from gateway.outbound.channel import CommandFormatter, Composer
+from gateway.outbound.command_formatter import CommandFormatter
+from gateway.outbound.composer import Composer
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.timings import DeliveryTimings
 from tests.fakes.chat import FakeChat

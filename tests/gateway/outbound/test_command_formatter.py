@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.outbound.channel import CommandFormatter
+from gateway.outbound.command_formatter import CommandFormatter
 from tests.fakes.chat import FakeChat, PrefixedChat
 
 SPELLER = CommandFormatter(lambda: ["new", "link", "help", "csv", "csv-report"])

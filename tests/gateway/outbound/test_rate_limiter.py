@@ -7,7 +7,7 @@ import pytest
 from adapters.contract import Pace
 from adapters.ids import Address
 from gateway.conversion import name_chat
-from gateway.outbound.channel import RateLimiter
+from gateway.outbound.rate_limiter import RateLimiter
 from tests.patience import PATIENCE
 
 

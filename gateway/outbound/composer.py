@@ -1,0 +1,65 @@
+"""Makes outbound messages from outbox rows."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from adapters.contract import ChatAdapter
+from adapters.errors import Rejected
+from adapters.messages import OutboundFile, OutboundMessage
+from agent_core.state.conversations import files
+from agent_core.state.engine.database import Database
+from agent_core.state.queues.outbox import OutboxRow
+from agent_core.tools.secret_scan import SecretMask
+from agent_core.tools.text_cleaner import TextCleaner
+from gateway import conversion
+from gateway.outbound.command_formatter import CommandFormatter
+
+_TEXTS = ("text/", "application/json")
+
+
+@dataclass(frozen=True, slots=True)
+class Composer:
+    """Writes commands as the platform does, hides secrets, and adds the file."""
+
+    database: Database
+    adapters: Mapping[str, ChatAdapter]
+    command_formatter: CommandFormatter
+    cleaner: TextCleaner
+
+    @property
+    def mask(self) -> SecretMask:
+        """Hides secrets in short texts."""
+        return self.cleaner.mask
+
+    async def compose(self, row: OutboxRow, text: str) -> OutboundMessage:
+        """Build a row's message with this text.
+
+        Raises `Rejected` if its file was deleted, and `StoreError`.
+        """
+        return self.build(row, text, await self.load_file(row))
+
+    def build(self, row: OutboxRow, text: str, file: OutboundFile | None) -> OutboundMessage:
+        """Build a row's message with this text and file."""
+        if row.turn_id is None:
+            text = self.command_formatter.format_commands(self.adapters[row.platform], text)
+        if row.buttons:
+            hide = self.mask.hide
+            row = replace(
+                row, buttons=tuple(replace(one, label=hide(one.label)) for one in row.buttons)
+            )
+        return conversion.outbound(row, text=self.mask.hide(text), file=file)
+
+    async def load_file(self, row: OutboxRow) -> OutboundFile | None:
+        """Read the file of a row, if it has one. Raises `Rejected` if the file was deleted."""
+        if row.file is None:
+            return None
+        key, name = row.file
+        stored = await self.database.read(files.find, key=key)
+        if stored is None:
+            raise Rejected("The file is no longer there.")
+        data = stored.data
+        if row.turn_id is not None:  # an export is the person's own and stays as it is
+            name = self.mask.hide(name or "")
+            if stored.media_type.startswith(_TEXTS):
+                data = await self.cleaner.hide_in_file(data)
+        return OutboundFile(name=name or key[:12], media_type=stored.media_type, data=data)
