@@ -40,7 +40,7 @@ from agent_core.memory.recall.tool import RecallTool
 from agent_core.memory.recall.turn_recall import TurnRecall
 from agent_core.memory.shared import SharedMemory
 from agent_core.models.contract import Model
-from agent_core.models.requests import Fingerprints
+from agent_core.models.fingerprints import Fingerprints
 from agent_core.schedule.resources import JobTurn
 from agent_core.state.conversations import delegated_turns, messages, sessions, turns, usage
 from agent_core.state.conversations.messages import StoredMessage, TranscriptPlace

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from agent_core.agent.history import History, Told, weigh
 from agent_core.ids import ConversationId, PersonId, RoomId, SessionId, TurnId
 from agent_core.machine import cache_bytes
-from agent_core.models.requests import choose
+from agent_core.models.images import choose
 from agent_core.state.conversations import compactions, files, messages, sessions, turns
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import START

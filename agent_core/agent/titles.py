@@ -9,8 +9,7 @@ from agent_core.errors import QuotaExceeded
 from agent_core.execution.subprocesses.spawning import finish
 from agent_core.ids import PersonId, SessionId
 from agent_core.models.catalog import bill
-from agent_core.models.contract import Model, ModelAnswer
-from agent_core.models.requests import make_question
+from agent_core.models.contract import Model, ModelAnswer, make_question
 from agent_core.state.conversations import messages, sessions, usage
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import tasks

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
 from agent_core.state.conversations.usage import TokenCounts
-from agent_core.transcript import Message, ToolSpec
+from agent_core.transcript import Message, ToolSpec, user_message
 
 StopReason = Literal["end", "tools", "length", "pause", "refusal", "overflow", "unknown"]
 """Reason for an answer's end: complete; tool calls follow; output limit; must be sent back
@@ -39,6 +39,20 @@ class ModelRequest:
     max_output_tokens: int
     images: Mapping[str, bytes] = field(default_factory=dict)
     caches_messages: bool = True
+
+
+def make_question(
+    model: str, system: str, text: str, *, tools: tuple[ToolSpec, ...] = (), most_tokens: int
+) -> ModelRequest:
+    """Return the request of a single question, which no conversation continues."""
+    return ModelRequest(
+        model=model,
+        system=system,
+        tools=tools,
+        messages=(user_message(text),),
+        max_output_tokens=most_tokens,
+        caches_messages=False,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

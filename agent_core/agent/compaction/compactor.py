@@ -18,7 +18,7 @@ from agent_core.errors import ModelError, QuotaExceeded
 from agent_core.execution.subprocesses.spawning import finish
 from agent_core.ids import ConversationId, MessageId, PersonId, PromptHash, SessionId
 from agent_core.models.contract import ModelRequest
-from agent_core.models.requests import estimate_input, estimate_messages
+from agent_core.models.token_estimate import estimate_input, estimate_messages
 from agent_core.state.conversations import compactions, messages, plans, sessions, usage
 from agent_core.state.conversations.compactions import Compaction, NewCompaction
 from agent_core.state.conversations.messages import START, StoredMessage

@@ -13,7 +13,8 @@ from agent_core.agent.compaction.token_meter import ContextBounds
 from agent_core.agent.loop.guards import Budget
 from agent_core.errors import ModelOverflow
 from agent_core.models.contract import ModelRequest, Usage
-from agent_core.models.requests import estimate_input, list_shown
+from agent_core.models.images import list_shown
+from agent_core.models.token_estimate import estimate_input
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import TranscriptPlace
 from agent_core.state.people.people import Person

@@ -6,7 +6,7 @@ from itertools import accumulate
 
 from agent_core.agent.compaction.compacted_view import render_summary, shorten
 from agent_core.ids import MessageId, TurnId
-from agent_core.models.requests import estimate_messages
+from agent_core.models.token_estimate import estimate_messages
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import START, StoredMessage
 from agent_core.tools.selection.catalog import SKILL_TOOL

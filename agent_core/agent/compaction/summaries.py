@@ -10,8 +10,8 @@ from agent_core.agent.quotas.reservations import Quotas
 from agent_core.errors import ModelError, ModelInterrupted
 from agent_core.ids import PersonId
 from agent_core.models.catalog import bill
-from agent_core.models.contract import Model, ModelAnswer
-from agent_core.models.requests import estimate_messages, make_question
+from agent_core.models.contract import Model, ModelAnswer, make_question
+from agent_core.models.token_estimate import estimate_messages
 from agent_core.state.conversations.usage import ModelCall
 from agent_core.transcript import (
     DocumentPart,

@@ -8,7 +8,7 @@ from agent_core.agent.loop.guards import Budget
 from agent_core.events import Steer
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
 from agent_core.models.contract import Model, ModelAnswer, ModelRequest, Usage
-from agent_core.models.requests import Fingerprints
+from agent_core.models.fingerprints import Fingerprints
 from agent_core.models.router import ModelPolicy
 from agent_core.tools.contract import MemoryOwner, ToolResult
 from agent_core.tools.delegated_tasks import Helpers

@@ -18,7 +18,7 @@ from agent_core.execution.subprocesses.spawning import finish
 from agent_core.ids import PersonId
 from agent_core.models.catalog import Prices, bill
 from agent_core.models.contract import ModelRequest, Usage
-from agent_core.models.requests import estimate_input
+from agent_core.models.token_estimate import estimate_input
 from agent_core.state.conversations import usage
 from agent_core.state.conversations.usage import ModelCall, QuotaUsage
 from agent_core.state.engine.database import Connection, Database

@@ -12,7 +12,8 @@ from agent_core.agent.prompt.prompt_cache import FrozenPrompt
 from agent_core.agent.replay.rebuild import RebuiltCall
 from agent_core.agent.replay.records import TurnRecord
 from agent_core.models.contract import ModelRequest
-from agent_core.models.requests import choose, estimate_input, estimate_messages, list_shown
+from agent_core.models.images import choose, list_shown
+from agent_core.models.token_estimate import estimate_input, estimate_messages
 from agent_core.state.conversations.usage import ModelCall
 from agent_core.transcript import Message, ToolCallPart, ToolResultPart, user_message
 

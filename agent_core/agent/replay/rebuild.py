@@ -11,7 +11,8 @@ from agent_core.agent.loop.guards import Exhausted, Guardrails
 from agent_core.agent.loop.messages import ask_for_summary
 from agent_core.agent.replay.records import TurnRecord
 from agent_core.models.contract import ModelRequest
-from agent_core.models.requests import Fingerprints, choose
+from agent_core.models.fingerprints import Fingerprints
+from agent_core.models.images import choose
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import StoredMessage
 from agent_core.state.conversations.usage import ModelCall

@@ -7,7 +7,7 @@ from agent_core.agent.prompt.context import PromptContext
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt, freeze, load_tools
 from agent_core.errors import StoreDamaged
 from agent_core.ids import CallId, PromptHash, TurnId
-from agent_core.models.requests import choose
+from agent_core.models.images import choose
 from agent_core.state.conversations import compactions, files, messages, sessions, turns, usage
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import StoredMessage

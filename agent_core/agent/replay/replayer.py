@@ -14,7 +14,7 @@ from agent_core.agent.replay.script import RecordEnds, ReplayScript
 from agent_core.events import ModelFault, Steer
 from agent_core.ids import CallId
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta, Usage
-from agent_core.models.requests import Fingerprints
+from agent_core.models.fingerprints import Fingerprints
 from agent_core.models.router import ModelPolicy
 from agent_core.tools.contract import ToolContext, ToolResult
 from agent_core.tools.policy.requests import ApprovalRequest

@@ -12,7 +12,7 @@ from agent_core.agent.replay.rebuild import RebuiltCall, SentRequest
 from agent_core.agent.replay.records import TurnRecord
 from agent_core.events import Steer
 from agent_core.models.contract import ModelAnswer, ModelRequest, StopReason, Usage
-from agent_core.models.requests import choose
+from agent_core.models.images import choose
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.turns import TurnState
 from agent_core.transcript import Message, Part, TextPart

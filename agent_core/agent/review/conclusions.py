@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from agent_core.agent.review.gate import find_flaw_of_guess
 from agent_core.memory.archive.conclusions import Premise
 from agent_core.models.arguments import read_object
-from agent_core.models.contract import ModelRequest
-from agent_core.models.requests import make_question
+from agent_core.models.contract import ModelRequest, make_question
 from agent_core.tools.schemas import make_schema
 from agent_core.transcript import ToolCallPart, ToolSpec, quote
 

@@ -7,8 +7,7 @@ from agent_core.agent.review.gate import SECTIONS, Claim, Section, Target, keep_
 from agent_core.agent.review.work import LESSON_TOOLS, NOTHING, QUESTION, Work, describe_work
 from agent_core.ids import MessageId
 from agent_core.models.arguments import read_object
-from agent_core.models.contract import ModelRequest
-from agent_core.models.requests import make_question
+from agent_core.models.contract import ModelRequest, make_question
 from agent_core.state.queues.reviews import Said
 from agent_core.tools.schemas import make_schema
 from agent_core.transcript import ToolCallPart, ToolSpec, quote

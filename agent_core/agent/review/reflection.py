@@ -13,8 +13,7 @@ from agent_core.agent.review.record import Lesson
 from agent_core.agent.review.triggers import is_correction
 from agent_core.ids import PersonId, TurnId
 from agent_core.models.arguments import read_object
-from agent_core.models.contract import ModelRequest
-from agent_core.models.requests import make_question
+from agent_core.models.contract import ModelRequest, make_question
 from agent_core.state.conversations import messages, turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import reviews

@@ -31,8 +31,9 @@ from agent_core.models.anthropic.translate import (
     render_request,
 )
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
-from agent_core.models.http import parse_retry_after
-from agent_core.models.requests import ImageSupport, PrefixCache, chunk_large, is_about_images
+from agent_core.models.http import chunk_large, parse_retry_after
+from agent_core.models.image_support import ImageSupport, is_about_images
+from agent_core.models.prefix_cache import PrefixCache
 
 _SHORT = 8
 """For conversations with at most this many messages, rendering again is cheaper than caching."""

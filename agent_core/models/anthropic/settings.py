@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from agent_core.models.anthropic.translate import PROVIDER
-from agent_core.models.http import read_address, read_choice, read_seconds, refuse_unknown
+from agent_core.models.options import read_address, read_choice, read_seconds, refuse_unknown
 
 ADDRESS = "https://api.anthropic.com"
 _OPTIONS = ("api_key", "base_url", "timeout", "effort", "cache_ttl")

@@ -9,7 +9,7 @@ from typing import Any
 from agent_core.ids import CallId
 from agent_core.models.arguments import read_object
 from agent_core.models.contract import ModelRequest
-from agent_core.models.requests import ImageSelection
+from agent_core.models.images import ImageSelection
 from agent_core.transcript import (
     DocumentPart,
     ImagePart,

@@ -8,7 +8,7 @@ from typing import Any, cast
 from agent_core.ids import CallId
 from agent_core.models.arguments import read_object
 from agent_core.models.contract import ModelAnswer, ModelRequest, StopReason, Usage
-from agent_core.models.requests import estimate_usage
+from agent_core.models.token_estimate import estimate_usage
 from agent_core.transcript import Message, Part, TextPart, ToolCallPart
 
 _STOPS: Mapping[str, StopReason] = {

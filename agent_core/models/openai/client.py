@@ -26,16 +26,11 @@ from agent_core.errors import (
     ModelUnreachable,
 )
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
-from agent_core.models.http import (
-    parse_retry_after,
-    read_address,
-    read_choice,
-    read_seconds,
-    refuse_unknown,
-)
+from agent_core.models.http import chunk_large, parse_retry_after
+from agent_core.models.image_support import ImageSupport, is_about_images
 from agent_core.models.openai.answer import AnswerReader
 from agent_core.models.openai.translate import PROVIDER, Dialect, Limit, render_request
-from agent_core.models.requests import ImageSupport, chunk_large, is_about_images
+from agent_core.models.options import read_address, read_choice, read_seconds, refuse_unknown
 
 ADDRESS = "https://api.openai.com/v1"
 _OPTIONS = ("api_key", "base_url", "timeout", "effort")

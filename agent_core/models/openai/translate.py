@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from agent_core.models.arguments import read_object
 from agent_core.models.contract import ModelRequest
-from agent_core.models.requests import ImageSelection
+from agent_core.models.images import ImageSelection
 from agent_core.transcript import (
     DocumentPart,
     ImagePart,

@@ -26,9 +26,9 @@ from agent_core.models.contract import (
     TextDelta,
     Usage,
 )
-from agent_core.models.http import read_seconds, refuse_unknown
-from agent_core.models.requests import estimate_usage
+from agent_core.models.options import read_seconds, refuse_unknown
 from agent_core.models.scripted.stand_in import PROVIDER, StandInModel
+from agent_core.models.token_estimate import estimate_usage
 from agent_core.transcript import Message, Part, TextPart, ToolCallPart
 
 _FAILURES: dict[str, type[ModelError]] = {

@@ -6,9 +6,9 @@ from collections.abc import AsyncGenerator
 
 from agent_core.ids import CallId
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
-from agent_core.models.requests import estimate_usage
 from agent_core.models.scripted.plan import Plan, make_plan
 from agent_core.models.scripted.replies import Piece
+from agent_core.models.token_estimate import estimate_usage
 from agent_core.transcript import Message, TextPart, ToolCallPart
 
 _OPENING = "<talk>\n"

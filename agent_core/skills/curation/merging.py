@@ -10,8 +10,7 @@ from collections.abc import Collection, Sequence
 from itertools import combinations
 
 from agent_core.errors import CoreError, SkillConflict
-from agent_core.models.contract import ModelRequest
-from agent_core.models.requests import make_question
+from agent_core.models.contract import ModelRequest, make_question
 from agent_core.skills.catalog import EVALS, SKILL_FILE, CatalogEntry, SkillCatalog
 from agent_core.skills.changes import (
     SkillChange,

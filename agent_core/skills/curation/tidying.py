@@ -11,8 +11,7 @@ from typing import Literal
 
 from agent_core.memory.changes import Edit
 from agent_core.memory.files import find_flaw
-from agent_core.models.contract import ModelRequest
-from agent_core.models.requests import make_question
+from agent_core.models.contract import ModelRequest, make_question
 from agent_core.skills.curation.record import Proposal, Tidying, TidyKind
 from agent_core.state.tokenizer import cut
 from agent_core.tools.clock import local_time

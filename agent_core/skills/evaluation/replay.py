@@ -15,8 +15,7 @@ from agent_core.errors import BackendUnavailable, SkillConflict
 from agent_core.execution.contract import Backend, Command
 from agent_core.execution.folders import name_scratch
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
-from agent_core.models.contract import ModelAnswer, ModelRequest
-from agent_core.models.requests import make_question
+from agent_core.models.contract import ModelAnswer, ModelRequest, make_question
 from agent_core.skills.catalog import CatalogEntry, SkillCatalog
 from agent_core.skills.evaluation.cases import EvalCase
 from agent_core.skills.evaluation.draw import Recorded

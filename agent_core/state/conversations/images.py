@@ -18,7 +18,7 @@ MOST_PAGES = 20
 get only the text.
 """
 MOST_PDF_BYTES = 7_500_000
-"""The limit of one PDF file: half of the size of a request; see `models.requests.MOST_BYTES`."""
+"""The limit of one PDF file: half of the size of a request; see `models.images.MOST_BYTES`."""
 
 _SIGNS = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),

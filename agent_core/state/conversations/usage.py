@@ -29,7 +29,7 @@ class ModelCall(TokenCounts):
     """A model call. `micro_dollars` is None if the price is unknown.
 
     `model` is the model that answered. The last three fields describe the request; see
-    `agent_core.models.requests`. They are None if they were not recorded.
+    `agent_core.models.fingerprints`. They are None if they were not recorded.
     """
 
     purpose: str

@@ -9,7 +9,7 @@ from agent_core.agent.active_turn import PreparedTurn
 from agent_core.agent.compaction.compactor import apply_compaction
 from agent_core.agent.history import History, Told
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta, Usage
-from agent_core.models.requests import estimate_input
+from agent_core.models.token_estimate import estimate_input
 from agent_core.state.conversations import messages
 from agent_core.state.conversations.messages import StoredMessage
 from agent_core.transcript import TextPart

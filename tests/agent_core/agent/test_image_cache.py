@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agent_core.agent.caches import ImageCache
-from agent_core.models.requests import MOST_IMAGES
+from agent_core.models.images import MOST_IMAGES
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Database
 from agent_core.transcript import ImagePart, Message, user_message

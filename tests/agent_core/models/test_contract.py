@@ -19,7 +19,7 @@ from agent_core.errors import (
     ModelUnreachable,
 )
 from agent_core.models.contract import StopReason, TextDelta
-from agent_core.models.requests import UNSEEN
+from agent_core.models.images import UNSEEN
 from agent_core.transcript import DocumentPart, ImagePart, Message, user_message
 from tests.agent_core.models.calls import results, says
 from tests.agent_core.models.providers import Provider, each

@@ -2,23 +2,20 @@
 
 import base64
 
-from agent_core.models.requests import (
-    IMAGE_TOKENS,
+from agent_core.models.image_support import ImageSupport, is_about_images
+from agent_core.models.images import (
     MOST_BYTES,
     MOST_IMAGES,
     MOST_PAGES,
-    PAGE_TOKENS,
     REPEATED,
     REPEATED_PDF,
     UNSEEN,
     UNSEEN_PDF,
     ImageSelection,
-    ImageSupport,
     choose,
-    estimate_usage,
-    is_about_images,
     list_shown,
 )
+from agent_core.models.token_estimate import IMAGE_TOKENS, PAGE_TOKENS, estimate_usage
 from agent_core.state.conversations.images import MOST_BYTES_EACH
 from agent_core.transcript import ImagePart, Message, PdfPart, dump_parts, load_parts, user_message
 from tests.agent_core.models.calls import ask, says

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_core.models.requests import estimate_input, estimate_messages
+from agent_core.models.token_estimate import estimate_input, estimate_messages
 from agent_core.transcript import user_message
 from tests.agent_core.models.calls import ask
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta, Usage
-from agent_core.models.requests import estimate_input, estimate_messages
+from agent_core.models.token_estimate import estimate_input, estimate_messages
 from gateway.texts.usage import CONTEXT_EMPTY
 from tests.fakes.model import Play, ask, call, say
 from tests.integration.harness import Harness, running

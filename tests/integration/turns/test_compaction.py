@@ -11,7 +11,7 @@ import pytest
 from agent_core.errors import ModelBusy
 from agent_core.ids import CallId
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta, Usage
-from agent_core.models.requests import estimate_input
+from agent_core.models.token_estimate import estimate_input
 from agent_core.state.conversations.compactions import CompactionReason
 from agent_core.tools.contract import ToolResult
 from agent_core.transcript import Message, Part, TextPart, ToolCallPart, ToolResultPart

@@ -8,7 +8,7 @@ import pytest
 
 from agent_core.errors import ModelRejected
 from agent_core.models.contract import Usage
-from agent_core.models.requests import estimate_input
+from agent_core.models.token_estimate import estimate_input
 from agent_core.state.conversations import turns
 from agent_core.tools.time_zones import name_zone
 from agent_core.transcript import TextPart

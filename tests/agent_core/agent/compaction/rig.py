@@ -9,7 +9,7 @@ from agent_core.agent.compaction.requests import CompactionTarget
 from agent_core.agent.loop.guards import Budget, Limits
 from agent_core.ids import TurnId
 from agent_core.models.contract import ModelRequest, Usage
-from agent_core.models.requests import estimate_input
+from agent_core.models.token_estimate import estimate_input
 from agent_core.state.conversations import compactions, messages
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import StoredMessage, TranscriptPlace

@@ -10,7 +10,7 @@ from agent_core.agent.compaction.token_meter import ContextRules, TokenMeter
 from agent_core.agent.quotas.balance import DailyLimit
 from agent_core.errors import ModelBusy, ModelOverflow
 from agent_core.models.contract import ModelRequest, Usage
-from agent_core.models.requests import estimate_input
+from agent_core.models.token_estimate import estimate_input
 from agent_core.state.conversations import plans
 from agent_core.state.conversations.plans import PlanItem
 from agent_core.state.engine.database import Database

@@ -10,7 +10,7 @@ from agent_core.agent.compaction.compacted_view import shorten, show_compacted
 from agent_core.agent.compaction.compactor import apply_compaction, is_fresh
 from agent_core.agent.compaction.plan import CompactionPlan, Planner, TokenBudget
 from agent_core.ids import MessageId, TurnId
-from agent_core.models.requests import estimate_messages
+from agent_core.models.token_estimate import estimate_messages
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import StoredMessage
 from agent_core.transcript import ToolResultPart

@@ -9,7 +9,7 @@ from agent_core.agent.replay.records import TurnRecord
 from agent_core.agent.replay.replayer import replay
 from agent_core.ids import ConversationId, MessageId, PersonId, SessionId, TurnId
 from agent_core.models.contract import ModelRequest
-from agent_core.models.requests import Fingerprints
+from agent_core.models.fingerprints import Fingerprints
 from agent_core.state.conversations.messages import StoredMessage
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import StoredTurn

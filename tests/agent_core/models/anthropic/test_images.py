@@ -6,7 +6,7 @@ import json
 import pytest
 
 from agent_core.models.anthropic.translate import render_request
-from agent_core.models.requests import UNSEEN, UNSEEN_PDF
+from agent_core.models.images import UNSEEN, UNSEEN_PDF
 from agent_core.transcript import (
     DocumentPart,
     ImagePart,

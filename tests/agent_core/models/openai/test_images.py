@@ -2,8 +2,8 @@
 
 import base64
 
+from agent_core.models.images import UNSEEN, UNSEEN_PDF
 from agent_core.models.openai.translate import Dialect, render_request
-from agent_core.models.requests import UNSEEN, UNSEEN_PDF
 from agent_core.transcript import (
     DocumentPart,
     ImagePart,

@@ -1,6 +1,6 @@
 """What is kept of how talks begin: found where they still begin so, and let go of in time."""
 
-from agent_core.models.requests import PrefixCache
+from agent_core.models.prefix_cache import PrefixCache
 from agent_core.transcript import user_message
 
 ONE, TWO, OTHER = (user_message(text) for text in ("one", "two", "other"))

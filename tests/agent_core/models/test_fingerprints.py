@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agent_core.ids import CallId, ConversationId
 from agent_core.models.contract import ModelRequest
-from agent_core.models.requests import Digest, Fingerprints
+from agent_core.models.fingerprints import Digest, Fingerprints
 from agent_core.transcript import (
     Message,
     Part,
