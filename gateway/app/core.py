@@ -43,7 +43,6 @@ from gateway.app.platform_supervisor import Platforms
 from gateway.app.settings import Settings
 from gateway.app.timings import Timings
 from gateway.concurrency import Signal
-from gateway.conversion import make_zone_finder
 from gateway.outbound.progress_lines import ProgressLines
 from gateway.outbound.questions import Questions
 from gateway.people.data_export import DataExport
@@ -191,7 +190,7 @@ def make_core(
         ),
         agent_mail=AgentMail(database, extra.now),
         zone=zone,
-        zone_of=make_zone_finder(zone),
+        zone_of=lambda person: person.time_zone or zone,
         secret_mask=SecretMask(settings.hidden),
         now=extra.now,
         wakeup=asyncio.Event(),

@@ -21,9 +21,9 @@ from agent_core.state.conversations.usage import QuotaUsage, Total
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import dead_letters
 from agent_core.transcript import flatten
-from gateway import conversion
+from gateway.chats import Place
 from gateway.commands.registry import Call, Handler, Outcome, Reply
-from gateway.conversion import Place
+from gateway.conversation_keys import name_aside
 from gateway.outbound.buttons import stand_for
 from gateway.people.admission import LOCAL_PLATFORM
 from gateway.people.owners import is_out_of_reach
@@ -184,7 +184,7 @@ class ConversationCommands:
             here = call.conversation
             aside = sessions.ensure_conversation(
                 connection,
-                key=conversion.name_aside(here.key, call.inbox_id),
+                key=name_aside(here.key, call.inbox_id),
                 person_id=here.person_id,
                 is_direct=here.is_private,
                 room_id=here.room_id,

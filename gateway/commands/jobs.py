@@ -21,7 +21,7 @@ from agent_core.state.jobs.jobs import Job, JobState, Target
 from agent_core.state.people import delivery_targets
 from agent_core.state.queues import deferred_messages
 from agent_core.tools.time_zones import name_zone
-from gateway import conversion
+from gateway.chats import name_chat
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.jobs.buttons import make_job_buttons
 from gateway.jobs.places import name_places
@@ -206,7 +206,7 @@ class JobCommands:
     async def _sethome(self, call: Call) -> Reply:
         word = call.argument.casefold()
         address = replace(call.message.address, ticket=None)  # a ticket permits one answer only
-        place = None if word == _OFF else (call.platform, conversion.name_chat(address))
+        place = None if word == _OFF else (call.platform, name_chat(address))
         if word not in ("", "here", _OFF):
             return Reply(text=job_texts.HOME_USAGE())
         if place and not address.is_direct and not call.person.is_owner:

@@ -13,7 +13,8 @@ from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
 from agent_core.state.queues.outbox import OutboxRow
-from gateway.conversion import QueuedMessage, name_chat
+from gateway.chats import name_chat
+from gateway.queued_message import QueuedMessage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway import conversion
+from gateway.chats import name_chat
 from gateway.commands.catalog import make_menu, suggest_command
 from gateway.commands.registry import Call, Reply, SlashCommand
 from gateway.inbound.deps import RouterDeps
@@ -132,7 +132,7 @@ def make_outgoing(arrived: InboundEvent, text: str) -> NewOutboxMessage:
     address = arrived.message.reply_address or arrived.message.address
     return NewOutboxMessage(
         platform=arrived.row.platform,
-        chat=conversion.name_chat(address),
+        chat=name_chat(address),
         body=text,
         answers=arrived.message.message_id,
     )

@@ -8,13 +8,13 @@ from agent_core.state.engine.database import Database
 from agent_core.state.people.people import Person
 from gateway.commands.registry import SlashCommand
 from gateway.concurrency import Signal
-from gateway.conversion import QueuedMessage
 from gateway.outbound.questions import Questions
 from gateway.people.identity import Identity
 from gateway.people.linking import Linking
 from gateway.people.onboarding import Onboarding
 from gateway.people.room_consent import RoomConsent
 from gateway.people.rooms import Rooms
+from gateway.queued_message import QueuedMessage
 from gateway.turns.attachment_stage import AttachmentStage
 from gateway.turns.lanes import Lanes
 

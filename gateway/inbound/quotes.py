@@ -6,7 +6,7 @@ from adapters.messages import InboundMessage
 from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import outbox
-from gateway import conversion
+from gateway.chats import name_chat
 from gateway.people.rooms import RoomConversation, hide_private_quote
 
 _NAME = "`"
@@ -43,7 +43,7 @@ def _is_own(connection: Connection, platform: str, message: InboundMessage) -> b
     row = outbox.find_message(
         connection,
         platform=platform,
-        chat=conversion.name_chat(message.address),
+        chat=name_chat(message.address),
         message_id=quote.message_id,
     )
     if row is None:

@@ -5,7 +5,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import skill_uses
 from agent_core.state.people import people
 from agent_core.state.queues import inbox
-from gateway import conversion
+from gateway.chats import span_threads
 from gateway.inbound.events import ReactionEvent
 
 
@@ -24,7 +24,7 @@ async def take_reaction(database: Database, event: ReactionEvent, now: int) -> N
             connection,
             person_id=person.id,
             platform=row.platform,
-            chats=conversion.name_threads(reaction.address),
+            chats=span_threads(reaction.address),
             message_id=reaction.message_id,
         )
         if person and turn_id:

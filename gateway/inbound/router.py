@@ -19,10 +19,9 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.inbox import InboxRow
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway import conversion
+from gateway.chats import name_chat, name_queue
 from gateway.commands.registry import SlashCommand
 from gateway.concurrency import Workers
-from gateway.conversion import QueuedMessage
 from gateway.inbound import events
 from gateway.inbound.command_reply import CommandRunner, make_outgoing, make_silence_note
 from gateway.inbound.deps import RouterDeps
@@ -46,6 +45,7 @@ from gateway.outbound.buttons import read_command
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.people.onboarding import START, Introduction
 from gateway.people.rooms import RoomConversation
+from gateway.queued_message import QueuedMessage
 from gateway.texts import general
 
 _log = logging.getLogger(__name__)
@@ -110,7 +110,7 @@ class InboundRouter:
 
     def _notice(self, platform: str, address: Address) -> None:
         self._deps.prepare_model()
-        self._dispatcher.wake(platform, conversion.name_chat(address))
+        self._dispatcher.wake(platform, name_chat(address))
 
     def forget_known(self) -> None:
         """Drop cached people, rooms and conversations."""
@@ -150,8 +150,8 @@ class InboundRouter:
             return
         address = events.find_address(item)
         if isinstance(item, InboundEvent):
-            self._dispatcher.wake(platform, conversion.name_chat(address))
-        self._workers.put((platform, conversion.name_queue(address)), item)
+            self._dispatcher.wake(platform, name_chat(address))
+        self._workers.put((platform, name_queue(address)), item)
 
     async def _serve(self, chat: tuple[str, str], queue: deque[Item]) -> None:
         item = queue[0]
@@ -224,7 +224,7 @@ class InboundRouter:
 
     async def _route_message(self, arrived: InboundEvent) -> None:
         row, message = arrived.row, arrived.message
-        await self._dispatcher.revive(row.platform, conversion.name_chat(message.address))
+        await self._dispatcher.revive(row.platform, name_chat(message.address))
         command, identity = split_command(message), self._deps.identity
         if command and command[0] == "claim":
             await self._claim(arrived, command[1])
@@ -263,7 +263,7 @@ class InboundRouter:
         met = await self._meet(person, arrived) if is_new else Introduction(person=person)
         if arrived.is_repeat:
             await self._caught_up.wait()  # edits of the message may be among them
-        waiting = self._workers.waiting((row.platform, conversion.name_queue(message.address)))
+        waiting = self._workers.waiting((row.platform, name_queue(message.address)))
         message, inbox_ids = events.merge_edits(arrived, waiting)
         pending = QueuedMessage(
             inbox_ids=tuple(inbox_ids),
@@ -317,7 +317,7 @@ class InboundRouter:
     async def _press(self, pressed: PressEvent) -> None:
         """Route the press of a button: of a question, or of a command."""
         row, press = pressed.row, pressed.press
-        await self._dispatcher.revive(row.platform, conversion.name_chat(press.address))
+        await self._dispatcher.revive(row.platform, name_chat(press.address))
         # Whoever was erased stays unknown when they press an old button.
         is_open = await self._deps.questions.is_open(press.key)
         person = await self._deps.identity.identify(row.platform, press.sender, may_enter=is_open)

@@ -25,11 +25,10 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox
 from agent_core.state.queues.inbox import InboxRow
 from agent_core.transcript import ATTACHED_END, SKILLED, STARTED, escape, quote
-from gateway import conversion
-from gateway.conversion import QueuedMessage
 from gateway.jobs.conversations import UnknownRoom, find_room, name_job_conversation
 from gateway.jobs.notifier import Notifier
 from gateway.jobs.outcomes import SILENCE
+from gateway.queued_message import QueuedMessage, make_unwritten
 from gateway.texts import job_results
 from gateway.texts.agents import describe_fault
 
@@ -163,7 +162,7 @@ def _compose(
     return QueuedMessage(
         inbox_ids=(),
         platform=chat_refs[0][0],
-        message=conversion.make_unwritten(person, accounts, chat_refs[0], job.body, now),
+        message=make_unwritten(person, accounts, chat_refs[0], job.body, now),
         person=person,
         conversation=sessions.ensure_conversation(
             connection,

@@ -6,7 +6,7 @@ from agent_core.ids import PersonId, RoomId
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import rooms
-from gateway import conversion
+from gateway.chats import read_chat
 
 ChatRef = tuple[str, str]
 """A platform, and a chat on it."""
@@ -25,7 +25,7 @@ def name_job_conversation(job: Job, room_id: RoomId | None) -> str:
 def rename_conversation_key(key: str, *, old: PersonId, new: PersonId) -> str:
     """Return a conversation's key after it moved to another person.
 
-    The key ends in the person's id, see `conversion.name_conversation`; the key of a job's
+    The key ends in the person's id, see `gateway.conversation_keys`; the key of a job's
     conversation in a room ends in the room's. Some from before 2026-11-22 end in both.
     """
     words = key.split(":")
@@ -43,7 +43,7 @@ def find_room(connection: Connection, job: Job, chat_refs: Iterable[ChatRef]) ->
     if job.room_id is not None:
         return job.room_id
     for platform, chat in chat_refs:
-        address = conversion.read_chat(chat)
+        address = read_chat(chat)
         if address.is_direct:
             continue
         room = rooms.find(connection, platform=platform, chat_id=address.chat_id)

@@ -12,7 +12,7 @@ from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.tools.chat.send_message import HOME, ROOM_SIGN, Destination
 from agent_core.transcript import flatten
-from gateway import conversion
+from gateway.chats import is_chat, is_direct_chat, name_chat, read_chat
 from gateway.jobs.conversations import ChatRef
 from gateway.jobs.recipients import Recipients
 from gateway.outbound.buttons import caption_of
@@ -44,7 +44,7 @@ class ChatMessenger:
         ]
         home = known.find_home(person).place
         if home and self._is_open(known, home):
-            if conversion.is_direct_chat(home[1]):
+            if is_direct_chat(home[1]):
                 direct.insert(0, home)
             else:
                 found.append(Destination(name=HOME, platform=home[0], chat=home[1]))
@@ -64,11 +64,11 @@ class ChatMessenger:
         seen = delivery_targets.list_seen(known.connection, person_id=person.id)
         found: dict[ChatRef, tuple[str, bool]] = {}
         for platform, chat in seen:
-            if not conversion.is_chat(chat) or conversion.is_direct_chat(chat):
+            if not is_chat(chat) or is_direct_chat(chat):
                 continue
-            address = conversion.read_chat(chat)
+            address = read_chat(chat)
             room = rooms.find(known.connection, platform=platform, chat_id=address.chat_id)
-            top = conversion.name_chat(replace(address, thread_id=None, ticket=None))
+            top = name_chat(replace(address, thread_id=None, ticket=None))
             called = (room.name or room.platform_title) if room else ""
             name = flatten(called, _LONGEST_TITLE).strip().removeprefix(ROOM_SIGN)
             if room and name and self._is_open(known, (platform, top)):
@@ -123,4 +123,4 @@ class ChatMessenger:
         """Return whether a chat accepts messages that nobody there asked for."""
         if chat_ref[0] not in self._dispatcher.adapters or known.is_gone(chat_ref):
             return False
-        return conversion.read_chat(chat_ref[1]).ticket is None and not known.is_off(chat_ref)
+        return read_chat(chat_ref[1]).ticket is None and not known.is_off(chat_ref)

@@ -17,7 +17,7 @@ from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import people
 from agent_core.state.queues.outbox import OutboxRow
 from agent_core.transcript import flatten
-from gateway.conversion import QueuedMessage
+from gateway.queued_message import QueuedMessage
 from gateway.texts import job_results
 
 MOST_AN_HOUR = 60

@@ -21,7 +21,7 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import deferred_messages, outbox
 from agent_core.state.queues.deferred_messages import DeferredMessage, NewDeferredMessage
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway import conversion
+from gateway.chats import is_chat, read_chat
 from gateway.jobs.buttons import make_job_buttons
 from gateway.jobs.conversations import ChatRef
 from gateway.jobs.history import JobHistory, Source
@@ -138,7 +138,7 @@ class Notifier:
             buttons=_list_buttons(known.connection, words),
         )
         there = Target(kind="place", platform=place[0], chat=place[1])
-        if not conversion.is_chat(place[1]):
+        if not is_chat(place[1]):
             there = Target(kind="home")  # damaged on disk
         rows: list[OutboxRow] = []
         for chat_ref in self._resolve(known, person, [there]):
@@ -178,7 +178,7 @@ class Notifier:
         for platform, chat in self._resolve(known, person, (target,)):
             if (platform, chat) == (row.platform, row.chat):
                 return None
-            outgoing = conversion.readdress(row, (platform, chat))
+            outgoing = outbox.readdress(row, (platform, chat))
             return outbox.enqueue(connection, outgoing, now=now)
         return None
 
@@ -219,7 +219,7 @@ class Notifier:
         """Return whether a chat accepts unsolicited messages; a ticket expires after minutes."""
         if chat_ref[0] not in self.adapters or known.is_gone(chat_ref):
             return False
-        return conversion.read_chat(chat_ref[1]).ticket is None and not known.is_off(chat_ref)
+        return read_chat(chat_ref[1]).ticket is None and not known.is_off(chat_ref)
 
     def _enqueue(
         self, known: Recipients, chat_ref: ChatRef, notification: Notification

@@ -7,7 +7,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.jobs.jobs import Target
 from agent_core.state.people import delivery_targets, rooms
 from agent_core.state.people.delivery_targets import Home
-from gateway import conversion
+from gateway.chats import read_chat
 from gateway.jobs.conversations import ChatRef
 from gateway.texts import jobs as job_texts
 from gateway.texts.general import name_platform
@@ -24,7 +24,7 @@ def name_places(
     seen = [
         chat_ref
         for chat_ref in delivery_targets.list_seen(connection, person_id=person_id)
-        if conversion.read_chat(chat_ref[1]).is_direct
+        if read_chat(chat_ref[1]).is_direct
     ]
     return [_name(connection, target, home, seen, here) for target in targets]
 
@@ -50,7 +50,7 @@ def _name(
 
 
 def _name_chat(connection: Connection, chat_ref: ChatRef) -> str:
-    address = conversion.read_chat(chat_ref[1])
+    address = read_chat(chat_ref[1])
     if address.is_direct:
         return name_platform(chat_ref[0])
     room = rooms.find(connection, platform=chat_ref[0], chat_id=address.chat_id)

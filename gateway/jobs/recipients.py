@@ -10,7 +10,7 @@ from agent_core.state.people import delivery_targets, people, rooms
 from agent_core.state.people.delivery_targets import Home
 from agent_core.state.people.people import Person
 from agent_core.state.queues import unreachable_chats
-from gateway import conversion
+from gateway.chats import is_chat, read_chat
 from gateway.jobs.conversations import ChatRef
 
 
@@ -44,7 +44,7 @@ class Recipients:
         """Return a person's delivery settings."""
         if person.id not in self._homes:
             home = delivery_targets.find(self.connection, person_id=person.id)
-            if home.place and not conversion.is_chat(home.place[1]):
+            if home.place and not is_chat(home.place[1]):
                 home = replace(home, place=None)  # damaged on disk
             self._homes[person.id] = home
         return self._homes[person.id]
@@ -56,7 +56,7 @@ class Recipients:
             self._seen[person.id] = [
                 chat_ref
                 for chat_ref in chat_refs
-                if conversion.is_chat(chat_ref[1]) and conversion.read_chat(chat_ref[1]).is_direct
+                if is_chat(chat_ref[1]) and read_chat(chat_ref[1]).is_direct
             ]
         return self._seen[person.id]
 
@@ -88,7 +88,7 @@ class Recipients:
         return self._is_off[chat_ref]
 
     def _is_room_off(self, chat_ref: ChatRef) -> bool:
-        address = conversion.read_chat(chat_ref[1])
+        address = read_chat(chat_ref[1])
         if address.is_direct:
             return False
         room = rooms.find(self.connection, platform=chat_ref[0], chat_id=address.chat_id)

@@ -6,7 +6,7 @@ from typing import Self
 from adapters.abilities import CanFind
 from adapters.contract import ChatAdapter
 from adapters.ids import PlatformMessageId
-from gateway.conversion import read_chat
+from gateway.chats import read_chat
 from gateway.outbound.rate_limiter import RateLimiter
 
 

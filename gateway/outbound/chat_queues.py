@@ -7,10 +7,10 @@ from adapters.abilities import CountsTogether
 from adapters.contract import ChatAdapter
 from adapters.ids import PlatformMessageId
 from agent_core.state.queues.outbox import OutboxRow
-from gateway.conversion import Place, name_queue, read_chat
+from gateway.chats import Place, name_queue, read_chat
 
 Chat = tuple[str, str]
-"""A platform, and a chat on it as `conversion.name_chat` names it."""
+"""A platform, and a chat on it as `chats.name_chat` names it."""
 
 
 class ChatQueues:

@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 
 from adapters.contract import ChatAdapter
 from adapters.errors import Rejected
-from adapters.messages import OutboundFile, OutboundMessage
+from adapters.ids import PlatformMessageId
+from adapters.messages import Button, OutboundFile, OutboundMessage, Step
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Database
 from agent_core.state.queues.outbox import OutboxRow
 from agent_core.tools.secret_scan import SecretMask
 from agent_core.tools.text_cleaner import TextCleaner
-from gateway import conversion
+from gateway.chats import read_chat
 from gateway.outbound.command_formatter import CommandFormatter
 
 _TEXTS = ("text/", "application/json")
@@ -47,7 +48,7 @@ class Composer:
             row = replace(
                 row, buttons=tuple(replace(one, label=hide(one.label)) for one in row.buttons)
             )
-        return conversion.outbound(row, text=self.mask.hide(text), file=file)
+        return make_message(row, text=self.mask.hide(text), file=file)
 
     async def load_file(self, row: OutboxRow) -> OutboundFile | None:
         """Read the file of a row, if it has one. Raises `Rejected` if the file was deleted."""
@@ -63,3 +64,32 @@ class Composer:
             if stored.media_type.startswith(_TEXTS):
                 data = await self.cleaner.hide_in_file(data)
         return OutboundFile(name=name or key[:12], media_type=stored.media_type, data=data)
+
+
+def make_message(
+    row: OutboxRow,
+    *,
+    text: str,
+    is_live: bool = False,
+    file: OutboundFile | None = None,
+    steps: tuple[Step, ...] = (),
+) -> OutboundMessage:
+    """Convert an outbox row for its platform; `text` is the body, or the part shown of it.
+
+    In a room, the first part replies to the message that it answers.
+    """
+    address = read_chat(row.chat)
+    shows_answered = row.answers and row.part == 0 and not address.is_direct
+    return OutboundMessage(
+        address=address,
+        text=text,
+        reply_to=PlatformMessageId(row.answers) if row.answers and shows_answered else None,
+        is_silent=row.is_silent,
+        is_live=is_live,
+        key=row.key,
+        buttons=tuple(
+            Button(key=choice.key, label=choice.label, style=choice.style) for choice in row.buttons
+        ),
+        file=file,
+        steps=steps,
+    )

@@ -27,9 +27,8 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.queues import outbox, unreachable_chats
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway import conversion
+from gateway.chats import Place, read_chat
 from gateway.concurrency import Workers
-from gateway.conversion import Place
 from gateway.outbound.channel import Channel
 from gateway.outbound.chat_queues import Chat, ChatQueues, ReservedSlot
 from gateway.outbound.composer import Composer
@@ -347,7 +346,7 @@ class OutboxDispatcher:
         if not isinstance(adapter, CanDelete):
             return True
         try:
-            await adapter.delete(conversion.read_chat(row.chat), PlatformMessageId(message_id))
+            await adapter.delete(read_chat(row.chat), PlatformMessageId(message_id))
         except (MessageGone, Rejected) as error:
             _log.info("outbox %d: its message stays: %s", row.id, error)
             return False

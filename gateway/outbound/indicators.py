@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from adapters.abilities import CanReact, CanType
 from adapters.errors import AdapterError, RateLimited
 from adapters.ids import PlatformMessageId
-from gateway import conversion
+from gateway.chats import read_chat
 from gateway.concurrency import Workers
 from gateway.outbound.channel import Channel
 from gateway.outbound.chat_queues import Chat
@@ -91,7 +91,7 @@ class Indicators:
 
     async def _show(self, place: Chat, queue: deque[Indicator]) -> None:
         indicator = queue.popleft()
-        adapter, address = self._channels[place[0]].adapter, conversion.read_chat(place[1])
+        adapter, address = self._channels[place[0]].adapter, read_chat(place[1])
         try:
             if indicator.message_id is None:
                 if isinstance(adapter, CanType):

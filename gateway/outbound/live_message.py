@@ -17,8 +17,9 @@ from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway import conversion
+from gateway.chats import read_chat
 from gateway.outbound.channel import Channel
+from gateway.outbound.composer import make_message
 
 _log = logging.getLogger(__name__)
 
@@ -96,7 +97,7 @@ class LiveMessageEditor:
                 await self._open(channel, live, body)
             elif live.row.message_id is not None:
                 row = replace(live.row, buttons=live.buttons)
-                message = conversion.outbound(row, text=body, is_live=True, steps=steps)
+                message = make_message(row, text=body, is_live=True, steps=steps)
                 await adapter.edit(message, PlatformMessageId(live.row.message_id))
             live.shown = state
         except RateLimited as error:
@@ -137,7 +138,7 @@ class LiveMessageEditor:
         live.row = row
         try:
             message_id = await channel.adapter.send(
-                conversion.outbound(row, text=body, is_live=True, steps=live.steps)
+                make_message(row, text=body, is_live=True, steps=live.steps)
             )
         except Unsure as error:
             reason = str(error)
@@ -164,7 +165,7 @@ async def _draft(adapter: ChatAdapter, live: LiveMessage, body: str) -> bool:
     if outgoing.kind != "message" or live.buttons or not isinstance(adapter, CanDraft):
         return False
     message = OutboundMessage(
-        address=conversion.read_chat(outgoing.chat), text=body, key=f"turn:{outgoing.turn_id}"
+        address=read_chat(outgoing.chat), text=body, key=f"turn:{outgoing.turn_id}"
     )
     return await adapter.draft(message)
 

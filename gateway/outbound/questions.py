@@ -16,7 +16,7 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway import conversion
+from gateway.chats import name_chat, read_chat
 from gateway.concurrency import Signal
 from gateway.outbound import question_views
 from gateway.outbound.dispatcher import OutboxDispatcher
@@ -210,7 +210,7 @@ class Questions:
         found = await self._database.read(find)
         if found is None:
             return False
-        address = conversion.read_chat(found[0].chat)
+        address = read_chat(found[0].chat)
         reaction = Reaction(
             inbox_id=None, platform=found[0].platform, address=address, person=person
         )
@@ -359,7 +359,7 @@ def make_secret() -> str:
 
 def _is_asked_there(question: Question, reaction: Reaction) -> bool:
     """Return whether a question is open in the reaction's place; tickets name no place."""
-    asked, said = conversion.read_chat(question.chat), reaction.address
+    asked, said = read_chat(question.chat), reaction.address
     is_same = replace(asked, ticket=None) == replace(said, ticket=None)
     return is_same and question.platform == reaction.platform
 
@@ -380,7 +380,7 @@ def _close(
 def _say(connection: Connection, reaction: Reaction, words: str, now: int) -> OutboxRow:
     outgoing = NewOutboxMessage(
         platform=reaction.platform,
-        chat=conversion.name_chat(reaction.address),
+        chat=name_chat(reaction.address),
         body=words,
         person_id=reaction.person.id,
         is_silent=True,

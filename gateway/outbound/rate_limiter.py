@@ -6,7 +6,7 @@ from collections import OrderedDict
 
 from adapters.contract import Pace
 from adapters.ids import Address
-from gateway.conversion import read_chat
+from gateway.chats import read_chat
 
 _MOST_CHATS = 4096
 _PATIENCE = 5.0

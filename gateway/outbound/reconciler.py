@@ -11,7 +11,7 @@ from adapters.ids import PlatformMessageId
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import OutboxRow
-from gateway import conversion
+from gateway.chats import read_chat, span_threads
 from gateway.outbound.channel import Channel
 from gateway.outbound.composer import Composer
 from gateway.texts import general
@@ -43,7 +43,7 @@ class Reconciler:
         if isinstance(adapter, CanFind):
             # Topics that share ids: an id that another topic has must not be tried for this one.
             is_shared = isinstance(adapter, CountsTogether)
-            chats = conversion.span_topics(row.chat) if is_shared else (row.chat, row.chat)
+            chats = span_threads(read_chat(row.chat)) if is_shared else (row.chat, row.chat)
             newest = await self._database.read(
                 outbox.list_newest_ids, platform=row.platform, chats=chats
             )

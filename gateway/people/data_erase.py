@@ -19,7 +19,7 @@ from agent_core.state.lifecycle import erase_person
 from agent_core.state.lifecycle.inspect import may_hold
 from agent_core.state.memory import external_sync
 from agent_core.state.people import people
-from gateway import conversion
+from gateway.chats import is_direct_chat
 from gateway.home import BACKUPS, CHAT_HISTORY, DATABASE, MEMORIES, SESSIONS
 from gateway.people.data_forget import is_local
 
@@ -51,9 +51,7 @@ class DataErase:
         self.renew = renew
         self.end_sign_ins = end_sign_ins
         folders = (home / MEMORIES, home / SOURCES, home / SESSIONS)
-        self._erasure = PersonErasure(
-            database, memory, folders, home / WORKSPACES, conversion.is_direct_chat
-        )
+        self._erasure = PersonErasure(database, memory, folders, home / WORKSPACES, is_direct_chat)
         self.lock = asyncio.Lock()
 
     async def erase(self, person_id: PersonId) -> None:

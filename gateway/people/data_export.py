@@ -15,7 +15,7 @@ from agent_core.privacy.progress import Report
 from agent_core.state.engine.database import Database
 from agent_core.state.lifecycle import person_data
 from agent_core.state.people.people import Person
-from gateway import conversion
+from gateway.chats import is_direct_chat
 
 _DRAFTS = ".export-"
 """Name prefix of the folders in the home directory in which exports are put together."""
@@ -64,9 +64,7 @@ class DataExport:
         self, person: Person, folder: Path, most_bytes: int, report: Report
     ) -> list[Path]:
         subject = await self.database.browse(
-            lambda c: person_data.find_subject(
-                c, person_id=person.id, is_alone=conversion.is_direct_chat
-            )
+            lambda c: person_data.find_subject(c, person_id=person.id, is_alone=is_direct_chat)
         )
         order = ExportOrder(
             database=self.database.path,

@@ -19,7 +19,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import erase_person, person_data
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
-from gateway import conversion
+from gateway.chats import is_direct_chat
 from gateway.home import CHAT_HISTORY, SESSIONS
 from gateway.people.admission import LOCAL_PLATFORM
 from gateway.texts import privacy
@@ -39,7 +39,7 @@ class DataForget:
         self._database = database
         self._home = home
         self._now = now
-        self._removal = WordRemoval(database, memory, conversion.is_direct_chat)
+        self._removal = WordRemoval(database, memory, is_direct_chat)
 
     async def preview(self, person: Person, words: WordMatcher, report: Report) -> Preview:
         """Return what contains the words. Raises `StoreError`."""
@@ -74,7 +74,7 @@ class DataForget:
 
         def look(connection: Connection) -> list[str]:
             subject = person_data.find_subject(
-                connection, person_id=person_id, is_alone=conversion.is_direct_chat
+                connection, person_id=person_id, is_alone=is_direct_chat
             )
             return erase_person.list_slugs(connection, subject=subject)
 

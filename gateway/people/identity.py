@@ -13,7 +13,7 @@ from agent_core.state.people import account_links, codes, people
 from agent_core.state.people.people import Account, Admission, Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway import conversion
+from gateway.chats import name_chat
 from gateway.people.admission import (
     API_PLATFORM,
     LOCAL_PLATFORM,
@@ -119,7 +119,7 @@ class Identity:
         account and a count of the message are kept.
         """
         sender = message.sender
-        reply_chat = conversion.name_chat(message.reply_address or message.address)
+        reply_chat = name_chat(message.reply_address or message.address)
 
         def say(connection: Connection, words: str) -> OutboxRow:
             outgoing = NewOutboxMessage(platform=platform, chat=reply_chat, body=words)
@@ -153,7 +153,7 @@ class Identity:
                 return say(connection, general.STRANGER_AGAIN()) if message.reply_address else None
             code = make_code()
             is_direct = message.address.is_direct
-            chat = conversion.name_chat(message.address) if is_direct else reply_chat
+            chat = name_chat(message.address) if is_direct else reply_chat
             codes.insert(
                 connection,
                 purpose="pairing",
@@ -186,7 +186,7 @@ class Identity:
         """
         asker = AccountRef(platform=platform, sender=message.sender)
         now = self.now()
-        chat = conversion.name_chat(message.reply_address or message.address)
+        chat = name_chat(message.reply_address or message.address)
 
         def work(connection: Connection) -> OutboxRow | None:
             inbox.finish(connection, inbox_id=inbox_id, reason="claim")

@@ -13,7 +13,7 @@ from agent_core.state.people.account_links import OtherSide
 from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway import conversion
+from gateway.chats import name_chat
 from gateway.outbound.questions import Questions
 from gateway.people import merging
 from gateway.people.admission import (
@@ -84,7 +84,7 @@ class Linking:
                 return list(rows)
             outgoing = NewOutboxMessage(
                 platform=platform,
-                chat=conversion.name_chat(reply_address or message.address),
+                chat=name_chat(reply_address or message.address),
                 body=reported or general.STRANGER_AGAIN(),
             )
             return [outbox.enqueue(connection, outgoing, now=now), *rows]
@@ -209,7 +209,7 @@ def read_link(platform: str, message: InboundMessage, words: str) -> Sent:
     return Sent(
         platform=platform,
         sender=message.sender,
-        chat=conversion.name_chat(message.address),
+        chat=name_chat(message.address),
         is_direct=message.address.is_direct,
         words=words,
     )

@@ -30,7 +30,7 @@ from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.tools.clock import local_time
 from agent_core.tools.settings_tool import apply_setting, describe_hours
 from agent_core.tools.time_zones import find_zone, guess_zone, read_preferences
-from gateway import conversion
+from gateway.chats import name_chat
 from gateway.outbound.buttons import stand_for
 from gateway.outbound.quiet_hours import reschedule
 from gateway.texts import general
@@ -246,7 +246,7 @@ class Onboarding:
 
         def work(connection: Connection) -> OutboxRow:
             greeting = greet(connection, person, message.sender, self.zone, now)
-            outgoing = greeting.make_outgoing(platform, conversion.name_chat(message.address))
+            outgoing = greeting.make_outgoing(platform, name_chat(message.address))
             return outbox.enqueue(connection, replace(outgoing, is_silent=True), now=now)
 
         row = await self.database.write("people.greeted", work)

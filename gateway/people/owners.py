@@ -19,7 +19,7 @@ from agent_core.state.queues import unreachable_chats
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow, enqueue
 from agent_core.state.queues.tasks import Task
 from agent_core.state.webhooks.webhooks import Webhook
-from gateway import conversion
+from gateway.chats import name_chat, read_chat
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.people.admission import API_PLATFORM, LOCAL_PLATFORM, UNATTENDED
 from gateway.texts import blocks
@@ -28,7 +28,7 @@ from gateway.texts.webhooks import DEAD_WEBHOOK
 
 _log = logging.getLogger(__name__)
 
-LOCAL_CHAT = conversion.name_chat(Address(chat_id="local", is_direct=True))
+LOCAL_CHAT = name_chat(Address(chat_id="local", is_direct=True))
 """The console's only chat."""
 _LOOK_BACK = 200
 """Number of an owner's latest turns searched for a direct chat."""
@@ -46,7 +46,7 @@ def choose_owner(
     """
     person = people.find(connection, person_id=asker)
     if person and person.is_owner:
-        is_read = here[0] != API_PLATFORM and conversion.read_chat(here[1]).is_direct
+        is_read = here[0] != API_PLATFORM and read_chat(here[1]).is_direct
         place = here if is_read else None
         place = place or find_direct_chat(connection, person, platforms)
         return (person.id, place) if place else None
@@ -68,8 +68,8 @@ def find_direct_chat(
     local: list[Place] = []
     for list_places in (owners.list_places, owners.list_answered_places):
         for platform, chat in list_places(connection, person_id=person.id, limit=_LOOK_BACK):
-            address = conversion.read_chat(chat)
-            place = (platform, conversion.name_chat(replace(address, ticket=None)))
+            address = read_chat(chat)
+            place = (platform, name_chat(replace(address, ticket=None)))
             if platform not in platforms or platform == API_PLATFORM:
                 continue
             if not address.is_direct or place in gone:

@@ -10,7 +10,7 @@ from agent_core.state.jobs.jobs import Target
 from agent_core.state.people import delivery_targets
 from agent_core.state.queues import deferred_messages
 from agent_core.state.queues.deferred_messages import DeferredMessage
-from gateway import conversion
+from gateway.chats import is_chat, read_chat
 from gateway.jobs.conversations import ChatRef
 
 _HOME = Target(kind="home")
@@ -25,7 +25,7 @@ def retarget_jobs(connection: Connection, person_id: PersonId) -> None:
     asked = delivery_targets.list_asked(connection, person_id=person_id)
 
     def is_own(spot: ChatRef) -> bool:
-        is_strange = conversion.is_chat(spot[1]) and conversion.read_chat(spot[1]).is_direct
+        is_strange = is_chat(spot[1]) and read_chat(spot[1]).is_direct
         return spot in asked or not is_strange
 
     home = delivery_targets.find(connection, person_id=person_id).place
@@ -37,7 +37,7 @@ def retarget_jobs(connection: Connection, person_id: PersonId) -> None:
             jobs.change(connection, replace(job, targets=targets))
     astray = _list_astray(connection, person_id, is_own)
     seen = delivery_targets.list_seen(connection, person_id=person_id) if astray else []
-    last = next((spot for spot in seen if conversion.read_chat(spot[1]).is_direct), None)
+    last = next((spot for spot in seen if read_chat(spot[1]).is_direct), None)
     _redirect(connection, astray, last)
 
 
@@ -51,8 +51,8 @@ def leave_room(
     """
 
     def is_elsewhere(spot: ChatRef) -> bool:
-        is_here = spot[0] == room[0] and conversion.is_chat(spot[1])
-        return not (is_here and conversion.read_chat(spot[1]).chat_id == room[1])
+        is_here = spot[0] == room[0] and is_chat(spot[1])
+        return not (is_here and read_chat(spot[1]).chat_id == room[1])
 
     home = delivery_targets.find(connection, person_id=person_id).place
     if home and not is_elsewhere(home):

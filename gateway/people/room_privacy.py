@@ -19,7 +19,7 @@ from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.rooms import Mode, Room
 from agent_core.state.queues import dead_letters, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway import conversion
+from gateway.chats import is_chat, name_chat, read_chat
 from gateway.outbound.questions import drop
 from gateway.people.owners import find_direct_chat
 from gateway.people.retargeting import leave_room
@@ -50,7 +50,7 @@ def may_show(
 ) -> bool:
     """Return whether a chat may show an answer of a conversation: a private one needs `full`."""
     platform, chat = place
-    address = conversion.read_chat(chat)
+    address = read_chat(chat)
     if address.is_direct or not conversation.is_private:
         return True
     room = rooms.find(connection, platform=platform, chat_id=address.chat_id)
@@ -73,7 +73,7 @@ def end_full(
     with speak_to(connection, room.set_by):
         notice = NewOutboxMessage(
             platform=room.platform,
-            chat=conversion.name_chat(Address(chat_id=room.chat_id, is_direct=False)),
+            chat=name_chat(Address(chat_id=room.chat_id, is_direct=False)),
             body=words(),
             is_silent=True,
         )
@@ -114,8 +114,8 @@ def _list_on_the_way(connection: Connection, room: Room, person_id: PersonId) ->
             and not (row.is_live or row.kind == "status")
             and (row.question_id is None or _is_unasked(connection, row.question_id, row))
             and row.is_whole
-            and conversion.is_chat(row.chat)
-            and conversion.read_chat(row.chat).chat_id == room.chat_id
+            and is_chat(row.chat)
+            and read_chat(row.chat).chat_id == room.chat_id
         ),
         key=lambda row: row.id,
     )
@@ -145,7 +145,7 @@ def _send_elsewhere(
         rows.append(outbox.revise(connection, outbox_id=row.id, body=note))
     if place is None:
         return rows
-    outgoing = conversion.readdress(row, place)
+    outgoing = outbox.readdress(row, place)
     if row.question_id is not None:
         questions.move(connection, question_id=row.question_id, place=place)
     *first, last = adapters[outgoing.platform].split(row.body)

@@ -21,11 +21,12 @@ from agent_core.state.people import presence, rooms
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Mode, Room
 from agent_core.state.queues.outbox import OutboxRow
-from gateway import conversion
+from gateway.chats import read_chat
 from gateway.concurrency import Signal
-from gateway.conversion import QueuedMessage
+from gateway.conversation_keys import name_own, name_program, name_shared
 from gateway.people import room_privacy
 from gateway.people.admission import slug_of
+from gateway.queued_message import QueuedMessage
 from gateway.texts import rooms as room_texts
 
 K = TypeVar("K")
@@ -166,7 +167,7 @@ class Rooms:
         """Return the conversation of a person's message. Raises `StoreError`."""
         address = message.address
         if message.is_program:
-            key = conversion.name_program(address, person)
+            key = name_program(address, person)
             return RoomConversation(key=key, owner_id=person.id, is_direct=True)
         if address.is_direct:
             return _own(platform, address, person, None).of_agent(person.agent)
@@ -177,7 +178,7 @@ class Rooms:
             direct = Address(chat_id="", is_direct=True)
             return _own(platform, direct, person, room).of_agent(person.agent)
         if mode == "room":
-            key = conversion.name_shared(platform, address)
+            key = name_shared(platform, address)
             found = RoomConversation(key=key, owner_id=room.person_id, is_direct=False, room=room)
         else:
             found = _own(platform, address, person, room, is_off=mode == "off")
@@ -220,7 +221,7 @@ class Rooms:
         Only a room in the mode `full` is counted; others may read every other room. Raises
         `StoreError`.
         """
-        address = conversion.read_chat(chat)
+        address = read_chat(chat)
         if address.is_direct:
             return False
         room = await self.database.read(rooms.find, platform=platform, chat_id=address.chat_id)
@@ -328,7 +329,7 @@ def _own(
     platform: str, address: Address, person: Person, room: Room | None, *, is_off: bool = False
 ) -> RoomConversation:
     return RoomConversation(
-        key=conversion.name_conversation(platform, address, person),
+        key=name_own(platform, address, person),
         owner_id=person.id,
         is_direct=address.is_direct,
         room=room,

@@ -23,10 +23,10 @@ from agent_core.tools.delegated_tasks import HelperTask
 from agent_core.tools.delegation import check_answer, read_tasks
 from agent_core.tools.selection.catalog import unwrap
 from agent_core.transcript import escape, quote
-from gateway import conversion
-from gateway.conversion import QueuedMessage
+from gateway.chats import is_direct_chat
 from gateway.jobs.notifier import Notifier
 from gateway.media.readings import Words
+from gateway.queued_message import QueuedMessage, make_unwritten
 from gateway.texts.agents import FROM
 from gateway.texts.readers import speak_to
 from gateway.turns.lanes import Lanes
@@ -122,7 +122,7 @@ class AgentMessages:
         return QueuedMessage(
             inbox_ids=(row.id,),
             platform=place[0],
-            message=conversion.make_unwritten(person, accounts, place, "", self.now()),
+            message=make_unwritten(person, accounts, place, "", self.now()),
             person=person,
             conversation=self._open_conversation(connection, message, person, turn),
             room_id=message.room_id,
@@ -139,7 +139,7 @@ class AgentMessages:
         if message.is_private:
             target = Target(kind="place", platform=turn.platform, chat=turn.chat)
             chats = self.notifier.find_open(connection, person, [target], self.now())
-            return next((one for one in chats if conversion.is_direct_chat(one[1])), None)
+            return next((one for one in chats if is_direct_chat(one[1])), None)
         room = rooms.find_by_id(connection, room_id=message.room_id) if message.room_id else None
         # The conversation of a room changes with the mode of the room.
         wanted = "room" if message.owner_id != person.id else "person"

@@ -18,10 +18,10 @@ from agent_core.state.queues.inbox import InboxRow
 from agent_core.tools.text_cleaner import TextCleaner
 from agent_core.tools.workspace.background import PROCESS_EVENTS, BackgroundCommands, name_log
 from agent_core.tools.workspace.process import describe_process
-from gateway import conversion
-from gateway.conversion import QueuedMessage
+from gateway.chats import is_direct_chat
 from gateway.jobs.notifier import Notifier
 from gateway.media.readings import Words
+from gateway.queued_message import QueuedMessage, make_unwritten
 from gateway.turns.lanes import Lanes
 
 _SHOWN = 3_000
@@ -113,14 +113,14 @@ class CommandEnds:
                 break
             target = Target(kind="place", platform=turn.platform, chat=turn.chat)
             chats = self.notifier.find_open(connection, person, [target], now)
-            direct = [one for one in chats if conversion.is_direct_chat(one[1])]
+            direct = [one for one in chats if is_direct_chat(one[1])]
             if not direct:
                 break
             accounts = people.list_accounts(connection, person_id=person.id)
             return QueuedMessage(
                 inbox_ids=(row.id,),
                 platform=direct[0][0],
-                message=conversion.make_unwritten(person, accounts, direct[0], "", now),
+                message=make_unwritten(person, accounts, direct[0], "", now),
                 person=person,
                 conversation=conversation,
                 starts_own_turn=True,

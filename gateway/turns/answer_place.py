@@ -9,7 +9,7 @@ from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway.conversion import Place, is_direct_chat
+from gateway.chats import Place, is_direct_chat
 from gateway.outbound.questions import Questions
 from gateway.people.owners import find_direct_chat
 from gateway.people.room_privacy import may_show

@@ -13,17 +13,17 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway import conversion
+from gateway.chats import name_chat, name_queue, read_chat
 from gateway.concurrency import StopSwitch, Workers
-from gateway.conversion import QueuedMessage
 from gateway.media.reader import Reader
 from gateway.media.readings import has_content, sentences_of
 from gateway.outbound.dispatcher import OutboxDispatcher
+from gateway.queued_message import QueuedMessage
 from gateway.texts import general
 from gateway.turns.lanes import Lanes
 
 Key = tuple[ConversationId, str, str]
-"""A conversation, a platform and a queue on it; see `conversion.name_queue`."""
+"""A conversation, a platform and a queue on it; see `name_queue`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +76,7 @@ class AttachmentStage:
         self, conversation_id: ConversationId, platform: str, edit: InboundMessage
     ) -> QueuedMessage | None:
         """Find the message that an edit changes, if its lane has not got it yet."""
-        key = (conversation_id, platform, conversion.name_queue(edit.address))
+        key = (conversation_id, platform, name_queue(edit.address))
         for read in self._workers.waiting(key):
             if read.pending.message.message_id == edit.message_id:
                 return read.pending
@@ -87,8 +87,8 @@ class AttachmentStage:
 
         `place` is (platform, chat). Owners may stop everybody's messages.
         """
-        address = conversion.read_chat(place[1])
-        key = (conversation_id, place[0], conversion.name_queue(address))
+        address = read_chat(place[1])
+        key = (conversation_id, place[0], name_queue(address))
         stopped = [
             read.stop
             for read in self._workers.waiting(key)
@@ -173,14 +173,14 @@ def _speak_to_sender(pending: QueuedMessage) -> AbstractContextManager[None]:
 
 
 def _key_of(pending: QueuedMessage) -> Key:
-    queue = conversion.name_queue(pending.message.address)
+    queue = name_queue(pending.message.address)
     return pending.conversation.id, pending.platform, queue
 
 
 def _make_outgoing(pending: QueuedMessage, text: str) -> NewOutboxMessage:
     return NewOutboxMessage(
         platform=pending.platform,
-        chat=conversion.name_chat(pending.message.address),
+        chat=name_chat(pending.message.address),
         body=text,
         person_id=pending.person.id,
         answers=pending.message.message_id,

@@ -16,7 +16,7 @@ from agent_core.state.lifecycle import erase_person
 from agent_core.state.memory import skill_uses
 from agent_core.state.people import people
 from gateway.concurrency import StopSwitch
-from gateway.conversion import QueuedMessage, place_of
+from gateway.queued_message import QueuedMessage, place_of_batch
 
 _log = logging.getLogger(__name__)
 
@@ -88,7 +88,7 @@ def find_asked(
     return TurnRequest(
         person_id=pending.person.id,
         account_id=account.id if account else None,
-        place=place_of((pending,)).fields,
+        place=place_of_batch((pending,)).fields,
     )
 
 

@@ -21,13 +21,15 @@ from agent_core.state.memory import skill_uses
 from agent_core.state.people.people import Person
 from agent_core.state.queues import agent_messages, inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway.conversion import Place, QueuedMessage, is_aside
+from gateway.chats import Place
+from gateway.conversation_keys import is_aside
 from gateway.jobs.outcomes import Outcomes
 from gateway.jobs.reports import Made
 from gateway.outbound.buttons import make_undo_buttons
 from gateway.outbound.chat_queues import ReservedSlot
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.questions import Questions
+from gateway.queued_message import QueuedMessage
 from gateway.texts import general, usage
 from gateway.texts.readers import speak_to
 from gateway.texts.usage import Reader

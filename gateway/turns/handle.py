@@ -8,9 +8,9 @@ from enum import Enum, auto
 from agent_core.agent.active_turn import ActiveTurn
 from agent_core.ids import ConversationId, InboxId, PersonId, TurnId
 from agent_core.state.conversations.sessions import Conversation
-from gateway import conversion
+from gateway.chats import Place, name_chat
 from gateway.concurrency import StopSwitch
-from gateway.conversion import Place, QueuedMessage
+from gateway.queued_message import QueuedMessage
 from gateway.turns.lane_queue import LaneQueue
 from gateway.turns.presenter import Presenter
 
@@ -77,7 +77,7 @@ class TurnHandle:
 
     def mark_steer(self, pending: QueuedMessage) -> None:
         """Mark a steering message as seen, if it is in the chat that gets the answer."""
-        chat = conversion.name_chat(pending.message.address)
+        chat = name_chat(pending.message.address)
         if self.presenter and self.is_answered_in(pending.platform, chat):
             self.presenter.mark_steer(pending.message.message_id)
 

@@ -8,11 +8,12 @@ from agent_core.agent.active_turn import ActiveTurn
 from agent_core.events import Host, ModelFault, ModelOutage, Steer
 from agent_core.ids import CallId, InboxId
 from agent_core.state.conversations import plans
-from gateway import conversion
-from gateway.conversion import QueuedMessage
+from gateway.chats import name_chat
+from gateway.queued_message import QueuedMessage
 from gateway.texts import models as model_texts
 from gateway.turns.finalizer import TurnDeps
 from gateway.turns.handle import TurnHandle
+from gateway.turns.model_messages import make_steer
 from gateway.turns.presenter import Presenter
 
 
@@ -34,7 +35,7 @@ class TurnHost(Host):
             self._handle.presenter.is_steered = True
         self.assume_seen(taken)
         zone_of, now = self._deps.zone_of, self._deps.now()
-        return [conversion.steer(one, zone=zone_of(one.person), now=now) for one in taken]
+        return [make_steer(one, zone=zone_of(one.person), now=now) for one in taken]
 
     def assume_seen(self, messages: Sequence[QueuedMessage]) -> None:
         """Let the turn remove the marks of messages that an earlier process received.
@@ -47,7 +48,7 @@ class TurnHost(Host):
         for one in messages:
             sent = one.message
             if one.is_repeat and sent.message_id and presenter.is_on(one.platform):
-                presenter.assume_seen(conversion.name_chat(sent.address), sent.message_id)
+                presenter.assume_seen(name_chat(sent.address), sent.message_id)
 
     def is_draining(self) -> bool:
         """Return whether the process is shutting down."""

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from agent_core.ids import PersonId
 from agent_core.state.conversations.turns import StoredTurn
-from gateway import conversion
-from gateway.conversion import Place, QueuedMessage
+from gateway.chats import Place, name_chat
+from gateway.queued_message import QueuedMessage
 
 Job = QueuedMessage | StoredTurn
 """Work of a lane: a message, or a turn that an earlier process left."""
@@ -80,7 +80,7 @@ def _spot(place: Place, asker: PersonId) -> tuple[str, str, PersonId]:
 
 
 def _origin(pending: QueuedMessage) -> tuple[str, str, PersonId]:
-    chat = conversion.name_chat(pending.message.address)
+    chat = name_chat(pending.message.address)
     return pending.platform, chat, pending.person.id
 
 

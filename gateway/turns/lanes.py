@@ -16,12 +16,13 @@ from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Database
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
-from gateway import conversion
+from gateway.chats import Place, name_chat, read_chat
 from gateway.concurrency import FairSemaphore, Workers
-from gateway.conversion import Place, QueuedMessage, read_chat
+from gateway.conversation_keys import is_aside, is_of_pages
 from gateway.people.admission import API_PLATFORM
 from gateway.people.owners import find_direct_chat
 from gateway.people.rooms import Rooms
+from gateway.queued_message import QueuedMessage, place_of_batch
 from gateway.turns import crash_backoff
 from gateway.turns.beginning import StaleTurn
 from gateway.turns.crash_backoff import CrashBackoff
@@ -112,7 +113,7 @@ class Lanes:
             return False
         if any(_is_same(pending, platform, edit) for pending in handle.batch):
             return True
-        chat = conversion.name_chat(edit.address)  # a turn of an earlier process has no batch
+        chat = name_chat(edit.address)  # a turn of an earlier process has no batch
         is_there = handle.is_answered_in(platform, chat)
         return is_there and handle.place is not None and handle.place.answers == edit.message_id
 
@@ -274,7 +275,7 @@ class Lanes:
     async def _run(self, job: Job, handle: TurnHandle) -> None:
         """Run one turn; while the store refuses to begin it, wait."""
         if handle.batch:
-            handle.place = conversion.place_of(handle.batch)
+            handle.place = place_of_batch(handle.batch)
 
         async def run() -> None:
             if self._draining.is_set():
@@ -320,7 +321,7 @@ class Lanes:
 
 def _is_beside(key: str) -> bool:
     """Return whether turns of this key run outside the conversation of a chat."""
-    return conversion.is_aside(key) or is_task(key) or find_agent(key) != ""
+    return is_aside(key) or is_task(key) or find_agent(key) != ""
 
 
 def _person_of(job: Job) -> PersonId:
@@ -337,7 +338,7 @@ def _is_of_program(job: Job) -> bool:
     if job.platform != API_PLATFORM:
         return False
     address = read_chat(job.chat) if isinstance(job, StoredTurn) else job.message.address
-    return not conversion.is_of_pages(address)
+    return not is_of_pages(address)
 
 
 def _is_same(pending: QueuedMessage, platform: str, edit: InboundMessage) -> bool:

@@ -24,9 +24,9 @@ from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.tools.user_questions import QuestionPending
 from agent_core.transcript import repair_text
-from gateway import conversion
-from gateway.conversion import Place, QueuedMessage
+from gateway.chats import Place, name_chat
 from gateway.jobs.agent_runs import find_job_turn
+from gateway.queued_message import QueuedMessage, place_of_batch
 from gateway.texts import general
 from gateway.turns.answer_messages import end_live, end_shown
 from gateway.turns.answer_place import is_hidden, place_of
@@ -35,6 +35,7 @@ from gateway.turns.beginning import DeferredStart, StaleTurn, attach_to_run, fin
 from gateway.turns.finalizer import TurnDeps, TurnFinalizer
 from gateway.turns.handle import Phase, TurnHandle
 from gateway.turns.host import TurnHost
+from gateway.turns.model_messages import make_user_message
 from gateway.turns.presenter import LiveEnding, Presenter, Shown, find_shown
 
 _log = logging.getLogger(__name__)
@@ -79,7 +80,7 @@ class TurnRunner:
         if newest.job_turn is None:
             news += await self._deps.agent.recall_past(prepared, request)
         said = tuple(
-            conversion.said(pending, zone=zone, now=now, news=() if number else news)
+            make_user_message(pending, zone=zone, now=now, news=() if number else news)
             for number, pending in enumerate(batch)
         )
         active = self._deps.agent.create_turn(prepared, said, newest.job_turn)
@@ -178,7 +179,7 @@ class TurnRunner:
 
     async def refuse(self, batch: Sequence[QueuedMessage], error: Exception) -> None:
         """Park messages that no turn can begin with, and report it. Raises `StoreError`."""
-        place = conversion.place_of(batch)
+        place = place_of_batch(batch)
         now = self._deps.now()
         newest = batch[-1]
         with use_language(newest.person.language, newest.message.sender.language):
@@ -358,7 +359,7 @@ class TurnRunner:
                 event = RawEvent(event_id=EventId(row.event_id), payload=row.payload)
                 heard = adapter.receive(event) if row.platform == place.platform else None
                 if isinstance(heard, InboundMessage) and heard.message_id:
-                    found.append((conversion.name_chat(heard.address), heard.message_id))
+                    found.append((name_chat(heard.address), heard.message_id))
         return found
 
     async def _start_new_message(

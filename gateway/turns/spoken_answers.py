@@ -19,7 +19,7 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.state.queues.tasks import Task
-from gateway.conversion import Place, read_chat
+from gateway.chats import Place, read_chat
 from gateway.media.media_command import CommandFailed, MediaCommand
 from gateway.media.speech import Recording, select_words, speak
 from gateway.outbound.dispatcher import OutboxDispatcher

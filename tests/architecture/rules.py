@@ -183,7 +183,7 @@ _NAMING = (
 )
 """What stores names, and shows them to people."""
 _NAMING_FILES = {
-    "gateway/conversion.py": "makes plain names of them",
+    "gateway/turns/model_messages.py": "makes plain names of them",
     "gateway/inbound/names.py": "makes plain names of them",
     "gateway/inbound/events.py": "compares whether a message passes something on",
     "gateway/inbound/api_platform.py": "stores the name of a program that its owner named",

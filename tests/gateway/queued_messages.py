@@ -4,7 +4,7 @@ from adapters.messages import InboundMessage
 from agent_core.ids import ConversationId, InboxId, PersonId
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.people.people import Person
-from gateway.conversion import QueuedMessage
+from gateway.queued_message import QueuedMessage
 
 ANA = Person(id=PersonId(1), slug="ana", name="Ana", role="member", time_zone=None)
 NOON = 1_790_000_000_000

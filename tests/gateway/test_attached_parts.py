@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from adapters.messages import Attachment
 from agent_core.transcript import DocumentPart, ImagePart, TextPart, user_message
-from gateway.conversion import is_spoken, notes_of, parts_of
 from gateway.media.readings import Picture, Unreadable, Words
 from gateway.texts import attachments
+from gateway.turns.model_messages import is_spoken, notes_of, parts_of
 
 pytestmark = pytest.mark.process
 

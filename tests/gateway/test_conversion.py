@@ -12,9 +12,12 @@ from agent_core.ids import InboxId, OutboxId, PersonId
 from agent_core.names import name_given
 from agent_core.state.queues.outbox import OutboxRow
 from agent_core.transcript import Message, TextPart
-from gateway import conversion
-from gateway.conversion import Place
+from gateway.chats import Place, name_chat, read_chat, span_threads
+from gateway.conversation_keys import name_own
 from gateway.media.readings import Unreadable
+from gateway.outbound.composer import make_message
+from gateway.queued_message import place_of_batch
+from gateway.turns.model_messages import make_steer, make_user_message
 from tests.gateway.queued_messages import ANA, NOON, pending
 
 BEN = replace(ANA, id=PersonId(2), slug="ben", name="Ben")
@@ -45,7 +48,7 @@ def read(message: Message) -> tuple[str, str]:
 
 
 def say(message: InboundMessage) -> tuple[str, str]:
-    return read(conversion.said(pending(message), zone="Europe/Madrid", now=NOON))
+    return read(make_user_message(pending(message), zone="Europe/Madrid", now=NOON))
 
 
 addresses = st.builds(
@@ -58,28 +61,28 @@ addresses = st.builds(
 
 @given(addresses)
 def test_a_chats_name_reads_back_as_its_address(address: Address) -> None:
-    assert conversion.read_chat(conversion.name_chat(address)) == address
+    assert read_chat(name_chat(address)) == address
 
 
 @given(addresses, addresses)
 def test_two_places_never_share_a_name(one: Address, other: Address) -> None:
-    same_name = conversion.name_chat(one) == conversion.name_chat(other)
+    same_name = name_chat(one) == name_chat(other)
     assert same_name == (one == other)
 
 
 def test_a_direct_conversation_is_the_persons_on_every_platform() -> None:
     keys = {
-        conversion.name_conversation(platform, address, ANA)
+        name_own(platform, address, ANA)
         for platform in ("telegram", "console")
         for address in (DIRECT, replace(DIRECT, chat_id="6", thread_id="7"))
     }
     assert len(keys) == 1
-    assert conversion.name_conversation("telegram", DIRECT, BEN) not in keys
+    assert name_own("telegram", DIRECT, BEN) not in keys
 
 
 def test_in_a_room_each_person_and_each_thread_has_a_conversation() -> None:
     keys = {
-        conversion.name_conversation(platform, address, person)
+        name_own(platform, address, person)
         for platform in ("telegram", "slack")
         for address in (ROOM, THREAD)
         for person in (ANA, BEN)
@@ -129,7 +132,7 @@ def test_attachments_and_the_room_are_in_the_facts() -> None:
     waiting = pending(inbound("look", address=THREAD, room_title="House"))
     waiting.room_name = name_given("Kitchen")
     waiting.readings = (Unreadable(sentence="No.", note="cat.jpg: damaged"),)
-    facts, _ = read(conversion.said(waiting, zone="UTC", now=NOON))
+    facts, _ = read(make_user_message(waiting, zone="UTC", now=NOON))
     assert '"cat.jpg: damaged"' in facts
     assert '"Kitchen"' in facts
     assert "in a thread" in facts
@@ -137,8 +140,8 @@ def test_attachments_and_the_room_are_in_the_facts() -> None:
 
 def test_a_steer_carries_the_same_and_all_its_events() -> None:
     waiting = pending(inbound("hello"), 1, 2)
-    steer = conversion.steer(waiting, zone="UTC", now=NOON)
-    assert (steer.facts, steer.text) == read(conversion.said(waiting, zone="UTC", now=NOON))
+    steer = make_steer(waiting, zone="UTC", now=NOON)
+    assert (steer.facts, steer.text) == read(make_user_message(waiting, zone="UTC", now=NOON))
     assert steer.inbox_ids == (1, 2)
 
 
@@ -151,8 +154,8 @@ def test_an_edit_replaces_the_words_and_adds_its_event() -> None:
 
 def test_a_turn_answers_its_newest_message() -> None:
     waiting = [pending(inbound(message_id=PlatformMessageId(str(number)))) for number in range(3)]
-    assert conversion.place_of(waiting) == Place(
-        platform="telegram", chat=conversion.name_chat(DIRECT), answers="2"
+    assert place_of_batch(waiting) == Place(
+        platform="telegram", chat=name_chat(DIRECT), answers="2"
     )
 
 
@@ -161,7 +164,7 @@ def row(address: Address, *, part: int = 0, answers: str | None = "9") -> Outbox
         id=OutboxId(4),
         key="k4",
         platform="telegram",
-        chat=conversion.name_chat(address),
+        chat=name_chat(address),
         turn_id=None,
         person_id=None,
         part=part,
@@ -193,7 +196,7 @@ def row(address: Address, *, part: int = 0, answers: str | None = "9") -> Outbox
     ],
 )
 def test_only_the_first_part_in_a_room_is_a_reply(queued: OutboxRow, reply_to: str | None) -> None:
-    message = conversion.outbound(queued, text="shown", is_live=True)
+    message = make_message(queued, text="shown", is_live=True)
     assert message.reply_to == reply_to
     assert (message.text, message.is_live, message.key) == ("shown", True, "k4")
     assert message.is_silent == queued.is_silent
@@ -214,5 +217,5 @@ def test_only_the_first_part_in_a_room_is_a_reply(queued: OutboxRow, reply_to: s
 def test_the_range_of_a_chat_has_its_threads_and_no_other_chat(
     other: Address, is_there: bool
 ) -> None:
-    first, end = conversion.name_threads(Address(chat_id="-100", is_direct=False))
-    assert (first <= conversion.name_chat(other) < end) == is_there
+    first, end = span_threads(Address(chat_id="-100", is_direct=False))
+    assert (first <= name_chat(other) < end) == is_there

@@ -86,6 +86,21 @@ _INSERT = (  # RETURNING would double the time of this statement
 )
 
 
+def readdress(row: OutboxRow, place: tuple[str, str]) -> NewOutboxMessage:
+    """Make a row's message for another platform and chat, without its buttons and question."""
+    platform, chat = place
+    return NewOutboxMessage(
+        platform=platform,
+        chat=chat,
+        body=row.body,
+        person_id=row.person_id,
+        turn_id=row.turn_id,
+        part=row.part,
+        is_silent=row.is_silent,
+        file=row.file,
+    )
+
+
 def read_row(row: tuple[object, ...]) -> OutboxRow:
     """Build a row from the columns of `ROW`."""
     fields = dict(zip(_COLUMNS, row, strict=True))

@@ -17,7 +17,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.queues import history, inbox
 from agent_core.state.queues.inbox import Progress
 from gateway.app.lifecycle import Gateway
-from gateway.conversion import name_chat
+from gateway.chats import name_chat
 from gateway.inbound.api_platform import ApiPlatform, make_event
 from gateway.interfaces.api.errors import ApiError
 from gateway.media.file_types import find_media_type

@@ -18,7 +18,7 @@ from agent_core.state.people import people, reading_consents
 from agent_core.state.people.people import Person
 from agent_core.state.search.search import SearchFilter
 from agent_core.tools.clock import local_time
-from gateway.conversion import CONSOLE
+from gateway.conversation_keys import CONSOLE
 from gateway.errors import Declined
 from gateway.interfaces.api import forks
 from gateway.interfaces.api.errors import ApiError

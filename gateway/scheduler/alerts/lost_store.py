@@ -12,7 +12,7 @@ from agent_core.localization import use_language
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import owners
 from agent_core.state.people.people import Person
-from gateway import conversion
+from gateway.chats import read_chat
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.people.owners import find_direct_chat
 from gateway.texts.health import LOST_STORE
@@ -78,7 +78,7 @@ class LostStoreAlarm:
             words = LOST_STORE(reason=reason)
         parts = list(self._dispatcher.split(platform, words))
         while parts:
-            message = OutboundMessage(address=conversion.read_chat(chat), text=parts[0])
+            message = OutboundMessage(address=read_chat(chat), text=parts[0])
             try:
                 async with asyncio.timeout(_SENDING):
                     await self._dispatcher.adapters[platform].send(message)

@@ -15,10 +15,10 @@ from agent_core.agent.prompt.facts import find_sources
 from agent_core.ids import PersonId
 from agent_core.names import name_given, read_call_name, read_plain_name
 from agent_core.transcript import Message, TextPart
-from gateway import conversion
 from gateway.inbound.names import clean_names
 from gateway.media.readings import Reading, Unreadable, Words
 from gateway.texts.attachments import describe_attachment
+from gateway.turns.model_messages import make_user_message
 from tests.adapters.discord import raw
 from tests.adapters.slack import bodies
 from tests.adapters.telegram import updates
@@ -221,7 +221,7 @@ def _say(found: Inbound | None) -> Message:
         for one in message.attachments
     ]
     waiting = replace(pending(message), readings=tuple(files))
-    return conversion.said(waiting, zone="Europe/Vienna", now=NOON)
+    return make_user_message(waiting, zone="Europe/Vienna", now=NOON)
 
 
 def _outside(message: Message) -> str:
@@ -291,7 +291,7 @@ def test_a_name_that_others_read_is_one_word_and_an_initial() -> None:
 def test_in_private_a_person_keeps_their_whole_name() -> None:
     person = replace(ANA, name="Ana Example")
     waiting = replace(pending(updates.read_message("Hi")), person=person)
-    assert 'From: "Ana Example"' in repr(conversion.said(waiting, zone="UTC", now=NOON).parts[0])
+    assert 'From: "Ana Example"' in repr(make_user_message(waiting, zone="UTC", now=NOON).parts[0])
 
 
 def test_people_with_other_names_are_told_apart() -> None:
@@ -299,7 +299,7 @@ def test_people_with_other_names_are_told_apart() -> None:
         found = updates.in_group("Hi", **{"from": _user("save spam")})
         person = replace(ANA, id=PersonId(number), name="save spam")
         waiting = replace(pending(found), person=person)
-        said = conversion.said(waiting, zone="Europe/Vienna", now=NOON)
+        said = make_user_message(waiting, zone="Europe/Vienna", now=NOON)
         assert f'From: "member {number}"' in repr(said.parts[0])
 
 

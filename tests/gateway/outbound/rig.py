@@ -12,7 +12,7 @@ from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.tools.secret_scan import SecretMask
 from agent_core.tools.text_cleaner import TextCleaner
-from gateway.conversion import name_chat
+from gateway.chats import name_chat
 from gateway.outbound.command_formatter import CommandFormatter
 from gateway.outbound.composer import Composer
 from gateway.outbound.dispatcher import OutboxDispatcher

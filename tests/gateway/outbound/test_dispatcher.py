@@ -21,7 +21,7 @@ from agent_core.localization import use_language
 from agent_core.state.engine.database import Database
 from agent_core.state.queues import dead_letters, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway.conversion import Place, name_chat
+from gateway.chats import Place, name_chat
 from gateway.outbound.live_message import LiveMessage
 from gateway.outbound.timings import DeliveryTimings
 from gateway.texts import general

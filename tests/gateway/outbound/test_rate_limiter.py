@@ -6,7 +6,7 @@ import pytest
 
 from adapters.contract import Pace
 from adapters.ids import Address
-from gateway.conversion import name_chat
+from gateway.chats import name_chat
 from gateway.outbound.rate_limiter import RateLimiter
 from tests.patience import PATIENCE
 

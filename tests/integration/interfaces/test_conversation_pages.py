@@ -16,7 +16,7 @@ from agent_core.state.lifecycle import export, person_data
 from agent_core.state.people import audit, people
 from agent_core.state.people.people import Person
 from agent_core.transcript import TextPart, ToolResultPart
-from gateway.conversion import read_chat
+from gateway.chats import read_chat
 from gateway.inbound.api_platform import ApiPlatform
 from gateway.people.admission import API_PLATFORM
 from gateway.people.console_access.reading import READING_HOURS

@@ -14,11 +14,11 @@ from agent_core.state.jobs import job_runs
 from agent_core.state.jobs.jobs import Target
 from agent_core.state.lifecycle import redact
 from agent_core.state.queues import deferred_messages
-from gateway.conversion import QueuedMessage
 from gateway.jobs import agent_runs
 from gateway.jobs.agent_runs import AgentRunDeps
 from gateway.jobs.history import JobHistory
 from gateway.jobs.notifier import Notifier
+from gateway.queued_message import QueuedMessage
 from gateway.texts import privacy
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.accounts import ChatAccount, count

@@ -1,0 +1,46 @@
+"""The keys of conversations, one per chat, person or question."""
+
+from adapters.ids import Address
+from agent_core.ids import InboxId
+from agent_core.state.conversations import sessions
+from agent_core.state.people.people import Person
+
+_ASIDE = "aside"
+CONSOLE = "@console"
+"""The name under which the console's pages act as a client; no token can have this name."""
+
+
+def name_own(platform: str, address: Address, person: Person) -> str:
+    """Return the key of the conversation that a message belongs to.
+
+    A direct conversation is the person's on every platform; a room has one for each person and
+    thread.
+    """
+    if address.is_direct:
+        return sessions.name_direct(person.id)
+    return f"room:{platform}:{address.chat_id}:{address.thread_id or ''}:{person.id}"
+
+
+def name_shared(platform: str, address: Address) -> str:
+    """Return the key of the conversation that everybody in a room or thread shares."""
+    return f"room:{platform}:{address.chat_id}:{address.thread_id or ''}:all"
+
+
+def name_program(address: Address, person: Person) -> str:
+    """Return the key of the conversation of a person's program, separate from their direct one."""
+    return f"program:{address.chat_id}:{person.id}"
+
+
+def is_of_pages(address: Address) -> bool:
+    """Return whether an address of the API is that of the console's pages."""
+    return f"/{CONSOLE}/" in address.chat_id
+
+
+def name_aside(key: str, inbox_id: InboxId) -> str:
+    """Return the key of the conversation of the side question that came with an event."""
+    return f"{_ASIDE}:{inbox_id}:{key}"
+
+
+def is_aside(key: str) -> bool:
+    """Return whether a key is that of a side question."""
+    return key.startswith(f"{_ASIDE}:")
