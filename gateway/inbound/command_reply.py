@@ -87,7 +87,7 @@ class CommandRunner:
             room=room_conversation.room,
             zone=self._deps.zone_of(person),
             now=self._now(),
-            is_repeat=arrived.is_repeat,
+            is_repeat=arrived.row.is_repeat,
             is_press=arrived.is_press,
         )
         await self._reply(arrived, await command.run(call))
@@ -108,7 +108,7 @@ class CommandRunner:
             self._deps.wake_jobs()
         if reply.pending:
             # Last, because a refused transaction is tried again, and nothing may be queued twice.
-            self._deps.attachments.put(reply.pending, is_repeat=arrived.is_repeat)
+            self._deps.attachments.put(reply.pending)
 
 
 def write_reply(
@@ -117,7 +117,7 @@ def write_reply(
     """Apply a command's effect and enqueue its reply, in the caller's transaction."""
     text, rows = reply.effect(connection) if reply.effect else (reply.text, ())
     messages = list(rows)
-    if not text and arrived.message.reply_address and not arrived.is_repeat:
+    if not text and arrived.message.reply_address and not arrived.row.is_repeat:
         # The platform shows that an answer is due until one comes.
         text = general.COMMAND_TAKEN() if reply.pending or rows else general.COMMAND_DONE()
     if text:

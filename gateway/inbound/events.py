@@ -37,20 +37,11 @@ _LONGEST_TEXT = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoredEvent:
-    """A stored event before it is parsed. `is_repeat`: a restart reads it again."""
-
-    row: InboxRow
-    is_repeat: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class InboundEvent:
     """A stored event with its message."""
 
     row: InboxRow
     message: InboundMessage
-    is_repeat: bool
     is_press: bool = False
     """The message is the command of a button; its id is that of the message with the button."""
 
@@ -91,12 +82,11 @@ class SkippedEvent:
 
 
 Parsed = InboundEvent | PressEvent | ReactionEvent | SkippedEvent
-Item = StoredEvent | Parsed | StaleEvents
+Item = Parsed | StaleEvents
 
 
-def parse_event(stored: StoredEvent, adapter: ChatAdapter) -> Parsed:
+def parse_event(row: InboxRow, adapter: ChatAdapter) -> Parsed:
     """Parse a stored event."""
-    row = stored.row
     try:
         event = RawEvent(event_id=EventId(row.event_id), payload=row.payload)
         found = clean_names(adapter.receive(event))
@@ -111,7 +101,7 @@ def parse_event(stored: StoredEvent, adapter: ChatAdapter) -> Parsed:
         return SkippedEvent(row=row, presence=found)
     if found is None or not found.is_addressed:
         return SkippedEvent(row=row, presence=_find_author(found) if found else None)
-    return InboundEvent(row=row, message=found, is_repeat=stored.is_repeat)
+    return InboundEvent(row=row, message=found)
 
 
 def find_presence(item: Parsed) -> Presence | None:

@@ -34,7 +34,6 @@ from gateway.inbound.events import (
     ReactionEvent,
     SkippedEvent,
     StaleEvents,
-    StoredEvent,
     language_of,
     make_reaction,
     split_command,
@@ -52,8 +51,8 @@ _log = logging.getLogger(__name__)
 
 _MOST_CONVERSATIONS = 4096
 _EDITED = "This is the new text of their message above, which they edited"
-_STORED, _SKIPPED = "stored", "skipped"
-"""Worker keys besides the names of chats, which are JSON."""
+_NO_CHAT = ""
+"""The queue of what happened in no chat."""
 
 
 class InboundRouter:
@@ -76,7 +75,10 @@ class InboundRouter:
         self._adapters = adapters
         self._now = now
         self._conversations: OrderedDict[str, Conversation] = OrderedDict()
+        self._unparsed: Workers[str, InboxRow] = Workers(group, self._parse, self._fail)
+        """The events of each platform, until it is known in which chat they happened."""
         self._workers: Workers[tuple[str, str], Item] = Workers(group, self._serve, self._fail)
+        """The events of each chat."""
         self._unparsed_repeats = 0
         self._caught_up = asyncio.Event()
         """Set while no event of an earlier process waits to be parsed."""
@@ -91,7 +93,8 @@ class InboundRouter:
 
     def is_idle(self) -> bool:
         """Return whether no event is being routed."""
-        return len(self._workers) == 0 and self._deps.attachments.is_idle()
+        is_busy = len(self._unparsed) or len(self._workers)
+        return not is_busy and self._deps.attachments.is_idle()
 
     def inlet(self, platform: str) -> PlatformInlet:
         """Make the inlet of one platform."""
@@ -106,7 +109,7 @@ class InboundRouter:
 
     def _take(self, rows: Sequence[InboxRow]) -> None:
         for row in rows:
-            self._workers.put((row.platform, _STORED), StoredEvent(row=row, is_repeat=False))
+            self._unparsed.put(row.platform, row)
 
     def _notice(self, platform: str, address: Address) -> None:
         self._deps.prepare_model()
@@ -126,27 +129,33 @@ class InboundRouter:
     def _route_again(self, inbox_ids: Sequence[InboxId]) -> None:
         """Route events again because their person has changed."""
         self.forget_known()
-        self._workers.put(("", _STORED), StaleEvents(inbox_ids=tuple(inbox_ids)))
+        self._workers.put(("", _NO_CHAT), StaleEvents(inbox_ids=tuple(inbox_ids)))
 
     def _parse_again(self, rows: Sequence[InboxRow]) -> None:
         for row in rows:
             if row.platform in self._adapters:
                 self._unparsed_repeats += 1
                 self._caught_up.clear()
-                self._workers.put((row.platform, _STORED), StoredEvent(row=row, is_repeat=True))
+                self._unparsed.put(row.platform, replace(row, is_repeat=True))
 
-    def _parse(self, stored: StoredEvent) -> None:
-        platform = stored.row.platform
+    async def _parse(self, platform: str, queue: deque[InboxRow]) -> None:
+        self._put(platform, queue[0])
+        queue.popleft()
+        if queue:
+            await asyncio.sleep(0)  # let other work run between the events of a burst
+
+    def _put(self, platform: str, row: InboxRow) -> None:
+        """Parse an event, and queue it in its chat."""
         try:
-            item = events.parse_event(stored, self._adapters[platform])
+            item = events.parse_event(row, self._adapters[platform])
         finally:
-            self._unparsed_repeats -= stored.is_repeat
+            self._unparsed_repeats -= row.is_repeat
             if not self._unparsed_repeats:
                 self._caught_up.set()
         if shown := events.find_presence(item):
             self._deps.rooms.notice(platform, shown)
         if isinstance(item, SkippedEvent):
-            self._workers.put((platform, _SKIPPED), item)
+            self._workers.put((platform, _NO_CHAT), item)
             return
         address = events.find_address(item)
         if isinstance(item, InboundEvent):
@@ -155,12 +164,6 @@ class InboundRouter:
 
     async def _serve(self, chat: tuple[str, str], queue: deque[Item]) -> None:
         item = queue[0]
-        if isinstance(item, StoredEvent):
-            self._parse(item)
-            queue.popleft()
-            if queue:
-                await asyncio.sleep(0)  # let other work run between the events of a burst
-            return
         subject = f"an event of {chat[0]}"
         with use_language(language_of(item)):
             await self._database.retry_while_unavailable(lambda: self._route(item), subject)
@@ -184,7 +187,7 @@ class InboundRouter:
         else:
             await self._skip(item)
 
-    async def _fail(self, chat: tuple[str, str], item: Item, error: Exception) -> None:
+    async def _fail(self, _: object, item: InboxRow | Item, error: Exception) -> None:
         """Park an event after an unexpected error, and report it to a known sender.
 
         Without a sender to tell, damage of the store leaves it for the next start.
@@ -199,7 +202,8 @@ class InboundRouter:
                     outgoing = make_outgoing(item, general.INTERNAL_ERROR())
         if outgoing is None and isinstance(error, StoreDamaged):
             return
-        parked = SkippedEvent(row=item.row, fault=repr(error))
+        row = item if isinstance(item, InboxRow) else item.row
+        parked = SkippedEvent(row=row, fault=repr(error))
         await self._database.retry_while_unavailable(
             lambda: self._skip(parked, outgoing), "an event that can't be routed"
         )
@@ -261,7 +265,7 @@ class InboundRouter:
         if room_conversation.room and not room_conversation.is_direct:
             await self._deps.consent.offer(row.platform, message, person)
         met = await self._meet(person, arrived) if is_new else Introduction(person=person)
-        if arrived.is_repeat:
+        if row.is_repeat:
             await self._caught_up.wait()  # edits of the message may be among them
         waiting = self._workers.waiting((row.platform, name_queue(message.address)))
         message, inbox_ids = events.merge_edits(arrived, waiting)
@@ -276,10 +280,10 @@ class InboundRouter:
             starts_own_turn=message.is_program,
             unasked=met.unasked,
             note=met.note,
-            is_repeat=arrived.is_repeat,
+            is_repeat=row.is_repeat,
         )
         await self._deps.hear(pending)
-        self._deps.attachments.put(pending, is_repeat=arrived.is_repeat)
+        self._deps.attachments.put(pending)
 
     async def _answers_question(
         self, row: InboxRow, message: InboundMessage, person: Person
@@ -338,9 +342,8 @@ class InboundRouter:
                 is_addressed=True,
                 sent_at=press.sent_at,
             )
-            await self._route_message(
-                InboundEvent(row=row, message=message, is_repeat=False, is_press=True)
-            )
+            row = replace(row, is_repeat=False)  # the reply to a press is sent again
+            await self._route_message(InboundEvent(row=row, message=message, is_press=True))
 
     async def _apply_edit(
         self,

@@ -28,10 +28,9 @@ Key = tuple[ConversationId, str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingRead:
-    """A message whose attachments are being read. `is_repeat`: a restart reads it again."""
+    """A message whose attachments are being read."""
 
     pending: QueuedMessage
-    is_repeat: bool
     stop: StopSwitch = field(default_factory=StopSwitch)
 
 
@@ -64,11 +63,11 @@ class AttachmentStage:
         """Return whether nobody waits for a read."""
         return len(self._workers) == 0 or not self._is_open
 
-    def put(self, pending: QueuedMessage, *, is_repeat: bool) -> None:
+    def put(self, pending: QueuedMessage) -> None:
         """Pass a message to its lane once it and the earlier ones of its chat are read."""
         key = _key_of(pending)
         if pending.message.attachments or self._workers.is_busy(key):
-            self._workers.put(key, PendingRead(pending=pending, is_repeat=is_repeat))
+            self._workers.put(key, PendingRead(pending=pending))
         else:
             self._lanes.put(pending)
 

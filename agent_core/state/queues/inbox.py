@@ -23,6 +23,8 @@ class InboxRow:
     platform: str
     event_id: str
     payload: str
+    is_repeat: bool = False
+    """True if it is read again: by a later process, or because its person has changed."""
 
 
 def store(
