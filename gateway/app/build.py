@@ -157,7 +157,7 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
         webhooks=webhooks,
         background=[
             webhooks.run,
-            *_list_background(core, notices, data, toolboxes, lanes),
+            *_list_background(core, notices, data, toolboxes, lanes, agent),
             *list_deliveries(core, lanes, notifier),
             *([alerts.run, lost_store.run] if core.settings.alerts.enabled else []),
         ],
@@ -169,7 +169,12 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
 
 
 def _list_background(
-    core: Core, notices: Notices, data: DataServices, toolboxes: Toolboxes, lanes: Lanes
+    core: Core,
+    notices: Notices,
+    data: DataServices,
+    toolboxes: Toolboxes,
+    lanes: Lanes,
+    agent: Agent,
 ) -> list[Callable[[], Coroutine[object, object, None]]]:
     runners = maintenance.make_task_runners(core, notices, data, toolboxes, lanes)
     data.questions.answered.connect(lambda _: core.tasks_due.set())
@@ -177,7 +182,7 @@ def _list_background(
         *(runner.run for runner in runners),
         data.data_requests.run,
         data.mcp.run,
-        factories.make_idle_compactor(core.settings, core.compactor, core.quotas, lanes).run,
+        factories.make_idle_compactor(core.settings, core.compactor, core.quotas, lanes, agent).run,
         partial(scan_all, core.memory.store, core.database, core.now),
         *([core.external_memory.run] if core.external_memory else []),
     ]

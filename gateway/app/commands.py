@@ -41,7 +41,7 @@ def make_commands(
     database, lanes, settings = core.database, deps.lanes, core.settings
     adapters, rules = core.platforms.adapters, make_rules(settings)
     access = MemoryAccess(database, core.memory.store)
-    notes = ArchiveNotes(access, lanes)
+    notes = ArchiveNotes(access, deps.agent)
     learning = LearningCommands(access, deps.questions, make_review_rules(settings))
     memory = MemoryCommands(access, notes, learning.review)
     report = _make_report(core, lanes)
@@ -51,7 +51,11 @@ def make_commands(
         ),
         SessionCommands(database=database, lanes=lanes),
         ContextCommands(
-            database=database, lanes=lanes, compactor=core.compactor, quotas=core.quotas
+            database=database,
+            lanes=lanes,
+            agent=deps.agent,
+            compactor=core.compactor,
+            quotas=core.quotas,
         ),
         PeopleCommands(
             database=database,
@@ -85,12 +89,7 @@ def make_commands(
         SkillCommands(core.skills, database),
         ToolCommands(database, toolboxes, core.agents),
         ApprovalCommands(database),
-        AgentCommands(
-            database=database,
-            agents=core.agents,
-            lanes=lanes,
-            rules=rules,
-        ),
+        AgentCommands(database=database, agents=core.agents, lanes=lanes, rules=rules),
     )
     handlers = {name: run for group in groups for name, run in group.handlers().items()}
     return bind(handlers, PrivateAnswers(adapters).wrap)

@@ -10,6 +10,7 @@ from adapters.contract import ChatAdapter
 from adapters.discord import settings as discord
 from adapters.slack import settings as slack
 from adapters.telegram import settings as telegram
+from agent_core.agent.agent import Agent
 from agent_core.agent.compaction.compactor import Compactor
 from agent_core.agent.compaction.idle import IdleCompactor
 from agent_core.agent.compaction.summaries import Summarizer
@@ -182,7 +183,7 @@ def make_compactor(
 
 
 def make_idle_compactor(
-    settings: Settings, compactor: Compactor, quotas: Quotas, lanes: Lanes
+    settings: Settings, compactor: Compactor, quotas: Quotas, lanes: Lanes, agent: Agent
 ) -> IdleCompactor:
     """Build the compactor of idle conversations."""
     return IdleCompactor(
@@ -190,7 +191,7 @@ def make_idle_compactor(
         prices=quotas.prices,
         summary_model=settings.model.cheap,
         is_running=lanes.is_running,
-        invalidate=lanes.invalidate_conversations,
+        invalidate=agent.invalidate_conversations,
     )
 
 

@@ -110,6 +110,7 @@ def _make_deps(
     adapters, questions = core.platforms.adapters, turn_deps.questions
     return RouterDeps(
         database=database,
+        agent=turn_deps.agent,
         identity=core.identity,
         rooms=core.rooms,
         consent=RoomConsent(

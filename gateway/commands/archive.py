@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from agent_core.agent.agent import Agent
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import ArchiveId, PersonId
 from agent_core.memory.archive.entries import format_archive_id
@@ -28,7 +29,6 @@ from gateway.outbound.buttons import stand_for
 from gateway.texts import memory
 from gateway.texts.memory import Archive, Undone
 from gateway.texts.rooms import describe_forgotten
-from gateway.turns.lanes import Lanes
 
 _PREVIEW = 3
 """Notes listed below the entries that are always in the prompt."""
@@ -39,10 +39,10 @@ _MOST_COUNTED = 100_000
 class ArchiveNotes:
     """Works on the notes of one memory. Every method raises `StoreError`."""
 
-    def __init__(self, access: MemoryAccess, lanes: Lanes) -> None:
+    def __init__(self, access: MemoryAccess, agent: Agent) -> None:
         self._access = access
         self._database = access.database
-        self._lanes = lanes
+        self._agent = agent
 
     async def preview(self, scope: MemoryScope) -> Archive:
         """Return the number of notes in an archive, and the newest notes."""
@@ -94,7 +94,7 @@ class ArchiveNotes:
             made = await self._database.write("archive.undo", work)
         except ArchiveUndoRefused as error:
             return Reply(text=memory.REFUSALS[error.fault]())
-        self._lanes.invalidate_conversations()  # prompts state the number of notes
+        self._agent.invalidate_conversations()  # prompts state the number of notes
         reported = await self._database.read(_number, scope.person_id, row, made)
         viewer = await self._access.make_viewer(call, scope, [row])
         again = stand_for(f"undo {reported.again}", memory.label_reversal(reported))
@@ -113,7 +113,7 @@ class ArchiveNotes:
             await self._database.write("archive.forget", work)
         except ToolArgumentError:
             return _unknown(named)
-        self._lanes.invalidate_conversations()
+        self._agent.invalidate_conversations()
         after = await self._find(scope, named)
         if after is None:
             raise AssertionError("a deleted note keeps its history")

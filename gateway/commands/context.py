@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from agent_core.agent.agent import Agent
 from agent_core.agent.compaction.compactor import Compactor
 from agent_core.agent.compaction.requests import CompactionTarget
 from agent_core.agent.prompt.facts import RECALLED, count_recalled
@@ -33,6 +34,7 @@ class ContextCommands:
 
     database: Database
     lanes: Lanes
+    agent: Agent
     compactor: Compactor
     quotas: Quotas
 
@@ -68,7 +70,7 @@ class ContextCommands:
         compaction = await self.compactor.compact_now(target, prompt_hash, call.argument)
         if compaction is None:
             return Reply(text=usage_texts.COMPACT_NO_GAIN())
-        self.lanes.invalidate_conversations()
+        self.agent.invalidate_conversations()
         return Reply(
             text=usage_texts.COMPACTED(
                 before=compaction.tokens_before, after=compaction.tokens_after

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
+from agent_core.agent.agent import Agent
 from agent_core.ids import InboxId, PersonId
 from agent_core.state.engine.database import Database
 from agent_core.state.people.people import Person
@@ -24,6 +25,7 @@ class RouterDeps:
     """The services that events are handed to."""
 
     database: Database
+    agent: Agent
     identity: Identity
     rooms: Rooms
     consent: RoomConsent

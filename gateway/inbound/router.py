@@ -119,7 +119,7 @@ class InboundRouter:
         """Drop cached people, rooms and conversations."""
         self._deps.identity.forget_known()
         self._deps.rooms.forget_known()
-        self._deps.lanes.invalidate_conversations()
+        self._deps.agent.invalidate_conversations()
         self._conversations.clear()
 
     async def recover(self) -> None:

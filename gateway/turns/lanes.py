@@ -208,10 +208,6 @@ class Lanes:
         """Count the messages that wait behind the running turn."""
         return len(self._workers.waiting(conversation_id))
 
-    def invalidate_conversations(self) -> None:
-        """Read conversations again, because something other than a turn has changed them."""
-        self._runner.invalidate_conversations()
-
     def drain(self) -> None:
         """Begin no more turns, and let the running ones reach a step boundary.
 

@@ -227,10 +227,6 @@ class TurnRunner:
         """End a turn whose transcript is damaged. Raises `StoreError`."""
         await self._finalizer.abandon(turn)
 
-    def invalidate_conversations(self) -> None:
-        """Read conversations again, because something other than a turn has changed them."""
-        self._deps.agent.invalidate_conversations()
-
     async def _load(self, turn: StoredTurn) -> tuple[ActiveTurn, Shown]:
         """Read a begun turn and the messages that show it. Raises `StoreError`."""
 
