@@ -120,7 +120,12 @@ def read_text(asked: Answer, key: str) -> str:
 def read_limit(asked: Answer) -> int:
     """Return the requested number of rows. Raises `Declined`."""
     limit = asked.get("limit")
-    if not isinstance(limit, int) or not 1 <= limit <= _MOST_LISTED:
+    return check_limit(limit if isinstance(limit, int) else 0)
+
+
+def check_limit(limit: int) -> int:
+    """Return a requested number of rows. Raises `Declined` if it is out of bounds."""
+    if not 1 <= limit <= _MOST_LISTED:
         raise Declined(f"The limit must be a number from 1 to {_MOST_LISTED}.")
     return limit
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from agent_core.ids import PersonId
 from agent_core.memory import undo as memory_undo
@@ -15,13 +15,23 @@ from agent_core.state.memory import archive, ledger, memory_owners
 from agent_core.state.memory.ledger import LedgerEntry, Origin
 from agent_core.state.memory.memory_owners import StoredOwner
 from gateway.errors import Declined, Mistaken
-from gateway.operations.contract import (
-    Answer,
-    Operation,
-    OperationContext,
-    find_person,
-    read_limit,
+from gateway.operations.contract import Operation, OperationContext, check_limit, find_person
+from gateway.operations.memory_types import (
+    ChangeLog,
+    KeptMemory,
+    ListChanges,
+    MemoryChange,
+    MemoryEntry,
+    MemoryList,
+    RestoredList,
+    RestoredMemory,
+    RestoreMemory,
+    ShowMemory,
+    ShownMemory,
+    UndoChange,
+    UndoneMemory,
 )
+from gateway.operations.wire import typed
 
 if TYPE_CHECKING:
     from agent_core.memory.archive.undo import RestoredArchive
@@ -41,61 +51,56 @@ _FAULTS = {
 }
 
 
-async def show_log(context: OperationContext, asked: Answer) -> Answer:
+async def show_log(context: OperationContext, asked: ListChanges) -> ChangeLog:
     """List the newest changes of everyone or of one owner, newest first. Raises `Declined`."""
-    limit, slug = read_limit(asked), _slug(asked)
+    limit = check_limit(asked.limit)
 
-    def look(connection: Connection) -> list[dict[str, Any]]:
-        if slug is None:
+    def look(connection: Connection) -> list[MemoryChange]:
+        if asked.person is None:
             recent = ledger.list_recent(connection, limit=limit)
             names = _name_all(connection)
             return [_report(row, names.get(person_id, "?")) for person_id, row in recent]
-        owner = _find_owner(connection, slug)
+        owner = _find_owner(connection, asked.person)
         rows = ledger.list_recent_of(connection, person_id=owner.person_id, limit=limit)
         return [_report(row, owner.slug) for row in rows]
 
-    return {"changes": await context.database.read(look)}
+    return ChangeLog(changes=tuple(await context.database.read(look)))
 
 
-async def show_lists(context: OperationContext, asked: Answer) -> Answer:
+async def show_lists(context: OperationContext, asked: ShowMemory) -> ShownMemory:
     """List the entries of everyone or of one owner, now or at a moment. Raises `Declined`."""
-    moment = _moment(asked)
-    lists = []
-    for owner in await _find(context, asked):
-        if moment is None:
+    lists: list[MemoryList] = []
+    for owner in await _find(context, asked.person):
+        if asked.moment is None:
             await context.memory.snapshot(
                 owner.person_id, owner.folder, context.now(), kind=owner.kind
             )
-        lists += await context.database.read(
-            lambda c, owner=owner: _show(c, owner, moment)  # type: ignore[misc]
-        )
-    return {"lists": lists}
+        lists += await context.database.read(_show, owner, asked.moment)
+    return ShownMemory(lists=tuple(lists))
 
 
-def _show(connection: Connection, owner: StoredOwner, moment: int | None) -> list[dict[str, Any]]:
+def _show(connection: Connection, owner: StoredOwner, moment: int | None) -> list[MemoryList]:
     change_index = load_change_index(connection, person_id=owner.person_id)
     shown = []
     for target, history in change_index.histories.items():
-        entries: list[tuple[int | None, str]]
         if moment is None:
             entries = [
-                (tracked.made_by.id, tracked.words)
+                MemoryEntry(row=tracked.made_by.id, words=tracked.words)
                 for tracked in history.current
                 if tracked.made_by and tracked.words is not None
             ]
         else:
             rows = list_rows_up_to(history.rows, moment)
-            entries = [(None, words) for words in replay_rows(rows)]
+            entries = [MemoryEntry(row=None, words=words) for words in replay_rows(rows)]
         if entries:
-            reported = [{"row": row, "words": words} for row, words in entries]
-            shown.append({"person": owner.slug, "list": target, "entries": reported})
+            shown.append(MemoryList(person=owner.slug, list=target, entries=tuple(entries)))
     return shown
 
 
-async def undo(context: OperationContext, asked: Answer) -> Answer:
+async def undo(context: OperationContext, asked: UndoChange) -> UndoneMemory:
     """Undo one row of the ledger. Raises `Declined`."""
-    row_id = asked.get("row")
-    if not isinstance(row_id, int) or row_id < 1:
+    row_id = asked.row
+    if row_id < 1:
         raise Declined("Give a row number; `talaria memory log` lists the rows.")
 
     def look(connection: Connection) -> tuple[StoredOwner | None, LedgerEntry] | None:
@@ -127,17 +132,19 @@ async def undo(context: OperationContext, asked: Answer) -> Answer:
     if isinstance(outcome, memory_undo.UndoRefused):
         raise Declined(_describe_kept(outcome))
     (done,) = outcome
-    return {
-        "person": owner.slug,
-        "list": row.target,
-        "undone": _report(done.undone, owner.slug),
-        "row": _report(done.row, owner.slug),
-        "derived": [_report(one, owner.slug) for one in done.derived],
-        "revived": [_report(one, owner.slug) for one in done.revived],
-    }
+    return UndoneMemory(
+        person=owner.slug,
+        list=row.target,
+        undone=_report(done.undone, owner.slug),
+        row=_report(done.row, owner.slug),
+        derived=tuple(_report(one, owner.slug) for one in done.derived),
+        revived=tuple(_report(one, owner.slug) for one in done.revived),
+    )
 
 
-async def _undo_archived(context: OperationContext, owner: StoredOwner, row: LedgerEntry) -> Answer:
+async def _undo_archived(
+    context: OperationContext, owner: StoredOwner, row: LedgerEntry
+) -> UndoneMemory:
     """Undo a change to the archive. Raises `Declined`."""
     work = partial(undo_archive_change, person_id=owner.person_id, row=row, origin=_origin(context))
     try:
@@ -145,56 +152,52 @@ async def _undo_archived(context: OperationContext, owner: StoredOwner, row: Led
     except ArchiveUndoRefused as error:
         raise Declined(_FAULTS[error.fault].format(row=row.id)) from error
     context.forget_known()
-    return {
-        "person": owner.slug,
-        "list": row.target,
-        "undone": _report(row, owner.slug),
-        "row": _report(made, owner.slug),
-        "derived": [],
-        "revived": [],
-    }
+    return UndoneMemory(
+        person=owner.slug,
+        list=row.target,
+        undone=_report(row, owner.slug),
+        row=_report(made, owner.slug),
+    )
 
 
-async def restore(context: OperationContext, asked: Answer) -> Answer:
+async def restore(context: OperationContext, asked: RestoreMemory) -> RestoredMemory:
     """Restore the memory of everyone or of one owner to an earlier time. Raises `Declined`.
 
     Restores one owner after the other; a failure is reported and does not stop the others.
     """
-    moment = _moment(asked)
-    if moment is None:
-        raise Declined("Give the moment to which memory is restored.")
-    restored, kept = [], []
-    for owner in await _find(context, asked):
+    restored: list[RestoredList] = []
+    kept: list[KeptMemory] = []
+    for owner in await _find(context, asked.person):
         try:
             outcome = await context.memory.restore(
                 owner.person_id,
                 owner.folder,
-                moment,
+                asked.moment,
                 _origin(context),
                 kind=owner.kind,
             )
         except OSError as error:
-            kept.append({"person": owner.slug, "why": _describe_unreadable(owner, error)})
+            kept.append(KeptMemory(person=owner.slug, why=_describe_unreadable(owner, error)))
             continue
         restored += [
-            {
-                "person": owner.slug,
-                "list": target,
-                "changes": one.rows,
-                "entries": len(one.entries),
-                "left_out": one.left_out,
-            }
+            RestoredList(
+                person=owner.slug,
+                list=target,
+                changes=one.rows,
+                entries=len(one.entries),
+                left_out=one.left_out,
+            )
             for target, one in outcome.items()
             if one.rows or one.left_out
         ]
-        restored += await _restore_archive(context, owner, moment)
+        restored += await _restore_archive(context, owner, asked.moment)
     context.forget_known()
-    return {"restored": restored, "kept": kept}
+    return RestoredMemory(restored=tuple(restored), kept=tuple(kept))
 
 
 async def _restore_archive(
     context: OperationContext, owner: StoredOwner, moment: int
-) -> list[dict[str, Any]]:
+) -> list[RestoredList]:
     """Restore an owner's archive; return its changes."""
 
     def work(connection: Connection) -> "tuple[RestoredArchive, int]":
@@ -208,27 +211,26 @@ async def _restore_archive(
     if not done.rows and not done.left_out:
         return []
     return [
-        {
-            "person": owner.slug,
-            "list": "archive",
-            "changes": done.rows,
-            "entries": count,
-            "left_out": done.left_out,
-        }
+        RestoredList(
+            person=owner.slug,
+            list="archive",
+            changes=done.rows,
+            entries=count,
+            left_out=done.left_out,
+        )
     ]
 
 
 OPERATIONS: Mapping[str, Operation] = {
-    "memory.log": show_log,
-    "memory.show": show_lists,
-    "memory.undo": undo,
-    "memory.restore": restore,
+    "memory.log": typed(show_log),
+    "memory.show": typed(show_lists),
+    "memory.undo": typed(undo),
+    "memory.restore": typed(restore),
 }
 
 
-async def _find(context: OperationContext, asked: Answer) -> Sequence[StoredOwner]:
+async def _find(context: OperationContext, slug: str | None) -> Sequence[StoredOwner]:
     """Return one memory owner, or all of them. Raises `Declined`."""
-    slug = _slug(asked)
     if slug is None:
         return await context.database.read(_list_all)
     return [await context.database.read(_find_owner, slug)]
@@ -266,34 +268,20 @@ def _origin(context: OperationContext) -> Origin:
     return Origin(actor=context.actor, now=context.now())
 
 
-def _report(row: LedgerEntry, slug: str) -> dict[str, Any]:
-    return {
-        "row": row.id,
-        "person": slug,
-        "list": row.target,
-        "at": row.origin.now,
-        "actor": row.origin.shown_actor,
-        "operation": row.change.operation,
-        "before": row.change.before,
-        "after": row.change.after,
-        "undoes": row.origin.undoes,
-        "evidence": row.origin.evidence,
-        "messages": list(row.origin.message_ids),
-    }
-
-
-def _slug(asked: Answer) -> str | None:
-    slug = asked.get("person")
-    if slug is not None and not isinstance(slug, str):
-        raise Declined("The person must be a text.")
-    return slug
-
-
-def _moment(asked: Answer) -> int | None:
-    moment = asked.get("moment")
-    if moment is not None and not isinstance(moment, int):
-        raise Declined("The moment must be in milliseconds since the epoch.")
-    return moment
+def _report(row: LedgerEntry, slug: str) -> MemoryChange:
+    return MemoryChange(
+        row=row.id,
+        person=slug,
+        list=row.target,
+        at=row.origin.now,
+        actor=row.origin.shown_actor,
+        operation=row.change.operation,
+        before=row.change.before,
+        after=row.change.after,
+        undoes=row.origin.undoes,
+        evidence=row.origin.evidence,
+        messages=tuple(row.origin.message_ids),
+    )
 
 
 def _describe_kept(kept: "UndoRefused") -> str:

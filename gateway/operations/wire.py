@@ -47,6 +47,11 @@ def load(kind: type[_Value], given: Mapping[str, Any]) -> _Value:
     return kind(**values)
 
 
+def load_known(kind: type[_Value], given: Mapping[str, Any]) -> _Value:
+    """Build a dataclass from the values that are its fields, such as those of a command line."""
+    return load(kind, {name: given[name] for name in _find_types(kind) if name in given})
+
+
 def typed(
     function: "Callable[[OperationContext, _Asked], Awaitable[DataclassInstance]]",
 ) -> "Operation":

@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Callable, Mapping
-from dataclasses import fields
 from functools import partial
 from typing import Any, Literal, get_args, get_origin
 
@@ -28,7 +27,7 @@ from gateway.operations.job_types import (
     PickJob,
     ResultFile,
 )
-from gateway.operations.wire import load
+from gateway.operations.wire import load_known
 
 _Flags = argparse.ArgumentParser | argparse._MutuallyExclusiveGroup
 _DECLARED = {one.name: one for one in DECLARATIONS}
@@ -223,8 +222,7 @@ def _read(kind: type[Any], arguments: argparse.Namespace) -> Any:
     given = dict(vars(arguments))
     if kind in (AddJob, ChangeJob):
         given |= _read_work(arguments)
-    known = {one.name for one in fields(kind)}
-    return load(kind, {name: value for name, value in given.items() if name in known})
+    return load_known(kind, given)
 
 
 def _read_work(arguments: argparse.Namespace) -> dict[str, object]:

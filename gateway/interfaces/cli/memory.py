@@ -1,7 +1,7 @@
 """`talaria memory`: shows memory and its changes, and undoes or restores them."""
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -11,6 +11,18 @@ from gateway.home import open_home
 from gateway.interfaces import client
 from gateway.interfaces.client import require_database
 from gateway.interfaces.parser import Parser
+from gateway.operations.memory_types import (
+    ChangeLog,
+    ListChanges,
+    MemoryChange,
+    RestoredMemory,
+    RestoreMemory,
+    ShowMemory,
+    ShownMemory,
+    UndoChange,
+    UndoneMemory,
+)
+from gateway.operations.wire import load_known
 
 _SHOWN = 20
 _LONGEST = 200
@@ -58,22 +70,18 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
     home = open_home(environ)
     zone = read_zone(environ, home)
-    verb = arguments.verb
-    asked = dict(vars(arguments))
-    if moment := asked.pop("at", None):
-        asked["moment"] = count_milliseconds(moment, zone)
-    if verb == "show":
+    given = dict(vars(arguments))
+    if moment := given.pop("at", None):
+        given["moment"] = count_milliseconds(moment, zone)
+    kind, answer, describe = _VERBS[arguments.verb]
+    asked = load_known(kind, given)
+    if arguments.verb == "show":
         require_database(home)
         print(f"Memory of {home}:", flush=True)
-    answer = client.perform(home, f"memory.{verb}", asked, timeout=_PATIENCE)
-    lines = {
-        "log": _list_log,
-        "show": _list_lists,
-        "undo": _describe_undo,
-        "restore": _describe_restored,
-    }
-    print("\n".join(lines[verb](answer, zone)))
-    return 1 if answer.get("kept") else 0
+    operation = f"memory.{arguments.verb}"
+    done = client.perform_typed(home, operation, asked, answer, timeout=_PATIENCE)
+    print("\n".join(describe(done, zone)))
+    return 1 if isinstance(done, RestoredMemory) and done.kept else 0
 
 
 def read_date(text: str) -> datetime:
@@ -95,65 +103,74 @@ def count_milliseconds(moment: datetime, zone: ZoneInfo) -> int:
     return int((moment if moment.tzinfo else moment.replace(tzinfo=zone)).timestamp() * 1000)
 
 
-def _list_log(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
-    return [_describe(row, zone) for row in answer["changes"]] or ["Memory has not changed yet."]
+def _list_log(answer: ChangeLog, zone: ZoneInfo) -> list[str]:
+    return [_describe(row, zone) for row in answer.changes] or ["Memory has not changed yet."]
 
 
-def _list_lists(answer: Mapping[str, Any], _: ZoneInfo) -> list[str]:
+def _list_lists(answer: ShownMemory, _: ZoneInfo) -> list[str]:
     lines: list[str] = []
-    for one in answer["lists"]:
-        lines.append(f"{one['person']}, {_FILES[one['list']]}:")
-        for entry in one["entries"]:
-            words = entry["words"].replace("\n", "\n        ")
-            lines.append(f"{entry['row'] or '-':>6}  {words}")
+    for one in answer.lists:
+        lines.append(f"{one.person}, {_FILES[one.list]}:")
+        for entry in one.entries:
+            words = entry.words.replace("\n", "\n        ")
+            lines.append(f"{entry.row or '-':>6}  {words}")
         lines.append("")
     return lines[:-1] or ["Memory is empty."]
 
 
-def _describe_undo(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
-    lines = ["Undone:", _describe(answer["undone"], zone)]
-    for head, key in (("Removed with it:", "derived"), ("Restored with it:", "revived")):
-        others = [row for row in answer[key] if row["row"] != answer["undone"]["row"]]
+def _describe_undo(answer: UndoneMemory, zone: ZoneInfo) -> list[str]:
+    lines = ["Undone:", _describe(answer.undone, zone)]
+    parts = (("Removed with it:", answer.derived), ("Restored with it:", answer.revived))
+    for head, rows in parts:
+        others = [row for row in rows if row.row != answer.undone.row]
         lines += [head, *(_describe(row, zone) for row in others)] if others else []
     lines += ["This row records it; `talaria memory undo` reverts it:"]
-    return [*lines, _describe(answer["row"], zone)]
+    return [*lines, _describe(answer.row, zone)]
 
 
-def _describe_restored(answer: Mapping[str, Any], _: ZoneInfo) -> list[str]:
+def _describe_restored(answer: RestoredMemory, _: ZoneInfo) -> list[str]:
     lines = [
-        f"{one['person']}, {_FILES[one['list']]}: {_count(one['changes'], 'change', 'changes')}"
-        f" reverted, {_count(one['entries'], 'entry', 'entries')} now"
+        f"{one.person}, {_FILES[one.list]}: {_count(one.changes, 'change', 'changes')}"
+        f" reverted, {_count(one.entries, 'entry', 'entries')} now"
         + (
-            f"; not restored: {one['left_out']} that were deleted or moved with an account."
-            if one["left_out"]
+            f"; not restored: {one.left_out} that were deleted or moved with an account."
+            if one.left_out
             else "."
         )
-        for one in answer["restored"]
+        for one in answer.restored
     ]
-    lines += [f"{one['person']}: {one['why']}" for one in answer["kept"]]
+    lines += [f"{one.person}: {one.why}" for one in answer.kept]
     return lines or ["Nothing needed a change."]
 
 
-def _describe(row: Mapping[str, Any], zone: ZoneInfo) -> str:
-    moment = datetime.fromtimestamp(row["at"] / 1000, UTC).astimezone(zone)
-    undoes = f" (undoes {row['undoes']})" if row["undoes"] else ""
+_VERBS: Mapping[str, tuple[type[Any], type[Any], Callable[[Any, ZoneInfo], list[str]]]] = {
+    "log": (ListChanges, ChangeLog, _list_log),
+    "show": (ShowMemory, ShownMemory, _list_lists),
+    "undo": (UndoChange, UndoneMemory, _describe_undo),
+    "restore": (RestoreMemory, RestoredMemory, _describe_restored),
+}
+"""The types of what each verb asks and gets, and what shows it."""
+
+
+def _describe(row: MemoryChange, zone: ZoneInfo) -> str:
+    moment = datetime.fromtimestamp(row.at / 1000, UTC).astimezone(zone)
+    undoes = f" (undoes {row.undoes})" if row.undoes else ""
     # Changes by an import or at the command line have no message to show.
-    origin = f" ({row['evidence']})" if row["evidence"] and not row["messages"] else ""
+    origin = f" ({row.evidence})" if row.evidence and not row.messages else ""
     return (
-        f"{row['row']:>6}  {moment:%Y-%m-%d %H:%M:%S}  {row['person']:<16} {row['list']:<7}"
-        f" {row['actor']:<12} {_describe_change(row)}{undoes}{origin}"
+        f"{row.row:>6}  {moment:%Y-%m-%d %H:%M:%S}  {row.person:<16} {row.list:<7}"
+        f" {row.actor:<12} {_describe_change(row)}{undoes}{origin}"
     )
 
 
-def _describe_change(row: Mapping[str, Any]) -> str:
-    before, after = row["before"], row["after"]
-    if before is None and after is None:
+def _describe_change(row: MemoryChange) -> str:
+    if row.before is None and row.after is None:
         return "no visible change"
-    if before is None:
-        return f"+ {_shorten(after)}"
-    if after is None:
-        return f"- {_shorten(before)}"
-    return f"{_shorten(before)} -> {_shorten(after)}"
+    if row.before is None:
+        return f"+ {_shorten(row.after or '')}"
+    if row.after is None:
+        return f"- {_shorten(row.before)}"
+    return f"{_shorten(row.before)} -> {_shorten(row.after)}"
 
 
 def _count(count: int, one: str, several: str) -> str:

@@ -17,6 +17,7 @@ from gateway.errors import Declined
 from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing
 from gateway.operations.memory import undo
+from gateway.operations.memory_types import UndoChange
 from gateway.people.admission import LOCAL_PLATFORM
 from gateway.people.owners import LOCAL_CHAT, find_direct_chat
 from gateway.texts import approvals, profile
@@ -142,4 +143,5 @@ async def undo_change(look: Look) -> Fields:
     found = await look.gateway.database.read(ledger.find_row, entry_id=number)
     if found is None or found[0] != look.person.id:
         raise Missing
-    return await undo(look.context, {"row": number})
+    await undo(look.context, UndoChange(row=number))
+    return {}

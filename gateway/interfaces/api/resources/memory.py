@@ -18,6 +18,7 @@ from gateway.interfaces.api.resources.replies import (
     show,
 )
 from gateway.operations.memory import undo
+from gateway.operations.memory_types import UndoChange
 
 
 def add_memory(router: APIRouter, gateway: Gateway) -> None:
@@ -77,5 +78,5 @@ def add_memory_changes(router: APIRouter, gateway: Gateway) -> None:
         found = await gateway.database.read(ledger.find_row, entry_id=change)
         if found is None or found[0] != client.person_id or found[1].target == "skill":
             raise make_missing()
-        done = await perform(undo(open_own(gateway), {"row": change}))
-        return models.UndoneModel(id=done["row"]["row"])
+        done = await perform(undo(open_own(gateway), UndoChange(row=change)))
+        return models.UndoneModel(id=done.row.row)
