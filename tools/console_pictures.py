@@ -9,7 +9,7 @@ import asyncio
 import tempfile
 from pathlib import Path
 
-from agent_core.models.scripted.player import ScriptedModel, Step
+from tests.fakes.model import FakeModel, say
 from tests.integration.served import served
 from tests.journeys.chromium import Tab, chromium
 
@@ -38,7 +38,7 @@ LIST = "Bread\nPotatoes\nOnions\n"
 
 async def main() -> None:
     """Hold a short conversation, and take a picture of each form of the page."""
-    model = ScriptedModel([Step(text=answer) for answer in ANSWERS])
+    model = FakeModel(*(say(answer) for answer in ANSWERS))
     with tempfile.TemporaryDirectory(prefix="talaria-") as made:
         folder = Path(made)
         async with (

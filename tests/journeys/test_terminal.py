@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from adapters.console.settings import find_account_name
-from agent_core.models.scripted.player import Call, ScriptedModel, Step
 from agent_core.names import read_call_name
 from gateway.interfaces.terminal.pipe import read_lines
 from gateway.interfaces.terminal.socket_client import ConsoleLink, News, Shown, save_file
 from gateway.texts import general
 from tests.architecture.source import ROOT
+from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.processes import PATIENCE, environ, running, talaria, talaria_beside
 from tests.integration.served import served
 from tests.journeys.stage import Stage, calls
@@ -25,7 +25,7 @@ CALLED = read_call_name(NAME)
 BY = f" ({CALLED})" if CALLED else ""
 """How an answer names this account: not at all if the name means something, such as root."""
 FACT = "the spare key is with Ada"
-ASK = Call(name="ask", arguments='{"question": "Which colour?", "options": ["Red", "Blue"]}')
+ASK = call("ask", '{"question": "Which colour?", "options": ["Red", "Blue"]}')
 
 
 @pytest.fixture
@@ -76,8 +76,8 @@ def test_a_pipe_is_asked_in_a_list_and_its_next_line_answers(home: Path) -> None
 
 
 async def test_an_open_question_does_not_block_a_pipe(home: Path) -> None:
-    script = [Step(text="Let me see.", calls=(ASK,)), Step(text="Blue it is.")]
-    async with served(home, model=ScriptedModel(script)):
+    model = FakeModel(ask(ASK, text="Let me see."), say("Blue it is."))
+    async with served(home, model=model):
         done = await talaria_beside(home, "chat", given="paint my room\n2\n")
     assert (done.code, done.err) == (0, "")
     assert done.out == (
@@ -239,7 +239,7 @@ def test_a_button_is_pressed_by_its_number_at_the_prompt(home: Path) -> None:
 
 
 async def test_a_question_of_a_turn_is_answered_by_its_number_at_the_prompt(home: Path) -> None:
-    script = [Step(calls=(ASK,)), Step(text="It is painted.")]
+    model = FakeModel(ask(ASK), say("It is painted."))
 
     def dialogue() -> None:
         with at_terminal(environ(home), "chat") as terminal:
@@ -253,7 +253,7 @@ async def test_a_question_of_a_turn_is_answered_by_its_number_at_the_prompt(home
             terminal.wait_for("›")
             assert terminal.leave() == 0
 
-    async with served(home, model=ScriptedModel(script)):
+    async with served(home, model=model):
         await asyncio.to_thread(dialogue)
 
 

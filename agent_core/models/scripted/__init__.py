@@ -1,5 +1,5 @@
-"""The model without a key: plays a script, or follows simple commands as a stand-in."""
+"""The model without a key: a stand-in that follows simple commands."""
 
-from agent_core.models.scripted.player import create
+from agent_core.models.scripted.stand_in import create
 
 __all__ = ["create"]

@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from agent_core.models.arguments import read_object
 from agent_core.transcript import Message, TextPart, ToolCallPart, ToolResultPart
 
+Notes = dict[str, list[str]]
+"""The entries of a memory, by target."""
+
 _SECTION = "# Memory of this person"
 _HEADING = re.compile(r"^## (?P<name>MEMORY|USER)\.md\b")
 _CHANGED = re.compile(
@@ -15,7 +18,7 @@ _CHANGED = re.compile(
 _TARGETS = {"MEMORY": "memory", "USER": "user"}
 
 
-def read_notes(system: str, messages: Sequence[Message]) -> dict[str, list[str]]:
+def read_notes(system: str, messages: Sequence[Message]) -> Notes:
     """Return the current entries by target.
 
     They are the prompt's entries, with all later changes: of the memory tool, and those that the
@@ -37,7 +40,7 @@ def read_notes(system: str, messages: Sequence[Message]) -> dict[str, list[str]]
     return notes
 
 
-def find_entries(words: str, notes: dict[str, list[str]]) -> list[tuple[str, str]]:
+def find_entries(words: str, notes: Notes) -> list[tuple[str, str]]:
     """Return the target and the text of each entry that contains the words, in any case."""
     wanted = words.casefold()
     return [
@@ -54,9 +57,9 @@ def read_arguments(call: ToolCallPart) -> Mapping[str, str]:
     return {key: value for key, value in found.items() if isinstance(value, str)}
 
 
-def _read_prompt(system: str) -> dict[str, list[str]]:
+def _read_prompt(system: str) -> Notes:
     """Return the lists in the memory section, which ends at the next heading of its level."""
-    notes: dict[str, list[str]] = {"memory": [], "user": []}
+    notes: Notes = {"memory": [], "user": []}
     entries: list[str] | None = None
     section = system.partition(f"\n{_SECTION}")[2]
     for line in section.splitlines():
@@ -72,7 +75,7 @@ def _read_prompt(system: str) -> dict[str, list[str]]:
     return notes
 
 
-def _apply_facts(notes: dict[str, list[str]], message: Message) -> None:
+def _apply_facts(notes: Notes, message: Message) -> None:
     facts = (one.text for one in message.parts if isinstance(one, TextPart) and one.is_fact)
     for found in _CHANGED.finditer("\n".join(facts)):
         entries = notes[found["target"]]
@@ -83,7 +86,7 @@ def _apply_facts(notes: dict[str, list[str]], message: Message) -> None:
                 entries.append(text)
 
 
-def _apply(notes: dict[str, list[str]], call: ToolCallPart) -> None:
+def _apply(notes: Notes, call: ToolCallPart) -> None:
     given = read_arguments(call)
     entries = notes.get(given.get("target", ""))
     if entries is None:

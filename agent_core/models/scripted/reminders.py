@@ -2,20 +2,10 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remind:
-    """Remind later: after or every some minutes, at a local moment, or by a cron expression."""
-
-    text: str = ""
-    minutes: int = 0
-    every_minutes: int = 0
-    at: str = ""
-    cron: str = ""
-
+from agent_core.models.scripted.commands import Remind
 
 _DAYS = (
     ("sunday", "sonntag"),
@@ -98,7 +88,7 @@ def _read_timing(found: re.Match[str], now: datetime | None) -> Remind | None:
     given = found.groupdict()
     if given.get("n"):
         count = int(given["n"]) if given["n"].isdecimal() else 1
-        return Remind(minutes=count * _UNITS[given["unit"][0].lower()])
+        return Remind(in_minutes=count * _UNITS[given["unit"][0].lower()])
     if given.get("often"):
         return Remind(every_minutes=int(given["often"]) * _UNITS[given["unit"][0].lower()])
     named = (given.get("set") or given.get("day") or "").lower()

@@ -2,15 +2,38 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
+import re
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
 from agent_core.ids import CallId
-from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
-from agent_core.models.scripted.plan import Plan, make_plan
-from agent_core.models.scripted.replies import Piece
+from agent_core.models.contract import Model, ModelAnswer, ModelRequest, TextDelta
+from agent_core.models.options import read_seconds, refuse_unknown
+from agent_core.models.scripted.commands import (
+    ABILITIES,
+    WHO_SHORT,
+    Chat,
+    Command,
+    Piece,
+    PlannedCall,
+    ReplyContext,
+)
+from agent_core.models.scripted.memory_view import read_notes
+from agent_core.models.scripted.parse import read_command
 from agent_core.models.token_estimate import estimate_usage
-from agent_core.transcript import Message, TextPart, ToolCallPart
+from agent_core.transcript import (
+    DocumentPart,
+    ImagePart,
+    Message,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
 
+_PROVIDER = "scripted"
+_NOW = re.compile(r"^Now: \w+ (\d{4}-\d\d-\d\d \d\d:\d\d),", re.MULTILINE)
+"""The line of the facts that tells the time; see `agent.prompt.facts`."""
 _OPENING = "<talk>\n"
 _TOLD = ("earlier summary: ", "person: ", "assistant: ")
 _CHARACTERS = 2
@@ -18,34 +41,12 @@ _CHARACTERS = 2
 _LONGEST = 300
 
 
-def summarize(request: ModelRequest) -> str:
-    """Return the newest lines of a conversation to summarize; "" for any other request."""
-    text = request.messages[-1].text if request.messages else ""
-    if request.tools or not text.startswith(_OPENING):
-        return ""
-    lines = [line for line in map(_read, text.splitlines()) if line]
-    room = request.max_output_tokens * _CHARACTERS
-    kept: list[str] = []
-    while lines and len(lines[-1]) < room:
-        kept.append(lines.pop())
-        room -= len(kept[-1])
-    return "\n".join(reversed(kept))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Tool calls to make now; if there are none, the answer."""
 
-
-def _read(line: str) -> str:
-    """Return a message's text from a line; "" for calls, outputs and facts."""
-    opening = next((opening for opening in _TOLD if line.startswith(opening)), "")
-    if not opening:
-        return ""
-    try:
-        words = json.loads(line.removeprefix(opening))
-    except ValueError:
-        return ""
-    said = " ".join(str(words).split())[:_LONGEST]
-    return said if opening == _TOLD[0] else f"{opening}{said}"
-
-
-PROVIDER = "scripted"
+    calls: tuple[PlannedCall, ...] = ()
+    pieces: tuple[Piece, ...] = ()
 
 
 class StandInModel:
@@ -54,7 +55,7 @@ class StandInModel:
     Equal requests get equal answers; only counting and thinking take time.
     """
 
-    provider = PROVIDER
+    provider = _PROVIDER
 
     def __init__(self, *, delay: float) -> None:
         """`delay` is the pause between counted numbers, in seconds."""
@@ -64,23 +65,20 @@ class StandInModel:
         """Answer; see the contract. Raises nothing."""
         summary = summarize(request)
         plan = Plan(pieces=(Piece(text=summary),)) if summary else make_plan(request, self._delay)
-        if plan.calls:
-            # Unique in the conversation, because the number of messages grows with every call.
-            stem = f"call_{len(request.messages)}"
-            calls = tuple(
-                ToolCallPart(
-                    call_id=CallId(f"{stem}_{place}"), name=wish.name, arguments=wish.arguments
-                )
-                for place, wish in enumerate(plan.calls, start=1)
+        # Unique in the conversation, because the number of messages grows with every call.
+        stem = f"call_{len(request.messages)}"
+        parts = tuple(
+            ToolCallPart(
+                call_id=CallId(f"{stem}_{place}"), name=wish.name, arguments=wish.arguments
             )
-            message = Message(role="assistant", parts=calls)
-        else:
-            for piece in plan.pieces:
-                if piece.wait:
-                    await asyncio.sleep(piece.wait)
-                yield TextDelta(text=piece.text)
-            text = "".join(piece.text for piece in plan.pieces)
-            message = Message(role="assistant", parts=(TextPart(text=text),))
+            for place, wish in enumerate(plan.calls, start=1)
+        )
+        for piece in plan.pieces:
+            if piece.wait:
+                await asyncio.sleep(piece.wait)
+            yield TextDelta(text=piece.text)
+        text = "".join(piece.text for piece in plan.pieces)
+        message = Message(role="assistant", parts=parts or (TextPart(text=text),))
         yield ModelAnswer(
             message=message,
             stop="tools" if plan.calls else "end",
@@ -93,3 +91,145 @@ class StandInModel:
 
     async def close(self) -> None:
         """Do nothing."""
+
+
+def create(options: Mapping[str, str]) -> Model:
+    """Create the stand-in.
+
+    Its only option is `delay`, the seconds between counted numbers (0.4). Raises `ValueError` with
+    a sentence.
+    """
+    refuse_unknown(options, ("delay",), _PROVIDER)
+    return StandInModel(delay=read_seconds(options, "delay", 0.4))
+
+
+def make_plan(request: ModelRequest, delay: float) -> Plan:
+    """Plan the next step. Depends only on the request, so a repeat gives the same plan.
+
+    A turn begins after the last answer without calls. All of the person's messages in the turn are
+    answered.
+    """
+    start = _find_turn(request.messages)
+    turn = request.messages[start:]
+    done = _find_results(turn)
+    notes = read_notes(request.system, request.messages[:start])
+    tools = {tool.name for tool in request.tools}
+    chains = [
+        (command, [call for call in command.list_calls(notes) if call.name in tools])
+        for command in map(_understand, turn)
+        if command
+    ]
+    wanted = dict.fromkeys(call for _, chain in chains if (call := _next(chain, done)))
+    if wanted:
+        return Plan(calls=tuple(wanted))
+    context = ReplyContext(
+        before=notes,
+        now=read_notes(request.system, request.messages),
+        is_first=not _was_introduced(request.messages[:start]),
+        delay=delay,
+    )
+    pieces: list[Piece] = []
+    for command, chain in chains:
+        if pieces:
+            pieces.append(Piece(text="\n\n"))
+        pieces += command.play([done[call] for call in chain if call in done], context)
+    return Plan(pieces=tuple(pieces) or (Piece(text=WHO_SHORT()),))
+
+
+def _understand(message: Message) -> Command | None:
+    """Return the command in a person's message, with the names of its files if it is for a language
+    model; None for an empty message, or one of somebody else.
+    """
+    files = _name_files(message)
+    if message.role != "user" or not (message.text or files):
+        return None
+    command = read_command(message.text, _read_clock(message))
+    if isinstance(command, Chat):
+        return Chat(words=" ".join([command.words, *files]).strip())
+    return command
+
+
+def _read_clock(message: Message) -> datetime | None:
+    """Return the time in a message's facts, on the person's clock."""
+    for part in message.parts:
+        found = _NOW.search(part.text) if isinstance(part, TextPart) and part.is_fact else None
+        if found:
+            return datetime.fromisoformat(found[1])
+    return None
+
+
+def _name_files(message: Message) -> list[str]:
+    names = []
+    for part in message.parts:
+        if isinstance(part, ImagePart):
+            names.append("[an image]")
+        elif isinstance(part, DocumentPart):
+            names.append(f"[a file: {part.name}]")
+    return names
+
+
+def _find_turn(messages: Sequence[Message]) -> int:
+    for place in range(len(messages) - 1, -1, -1):
+        if messages[place].role == "assistant" and not messages[place].calls:
+            return place + 1
+    return 0
+
+
+def _find_results(turn: Sequence[Message]) -> dict[PlannedCall, ToolResultPart]:
+    results = {
+        part.call_id: part
+        for message in turn
+        for part in message.parts
+        if isinstance(part, ToolResultPart)
+    }
+    return {
+        PlannedCall(call.name, call.arguments): results[call.call_id]
+        for message in turn
+        for call in message.calls
+        if call.call_id in results
+    }
+
+
+def _next(
+    chain: Sequence[PlannedCall], done: dict[PlannedCall, ToolResultPart]
+) -> PlannedCall | None:
+    """Return the first call that was not tried; None if an earlier call succeeded."""
+    for wish in chain:
+        if wish not in done:
+            return wish
+        if not done[wish].is_error:
+            return None
+    return None
+
+
+def _was_introduced(before: Sequence[Message]) -> bool:
+    lists = (ABILITIES(), ABILITIES.english)
+    answers = [message.text for message in before if message.role == "assistant"]
+    return any(listed in answer for answer in answers for listed in lists)
+
+
+def summarize(request: ModelRequest) -> str:
+    """Return the newest lines of a conversation to summarize; "" for any other request."""
+    text = request.messages[-1].text if request.messages else ""
+    if request.tools or not text.startswith(_OPENING):
+        return ""
+    lines = [line for line in map(_read_line, text.splitlines()) if line]
+    room = request.max_output_tokens * _CHARACTERS
+    kept: list[str] = []
+    while lines and len(lines[-1]) < room:
+        kept.append(lines.pop())
+        room -= len(kept[-1])
+    return "\n".join(reversed(kept))
+
+
+def _read_line(line: str) -> str:
+    """Return a message's text from a line; "" for calls, outputs and facts."""
+    opening = next((opening for opening in _TOLD if line.startswith(opening)), "")
+    if not opening:
+        return ""
+    try:
+        words = json.loads(line.removeprefix(opening))
+    except ValueError:
+        return ""
+    said = " ".join(str(words).split())[:_LONGEST]
+    return said if opening == _TOLD[0] else f"{opening}{said}"

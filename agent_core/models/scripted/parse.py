@@ -1,0 +1,102 @@
+"""Parse a person's message into a command for the stand-in; pure."""
+
+import re
+from dataclasses import replace
+from datetime import datetime
+
+from agent_core.models.scripted.commands import (
+    Chat,
+    Command,
+    Count,
+    Forget,
+    Remember,
+    Search,
+    ShowHelp,
+    ShowJobs,
+    ShowMemory,
+    Think,
+)
+from agent_core.models.scripted.reminders import read_reminder
+
+_MOST_NUMBERS = 1000
+_LONGEST_THOUGHT = 600
+"""The largest number to count to, and the longest time to think in seconds."""
+_LONGEST_COMMAND = 4000
+"""Characters; a longer message is a text, not a command."""
+_POLITE = r"(?:(?:please|bitte|hey|ok|now|can you|could you|would you|will you)[\s,]+)*"
+_SHOW = (
+    r"what (?:do|did) you (?:know|remember|have (?:noted|stored))(?: (?:about|of) (?:me|us))?",
+    r"what have you (?:remembered|noted|learned)(?: (?:about|of) me)?",
+    r"(?:show|list|tell)(?: me)? (?:your|my|the) (?:memory|memories|notes)",
+    r"(?:show|list) (?:memory|memories|notes)",
+    r"was wei(?:ß|ss)t du über mich",
+)
+_OF = r"(?: (?:about|of|regarding))? (?P<q>.+)"
+_SEARCH = (
+    r"(?:recall|search(?: for)?|find|look up|look for)(?: what (?:i|we) said)?" + _OF,
+    r"(?:do you (?:remember|recall|know) )?(?:what|when|where) did (?:i|we) "
+    r"(?:say|tell(?: you)?|write|mention|talk)" + _OF,
+    r"(?:do you (?:remember|recall|know) )(?:what|when|where) (?:i|we) "
+    r"(?:said|told(?: you)?|wrote|mentioned|talked)" + _OF,
+    r"was habe? ich (?:über|zu[mr]?) (?P<q>.+) (?:gesagt|erzählt|geschrieben)",
+)
+_ABOUT_ME = (
+    (r"(?:remember|note|keep)(?: this)? about me(?: that)?[:,]? (?P<t>.+)", "{}"),
+    (r"(?:remember(?: that)? )?my name is (?P<t>.+)", "Name: {}"),
+    (r"(?:remember to )?(?:please )?call me (?P<t>.+)", "Wants to be called {}"),
+)
+_REMEMBER = (
+    r"(?:remember|memorize|memorise|keep in mind|note(?: down)?|don['’]?t forget|do not forget|"
+    r"merke? dir)(?: this)?,?(?: that| dass)?[:,]? (?P<t>.+)"
+)
+_FORGET = r"(?:forget|unlearn|vergiss)(?: about| that| this)?[:,]? (?P<t>.+)"
+_COUNT = r"count(?: up)?(?: slowly)?(?: from (?:1|one))? (?:up )?to (?P<n>\d{1,6})"
+_THINK = r"think (?:for )?(?P<n>\d{1,4}(?:\.\d+)?) ?(?P<unit>s|secs?|seconds?|m|mins?|minutes?)?"
+_JOBS = (
+    r"(?:(?:show|list|tell)(?: me)?(?: my| your| the)? (?:jobs|reminders|schedule)|"
+    r"zeige?(?: mir)?(?: meine)? (?:erinnerungen|jobs))"
+)
+_HELP = r"(?:help(?: me)?|hilfe|was kannst du|what can (?:you|i) do|how does this work|commands)"
+
+
+def read_command(words: str, now: datetime | None = None) -> Command:
+    """Return the command in a message; `now` is the time on the person's clock, if known."""
+    if len(words) > _LONGEST_COMMAND:
+        return Chat(words=words.strip())
+    line = " ".join(words.split()).rstrip("?!. ")
+    if _match(_HELP, line):
+        return ShowHelp()
+    if any(_match(pattern, line) for pattern in _SHOW):
+        return ShowMemory()
+    if _match(_JOBS, line):
+        return ShowJobs()
+    if planned := read_reminder(line, _match, now):
+        return replace(planned, text=_unquote(planned.text))
+    for pattern in _SEARCH:
+        if found := _match(pattern, line):
+            return Search(query=_unquote(found["q"]))
+    for pattern, form in _ABOUT_ME:
+        if found := _match(pattern, line):
+            return Remember(target="user", text=form.format(_unquote(found["t"])))
+    if found := _match(_REMEMBER, line):
+        return Remember(target="memory", text=_unquote(found["t"]))
+    if found := _match(_FORGET, line):
+        return Forget(words=_unquote(found["t"]))
+    if found := _match(_COUNT, line):
+        return Count(to=max(1, min(int(found["n"]), _MOST_NUMBERS)))
+    if found := _match(_THINK, line):
+        scale = 60 if (found["unit"] or "s").startswith("m") else 1
+        return Think(seconds=min(float(found["n"]) * scale, _LONGEST_THOUGHT))
+    return Chat(words=words.strip())
+
+
+def _match(pattern: str, line: str) -> re.Match[str] | None:
+    return re.fullmatch(_POLITE + pattern, line, re.IGNORECASE)
+
+
+def _unquote(text: str) -> str:
+    """Remove the quotation marks around a text."""
+    bare = text.strip()
+    if len(bare) > 2 and bare[0] + bare[-1] in ('""', "''", "“”", "‘’", "„“", "«»"):
+        return bare[1:-1].strip()
+    return bare
