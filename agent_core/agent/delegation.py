@@ -1,33 +1,35 @@
 """Run helpers and asked agents: turns that a tool call of another turn asks for."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-from agent_core.agent.active_turn import ActiveTurn, NewTurn, PreparedTurn, insert_turn
+from agent_core.agent.active_turn import ActiveTurn, NewTurn, insert_turn
 from agent_core.agent.caches import SessionCache
 from agent_core.agent.journal import TurnJournal
 from agent_core.agent.loop.guards import Budget
 from agent_core.agent.named.chain import DEFAULT, MOST_HOPS, find_objection
 from agent_core.agent.named.mail import AgentMail
 from agent_core.errors import AgentBroken, StoreDamaged, ToolArgumentError
-from agent_core.events import Ending, Event, Host, ModelFault, Steer, TurnEnded
+from agent_core.events import Ending, Host, ModelFault, Steer, TurnEnded
 from agent_core.execution.subprocesses.spawning import finish
 from agent_core.ids import CallId, PersonId, SessionId, use_turn
 from agent_core.state.conversations import delegated_turns, past_sessions, sessions, turns, usage
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import StoredTurn, TurnRequest
 from agent_core.state.engine.database import Connection, Database
-from agent_core.state.people.people import Person
 from agent_core.state.queues import agent_messages
 from agent_core.state.queues.agent_messages import AgentMessage
 from agent_core.tools.clock import local_time
 from agent_core.tools.delegated_tasks import HelperReport, HelperTask
 from agent_core.tools.delegation import check_answer, strip_fence
 from agent_core.tools.user_questions import QuestionPending
-from agent_core.transcript import Message, UntrustedSource, user_message
+from agent_core.transcript import UntrustedSource, user_message
+
+if TYPE_CHECKING:
+    from agent_core.agent.agent import Agent
 
 MOST_STEPS = 30
 """Model calls of one helper."""
@@ -45,39 +47,6 @@ _ASKED = (
     " conversation as it was; it does not notice this. Say what you could not do."
 )
 _SHAPE = "Your last message is one JSON object that fits this JSON Schema, and nothing else:"
-
-
-class TurnAgent(Protocol):
-    """The agent as helpers need it; see `Agent`."""
-
-    async def prepare(
-        self, conversation: Conversation, person: Person, *, platform: str
-    ) -> PreparedTurn:
-        """Load the open session, and build its prompt. Raises `StoreError`."""
-
-    def create_turn(self, prepared: PreparedTurn, said: tuple[Message, ...]) -> ActiveTurn:
-        """Create a turn that is not on disk yet."""
-
-    async def resume(
-        self, turn: StoredTurn, conversation: Conversation, person: Person
-    ) -> ActiveTurn:
-        """Load a turn that an earlier process began. Raises `StoreError`."""
-
-    def run(
-        self, turn: ActiveTurn, host: Host, budget: Budget | None = None
-    ) -> AsyncGenerator[Event, None]:
-        """Run a turn; the last event is its ending."""
-
-    def finalize(
-        self,
-        connection: Connection,
-        turn: ActiveTurn,
-        *,
-        ending: tuple[Ending, str, str],
-        notice: str,
-        now: int,
-    ) -> object:
-        """Write a turn's end, within the caller's transaction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +94,7 @@ class HelperServices:
 class HelperTurns:
     """The helpers of one turn; see `Helpers`."""
 
-    agent: TurnAgent
+    agent: "Agent"
     services: HelperServices
     _: KW_ONLY
     parent: ActiveTurn

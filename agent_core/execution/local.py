@@ -11,15 +11,19 @@ from contextlib import ExitStack, closing, suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from agent_core.errors import BackendUnavailable, WorkspaceError
 from agent_core.execution.contract import Command, Exit, Limit
 from agent_core.execution.folders import FolderBackend, shorten
-from agent_core.execution.network import HeldNetwork, NetworkSession, SandboxNetwork
+from agent_core.execution.network import HeldNetwork
 from agent_core.execution.running import RunningCommands, drain, send
 from agent_core.execution.sandbox import SandboxLimits, prepare
 from agent_core.execution.subprocesses.process_tree import end_abandoned, list_below, measure
 from agent_core.execution.subprocesses.spawning import finish, spawn
+
+if TYPE_CHECKING:
+    from agent_core.tools.network.proxy import ProxySession, SandboxProxy
 
 WORKSPACES = "workspaces"
 """The folder in Talaria's home with one workspace per person."""
@@ -55,7 +59,7 @@ class LocalBackend(FolderBackend):
         *,
         hidden: Sequence[Path] = (),
         program: str,
-        network: SandboxNetwork | None = None,
+        network: "SandboxProxy | None" = None,
     ) -> None:
         """`root` holds a folder for each workspace; `hidden` folders are never shown.
 
@@ -89,7 +93,7 @@ class LocalBackend(FolderBackend):
         return process
 
     async def _start(
-        self, argv: Sequence[str], place: Path, folder: str, network: SandboxNetwork | None = None
+        self, argv: Sequence[str], place: Path, folder: str, network: "SandboxProxy | None" = None
     ) -> "_LocalProcess":
         """Start a program in a sandbox whose workspace is `place`."""
         before = await self._folders.disk.look(place)
@@ -157,7 +161,7 @@ class _LocalProcess:
         child: Child,
         limits: SandboxLimits,
         is_disk_full: Callable[[], Awaitable[bool]],
-        network: NetworkSession | None = None,
+        network: "ProxySession | None" = None,
     ) -> None:
         assert child.stdin is not None  # noqa: S101 - both are pipes
         assert child.stdout is not None  # noqa: S101

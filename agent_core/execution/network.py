@@ -10,7 +10,6 @@ import socket
 from asyncio.subprocess import Process as Child
 from contextlib import closing, suppress
 from io import FileIO
-from typing import Protocol
 
 from agent_core.errors import BackendUnavailable
 from agent_core.execution.subprocesses.process_tree import list_below
@@ -30,27 +29,6 @@ _VARIABLES = {
     **dict.fromkeys(("no_proxy", "NO_PROXY"), "localhost,127.0.0.1,::1"),
 }
 """Programs read these names in upper or lower case."""
-
-
-class NetworkSession(Protocol):
-    """The traffic through the port of one command."""
-
-    @property
-    def refusals(self) -> tuple[str, ...]:
-        """Sentences on refused requests, for the model."""
-
-    def close(self) -> None:
-        """Close the port and every connection; never waits."""
-
-
-class SandboxNetwork(Protocol):
-    """Decides whose commands have a port, and which requests pass it."""
-
-    def is_open(self, workspace: str) -> bool:
-        """True if the commands of a workspace have a port; never waits."""
-
-    async def serve(self, listener: socket.socket) -> NetworkSession:
-        """Serve the port of one command; the session then owns the listener."""
 
 
 class HeldNetwork:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from agent_core.errors import StoreDamaged, StoreError
 from agent_core.ids import PersonId
@@ -17,9 +17,11 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import blocks, ledger, memory_owners, shares
 from agent_core.state.memory.ledger import Change, LedgerEntry, Origin, Projection, Target
 from agent_core.state.memory.memory_owners import StoredOwner
-from agent_core.state.people.people import Kind
 from agent_core.state.queues import tasks
 from agent_core.state.queues.tasks import Task
+
+if TYPE_CHECKING:
+    from agent_core.memory.store import MemoryStore
 
 _log = logging.getLogger(__name__)
 _OWNERS_PER_READ = 100
@@ -309,16 +311,7 @@ class Difference:
     is_rewritten: bool
 
 
-class FileComparison(Protocol):
-    """The part of `MemoryStore` that the scan needs."""
-
-    async def compare(
-        self, person_id: PersonId, slug: str, now: int, *, kind: Kind = "human"
-    ) -> list[Difference]:
-        """Synchronise one memory; see `MemoryStore.compare`."""
-
-
-async def scan_all(store: FileComparison, database: Database, now: Callable[[], int]) -> None:
+async def scan_all(store: "MemoryStore", database: Database, now: Callable[[], int]) -> None:
     """Synchronise the files of every memory owner with the ledger, and log the differences.
 
     An unreadable file or a damaged ledger is logged and does not stop the scan.
@@ -337,7 +330,7 @@ async def scan_all(store: FileComparison, database: Database, now: Callable[[], 
         _log.info("memory owners compared with the ledger: %d", compared)
 
 
-async def _scan(store: FileComparison, memory_owner: StoredOwner, now: int) -> None:
+async def _scan(store: "MemoryStore", memory_owner: StoredOwner, now: int) -> None:
     try:
         differences = await store.compare(
             memory_owner.person_id, memory_owner.folder, now, kind=memory_owner.kind

@@ -16,7 +16,7 @@ _MOST_DRAFTS = 5
 
 
 class Drafts:
-    """Writes drafts into the home; the `SkillWriter` of reviews."""
+    """Writes drafts into the home, for reviews."""
 
     def __init__(self, catalog: SkillCatalog, database: Database) -> None:
         self._catalog = catalog

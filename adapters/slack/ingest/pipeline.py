@@ -5,7 +5,7 @@ import logging
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from adapters.abilities import MenuEntry
 from adapters.contract import Inlet
@@ -21,8 +21,10 @@ from adapters.toolkit.caches import BoundedDict
 from adapters.toolkit.connection_health import Backoff
 from adapters.toolkit.text import Json, make_unreadable
 
-_log = logging.getLogger(__name__)
+if TYPE_CHECKING:
+    from adapters.slack.ingest.catchup import CatchUp
 
+_log = logging.getLogger(__name__)
 _MOST_AT_ONCE = 100
 _TURNS = 3
 """Loop iterations in which events from several sockets gather into one batch."""
@@ -31,22 +33,6 @@ _DEADLINE = 1.5
 _FIRST_PAUSE = 0.05
 _PATIENCE = 1.2
 """Seconds that a command waits for the answer whether its place is the bot's own direct chat."""
-
-
-class Gaps(Protocol):
-    """Knows the channels where older messages may still be missing."""
-
-    def is_whole(self, channel: str) -> bool:
-        """Return True if all earlier messages of the channel are stored."""
-
-    async def wait_until_whole(self, channel: str) -> bool:
-        """Wait until the channel is complete, or as long as Slack can wait.
-
-        Returns False if the message should be read again in order instead.
-        """
-
-    def open(self, slack_events: Sequence[SlackEvent]) -> None:
-        """Note events that could not be stored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +72,7 @@ class EventPipeline:
             self._present.put(slack_event.event_id, None)
         return is_kept
 
-    async def run(self, inlet: Inlet, me: BotIdentity, gaps: Gaps) -> None:
+    async def run(self, inlet: Inlet, me: BotIdentity, gaps: "CatchUp") -> None:
         """Store events until cancelled."""
         batch: list[_Waiting] = []
         try:
@@ -105,7 +91,7 @@ class EventPipeline:
             _finish(batch, is_kept=False)
 
     async def _insist(
-        self, inlet: Inlet, me: BotIdentity, slack_events: Sequence[SlackEvent], gaps: Gaps
+        self, inlet: Inlet, me: BotIdentity, slack_events: Sequence[SlackEvent], gaps: "CatchUp"
     ) -> bool:
         """Retry for as long as Slack waits: it never resends commands and presses."""
         backoff = Backoff(_DEADLINE, first=_FIRST_PAUSE)

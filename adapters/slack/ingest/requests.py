@@ -17,7 +17,8 @@ from adapters.slack.events import (
     sort_event,
     unreadable_event,
 )
-from adapters.slack.ingest.pipeline import EventPipeline, Gaps
+from adapters.slack.ingest.catchup import CatchUp
+from adapters.slack.ingest.pipeline import EventPipeline
 
 _log = logging.getLogger(__name__)
 
@@ -30,7 +31,13 @@ class RequestReceiver:
     """
 
     def __init__(
-        self, slack_events: EventPipeline, gaps: Gaps, me: BotIdentity, ours: Threads, *, token: str
+        self,
+        slack_events: EventPipeline,
+        gaps: CatchUp,
+        me: BotIdentity,
+        ours: Threads,
+        *,
+        token: str,
     ) -> None:
         self._app = AsyncApp(name="talaria", token=token, before_authorize=_Store(self._store))
         self._pipeline = slack_events

@@ -4,11 +4,11 @@ import hashlib
 import json
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from agent_core.agent.prompt.compose import PromptInputs, compose, find_prompt_sources
 from agent_core.agent.prompt.context import (
@@ -42,6 +42,9 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory.ledger import LISTS, find_entries
 from agent_core.tools.selection.catalog import SKILL_TOOL
 from agent_core.transcript import Message, ToolSpec, UntrustedSource
+
+if TYPE_CHECKING:
+    from agent_core.skills.tools.directory import SkillDirectory
 
 _log = logging.getLogger(__name__)
 
@@ -135,16 +138,6 @@ class StoredPrompts:
             self._known.popitem(last=False)
 
 
-class SkillSource(Protocol):
-    """The skills that conversations may use."""
-
-    async def describe(self) -> str:
-        """List skills for a new prompt, within its budget. Raises `StoreError` and `CoreError`."""
-
-    def suggest(self, request: str) -> Sequence[str]:
-        """Name the skills that fit a request, if the prompt does not list all. Reads no file."""
-
-
 _CACHE_LASTS = {"5m": 300_000, "1h": 3_600_000}
 """Milliseconds that a provider keeps a prompt after its last use."""
 
@@ -160,7 +153,7 @@ class PromptConfig:
     home: Path
     cache_ttl: str
     context: ContextFolder | None
-    skills: SkillSource | None = None
+    skills: "SkillDirectory | None" = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

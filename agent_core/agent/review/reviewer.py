@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from agent_core.agent.quotas.background import BackgroundModel, Ticket, Tickets
 from agent_core.agent.review.conclusions import (
@@ -24,7 +24,6 @@ from agent_core.agent.review.reflection import (
 from agent_core.agent.review.work import (
     NOTHING,
     WORK,
-    SkillWriter,
     Work,
     find_turn,
     find_work,
@@ -56,6 +55,9 @@ from agent_core.state.queues.reviews import Said
 from agent_core.state.queues.tasks import Task
 from agent_core.transcript import ToolCallPart
 
+if TYPE_CHECKING:
+    from agent_core.skills.drafts import Drafts
+
 PURPOSE = "review"
 """The purpose of a review's model call in `usage`."""
 _TAG = "learned"
@@ -80,7 +82,7 @@ class Reviewer:
     memory: MemoryStore
     background: BackgroundModel
     now: Callable[[], int]
-    skills: SkillWriter | None = None
+    skills: "Drafts | None" = None
     """If set, reviews also ask what the turns teach about their work."""
 
     async def review(

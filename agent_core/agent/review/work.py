@@ -8,7 +8,6 @@ draft, which counts only once its tests pass, or a proposal that waits for the p
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from agent_core.agent.review.gate import find_flaw_of_guess, find_flaw_of_skill, keep_own_words
 from agent_core.agent.review.record import Lesson
@@ -16,7 +15,6 @@ from agent_core.ids import PersonId, TurnId
 from agent_core.models.arguments import read_object
 from agent_core.state.conversations import messages
 from agent_core.state.engine.database import Connection
-from agent_core.state.memory.ledger import Origin
 from agent_core.state.queues import reviews
 from agent_core.state.queues.reviews import Called
 from agent_core.tools.schemas import make_schema
@@ -59,20 +57,6 @@ _CREATE = _spec("create", "Write a new skill.", ("name", "description", "body", 
 _PATCH = _spec("patch", "Propose a change of a skill's text.", ("name", "old", "text", "turn"))
 _NOTE = _spec("note", "Propose a rule for next time.", ("text", "turn"))
 LESSON_TOOLS = frozenset(one.name for one in (_CREATE, _PATCH, _NOTE))
-
-
-class SkillWriter(Protocol):
-    """Writes the agent's own skills; `agent_core.skills.drafts` implements it."""
-
-    def list_own(self, connection: Connection) -> frozenset[str]:
-        """Return the names of the skills whose text the agent wrote. Raises `StoreDamaged`."""
-
-    async def create(self, name: str, text: str, origin: Origin) -> int | None:
-        """Write a draft; return its ledger row, the same for a repeated `origin.call_key`.
-
-        None if the name is taken, the text is no valid skill, or too many drafts wait already.
-        Raises `StoreError` and `OSError`.
-        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -76,7 +76,7 @@ class AllowedHosts:
 
 
 class SandboxProxy:
-    """The proxy for the commands of some people; see `SandboxNetwork`.
+    """The proxy for the commands of some people: each command of theirs has a port of its own.
 
     `people` are the names of their workspaces, or `*` for everyone.
     """
@@ -90,11 +90,11 @@ class SandboxProxy:
         self._open: set[asyncio.Task[None]] = set()
 
     def is_open(self, workspace: str) -> bool:
-        """Return whether the commands of a workspace may use the proxy."""
+        """Return whether the commands of a workspace may use the proxy; never waits."""
         return find_own(workspace) == workspace and bool(self._people & {workspace, "*"})
 
     async def serve(self, listener: socket.socket) -> "ProxySession":
-        """Serve a command; see `SandboxNetwork`."""
+        """Serve the port of one command; the session then owns the listener."""
         session = ProxySession(self._hosts, self._lookup, self._open)
         await session.listen(listener)
         return session
@@ -124,11 +124,11 @@ class ProxySession:
 
     @property
     def refusals(self) -> tuple[str, ...]:
-        """The refused hosts, without repeats; see `NetworkSession`."""
+        """Sentences on the refused hosts for the model, without repeats."""
         return tuple(self._refusals)
 
     def close(self) -> None:
-        """End every connection; see `NetworkSession`."""
+        """Close the port and every connection; never waits."""
         if self._server:
             self._server.close()
         for task in self._tasks:
