@@ -123,7 +123,7 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
     toolboxes = build_toolboxes(core, data.mcp, data.user_prompts, dispatcher)
     agent = _make_agent(core, toolboxes)
     turn_deps = _make_turn_deps(core, agent, data.questions, outcomes, alerts, dispatcher)
-    lanes = _make_lanes(group, core, TurnRunner(turn_deps), data.user_prompts, handles)
+    lanes = _make_lanes(group, core, TurnRunner(turn_deps), data.questions, handles)
     event_jobs = make_event_jobs(core, dispatcher, outcomes)
     router = make_router(group, core, lanes, turn_deps, data, event_jobs)
     core.rooms.closed.connect(lambda closed: dispatcher.enqueue(closed.rows))
@@ -319,7 +319,7 @@ def _make_lanes(
     group: asyncio.TaskGroup,
     core: Core,
     runner: TurnRunner,
-    user_prompts: UserPrompts,
+    questions: Questions,
     handles: TurnHandles,
 ) -> Lanes:
     limits = core.settings.turns
@@ -333,7 +333,7 @@ def _make_lanes(
                 at_once=limits.at_once, per_person=max(1, limits.per_person - 1)
             ),
             rooms=core.rooms,
-            user_prompts=user_prompts,
+            answers=questions.answers,
             handles=handles,
             platforms=core.platforms.adapters.keys(),
             on_stale=core.stale_messages.emit,

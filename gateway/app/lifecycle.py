@@ -91,7 +91,7 @@ class Gateway:
         These turns don't need this process: the next one can wait for the answers, too.
         """
         is_rest_idle = self.router.is_idle() and self.dispatcher.is_idle()
-        return is_rest_idle and self.user_prompts.count_turns() == len(self.lanes)
+        return is_rest_idle and self.questions.answers.count_turns() == len(self.lanes)
 
 
 Companion = Callable[[Gateway], Coroutine[object, object, None]]

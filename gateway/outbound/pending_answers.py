@@ -40,7 +40,7 @@ class PendingAnswers:
             future.set_result(key)
 
     def interrupt(self, turn_id: TurnId) -> None:
-        """Stop every wait of a turn."""
+        """Stop every wait of a turn, because its person has written something else."""
         for question_id, owner in self._turns.items():
             if owner == turn_id:
                 self.resolve(question_id, "interrupted")
@@ -51,7 +51,7 @@ class PendingAnswers:
         return len({self._turns[key] for key in waiting if key in self._turns})
 
     def close(self) -> None:
-        """End every wait with `QuestionPending`, and allow no more."""
+        """End every wait with `QuestionPending`, and allow no more; the questions stay open."""
         self.is_open = False
         for future in self._futures.values():
             if not future.done():

@@ -19,6 +19,7 @@ from agent_core.state.people.rooms import Room
 from gateway.chats import Place, name_chat, read_chat
 from gateway.concurrency import FairSemaphore, Workers
 from gateway.conversation_keys import is_aside, is_of_pages
+from gateway.outbound.pending_answers import PendingAnswers
 from gateway.people.admission import API_PLATFORM
 from gateway.people.owners import find_direct_chat
 from gateway.people.rooms import Rooms
@@ -29,7 +30,6 @@ from gateway.turns.crash_backoff import CrashBackoff
 from gateway.turns.handle import Phase, TurnHandle, TurnHandles
 from gateway.turns.lane_queue import Job, LaneQueue
 from gateway.turns.runner import TurnRunner
-from gateway.turns.user_prompts import UserPrompts
 
 _log = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ class LaneDeps:
     program_places: FairSemaphore
     """Those of them that a person's programs may take, so that a chat need not wait for them."""
     rooms: Rooms
-    user_prompts: UserPrompts
+    answers: PendingAnswers
     handles: TurnHandles
     platforms: Collection[str]
     """The names of the enabled platforms."""
@@ -83,7 +83,7 @@ class Lanes:
         self._workers.put(pending.conversation.id, pending)
         is_steer = handle and handle.asker == pending.person.id and not pending.starts_own_turn
         if handle and handle.active and is_steer:
-            self._deps.user_prompts.interrupt(handle.active.id)
+            self._deps.answers.interrupt(handle.active.id)
             handle.mark_steer(pending)
 
     async def recover(self) -> None:
@@ -215,7 +215,7 @@ class Lanes:
         """
         self._draining.set()
         self._changed.set()
-        self._deps.user_prompts.close()
+        self._deps.answers.close()
 
     def is_idle(self) -> bool:
         """Return whether no lane has work."""

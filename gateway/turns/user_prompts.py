@@ -68,18 +68,6 @@ class UserPrompts:
     patience: int = ANSWER_PATIENCE
     """Milliseconds that a turn waits for an answer."""
 
-    def close(self) -> None:
-        """Let turns that wait for an answer end; their questions stay open."""
-        self.questions.answers.close()
-
-    def count_turns(self) -> int:
-        """Count the turns that wait for an answer."""
-        return self.questions.answers.count_turns()
-
-    def interrupt(self, turn_id: TurnId) -> None:
-        """Stop waiting in a turn, because its person has written something else."""
-        self.questions.answers.interrupt(turn_id)
-
     async def ask(self, inquiry: UserPrompt) -> Choice | Answer:
         """Ask on behalf of a running turn, and wait; see `Inquirer`."""
         wish = _Wish(

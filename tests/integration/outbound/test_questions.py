@@ -421,7 +421,7 @@ async def test_a_stop_as_the_wait_ends_leaves_no_buttons(
         await harness.until(harness.gateway.dispatcher.is_idle)
         await harness.gateway.database.write("prepare", prepare)
         turn = (await harness.read(turns.list_running))[0]
-        harness.gateway.user_prompts.interrupt(turn.id)
+        harness.gateway.questions.answers.interrupt(turn.id)
         await harness.until(reached.is_set)
         assert harness.gateway.lanes.stop(_dialogue())
         await harness.until(lambda: not harness.gateway.lanes._handles[_dialogue()].presenter)
