@@ -24,7 +24,7 @@ from agent_core.transcript import TextPart, dump_stored
 from bench.retrieval.town import Talkers
 from gateway.app.lifecycle import Gateway
 from gateway.home import DATABASE
-from gateway.people.console_access.links import hash_secret
+from gateway.people.console_links import hash_secret
 from tests.agent_core.skills.skill_folders import write_text
 
 VOCABULARY = tuple(Talkers(random.Random(4)).vocabulary)

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from adapters.ids import EventId
-from adapters.slack.mrkdwn import mentions_in
 from adapters.slack.places import is_im, is_ts, mark_of
+from adapters.slack.read_mrkdwn import mentions_in
 from adapters.toolkit.text import Json, inside, parts, text_in, words_in
 
 Kind = Literal[

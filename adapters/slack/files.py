@@ -10,8 +10,8 @@ from adapters.errors import AdapterError, FileTooLarge, Rejected, Unreachable, U
 from adapters.messages import Attachment, OutboundFile, OutboundMessage
 from adapters.slack.api import Api, Place, read
 from adapters.slack.errors import read_status
-from adapters.slack.markup import caption_of
 from adapters.slack.places import is_ts
+from adapters.slack.write_mrkdwn import caption_of
 from adapters.toolkit.caches import BoundedDict
 from adapters.toolkit.http import CONNECT_TIMEOUT, read_at_most
 from adapters.toolkit.text import Json, inside, parts, text_in, words_in

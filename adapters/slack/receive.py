@@ -14,7 +14,6 @@ from adapters.messages import (
     Sender,
 )
 from adapters.slack.events import BUTTON
-from adapters.slack.mrkdwn import list_mentions, mentions_in, read_mrkdwn
 from adapters.slack.places import (
     HOME_MESSAGE,
     home_of,
@@ -23,6 +22,7 @@ from adapters.slack.places import (
     make_ticket,
     milliseconds,
 )
+from adapters.slack.read_mrkdwn import list_mentions, mentions_in, read_mrkdwn
 from adapters.toolkit.media_types import kind_of
 from adapters.toolkit.text import Json, inside, parts, plain_name, read_envelope, text_in, words_in
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from adapters.errors import Rejected
 from adapters.messages import Button, OutboundMessage, Step, StepState
 from adapters.slack.events import BUTTON
-from adapters.slack.markup import fallback_of, lines_of
+from adapters.slack.write_mrkdwn import fallback_of, lines_of
 from adapters.toolkit.markdown import Block, Heading, Rule, parse
 from adapters.toolkit.text import Json, count_units, inside, plain_text
 

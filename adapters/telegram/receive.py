@@ -16,8 +16,8 @@ from adapters.messages import (
     Quote,
     Sender,
 )
-from adapters.telegram.entities import Words, read_words
 from adapters.telegram.payloads import read_key
+from adapters.telegram.read_entities import Words, read_words
 from adapters.toolkit.media_types import kind_of, summary_of
 from adapters.toolkit.text import (
     Json,

@@ -15,8 +15,8 @@ from agent_core.agent.loop.messages import is_answer
 from agent_core.agent.named.definition import NamedAgent
 from agent_core.agent.named.folder import AgentFolder
 from agent_core.agent.named.mail import AgentMail
-from agent_core.agent.prompt.context import PromptContext
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt, PromptConfig, store_prompt
+from agent_core.agent.prompt.visibility import PromptContext
 from agent_core.agent.quotas.reservations import Quotas
 from agent_core.errors import AgentBroken
 from agent_core.ids import CallId, InboxId, PersonId, SessionId, TurnId

@@ -26,7 +26,6 @@ from agent_core.agent.loop.contract import LoopDeps, TurnInput
 from agent_core.agent.loop.guards import Budget
 from agent_core.agent.loop.loop import Loop
 from agent_core.agent.outcomes import note_outcomes
-from agent_core.agent.prompt.context import PromptContext
 from agent_core.agent.prompt.facts import (
     count_searchable,
     describe_counts,
@@ -34,6 +33,7 @@ from agent_core.agent.prompt.facts import (
     find_visible,
 )
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt, PromptCache
+from agent_core.agent.prompt.visibility import PromptContext
 from agent_core.events import Ending, Event, Host
 from agent_core.ids import PersonId, RoomId
 from agent_core.memory.recall.tool import RecallTool

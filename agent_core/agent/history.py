@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from agent_core.agent.prompt.context import Reported, read_reported
 from agent_core.agent.prompt.facts import find_sources
+from agent_core.agent.prompt.visibility import Reported, read_reported
 from agent_core.ids import MessageId
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import START, StoredMessage

@@ -15,7 +15,7 @@ from agent_core.state.conversations.turns import TurnEnding
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import inbox
 from agent_core.tools.contract import ToolResult
-from agent_core.tools.policy.requests import ApprovalRequest
+from agent_core.tools.policy.approval_requests import ApprovalRequest
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import (
     Message,

@@ -4,9 +4,9 @@ from agent_core.execution.contract import Backend
 from agent_core.memory.approval import Approval
 from agent_core.memory.archive.inventory import Inventory
 from agent_core.memory.archive.tool import ArchiveTool
+from agent_core.memory.memory_tool import MemoryTool
 from agent_core.memory.recall.tool import RecallTool
 from agent_core.memory.shared import SharedMemory
-from agent_core.memory.tool.tool import MemoryTool
 from agent_core.state.engine.database import Database
 from agent_core.tools.contract import Tool
 from agent_core.tools.send_file import SendFileTool

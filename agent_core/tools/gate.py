@@ -6,9 +6,7 @@ from dataclasses import dataclass, replace
 
 from agent_core.ids import SessionId
 from agent_core.tools.contract import Proposable, Tool, ToolContext, ToolResult
-from agent_core.tools.policy.contract import Action, DeclaresActions
-from agent_core.tools.policy.policy import Policy, make_facts
-from agent_core.tools.policy.requests import (
+from agent_core.tools.policy.approval_requests import (
     LONGEST_SHOWN,
     ApprovalRequest,
     Decision,
@@ -16,7 +14,9 @@ from agent_core.tools.policy.requests import (
     list_reach,
     show_call,
 )
-from agent_core.tools.policy.rules import Verdict, judge
+from agent_core.tools.policy.contract import Action, DeclaresActions
+from agent_core.tools.policy.policy import Policy, make_facts
+from agent_core.tools.policy.verdicts import Verdict, judge
 from agent_core.tools.results import bound, fail
 from agent_core.tools.user_questions import NeedsApproval, Proposal, UserPrompter
 from agent_core.transcript import ToolCallPart, flatten, quote

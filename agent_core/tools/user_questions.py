@@ -8,7 +8,7 @@ from agent_core.errors import ToolArgumentError
 from agent_core.ids import CallId, PersonId, TurnId
 from agent_core.state.conversations.questions import Choice
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
-from agent_core.tools.policy.requests import Approver
+from agent_core.tools.policy.approval_requests import Approver
 from agent_core.tools.schemas import make_schema
 from agent_core.transcript import ToolSpec, UntrustedSource
 

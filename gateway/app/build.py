@@ -40,7 +40,7 @@ from gateway.app.toolboxes import (
     make_mcp_servers,
 )
 from gateway.commands.catalog import make_menu
-from gateway.concurrency import FairSemaphore, Signal
+from gateway.fairness import FairSemaphore, Signal
 from gateway.jobs.history import JobHistory
 from gateway.jobs.notifier import Notifier
 from gateway.jobs.outcomes import Outcomes
@@ -50,7 +50,6 @@ from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.progress_lines import ProgressLines
 from gateway.outbound.questions import Questions
 from gateway.people.admission import LOCAL_PLATFORM, UNATTENDED, new_claim_code
-from gateway.people.console_access.reading import make_reading_answerers
 from gateway.people.data_confirmations import DataConfirmations
 from gateway.people.data_erase import DataErase
 from gateway.people.data_export import DataExport, remove_drafts
@@ -58,6 +57,7 @@ from gateway.people.data_forget import DataForget
 from gateway.people.data_requests import DataRequests, RequestQueue
 from gateway.people.merging import AccountMerging
 from gateway.people.owners import Notices
+from gateway.people.reading_consent import make_reading_answerers
 from gateway.people.room_consent import make_consent_answerers
 from gateway.scheduler.alerts.watch import AlertWatch
 from gateway.turns.call_approvals import make_call_answerers

@@ -5,30 +5,30 @@ from gateway.app.core import Core, DataServices
 from gateway.app.factories import make_review_rules
 from gateway.app.job_rules import make_rules
 from gateway.app.settings import Settings
+from gateway.commands.agents import AgentCommands
+from gateway.commands.approvals import ApprovalCommands
 from gateway.commands.archive import ArchiveNotes
 from gateway.commands.blocks import BlockCommands
 from gateway.commands.catalog import bind
+from gateway.commands.connections import ConnectionCommands
 from gateway.commands.context import ContextCommands
 from gateway.commands.conversation import ConversationCommands, SessionCommands, StatusReport
+from gateway.commands.curator import CuratorCommands
 from gateway.commands.jobs import JobCommands
-from gateway.commands.learning.curator import CuratorCommands
-from gateway.commands.learning.feed import LearningCommands
-from gateway.commands.learning.profile import ProfileCommands
-from gateway.commands.learning.skill_undo import SkillUndo
-from gateway.commands.learning.skills import SkillCommands
+from gateway.commands.learned import LearningCommands
+from gateway.commands.mcp import McpCommands
 from gateway.commands.memory import MemoryCommands
 from gateway.commands.memory_scope import MemoryAccess
 from gateway.commands.people import PeopleCommands
 from gateway.commands.privacy import PrivacyCommands
+from gateway.commands.profile import ProfileCommands
 from gateway.commands.provenance import ProvenanceCommands
 from gateway.commands.registry import SlashCommand
 from gateway.commands.rooms import PrivateAnswers, RoomCommands
 from gateway.commands.settings import ModelCommands, SettingsCommands
-from gateway.commands.tools.agents import AgentCommands
-from gateway.commands.tools.approvals import ApprovalCommands
-from gateway.commands.tools.connections import ConnectionCommands
-from gateway.commands.tools.mcp import McpCommands
-from gateway.commands.tools.toolsets import ToolCommands
+from gateway.commands.skill_undo import SkillUndo
+from gateway.commands.skills import SkillCommands
+from gateway.commands.toolsets import ToolCommands
 from gateway.inbound.deps import RouterDeps
 from gateway.texts.models import ModelLine
 from gateway.turns.lanes import Lanes

@@ -42,7 +42,7 @@ from gateway.app.external_plugins import ExternalPlugins
 from gateway.app.platform_supervisor import Platforms
 from gateway.app.settings import Settings
 from gateway.app.timings import Timings
-from gateway.concurrency import Signal
+from gateway.fairness import Signal
 from gateway.outbound.progress_lines import ProgressLines
 from gateway.outbound.questions import Questions
 from gateway.people.data_export import DataExport

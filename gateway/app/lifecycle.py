@@ -11,15 +11,15 @@ from agent_core.agent.quotas.reservations import Quotas
 from agent_core.errors import StoreError
 from agent_core.memory.external.client import ExternalMemory
 from agent_core.memory.shared import SharedMemory
-from agent_core.memory.soul.soul import SoulFile
+from agent_core.memory.soul_store import SoulFile
 from agent_core.state.engine.database import Database
 from gateway.app import garbage_collection
 from gateway.app.platform_supervisor import Platforms
 from gateway.app.scheduling import Scheduling
 from gateway.app.settings import Settings
 from gateway.commands.catalog import make_menu
-from gateway.concurrency import Signal
 from gateway.errors import Broken, StartError
+from gateway.fairness import Signal
 from gateway.inbound.router import InboundRouter
 from gateway.jobs.events import EventJobs
 from gateway.outbound.dispatcher import OutboxDispatcher

@@ -13,7 +13,7 @@ from agent_core.agent.review.reviewer import Reviewer
 from agent_core.agent.titles import TitleGenerator
 from agent_core.errors import StoreError
 from agent_core.ids import SessionId
-from agent_core.memory.soul.soul import SOUL_TASK
+from agent_core.memory.soul_store import SOUL_TASK
 from agent_core.memory.sync import GROWTH_TASK
 from agent_core.skills.drafts import Drafts
 from agent_core.skills.evaluation.replay import Sandbox

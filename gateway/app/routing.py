@@ -11,8 +11,8 @@ from agent_core.models.router import split_name
 from gateway.app.commands import make_commands, make_mcp_commands
 from gateway.app.core import Core, DataServices
 from gateway.app.media import make_reader
-from gateway.commands.learning.skills import SkillCommands
 from gateway.commands.registry import SlashCommand
+from gateway.commands.skills import SkillCommands
 from gateway.inbound.deps import RouterDeps
 from gateway.inbound.router import InboundRouter
 from gateway.jobs.events import EventJobs

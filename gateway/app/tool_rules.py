@@ -5,7 +5,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import BeforeValidator, Field
 
-from agent_core.tools.policy.rules import Rule
+from agent_core.tools.policy.verdicts import Rule
 from agent_core.tools.selection.call_rules import Caller, CallRule
 from gateway.app.types import check_account
 

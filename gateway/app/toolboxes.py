@@ -17,8 +17,8 @@ from agent_core.memory.archive.inventory import Inventory
 from agent_core.memory.external.client import ExternalMemory
 from agent_core.memory.recall.tool import RecallTool
 from agent_core.memory.shared import SharedMemory
-from agent_core.memory.soul.proposal_tool import ProposeSoulTool
-from agent_core.memory.soul.soul import SoulFile
+from agent_core.memory.soul_store import SoulFile
+from agent_core.memory.soul_tool import ProposeSoulTool
 from agent_core.schedule.confirmations import JobMover
 from agent_core.schedule.tool import ScheduleServices, ScheduleTool
 from agent_core.skills.tools.directory import SkillDirectory

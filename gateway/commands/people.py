@@ -11,12 +11,12 @@ from gateway.commands.catalog import show_help
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.commands.settings import offer_move
 from gateway.people.admission import LOCAL_PLATFORM, approve
-from gateway.people.console_access.links import LINK_MINUTES, check_pages, make_link
-from gateway.people.console_access.reading import end_reading
+from gateway.people.console_links import LINK_MINUTES, check_pages, make_link
 from gateway.people.identity import Identity
 from gateway.people.linking import Linking, read_link
 from gateway.people.merging import UnlinkRequest
 from gateway.people.onboarding import Onboarding, StartRequest
+from gateway.people.reading_consent import end_reading
 from gateway.texts import access, general
 from gateway.texts import people as people_texts
 from gateway.texts.people import quote_name

@@ -13,7 +13,6 @@ from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.state.people import audit
 from gateway.commands.archive import ArchiveNotes
-from gateway.commands.learning.skill_undo import SkillUndo
 from gateway.commands.memory_scope import (
     MemoryAccess,
     MemoryScope,
@@ -22,6 +21,7 @@ from gateway.commands.memory_scope import (
     scope_of,
 )
 from gateway.commands.registry import Call, Handler, Reply
+from gateway.commands.skill_undo import SkillUndo
 from gateway.outbound.buttons import make_undo_button
 from gateway.texts import memory
 from gateway.texts.memory import Undone

@@ -8,7 +8,7 @@ from agent_core.ids import InboxId, PersonId
 from agent_core.state.engine.database import Database
 from agent_core.state.people.people import Person
 from gateway.commands.registry import SlashCommand
-from gateway.concurrency import Signal
+from gateway.fairness import Signal
 from gateway.outbound.questions import Questions
 from gateway.people.identity import Identity
 from gateway.people.linking import Linking

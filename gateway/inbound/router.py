@@ -21,7 +21,7 @@ from agent_core.state.queues.inbox import InboxRow
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.chats import name_chat, name_queue
 from gateway.commands.registry import SlashCommand
-from gateway.concurrency import Workers
+from gateway.fairness import Workers
 from gateway.inbound import events
 from gateway.inbound.command_reply import CommandRunner, make_outgoing, make_silence_note
 from gateway.inbound.deps import RouterDeps

@@ -9,7 +9,7 @@ from agent_core.state.people.people import Person
 from gateway.errors import Mistaken
 from gateway.operations.contract import Answer, Operation, OperationContext, find_person
 from gateway.people.admission import LOCAL_PLATFORM
-from gateway.people.console_access.links import LINK_MINUTES, check_pages, make_link
+from gateway.people.console_links import LINK_MINUTES, check_pages, make_link
 
 _LOCAL = "local"
 """The console's only account."""

@@ -8,7 +8,8 @@ from agent_core.errors import LastOwner, WorkInProgress
 from agent_core.privacy.export.run_export import ExportBroken
 from agent_core.privacy.progress import report_to_nobody
 from agent_core.state.engine.database import Connection
-from agent_core.state.people import people, tool_switches
+from agent_core.state.people import people
+from agent_core.state.people import people as tool_switches
 from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import OutboxRow

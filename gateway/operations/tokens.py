@@ -18,7 +18,7 @@ from gateway.operations.contract import (
     find_person,
     read_text,
 )
-from gateway.people.console_access.links import hash_secret
+from gateway.people.console_links import hash_secret
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,31}")
 _PREFIX = "talaria_"

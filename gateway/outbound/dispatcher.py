@@ -28,7 +28,7 @@ from agent_core.state.people import people
 from agent_core.state.queues import outbox, unreachable_chats
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.chats import Place, read_chat
-from gateway.concurrency import Workers
+from gateway.fairness import Workers
 from gateway.outbound.channel import Channel
 from gateway.outbound.chat_queues import Chat, ChatQueues, ReservedSlot
 from gateway.outbound.composer import Composer

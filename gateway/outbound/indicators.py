@@ -10,7 +10,7 @@ from adapters.abilities import CanReact, CanType
 from adapters.errors import AdapterError, RateLimited
 from adapters.ids import PlatformMessageId
 from gateway.chats import read_chat
-from gateway.concurrency import Workers
+from gateway.fairness import Workers
 from gateway.outbound.channel import Channel
 from gateway.outbound.chat_queues import Chat
 

@@ -17,7 +17,7 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.chats import name_chat, read_chat
-from gateway.concurrency import Signal
+from gateway.fairness import Signal
 from gateway.outbound import question_views
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.pending_answers import PendingAnswers

@@ -22,8 +22,8 @@ from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Mode, Room
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.chats import read_chat
-from gateway.concurrency import Signal
 from gateway.conversation_keys import name_own, name_program, name_shared
+from gateway.fairness import Signal
 from gateway.people import room_privacy
 from gateway.people.admission import slug_of
 from gateway.queued_message import QueuedMessage

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from agent_core.localization import Plural, Text, join_list
 from agent_core.memory.approval import fence
+from agent_core.tools.policy.approval_requests import ApprovalRequest, list_reach
 from agent_core.tools.policy.contract import ActionKind
-from agent_core.tools.policy.requests import ApprovalRequest, list_reach
-from agent_core.tools.policy.rules import MOST_FROM_PAGES
 from agent_core.tools.policy.shapes import describe_shape, is_exact
+from agent_core.tools.policy.verdicts import MOST_FROM_PAGES
 from agent_core.transcript import UntrustedSource, split_source, strip_controls
 from gateway.texts.excerpts import PAGE_BREAK, is_long, show_ends, squeeze
 from gateway.texts.people import quote_name

@@ -14,7 +14,7 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.chats import name_chat, name_queue, read_chat
-from gateway.concurrency import StopSwitch, Workers
+from gateway.fairness import StopSwitch, Workers
 from gateway.media.reader import Reader
 from gateway.media.readings import has_content, sentences_of
 from gateway.outbound.dispatcher import OutboxDispatcher

@@ -15,7 +15,7 @@ from agent_core.state.jobs import job_runs
 from agent_core.state.lifecycle import erase_person
 from agent_core.state.memory import skill_uses
 from agent_core.state.people import people
-from gateway.concurrency import StopSwitch
+from gateway.fairness import StopSwitch
 from gateway.queued_message import QueuedMessage, place_of_batch
 
 _log = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people import audit, people
 from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.people import Person
-from agent_core.tools.policy.requests import USE_WITHIN, ApprovalRequest
+from agent_core.tools.policy.approval_requests import USE_WITHIN, ApprovalRequest
 from gateway.outbound.question_views import choice_of
 from gateway.outbound.questions import FOR_OWNER, Answerer, Outcome, make_secret
 from gateway.texts import approvals as texts

@@ -9,7 +9,7 @@ from agent_core.agent.active_turn import ActiveTurn
 from agent_core.ids import ConversationId, InboxId, PersonId, TurnId
 from agent_core.state.conversations.sessions import Conversation
 from gateway.chats import Place, name_chat
-from gateway.concurrency import StopSwitch
+from gateway.fairness import StopSwitch
 from gateway.queued_message import QueuedMessage
 from gateway.turns.lane_queue import LaneQueue
 from gateway.turns.presenter import Presenter

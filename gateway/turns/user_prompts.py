@@ -13,7 +13,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from agent_core.tools.policy.requests import ApprovalRequest, Decision
+from agent_core.tools.policy.approval_requests import ApprovalRequest, Decision
 from agent_core.tools.user_questions import WORDS, Answer, Proposal, QuestionPending, UserPrompt
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.question_views import choice_of

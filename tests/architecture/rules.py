@@ -19,7 +19,7 @@ BANNED_WORDS = {
 TYPED = "gateway/interfaces/cli/service/"
 """It has the name of the subcommand that people type, as with other programs."""
 BULKHEADS = {
-    "gateway/concurrency.py": "one key's failure harms no other key",
+    "gateway/fairness.py": "one key's failure harms no other key",
     "gateway/app/external_plugins.py": "a plug-in of others may raise whatever it wants",
     "gateway/app/maintenance.py": "one task's failure harms no other task",
     "gateway/app/platform_supervisor.py": "one platform's fault takes no other with it",

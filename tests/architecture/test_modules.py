@@ -77,7 +77,7 @@ def test_a_planted_fault_is_found() -> None:
             "agent_core/models/x/__init__.py",
             DOC + 'from agent_core.models.x.client import create\n\n__all__ = ["create"]\n',
         ),
-        ("gateway/concurrency.py", DOC + "try:\n    a\nexcept Exception:\n    pass\n"),
+        ("gateway/fairness.py", DOC + "try:\n    a\nexcept Exception:\n    pass\n"),
         ("gateway/a.py", DOC + "try:\n    a\nexcept BaseException:\n    b()\n    raise\n"),
         ("gateway/app/settings.py", DOC + "import os\nA = os.environ\n"),
         ("gateway/app/plugins.py", DOC + "import importlib\n"),

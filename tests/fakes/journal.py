@@ -7,7 +7,7 @@ from agent_core.events import Steer
 from agent_core.ids import CallId
 from agent_core.models.contract import ModelAnswer
 from agent_core.tools.contract import ToolResult
-from agent_core.tools.policy.requests import ApprovalRequest
+from agent_core.tools.policy.approval_requests import ApprovalRequest
 from agent_core.transcript import Message, ToolCallPart, ToolResultPart, UntrustedSource
 
 Kind = Literal["answer", "begin", "result", "input", "outage", "conclude"]

@@ -16,7 +16,7 @@ from pathlib import Path
 from agent_core.state.conversations import approvals
 from agent_core.state.conversations.approvals import NewApproval
 from agent_core.state.engine.database import Database
-from agent_core.tools.policy.requests import USE_WITHIN
+from agent_core.tools.policy.approval_requests import USE_WITHIN
 from tests.agent_core.state.conversations.approval_requests import ANA, REQUESTS
 
 

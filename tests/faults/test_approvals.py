@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.tools.policy.requests import USE_WITHIN
+from agent_core.tools.policy.approval_requests import USE_WITHIN
 from tests.agent_core.state.conversations.approval_requests import make_people
 from tests.databases import open_database
 from tests.faults.approval_player import Order

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from agent_core.tools.policy.requests import USE_WITHIN
+from agent_core.tools.policy.approval_requests import USE_WITHIN
 from tests.agent_core.execution.backends import needs_bubblewrap
 from tests.emulators.streaming import Answer, Json, Reply, text_answer
 from tests.emulators.telegram_cast import ANNA

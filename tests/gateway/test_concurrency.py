@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 
 from agent_core.ids import TurnId, find_current_turn, set_turn, use_turn
-from gateway.concurrency import Workers
+from gateway.fairness import Workers
 
 
 class Diary:

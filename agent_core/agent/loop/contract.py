@@ -12,7 +12,7 @@ from agent_core.models.fingerprints import Fingerprints
 from agent_core.models.router import ModelPolicy
 from agent_core.tools.contract import MemoryOwner, ToolResult
 from agent_core.tools.delegated_tasks import Helpers
-from agent_core.tools.policy.requests import ApprovalRequest
+from agent_core.tools.policy.approval_requests import ApprovalRequest
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message, ToolCallPart, ToolSpec, UntrustedSource
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
 
-from agent_core.agent.prompt.context import PromptContext
+from agent_core.agent.prompt.visibility import PromptContext
 from agent_core.ids import TurnId
 from agent_core.memory.archive.inventory import (
     MOST_COUNTED,

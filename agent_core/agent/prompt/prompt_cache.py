@@ -11,7 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_core.agent.prompt.compose import PromptInputs, compose, find_prompt_sources
-from agent_core.agent.prompt.context import (
+from agent_core.agent.prompt.context_files import ContextFolder, read_context
+from agent_core.agent.prompt.facts import UNTRUSTED_BEFORE
+from agent_core.agent.prompt.soul_file import ensure_soul
+from agent_core.agent.prompt.visibility import (
     MOST_CHARACTERS,
     PromptContext,
     Reported,
@@ -28,13 +31,10 @@ from agent_core.agent.prompt.context import (
     load_shown,
     select_shared,
 )
-from agent_core.agent.prompt.context_files import ContextFolder, read_context
-from agent_core.agent.prompt.facts import UNTRUSTED_BEFORE
-from agent_core.agent.prompt.soul_file import ensure_soul
 from agent_core.errors import SkillBroken, StoreDamaged
 from agent_core.ids import PromptHash, SessionId
 from agent_core.memory.shared import SharedMemory
-from agent_core.memory.soul.soul import SoulFile
+from agent_core.memory.soul_store import SoulFile
 from agent_core.memory.store import Snapshot, Stamp
 from agent_core.state.conversations import messages, sessions
 from agent_core.state.conversations.sessions import Session

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from agent_core.agent.prompt.context import PromptContext
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt, freeze, load_tools
+from agent_core.agent.prompt.visibility import PromptContext
 from agent_core.errors import StoreDamaged
 from agent_core.ids import CallId, PromptHash, TurnId
 from agent_core.models.images import choose

@@ -17,7 +17,7 @@ from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta, Usa
 from agent_core.models.fingerprints import Fingerprints
 from agent_core.models.router import ModelPolicy
 from agent_core.tools.contract import ToolContext, ToolResult
-from agent_core.tools.policy.requests import ApprovalRequest
+from agent_core.tools.policy.approval_requests import ApprovalRequest
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message, ToolCallPart
 

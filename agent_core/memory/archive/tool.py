@@ -19,9 +19,9 @@ from agent_core.memory.archive.entries import (
 )
 from agent_core.memory.archive.search import Found, Hit, search_archive
 from agent_core.memory.archive.writes import UNKNOWN, AppliedChange
+from agent_core.memory.memory_tool import trace_call
 from agent_core.memory.recall.formatting import excerpt, find_match
 from agent_core.memory.recall.query import Query, read_moment, read_query
-from agent_core.memory.tool.tool import trace_call
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import archive, evidence
 from agent_core.state.memory.archive import ArchiveEntry, ArchiveFilter

@@ -1,5 +1,6 @@
 """Queries over people and their platform accounts."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -270,4 +271,20 @@ def note_asked(connection: Connection, *, person_id: PersonId, now: int) -> None
     connection.execute(
         "UPDATE people SET asked_at = :now WHERE id = :person_id",
         {"person_id": person_id, "now": now},
+    )
+
+
+def bind(connection: Connection, *, person_id: PersonId, agent: str) -> None:
+    """Bind a person's direct chats, or a room, to an agent; "" is the assistant itself."""
+    connection.execute(
+        "UPDATE people SET agent = :agent WHERE id = :person_id",
+        {"agent": agent, "person_id": person_id},
+    )
+
+
+def set_off(connection: Connection, *, person_id: PersonId, names: Iterable[str]) -> None:
+    """Store the tools that are off for a person, or in a room."""
+    connection.execute(
+        "UPDATE people SET tools_off = :names WHERE id = :person_id",
+        {"names": " ".join(sorted(set(names))), "person_id": person_id},
     )

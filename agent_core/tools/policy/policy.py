@@ -20,7 +20,7 @@ from agent_core.state.people import people
 from agent_core.tools.contract import ToolContext
 from agent_core.tools.policy.contract import Action
 from agent_core.tools.policy.protected import Protected
-from agent_core.tools.policy.rules import Facts, Rule, Verdict, judge, normalize_address
+from agent_core.tools.policy.verdicts import Facts, Rule, Verdict, judge, normalize_address
 from agent_core.transcript import (
     ATTACHED_END,
     PROGRAM,

@@ -8,11 +8,11 @@ import shlex
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
+from agent_core.tools.policy.approval_requests import reveal
 from agent_core.tools.policy.contract import Action
 from agent_core.tools.policy.paths import ANYWHERE, OUTSIDE, SYSTEM, WORKSPACE
 from agent_core.tools.policy.plain_words import leave_open
 from agent_core.tools.policy.programs import MAILERS
-from agent_core.tools.policy.requests import reveal
 from agent_core.tools.policy.transfers import host_of
 
 _Covered = str | Mapping[str, str | list[str]] | None

@@ -7,8 +7,12 @@ from dataclasses import dataclass, field
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
-from agent_core.tools.policy.hidden import hides_command
 from agent_core.tools.policy.sums import has_unclear_sum
+
+_BEGINS = re.compile(rb"`|\$\(")
+_IN_EXPANSION = re.compile(rb"[<>]\(")
+_LITERAL = frozenset(("raw_string", "ansi_c_string", "comment"))
+_QUOTES = (b"'", b'"', b"\\")
 
 _DEEPEST = 200
 """Levels of nesting that are read; nobody writes more by hand."""
@@ -57,6 +61,52 @@ _CONDITIONAL = frozenset(
         *("command_substitution", "process_substitution"),
     )
 )
+_GIVEN = {"$WORKSPACE": "/workspace"}
+"""Variables that each shell sets itself."""
+_PARSER_LANGUAGE = Language(tree_sitter_bash.language())
+
+
+def hides_command(root: Node) -> bool:
+    """True if a text may begin a command at a place where the tree has none."""
+    text, known = root.text or b"", set[int]()
+    for node in _walk(root):
+        if not node.is_named or node.type in _LITERAL or _is_quoted_body(node):
+            known.update(range(node.start_byte, node.end_byte))
+        elif node.type == "expansion" and _holds_process(node):
+            return True
+    offset = root.start_byte
+    return any(
+        found.start() + offset not in known and not _is_escaped(text, found.start())
+        for found in _BEGINS.finditer(text)
+    )
+
+
+def _holds_process(node: Node) -> bool:
+    """True for `${x:-<(...)}`: bash runs it, and the tree has a word."""
+    tokens = {child.start_byte for child in _walk(node) if not child.is_named}
+    found = _IN_EXPANSION.finditer(node.text or b"")
+    return any(one.start() + node.start_byte not in tokens for one in found)
+
+
+def _is_quoted_body(node: Node) -> bool:
+    """True for a here-document that bash doesn't expand, because its delimiter is quoted."""
+    if node.type != "heredoc_body" or node.parent is None:
+        return False
+    starts = [one.text or b"" for one in node.parent.children if one.type == "heredoc_start"]
+    return len(starts) == 1 and any(sign in starts[0] for sign in _QUOTES)
+
+
+def _is_escaped(text: bytes, position: int) -> bool:
+    before = text[:position]
+    return (len(before) - len(before.rstrip(b"\\"))) % 2 == 1
+
+
+def _walk(root: Node) -> Iterator[Node]:
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += node.children
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,11 +151,6 @@ class Script:
 
     commands: tuple[SimpleCommand, ...]
     is_unclear: bool = False
-
-
-_GIVEN = {"$WORKSPACE": "/workspace"}
-"""Variables that each shell sets itself."""
-_PARSER_LANGUAGE = Language(tree_sitter_bash.language())
 
 
 def parse_script(text: str) -> Script:

@@ -4,7 +4,7 @@ from agent_core.execution.contract import Backend
 from agent_core.tools.contract import Tool
 from agent_core.tools.readers.pool import ReaderPool
 from agent_core.tools.workspace.background import BackgroundCommands
-from agent_core.tools.workspace.code.tool import EXECUTE_CODE, ExecuteCodeTool
+from agent_core.tools.workspace.code_tool import EXECUTE_CODE, ExecuteCodeTool
 from agent_core.tools.workspace.files import PatchTool, ReadFileTool, WriteFileTool
 from agent_core.tools.workspace.named_secrets import NamedSecrets
 from agent_core.tools.workspace.process import ProcessTool

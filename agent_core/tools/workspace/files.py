@@ -6,7 +6,7 @@ from agent_core.errors import ToolArgumentError, WorkspaceError
 from agent_core.execution.contract import Backend
 from agent_core.state.conversations.images import find_fault, find_pdf_fault, find_type, is_pdf
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
-from agent_core.tools.policy.commands import list_file_actions
+from agent_core.tools.policy.command_effects import list_file_actions
 from agent_core.tools.policy.contract import Action
 from agent_core.tools.readers.documents import read_pdf
 from agent_core.tools.readers.faults import SourceFailed
@@ -14,14 +14,12 @@ from agent_core.tools.readers.pool import ReaderPool
 from agent_core.tools.results import add_image, add_pdf, describe_image, describe_pdf
 from agent_core.tools.schemas import make_schema
 from agent_core.tools.workspace.folder_notes import FolderNotes
-from agent_core.tools.workspace.lines import count_lines, find_line, measure_line
-from agent_core.tools.workspace.workspaces import (
-    Workspaces,
-    find_slug,
-    read_text,
-    refuse_binary,
-)
+from agent_core.tools.workspace.workspaces import Workspaces, find_slug, read_text, refuse_binary
 from agent_core.transcript import ToolSpec, make_source, quote
+
+_BLOCK = 1 << 16
+_CONTINUING = bytes(range(0x80, 0xC0))
+"""Bytes that continue a character in UTF-8."""
 
 MOST_SHOWN = 12_000
 """Characters of a file in one result; about 3,000 tokens."""
@@ -35,6 +33,29 @@ _MOST_WRITTEN = 1_000_000
 _LONGEST_NAME = 200
 _TEXT = {"type": "string"}
 _LINE = {"type": "integer", "minimum": 1}
+
+
+def count_lines(data: bytes) -> int:
+    """Return the number of lines; the last one may lack its line break."""
+    return data.count(b"\n") + (not data.endswith(b"\n"))
+
+
+def find_line(data: bytes, number: int) -> int:
+    """Return where a line begins, counted from 0; the file must have it."""
+    block = 0
+    while number and (found := data.count(b"\n", block, block + _BLOCK)) < number:
+        number -= found
+        block += _BLOCK
+    for _ in range(number):
+        block = data.index(b"\n", block) + 1
+    return block
+
+
+def measure_line(data: bytes, begin: int) -> int:
+    """Return the characters of the line that begins there, as UTF-8 has them."""
+    end = data.find(b"\n", begin)
+    line = data[begin : len(data) if end < 0 else end]
+    return len(line.translate(None, _CONTINUING))
 
 
 class ReadFileTool:

@@ -8,7 +8,7 @@ from agent_core.errors import ToolArgumentError, WorkspaceError
 from agent_core.ids import ProcessId
 from agent_core.state.jobs.processes import ProcessRow
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
-from agent_core.tools.policy.commands import list_input_actions
+from agent_core.tools.policy.command_effects import list_input_actions
 from agent_core.tools.policy.contract import Action
 from agent_core.tools.schemas import make_schema
 from agent_core.tools.text_cleaner import TextCleaner

@@ -7,7 +7,7 @@ from agent_core.execution.contract import Command
 from agent_core.execution.running import Completed, run_command
 from agent_core.state.jobs.processes import NewProcess
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
-from agent_core.tools.policy.commands import list_command_actions
+from agent_core.tools.policy.command_effects import list_command_actions
 from agent_core.tools.policy.contract import Action
 from agent_core.tools.schemas import make_schema
 from agent_core.tools.workspace.background import BackgroundCommands, name_log

@@ -10,7 +10,7 @@ from agent_core.state.people.api_tokens import ApiToken, TokenScope
 from gateway.app.lifecycle import Gateway
 from gateway.interfaces.api.responses import find_bearer
 from gateway.operations.logins import find_owner
-from gateway.people.console_access.links import hash_secret
+from gateway.people.console_links import hash_secret
 from gateway.turns.client_calls import Client, ClientRate
 
 _OWNER = "owner"

@@ -1,5 +1,7 @@
 """The application behind the port: its routes, and its answer while the store fails."""
 
+import asyncio
+import hashlib
 from collections.abc import Sequence
 from http import HTTPStatus
 
@@ -7,19 +9,32 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute, Match, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agent_core.errors import StoreError
 from gateway.app.lifecycle import Gateway
 from gateway.interfaces.api.access import Access
 from gateway.interfaces.api.errors import answer_http
-from gateway.interfaces.api.responses import answer_disconnect, answer_store_error
+from gateway.interfaces.api.responses import (
+    answer_disconnect,
+    answer_store_error,
+    read_body,
+    refuse,
+)
 from gateway.interfaces.health import examine
-from gateway.interfaces.http.api_route import ApiRoute
-from gateway.interfaces.http.gate import HOOKS, MCP_PATH
+from gateway.interfaces.http.gate import API_PATHS, HOOKS, MCP_PATH
+from gateway.interfaces.http.loading import load_api
 from gateway.interfaces.http.mcp_route import McpRoute
 from gateway.interfaces.http.metrics import CONTENT_TYPE, Metrics
-from gateway.interfaces.http.webhooks import Webhooks
+
+_DELIVERY = ("Idempotency-Key", "X-GitHub-Delivery", "webhook-id")
+"""Headers that identify a delivery, so that a repeated delivery starts its job only once."""
+_MINUTE = 60_000
+_CROWDED = "The job was started too often this hour."
+_RETRY_AFTER = "3600"
+_MOST_KEY = 200
+_MOST_BYTES = 64 * 1024
 
 
 def make_application(
@@ -56,3 +71,74 @@ def make_application(
     application = Starlette(routes=routes, exception_handlers=handlers)
     application.router.redirect_slashes = False
     return application
+
+
+class ApiRoute(BaseRoute):
+    """Answers all paths of the API.
+
+    FastAPI and its routes are imported on a thread, which takes a second: after the start, or for
+    a request before its end.
+    """
+
+    def __init__(self, gateway: Gateway, access: Access) -> None:
+        self._gateway = gateway
+        self._access = access
+        self._application: asyncio.Task[ASGIApp] | None = None
+        gateway.ready.connect(self._prepare)
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Match the paths of the API; routes before this one come first."""
+        is_api = scope["type"] == "http" and scope["path"].startswith(API_PATHS)
+        return (Match.FULL if is_api else Match.NONE), {}
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        application = await asyncio.shield(self._load())
+        await application(scope, receive, send)
+
+    def _prepare(self, _: None) -> None:
+        self._load()
+
+    def _load(self) -> "asyncio.Task[ASGIApp]":
+        """Begin to import the routes, unless that is under way or done."""
+        if self._application is None:
+            self._application = asyncio.create_task(asyncio.to_thread(self._make))
+        return self._application
+
+    def _make(self) -> ASGIApp:
+        application: ASGIApp = load_api()(self._gateway, self._access)
+        return application
+
+
+class Webhooks:
+    """Answers below `/hooks/`."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+
+    async def receive(self, request: Request) -> Response:
+        """Start the job of an address, and answer 202 once the start is on disk.
+
+        404 for an unknown address, 413 for more than 64 KB, 429 if the job was started too often in
+        an hour, and 503 while the store is unavailable.
+        """
+        gateway, data = self._gateway, await read_body(request, _MOST_BYTES)
+        named = next((request.headers[name] for name in _DELIVERY if name in request.headers), "")
+        key = named[:_MOST_KEY] or _name_body(data, gateway.now())
+        body = data.decode(errors="replace").replace("\0", "")
+        try:
+            outcome = await gateway.event_jobs.call(request.path_params["secret"], key, body)
+        except StoreError:
+            return refuse(HTTPStatus.SERVICE_UNAVAILABLE, "The request was not stored. Repeat it.")
+        if outcome == "unknown":
+            return refuse(HTTPStatus.NOT_FOUND, "There is no such address.")
+        if outcome == "crowded":
+            answer = refuse(HTTPStatus.TOO_MANY_REQUESTS, _CROWDED)
+            answer.headers["Retry-After"] = _RETRY_AFTER
+            return answer
+        return refuse(HTTPStatus.ACCEPTED, "The job starts.")
+
+
+def _name_body(data: bytes, now: int) -> str:
+    """Identify a delivery without an id: equal bodies within the same minute are one delivery."""
+    return hashlib.sha256(b"%d:%b" % (now // _MINUTE, data)).hexdigest()

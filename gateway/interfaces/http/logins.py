@@ -7,7 +7,7 @@ from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import browser_logins
 from agent_core.state.people.browser_logins import BrowserLogin
-from gateway.people.console_access.links import hash_secret
+from gateway.people.console_links import hash_secret
 
 SECONDS = 12 * 3600
 """A login lasts half a day, even while it is used."""

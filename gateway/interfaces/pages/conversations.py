@@ -27,7 +27,7 @@ from gateway.interfaces.api.requests import Question, Requests, make_name
 from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.api.streams import ALIVE, end_with_error, grow, write_event
 from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing, parse_number
-from gateway.people.console_access.reading import ReadingConsent, end_reading
+from gateway.people.reading_consent import ReadingConsent, end_reading
 from gateway.texts import pages as texts
 from gateway.texts import turns as turn_texts
 from gateway.turns.client_calls import Client

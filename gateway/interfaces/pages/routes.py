@@ -17,8 +17,10 @@ from gateway.errors import Declined, Mistaken
 from gateway.interfaces.api.streams import end_with_error, follow_feed
 from gateway.interfaces.contexts import find_zone_of
 from gateway.interfaces.pages import (
+    accounts,
     configuration,
     conversations,
+    everyone,
     health,
     memory,
     replays,
@@ -28,11 +30,11 @@ from gateway.interfaces.pages import (
     turns,
     webhooks,
 )
+from gateway.interfaces.pages import usage_views as views
+from gateway.interfaces.pages.accounts import ask_unlink, show_own
 from gateway.interfaces.pages.jobs import editing, listing
 from gateway.interfaces.pages.jobs.calendar import show_calendar
 from gateway.interfaces.pages.jobs.editing import put_back, show_job
-from gateway.interfaces.pages.people import accounts, everyone
-from gateway.interfaces.pages.people.accounts import ask_unlink, show_own
 from gateway.interfaces.pages.rendering import (
     FILES,
     OWNERS_ONLY,
@@ -42,8 +44,7 @@ from gateway.interfaces.pages.rendering import (
     render_note,
     speak_to_viewer,
 )
-from gateway.interfaces.pages.usage import views
-from gateway.interfaces.pages.usage.views import show_everyone
+from gateway.interfaces.pages.usage_views import show_everyone
 from gateway.interfaces.pages.views import Look, Missing, View
 from gateway.operations.logins import find_owner
 from gateway.outbound.event_feed import EventFeed, read_cursor

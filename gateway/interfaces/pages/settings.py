@@ -14,7 +14,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.tools.settings_tool import SPOKEN_ANSWERS, describe_hours
-from gateway.commands.learning.feed import choose_learning
+from gateway.commands.learned import choose_learning
 from gateway.commands.settings import (
     PersonalSettings,
     change_setting,

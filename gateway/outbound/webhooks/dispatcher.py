@@ -19,7 +19,7 @@ from agent_core.state.webhooks.deliveries import Delivery
 from agent_core.state.webhooks.webhooks import Webhook
 from agent_core.tools.readers.faults import FetchFailed
 from agent_core.tools.web.fetching import Fetcher, FetchRequest
-from gateway.concurrency import Workers
+from gateway.fairness import Workers
 from gateway.outbound.webhooks.events import EventGatherer
 from gateway.outbound.webhooks.signatures import sign
 

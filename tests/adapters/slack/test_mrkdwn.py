@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.slack.mrkdwn import mentions_in, read_mrkdwn
+from adapters.slack.read_mrkdwn import mentions_in, read_mrkdwn
 from tests.tables import check_each
 
 ME = "U0BOT"

@@ -8,7 +8,6 @@ from hypothesis import given
 
 from adapters.errors import Rejected
 from adapters.messages import Button, OutboundMessage, Step
-from adapters.slack.markup import caption_of, fallback_of
 from adapters.slack.render import (
     TEXT_LIMIT,
     actions_of,
@@ -20,6 +19,7 @@ from adapters.slack.render import (
     view_of,
     words_of,
 )
+from adapters.slack.write_mrkdwn import caption_of, fallback_of
 from adapters.toolkit.split import split_markdown
 from tests.adapters.markdown_texts import MARKDOWN
 from tests.adapters.slack.rig import to

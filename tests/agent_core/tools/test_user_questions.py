@@ -8,7 +8,7 @@ from agent_core.errors import StoreFull
 from agent_core.ids import CallId
 from agent_core.state.conversations.questions import Choice
 from agent_core.tools.contract import ToolResult
-from agent_core.tools.policy.requests import ApprovalRequest, Decision
+from agent_core.tools.policy.approval_requests import ApprovalRequest, Decision
 from agent_core.tools.toolbox import Toolbox
 from agent_core.tools.user_questions import Answer, AskTool, Proposal, QuestionPending, UserPrompt
 from agent_core.transcript import ToolCallPart

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from agent_core.tools.policy.rules import Rule
+from agent_core.tools.policy.verdicts import Rule
 from agent_core.tools.selection.call_rules import CallRule
 from gateway.app.settings import TABLES, Settings, list_unknown_variables, load
 from gateway.app.sources import SECRET_VARIABLES

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.tools.policy.rules import Rule
+from agent_core.tools.policy.verdicts import Rule
 from gateway.app.settings import load
 from gateway.errors import SettingsError
 

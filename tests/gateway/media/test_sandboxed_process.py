@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.media.sandboxed_process import Bounds, Finished, run
+from gateway.media.documents import Bounds, Finished, run
 from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.process

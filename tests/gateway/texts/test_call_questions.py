@@ -7,10 +7,10 @@ import pytest
 from agent_core.ids import CallId, ConversationId, PersonId, SessionId, TurnId
 from agent_core.localization import use_language
 from agent_core.state.conversations.page_fetches import name_site
-from agent_core.tools.policy.commands import list_command_actions
+from agent_core.tools.policy.approval_requests import ApprovalRequest, show_call
+from agent_core.tools.policy.command_effects import list_command_actions
 from agent_core.tools.policy.contract import Action
-from agent_core.tools.policy.requests import ApprovalRequest, show_call
-from agent_core.tools.policy.rules import Facts, judge
+from agent_core.tools.policy.verdicts import Facts, judge
 from gateway.texts.approvals import ask_for_call
 from gateway.texts.excerpts import PAGE_BREAK
 from tests.tables import check_each

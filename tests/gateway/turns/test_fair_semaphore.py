@@ -4,7 +4,7 @@ import asyncio
 from contextlib import suppress
 
 from agent_core.ids import PersonId
-from gateway.concurrency import FairSemaphore
+from gateway.fairness import FairSemaphore
 
 ANA, BEN, CYD = PersonId(1), PersonId(2), PersonId(3)
 

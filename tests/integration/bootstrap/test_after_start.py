@@ -7,7 +7,7 @@ import pytest
 
 from gateway.interfaces.api.access import Access
 from gateway.interfaces.foreground import _keep_company
-from gateway.interfaces.http.api_route import ApiRoute
+from gateway.interfaces.http.application import ApiRoute
 from tests.fakes.model import FakeModel
 from tests.integration.harness import running
 

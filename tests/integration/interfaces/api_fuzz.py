@@ -20,7 +20,7 @@ from schemathesis.specs.openapi.checks import (
 from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import api_tokens
-from gateway.people.console_access.links import hash_secret
+from gateway.people.console_links import hash_secret
 
 _CHECKS = [
     not_a_server_error,

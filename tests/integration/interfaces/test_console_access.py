@@ -20,7 +20,7 @@ from agent_core.state.lifecycle import merge_people, split_person
 from agent_core.state.people import audit, people
 from agent_core.state.people.people import Person
 from gateway.interfaces.pages.routes import make_pages
-from gateway.people.console_access.links import LINK_MINUTES, check_pages
+from gateway.people.console_links import LINK_MINUTES, check_pages
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel
 from tests.integration.accounts import ChatAccount

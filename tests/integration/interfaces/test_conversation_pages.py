@@ -19,7 +19,7 @@ from agent_core.transcript import TextPart, ToolResultPart
 from gateway.chats import read_chat
 from gateway.inbound.api_platform import ApiPlatform
 from gateway.people.admission import API_PLATFORM
-from gateway.people.console_access.reading import READING_HOURS
+from gateway.people.reading_consent import READING_HOURS
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
 from tests.integration.interfaces.api_setup import OLGA, ZEBRANA, Setup, find_named

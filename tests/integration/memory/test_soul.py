@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from agent_core.agent.prompt.persona import DEFAULT_SOUL
-from agent_core.memory.soul import soul as identity
-from agent_core.memory.soul.soul import SoulFile
+from agent_core.memory import soul_store as identity
+from agent_core.memory.soul_store import SoulFile
 from agent_core.state.engine.database import Connection, Database, now
 from agent_core.state.memory import blocks, ledger
 from agent_core.state.memory.ledger import LedgerEntry

@@ -10,7 +10,7 @@ import pytest
 
 from agent_core.state.engine.database import Connection
 from agent_core.tools.contract import ToolContext
-from agent_core.tools.policy.commands import list_command_actions
+from agent_core.tools.policy.command_effects import list_command_actions
 from agent_core.tools.policy.contract import Action
 from gateway.app.timings import Timings
 from gateway.texts import approvals

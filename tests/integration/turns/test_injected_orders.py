@@ -9,7 +9,7 @@ import pytest
 from agent_core.ids import CallId
 from agent_core.models.contract import ModelAnswer
 from agent_core.tools.contract import ToolContext, ToolResult
-from agent_core.tools.policy.commands import list_command_actions
+from agent_core.tools.policy.command_effects import list_command_actions
 from agent_core.tools.policy.contract import Action
 from agent_core.transcript import Message, ToolCallPart, make_source
 from gateway.app.timings import Timings

@@ -15,7 +15,7 @@ from gateway.interfaces.api.resources.questions import add_decisions, add_questi
 from gateway.interfaces.api.resources.recall import add_recall
 from gateway.interfaces.api.resources.skills import add_skills
 from gateway.interfaces.api.resources.turns import add_turns
-from gateway.interfaces.api.resources.webhooks.routes import add_webhook_changes, add_webhooks
+from gateway.interfaces.api.resources.webhook_routes import add_webhook_changes, add_webhooks
 
 
 def add_resources(router: APIRouter, gateway: Gateway, requests: Requests) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_core.agent.prompt.context import (
+from agent_core.agent.prompt.facts import FactInputs, compose_facts
+from agent_core.agent.prompt.visibility import (
     Removed,
     ShownEntries,
     VisibleMemory,
@@ -15,7 +16,6 @@ from agent_core.agent.prompt.context import (
     find_untold,
     read_reported,
 )
-from agent_core.agent.prompt.facts import FactInputs, compose_facts
 from agent_core.ids import PersonId
 from agent_core.memory.shared import SharedList
 from agent_core.transcript import Message, user_message

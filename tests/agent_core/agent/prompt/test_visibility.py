@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent_core.agent.prompt.context import (
+from agent_core.agent.prompt.visibility import (
     VisibleMemory,
     dump_shown,
     is_still_allowed,

@@ -10,9 +10,9 @@ import pytest
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import CallId, ConversationId, TurnId
 from agent_core.memory.approval import Approval
+from agent_core.memory.memory_tool import MemoryTool
 from agent_core.memory.shared import SharedMemory
 from agent_core.memory.store import MemoryLimits, MemoryStore
-from agent_core.memory.tool.tool import MemoryTool
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import blocks, ledger, shares
 from agent_core.state.memory.blocks import Block, NewBlock

@@ -3,8 +3,8 @@
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
+from agent_core.tools.policy.approval_requests import ApprovalRequest
 from agent_core.tools.policy.contract import Action
-from agent_core.tools.policy.requests import ApprovalRequest
 
 ANA, BEN = PersonId(1), PersonId(2)
 

@@ -105,7 +105,6 @@ from agent_core.state.memory.ledger import Change, Origin, Projection
 from agent_core.state.memory.shares import Share
 from agent_core.state.people import (
     account_links,
-    agent_bindings,
     api_tokens,
     audit,
     browser_logins,
@@ -118,8 +117,9 @@ from agent_core.state.people import (
     presence,
     reading_consents,
     rooms,
-    tool_switches,
 )
+from agent_core.state.people import people as agent_bindings
+from agent_core.state.people import people as tool_switches
 from agent_core.state.people.account_links import OtherSide
 from agent_core.state.people.api_tokens import ApiToken
 from agent_core.state.people.audit import AuditEntry

@@ -24,7 +24,8 @@ from agent_core.state.conversations.questions import NewQuestion
 from agent_core.state.conversations.usage import ModelCall
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import merge_people, removed_conversations, split_person
-from agent_core.state.people import learning, people, tool_switches
+from agent_core.state.people import learning, people
+from agent_core.state.people import people as tool_switches
 from agent_core.state.people.people import Account, Learning, NewAccount, Person
 from agent_core.state.queues import dead_letters, outbox, reviews, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage

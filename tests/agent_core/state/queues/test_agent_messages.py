@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from agent_core.ids import CallId, PersonId, TurnId
 from agent_core.state.conversations import delegated_turns, messages, turns
-from agent_core.state.people import agent_bindings, people
+from agent_core.state.people import people
+from agent_core.state.people import people as agent_bindings
 from agent_core.state.queues import agent_messages, inbox
 from agent_core.state.queues.agent_messages import AGENT_EVENTS, AgentMessage
 from agent_core.transcript import Message, ToolCallPart

@@ -12,8 +12,8 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.tools.chat.send_message import MOST_MESSAGES, Destination, SendMessageTool
-from agent_core.tools.policy.rules import Facts, judge
 from agent_core.tools.policy.shapes import shape_of
+from agent_core.tools.policy.verdicts import Facts, judge
 from tests.agent_core.tools.chat.conftest import Desk
 
 OWN = ("me", "telegram")

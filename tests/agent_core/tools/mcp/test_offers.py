@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from agent_core.tools.contract import Tool
-from agent_core.tools.policy.requests import list_reach
-from agent_core.tools.policy.rules import Facts, Rule, judge
+from agent_core.tools.policy.approval_requests import list_reach
+from agent_core.tools.policy.verdicts import Facts, Rule, judge
 from tests.agent_core.tools.contexts import make_context
 from tests.agent_core.tools.mcp.conftest import python_server
 from tests.agent_core.tools.mcp.hub_stage import OpenStage, Stage

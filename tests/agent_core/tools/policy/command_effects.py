@@ -1,6 +1,6 @@
 """The effects of a command as words."""
 
-from agent_core.tools.policy.commands import list_command_actions
+from agent_core.tools.policy.command_effects import list_command_actions
 from agent_core.tools.policy.contract import Action
 
 

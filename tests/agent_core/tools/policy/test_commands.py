@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_core.tools.policy.commands import list_command_actions
+from agent_core.tools.policy.command_effects import list_command_actions
 from tests.agent_core.tools.policy.command_effects import list_effects
 from tests.tables import check_each
 

@@ -5,8 +5,8 @@ import subprocess
 import pytest
 
 from agent_core.tools.policy import git
-from agent_core.tools.policy.commands import list_command_actions
-from agent_core.tools.policy.rules import Facts, judge
+from agent_core.tools.policy.command_effects import list_command_actions
+from agent_core.tools.policy.verdicts import Facts, judge
 from tests.agent_core.tools.policy.command_effects import list_effects
 from tests.tables import check_each
 

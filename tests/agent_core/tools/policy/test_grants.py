@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from agent_core.tools.policy.commands import list_command_actions
+from agent_core.tools.policy.command_effects import list_command_actions
 from agent_core.tools.policy.contract import Action
-from agent_core.tools.policy.rules import Facts, Rule, Verdict, judge
 from agent_core.tools.policy.shapes import describe_shape, is_exact, shape_of
+from agent_core.tools.policy.verdicts import Facts, Rule, Verdict, judge
 from tests.agent_core.tools.policy.harmful_forms import MORE_HARMFUL
 from tests.tables import check_each
 

@@ -14,12 +14,12 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import erase_person
 from agent_core.state.lifecycle.person_data import DataSubject
 from agent_core.tools.contract import ToolContext
-from agent_core.tools.policy.commands import list_command_actions
+from agent_core.tools.policy.command_effects import list_command_actions
 from agent_core.tools.policy.contract import Action
 from agent_core.tools.policy.policy import Policy
-from agent_core.tools.policy.rules import Facts, judge, normalize_address
 from agent_core.tools.policy.sites import site_of
 from agent_core.tools.policy.transfers import fetches_plainly
+from agent_core.tools.policy.verdicts import Facts, judge, normalize_address
 from agent_core.transcript import (
     PROGRAM,
     Message,

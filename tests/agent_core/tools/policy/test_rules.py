@@ -8,8 +8,8 @@ from agent_core.ids import CallId
 from agent_core.tools.policy.contract import Action
 from agent_core.tools.policy.policy import find_addresses
 from agent_core.tools.policy.protected import Protected
-from agent_core.tools.policy.rules import Effect, Facts, Rule, Verdict, judge, normalize_address
 from agent_core.tools.policy.shapes import describe_shape, shape_of
+from agent_core.tools.policy.verdicts import Effect, Facts, Rule, Verdict, judge, normalize_address
 from agent_core.transcript import (
     SKILLED,
     Message,

@@ -10,7 +10,7 @@ from agent_core.state.engine.database import Database
 from agent_core.tools.contract import MemoryOwner, ToolContext, ToolResult
 from agent_core.tools.policy.policy import Policy
 from agent_core.tools.policy.protected import Protected
-from agent_core.tools.policy.rules import Rule
+from agent_core.tools.policy.verdicts import Rule
 from agent_core.tools.secret_scan import SecretMask
 from agent_core.tools.toolbox import Toolbox
 from agent_core.tools.workspace.background import BackgroundCommands, BackgroundLimits

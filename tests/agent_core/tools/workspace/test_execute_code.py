@@ -15,7 +15,7 @@ from agent_core.tools.contract import ToolContext, ToolResult
 from agent_core.tools.secret_scan import SecretMask
 from agent_core.tools.text_cleaner import TextCleaner
 from agent_core.tools.toolbox import Toolbox
-from agent_core.tools.workspace.code.tool import MOST_CALLS, ExecuteCodeTool, _released
+from agent_core.tools.workspace.code_tool import MOST_CALLS, ExecuteCodeTool, _released
 from agent_core.tools.workspace.workspaces import Workspaces
 from agent_core.transcript import ToolCallPart, make_source
 from tests.agent_core.execution.backends import make_local, needs_bubblewrap

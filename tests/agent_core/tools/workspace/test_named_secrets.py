@@ -10,7 +10,7 @@ import pytest
 
 from agent_core.state.engine.database import Database
 from agent_core.tools.contract import ToolResult
-from agent_core.tools.policy.rules import Facts, Rule, judge
+from agent_core.tools.policy.verdicts import Facts, Rule, judge
 from agent_core.tools.secret_scan import SecretMask
 from agent_core.tools.toolbox import Toolbox
 from agent_core.tools.workspace.catalog import make_workspace_tools

@@ -10,7 +10,7 @@ from agent_core.execution.local import LocalBackend, find_bubblewrap
 from agent_core.state.engine.database import Database
 from agent_core.tools.contract import ToolResult
 from agent_core.tools.network.proxy import AllowedHosts, SandboxProxy
-from agent_core.tools.policy.rules import Rule
+from agent_core.tools.policy.verdicts import Rule
 from tests.agent_core.execution.backends import LIMITS, needs_bubblewrap
 from tests.agent_core.tools.workspace.desk import Desk
 

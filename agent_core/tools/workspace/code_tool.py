@@ -6,6 +6,7 @@ from asyncio import Lock, Timeout
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from agent_core.errors import ToolArgumentError, WorkspaceError
@@ -13,19 +14,17 @@ from agent_core.execution.contract import Command, Exit, Process
 from agent_core.execution.subprocesses.spawning import finish
 from agent_core.ids import CallId
 from agent_core.tools.contract import CallTool, Declaration, Effect, ToolContext, ToolResult
-from agent_core.tools.policy.commands import list_input_actions
+from agent_core.tools.policy.command_effects import list_input_actions
 from agent_core.tools.policy.contract import Action
 from agent_core.tools.schemas import make_schema
 from agent_core.tools.text_cleaner import TextCleaner
-from agent_core.tools.workspace.code import program
-from agent_core.tools.workspace.code.frames import CodeCall, CodeOutput, FrameReader
-from agent_core.tools.workspace.output import (
-    describe_refusals,
-    describe_status,
-    show_output,
-)
+from agent_core.tools.workspace import code_program as program
+from agent_core.tools.workspace.output import describe_refusals, describe_status, show_output
 from agent_core.tools.workspace.workspaces import Workspaces, find_slug, read_text
 from agent_core.transcript import ToolCallPart, ToolSpec, UntrustedSource, flatten, make_source
+
+_LONGEST_LINE = 2_000_000
+"""Bytes of a line; a call in a longer line would be too long for any tool."""
 
 EXECUTE_CODE = "execute_code"
 MOST_CALLS = 50
@@ -45,6 +44,61 @@ _ENDS = {
     "processes": "The code was stopped because it had too many processes; do less at once.",
     "disk": "The code was stopped because the workspace or the disk is full; delete files first.",
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeOutput:
+    """More output of the code."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeCall:
+    """A call that the code makes. `arguments` is JSON."""
+
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeEnd:
+    """The end of the code, with its exit status; a negative status is the signal that ended it."""
+
+    status: int
+
+
+Frame = CodeOutput | CodeCall | CodeEnd
+
+
+class FrameReader:
+    """Parses frames from pieces of a stream; anything else counts as output."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def feed(self, piece: bytes) -> list[Frame]:
+        """Return the frames that a piece completes; an empty piece ends the stream."""
+        *lines, self._rest = (self._rest + piece).split(b"\n")
+        if not piece or len(self._rest) > _LONGEST_LINE:
+            lines, self._rest = [*lines, self._rest], b""
+        return [_read(line) for line in lines if line]
+
+
+def _read(line: bytes) -> Frame:
+    text = line.decode("utf-8", "replace")
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    match value:
+        case {"output": str(shown)}:
+            return CodeOutput(text=shown)
+        case {"call": str(name), "arguments": dict(arguments)}:
+            return CodeCall(name=name, arguments=json.dumps(arguments))
+        case {"status": int(status)}:
+            return CodeEnd(status=status)
+    return CodeOutput(text=f"{text}\n")
 
 
 class ExecuteCodeTool:

@@ -7,8 +7,8 @@ from agent_core.errors import ToolArgumentError
 from agent_core.localization import Text
 from agent_core.memory.approval import PATIENCE, Approval, show_difference
 from agent_core.memory.files import FileText, find_flaw, hash_text
-from agent_core.memory.soul.soul import SoulFile
-from agent_core.memory.tool.tool import EVIDENCE_LIMIT, trace_call
+from agent_core.memory.memory_tool import EVIDENCE_LIMIT, trace_call
+from agent_core.memory.soul_store import SoulFile
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.schemas import make_schema
 from agent_core.tools.secret_scan import find_secret

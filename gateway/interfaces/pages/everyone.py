@@ -20,10 +20,10 @@ from agent_core.state.people import (
 from agent_core.state.people.people import Account, Person
 from agent_core.state.people.presence import Presence
 from agent_core.state.people.rooms import Room
-from gateway.interfaces.pages.people.accounts import describe_account
+from gateway.interfaces.pages.accounts import describe_account
 from gateway.interfaces.pages.rendering import Viewer
 from gateway.interfaces.pages.views import Fields, Look
-from gateway.people.console_access.reading import is_asked
+from gateway.people.reading_consent import is_asked
 from gateway.texts import people as texts
 from gateway.texts.usage import EVERYONES_USAGE
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from agent_core.tools.policy import programs, transfers
 from agent_core.tools.policy.contract import Action, ActionKind
-from agent_core.tools.policy.evaluation import (
+from agent_core.tools.policy.hidden_code import (
     edits_in_place,
     is_simple_edit,
     may_run_words,

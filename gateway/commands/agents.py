@@ -12,7 +12,8 @@ from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_versions, jobs
 from agent_core.state.jobs.jobs import Job
-from agent_core.state.people import agent_bindings, people
+from agent_core.state.people import people
+from agent_core.state.people import people as agent_bindings
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.outbound.buttons import stand_for
 from gateway.texts import agents as texts

@@ -8,7 +8,8 @@ from agent_core.agent.named.folder import AgentFolder
 from agent_core.errors import AgentBroken
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
-from agent_core.state.people import people, tool_switches
+from agent_core.state.people import people
+from agent_core.state.people import people as tool_switches
 from agent_core.tools.toolbox import Toolbox
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.errors import find_nearest

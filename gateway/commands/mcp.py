@@ -6,8 +6,8 @@ from agent_core.ids import PersonId
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection
 from agent_core.tools.mcp.hub import McpServers, ServerReport
+from gateway.commands.connections import ConnectionCommands
 from gateway.commands.registry import Call, CommandSpec, Handler, Outcome, Reply, SlashCommand
-from gateway.commands.tools.connections import ConnectionCommands
 from gateway.outbound.buttons import stand_for
 from gateway.texts import general
 from gateway.texts import mcp as texts

@@ -1,1 +1,0 @@
-"""The `memory` tool: its arguments, its results and its rules."""

@@ -1,1 +1,0 @@
-"""The model's Python code, run in the sandbox: it can call tools through the gateway."""

@@ -1,1 +1,0 @@
-"""Commands about what the assistant learns from finished turns, and about skills."""

@@ -1,1 +1,0 @@
-"""The resource of outgoing webhooks."""

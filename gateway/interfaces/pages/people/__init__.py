@@ -1,1 +1,0 @@
-"""People and rooms for owners, and a person's own accounts."""

@@ -1,1 +1,0 @@
-"""Usage: the daily cost of model calls, savings by caching, and the rest of the limits."""
