@@ -17,8 +17,8 @@ from agent_core.state.engine.database import Database
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
 from gateway.chats import Place, name_chat, read_chat
-from gateway.fairness import FairSemaphore, Workers
 from gateway.conversation_keys import is_aside, is_of_pages
+from gateway.fairness import FairSemaphore, Workers
 from gateway.outbound.pending_answers import PendingAnswers
 from gateway.people.admission import API_PLATFORM
 from gateway.people.owners import find_direct_chat
