@@ -170,8 +170,8 @@ INSERT INTO accounts
 SELECT id, id, iif(id = 1, 'console', 'telegram'), iif(id = 1, 'local', id), name,
     iif(id = 1, 'local', 'code'), 0 FROM people
 UNION ALL SELECT :people + 1, 1, 'telegram', '1', 'Person 1', 'code', 0;
-INSERT INTO conversations (id, key, person_id, scope, created_at)
-SELECT id, 'person:' || id, id, 'p' || id, 0 FROM people;
+INSERT INTO conversations (id, key, kind, person_id, scope, created_at)
+SELECT id, 'person:' || id, 'direct', id, 'p' || id, 0 FROM people;
 INSERT INTO sessions (id, conversation_id, title, started_at, last_at, ended_at)
 SELECT id, id, 'Birds', 0, :now, :now FROM conversations;
 WITH RECURSIVE n (i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < :turns / 100)

@@ -5,7 +5,6 @@ from agent_core.ids import InboxId
 from agent_core.state.conversations import sessions
 from agent_core.state.people.people import Person
 
-_ASIDE = "aside"
 CONSOLE = "@console"
 """The name under which the console's pages act as a client; no token can have this name."""
 
@@ -38,9 +37,4 @@ def is_of_pages(address: Address) -> bool:
 
 def name_aside(key: str, inbox_id: InboxId) -> str:
     """Return the key of the conversation of the side question that came with an event."""
-    return f"{_ASIDE}:{inbox_id}:{key}"
-
-
-def is_aside(key: str) -> bool:
-    """Return whether a key is that of a side question."""
-    return key.startswith(f"{_ASIDE}:")
+    return f"aside:{inbox_id}:{key}"

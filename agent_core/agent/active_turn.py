@@ -28,7 +28,7 @@ from agent_core.schedule.resources import JobTurn
 from agent_core.state.conversations import sessions, turns
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import StoredMessage, TranscriptPlace
-from agent_core.state.conversations.sessions import Conversation, Session, find_agent
+from agent_core.state.conversations.sessions import Conversation, Session
 from agent_core.state.conversations.turns import Step, TurnRequest
 from agent_core.state.conversations.usage import Total
 from agent_core.state.engine.database import Connection
@@ -230,8 +230,7 @@ class Toolboxes:
 
     def _choose(self, conversation: Conversation, job_turn: JobTurn | None) -> Toolbox:
         if conversation.is_helper:
-            is_asked = find_agent(conversation.key) != ""
-            return (self.asked if is_asked else self.helper) or self.room.restrict_to(())
+            return (self.asked if conversation.agent else self.helper) or self.room.restrict_to(())
         if conversation.is_private:
             box = self._choose_for_job(job_turn) if job_turn else self.private
         else:
@@ -256,7 +255,7 @@ async def load_agent(
     Raises `AgentBroken` if the agent can't be used. If `is_begun`, its turn continues without tools
     instead.
     """
-    name = (job_turn.agent if job_turn else "") or find_agent(conversation.key)
+    name = (job_turn.agent if job_turn else "") or conversation.agent
     if not name:
         return None
     try:

@@ -112,7 +112,7 @@ class HelperTurns:
         """Leave the message of a call for a named agent; see `Helpers`."""
         first = _find_first(self.parent)
         here = first.conversation
-        base = sessions.strip_all(here.key)
+        base = here.base
         if here.is_private:
             base = sessions.name_direct(here.person_id)
         elif first.job_turn:
@@ -122,7 +122,7 @@ class HelperTurns:
     async def start(self, call_id: CallId, number: int) -> str:
         """Let a helper work in the background; see `Helpers`."""
         here = self.parent.conversation
-        if self.parent.job_turn or not sessions.is_direct(here.key):
+        if self.parent.job_turn or here.kind != "direct":
             raise ToolArgumentError("only a direct conversation has tasks in the background")
         message = await self._make_message(call_id, "", here.key)
         if len(message.chain) > MOST_HOPS:
@@ -202,10 +202,14 @@ class HelperTurns:
             here = self.parent.conversation
             conversation = sessions.ensure_conversation(
                 connection,
-                key=key,
-                person_id=self._find_owner(task),
-                is_direct=bool(task.agent) and here.is_private,
-                room_id=here.room_id if task.agent else None,
+                sessions.NewConversation(
+                    key=key,
+                    kind="helper",
+                    agent=task.agent,
+                    person_id=self._find_owner(task),
+                    is_direct=bool(task.agent) and here.is_private,
+                    room_id=here.room_id if task.agent else None,
+                ),
                 now=now,
             )
             if branch_id:
@@ -244,7 +248,7 @@ class HelperTurns:
         any.
         """
         first = _find_first(self.parent).conversation
-        base = sessions.strip_all(first.key)
+        base = first.base
         if first.is_private:
             base = sessions.name_direct(first.person_id)
         key = sessions.name_conversation(agent, base)

@@ -2,7 +2,7 @@
 -- a test keeps both ways equal. `user_version` is the number of the newest migration. Times are integer milliseconds since the epoch, UTC. JSON is text.
 -- `checksum` is a CRC-32 that detects a damaged row.
 
-PRAGMA user_version = 53;
+PRAGMA user_version = 54;
 
 -- Single values of Talaria itself, by key.
 CREATE TABLE meta (
@@ -79,7 +79,8 @@ CREATE TABLE link_codes (
 );
 CREATE INDEX link_codes_by_account ON link_codes (platform, user_id);
 
--- A conversation of a person or a room. `scope` is the search scope of its messages.
+-- A conversation of a person or a room. `scope` is the search scope of its messages. `kind` is as in
+-- `ConversationKind`, and `agent` is the named agent that answers in it, '' for the assistant itself.
 CREATE TABLE conversations (
     id         INTEGER PRIMARY KEY,
     key        TEXT NOT NULL UNIQUE,
@@ -87,7 +88,9 @@ CREATE TABLE conversations (
     scope      TEXT NOT NULL,
     created_at INTEGER NOT NULL,
     room_id INTEGER REFERENCES rooms (id),
-    removed_at INTEGER
+    removed_at INTEGER,
+    kind TEXT NOT NULL DEFAULT '',
+    agent TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX conversations_by_person ON conversations (person_id);
 

@@ -156,7 +156,11 @@ class _Simulation:
     def _say(self, connection: Connection, person: Person, saying: Saying, number: int) -> bool:
         """Write one answered turn; return whether a review is due."""
         conversation = sessions.ensure_conversation(
-            connection, key=name_direct(person.id), person_id=person.id, is_direct=True, now=0
+            connection,
+            sessions.NewConversation(
+                key=name_direct(person.id), kind="direct", person_id=person.id, is_direct=True
+            ),
+            now=0,
         )
         if number % TURNS_OF_CONVERSATION == 0:
             sessions.end(connection, conversation_id=conversation.id, now=self._now)

@@ -67,18 +67,25 @@ def _open_conversation(
 ) -> Conversation:
     if not sample.is_room:
         return sessions.ensure_conversation(
-            connection, key="direct", person_id=person_id, is_direct=True, now=0
+            connection,
+            sessions.NewConversation(
+                key="direct", kind="direct", person_id=person_id, is_direct=True
+            ),
+            now=0,
         )
     room = rooms.insert(
         connection, platform="telegram", chat_id="room", title="room", slug="room", now=0
     )
     return sessions.ensure_conversation(
         connection,
-        key="room:telegram:room::all",
-        person_id=room.person_id,
-        is_direct=False,
+        sessions.NewConversation(
+            key="room:telegram:room::all",
+            kind="room",
+            person_id=room.person_id,
+            is_direct=False,
+            room_id=room.id,
+        ),
         now=0,
-        room_id=room.id,
     )
 
 

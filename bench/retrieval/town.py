@@ -118,7 +118,11 @@ class _Writer:
             connection, slug=f"p{number}", name=f"Person {number}", role="member", now=0
         )
         self._dialogue = sessions.ensure_conversation(
-            connection, key=f"k{number}", person_id=self._person.id, is_direct=True, now=0
+            connection,
+            sessions.NewConversation(
+                key=f"k{number}", kind="direct", person_id=self._person.id, is_direct=True
+            ),
+            now=0,
         )
         self._platform = ("telegram", "discord", "slack")[number % 3]
         self._turns = 0

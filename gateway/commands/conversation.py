@@ -184,10 +184,14 @@ class ConversationCommands:
             here = call.conversation
             aside = sessions.ensure_conversation(
                 connection,
-                key=name_aside(here.key, call.inbox_id),
-                person_id=here.person_id,
-                is_direct=here.is_private,
-                room_id=here.room_id,
+                sessions.NewConversation(
+                    key=name_aside(here.key, call.inbox_id),
+                    kind="aside",
+                    agent=here.agent,
+                    person_id=here.person_id,
+                    is_direct=here.is_private,
+                    room_id=here.room_id,
+                ),
                 now=call.now,
             )
             source = sessions.find_open(connection, conversation_id=here.id)

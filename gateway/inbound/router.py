@@ -391,10 +391,14 @@ class InboundRouter:
             known = await self._database.write(
                 "conversations.ensure",
                 sessions.ensure_conversation,
-                key=room_conversation.key,
-                person_id=room_conversation.owner_id,
-                is_direct=room_conversation.is_direct,
-                room_id=room_conversation.room_id_of,
+                sessions.NewConversation(
+                    key=room_conversation.key,
+                    kind=room_conversation.kind,
+                    agent=room_conversation.agent,
+                    person_id=room_conversation.owner_id,
+                    is_direct=room_conversation.is_direct,
+                    room_id=room_conversation.room_id_of,
+                ),
                 now=now,
             )
             self._conversations[room_conversation.key] = known

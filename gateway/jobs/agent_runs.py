@@ -166,10 +166,13 @@ def _compose(
         person=person,
         conversation=sessions.ensure_conversation(
             connection,
-            key=name_job_conversation(job, room_id),
-            person_id=person.id,
-            is_direct=room_id is None,
-            room_id=room_id,
+            sessions.NewConversation(
+                key=name_job_conversation(job, room_id),
+                kind="job",
+                person_id=person.id,
+                is_direct=room_id is None,
+                room_id=room_id,
+            ),
             now=now,
         ),
         room_id=room_id,

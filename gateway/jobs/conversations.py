@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from agent_core.ids import PersonId, RoomId
+from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import rooms
@@ -22,14 +23,14 @@ def name_job_conversation(job: Job, room_id: RoomId | None) -> str:
     return private if room_id is None else f"{private}:{room_id}"
 
 
-def rename_conversation_key(key: str, *, old: PersonId, new: PersonId) -> str:
+def rename_conversation(conversation: Conversation, *, old: PersonId, new: PersonId) -> str:
     """Return a conversation's key after it moved to another person.
 
     The key ends in the person's id, see `gateway.conversation_keys`; the key of a job's
     conversation in a room ends in the room's. Some from before 2026-11-22 end in both.
     """
-    words = key.split(":")
-    if words[0] == "job" and words[2] == str(old):
+    key, words = conversation.key, conversation.key.split(":")
+    if conversation.kind == "job" and words[2] == str(old):
         return ":".join((*words[:2], str(new), *words[3:]))
     return f"{key.removesuffix(f':{old}')}:{new}"
 

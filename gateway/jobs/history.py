@@ -118,17 +118,11 @@ class JobHistory:
             )
         if found:
             return found
-        if room_id is None:
-            conversation_id = job_history.open_conversation(
-                connection, key=key, person_id=person.id, now=known.now
-            )
-            return conversation_id, None
         conversation = sessions.ensure_conversation(
             connection,
-            key=key,
-            person_id=person.id,
-            is_direct=False,
-            room_id=room_id,
+            sessions.NewConversation(
+                key=key, kind="job", person_id=person.id, is_direct=room_id is None, room_id=room_id
+            ),
             now=known.now,
         )
         return conversation.id, None

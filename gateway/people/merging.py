@@ -19,7 +19,7 @@ from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.people import Account, NewAccount, Person
 from agent_core.state.queues import curations, outbox, reviews, skill_tests, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway.jobs.conversations import rename_conversation_key
+from gateway.jobs.conversations import rename_conversation
 from gateway.outbound.questions import Answerer, Outcome, drop, make_secret
 from gateway.outbound.webhooks import events
 from gateway.outbound.webhooks.events import store_news
@@ -366,7 +366,7 @@ def _part(account: Account, mine: Sequence[Account]) -> UnlinkedAccount:
 
 
 def _rename(old: Person, new: Person) -> Rename:
-    return partial(rename_conversation_key, old=old.id, new=new.id)
+    return partial(rename_conversation, old=old.id, new=new.id)
 
 
 def _describe(error: OSError) -> str:

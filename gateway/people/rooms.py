@@ -15,7 +15,7 @@ from adapters.messages import InboundMessage, Presence
 from agent_core.ids import PersonId, RoomId
 from agent_core.localization import Text
 from agent_core.names import read_plain_name
-from agent_core.state.conversations.sessions import name_conversation, strip_all
+from agent_core.state.conversations.sessions import ConversationKind, name_conversation
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import presence, rooms
 from agent_core.state.people.people import Person
@@ -46,21 +46,25 @@ ChatKey = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoomConversation:
-    """A conversation's key and owner.
+    """The key, kind and owner of a conversation with the assistant or with a named agent.
 
-    `is_direct` marks the person's direct conversation. `room` is the room of the message, None
-    for a direct message. `is_off` asks for silence.
+    `base` is the assistant's key, beside which each agent has its own. `is_direct` marks the
+    person's direct conversation. `room` is the room of the message, None for a direct message.
+    `is_off` asks for silence.
     """
 
-    key: str
+    base: str
+    kind: ConversationKind
     owner_id: PersonId
     is_direct: bool
+    agent: str = ""
     room: Room | None = None
     is_off: bool = False
 
-    def of_agent(self, agent: str) -> "RoomConversation":
-        """Return the conversation of a named agent in the place of this one; "" changes nothing."""
-        return replace(self, key=name_conversation(agent, self.key)) if agent else self
+    @property
+    def key(self) -> str:
+        """The key of the conversation itself."""
+        return name_conversation(self.agent, self.base)
 
     @property
     def room_id_of(self) -> RoomId | None:
@@ -168,21 +172,23 @@ class Rooms:
         address = message.address
         if message.is_program:
             key = name_program(address, person)
-            return RoomConversation(key=key, owner_id=person.id, is_direct=True)
+            return RoomConversation(base=key, kind="program", owner_id=person.id, is_direct=True)
         if address.is_direct:
-            return _own(platform, address, person, None).of_agent(person.agent)
+            return replace(_own(platform, address, person, None), agent=person.agent)
         await self.record_presence(platform, address)
         room = await self.find(platform, message)
         mode = await self.effective_mode(room, address, person)
         if mode == "full":
             direct = Address(chat_id="", is_direct=True)
-            return _own(platform, direct, person, room).of_agent(person.agent)
+            return replace(_own(platform, direct, person, room), agent=person.agent)
         if mode == "room":
             key = name_shared(platform, address)
-            found = RoomConversation(key=key, owner_id=room.person_id, is_direct=False, room=room)
+            found = RoomConversation(
+                base=key, kind="room", owner_id=room.person_id, is_direct=False, room=room
+            )
         else:
             found = _own(platform, address, person, room, is_off=mode == "off")
-        return found.of_agent(room.agent)
+        return replace(found, agent=room.agent)
 
     async def is_current(self, pending: QueuedMessage) -> bool:
         """Return whether a waiting message still belongs to its conversation. Raises `StoreError`.
@@ -193,8 +199,7 @@ class Rooms:
             return True
         placed = await self.place(pending.platform, pending.message, pending.person)
         conversation = pending.conversation
-        keys = strip_all(placed.key), strip_all(conversation.key)
-        is_same = keys[0] == keys[1] and placed.owner_id == conversation.person_id
+        is_same = placed.base == conversation.base and placed.owner_id == conversation.person_id
         return is_same and not placed.is_off
 
     async def effective_mode(self, room: Room, address: Address, person: Person) -> Mode:
@@ -329,7 +334,8 @@ def _own(
     platform: str, address: Address, person: Person, room: Room | None, *, is_off: bool = False
 ) -> RoomConversation:
     return RoomConversation(
-        key=name_own(platform, address, person),
+        base=name_own(platform, address, person),
+        kind="direct" if address.is_direct else "room",
         owner_id=person.id,
         is_direct=address.is_direct,
         room=room,

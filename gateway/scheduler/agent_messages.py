@@ -10,7 +10,7 @@ from agent_core.agent.named.mail import AgentMail
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import InboxId
 from agent_core.state.conversations import delegated_turns, sessions, turns
-from agent_core.state.conversations.sessions import Conversation
+from agent_core.state.conversations.sessions import Conversation, ConversationKind
 from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs.jobs import Target
@@ -154,14 +154,20 @@ class AgentMessages:
             )
         base = sessions.name_direct(person.id) if message.is_private else message.base
         key = sessions.name_conversation(message.agent, base)
+        kind: ConversationKind = "direct" if message.is_private else "room"
         if message.kind == "task":
-            key = sessions.name_task(turn.id, message.call_id, message.number)
+            key = delegated_turns.name_task(turn.id, message.call_id, message.number)
+            kind = "task"
         return sessions.ensure_conversation(
             connection,
-            key=key,
-            person_id=person.id if message.is_private else message.owner_id,
-            is_direct=message.is_private and message.kind != "task",
-            room_id=message.room_id,
+            sessions.NewConversation(
+                key=key,
+                kind=kind,
+                agent=message.agent,
+                person_id=person.id if message.is_private else message.owner_id,
+                is_direct=message.is_private and message.kind != "task",
+                room_id=message.room_id,
+            ),
             now=self.now(),
         )
 

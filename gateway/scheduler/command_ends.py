@@ -109,7 +109,7 @@ class CommandEnds:
                 connection, conversation_id=process.conversation_id, person_id=person_id
             )
             # A job's conversation has no person who waits, and a side question is over.
-            if person is None or turn is None or not sessions.is_direct(conversation.key):
+            if person is None or turn is None or conversation.kind != "direct":
                 break
             target = Target(kind="place", platform=turn.platform, chat=turn.chat)
             chats = self.notifier.find_open(connection, person, [target], now)

@@ -4,7 +4,6 @@ from collections.abc import Collection
 
 from agent_core.agent.active_turn import ActiveTurn
 from agent_core.state.conversations import turns
-from agent_core.state.conversations.sessions import is_task
 from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import outbox
@@ -25,7 +24,7 @@ def place_of(turn: StoredTurn) -> Place:
 
 def is_hidden(active: ActiveTurn) -> bool:
     """Return whether nothing of a turn is shown while it runs: that of a job, or of a task."""
-    return active.job_turn is not None or is_task(active.conversation.key)
+    return active.job_turn is not None or active.conversation.kind == "task"
 
 
 def leave_room(

@@ -214,9 +214,12 @@ class ClientCalls:
             chat = find_direct_chat(connection, person, self.platforms)
             conversation = sessions.ensure_conversation(
                 connection,
-                key=f"client:{person.id}:{client.name}",
-                person_id=person.id,
-                is_direct=True,
+                sessions.NewConversation(
+                    key=f"client:{person.id}:{client.name}",
+                    kind="client",
+                    person_id=person.id,
+                    is_direct=True,
+                ),
                 now=now,
             )
             session = sessions.find_open(connection, conversation_id=conversation.id)

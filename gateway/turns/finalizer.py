@@ -13,7 +13,6 @@ from agent_core.agent.titles import enqueue_title
 from agent_core.events import ModelFault, TurnEnded
 from agent_core.schedule.quiet_times import is_quiet
 from agent_core.state.conversations import delegated_turns, files, sessions, turns
-from agent_core.state.conversations.sessions import is_task, name_direct
 from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs
@@ -22,7 +21,6 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import agent_messages, inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.chats import Place
-from gateway.conversation_keys import is_aside
 from gateway.jobs.outcomes import Outcomes
 from gateway.jobs.reports import Made
 from gateway.outbound.buttons import make_undo_buttons
@@ -143,7 +141,7 @@ class TurnFinalizer:
                 self.deps.agent.cache_session(active, session)
             if active.job_turn:
                 self.deps.outcomes.wakeup.set()
-            if is_task(active.conversation.key):
+            if active.conversation.kind == "task":
                 self.deps.mail_due.set()
             if self.deps.speech_due and active.person.spoken_answers != "off":
                 self.deps.speech_due.set()
@@ -223,7 +221,7 @@ class TurnFinalizer:
     def _report(self, connection: Connection, over: _Over, text: str) -> list[OutboxRow]:
         """Report a job's turn; a task's words go to the conversation that gave the task."""
         active = over.active
-        if active.job_turn is None or is_task(active.conversation.key):
+        if active.job_turn is None or active.conversation.kind == "task":
             return []
         text += note_interrupted(connection, active)
         result = _collect_result(connection, active, text)
@@ -350,10 +348,10 @@ def _find_place(connection: Connection, active: ActiveTurn) -> Place:
 
 def _end_beside(connection: Connection, active: ActiveTurn, now: int) -> None:
     """End the conversation of a side question or of a task, and notify whoever gave the task."""
-    key = active.conversation.key
-    if is_aside(key) or is_task(key):
-        sessions.end(connection, conversation_id=active.conversation.id, now=now)
-    if is_task(key):
+    conversation = active.conversation
+    if conversation.kind in ("aside", "task"):
+        sessions.end(connection, conversation_id=conversation.id, now=now)
+    if conversation.kind == "task":
         agent_messages.end_task(connection, turn_id=active.id, now=now)
 
 
@@ -365,5 +363,5 @@ def _collect_result(connection: Connection, active: ActiveTurn, text: str) -> Ma
 
 def _is_worth_a_review(active: ActiveTurn) -> bool:
     """Return whether a turn is the person's own, and they let the assistant learn from it."""
-    is_own = active.conversation.key == name_direct(active.person.id)
+    is_own = active.conversation.kind == "direct" and not active.conversation.agent
     return is_own and active.person.learning != "off"

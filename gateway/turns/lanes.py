@@ -11,13 +11,13 @@ from functools import partial
 from adapters.messages import InboundMessage
 from agent_core.errors import StoreError
 from agent_core.ids import ConversationId, InboxId, PersonId
-from agent_core.state.conversations.sessions import find_agent, is_task
+from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Database
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
 from gateway.chats import Place, name_chat, read_chat
-from gateway.conversation_keys import is_aside, is_of_pages
+from gateway.conversation_keys import is_of_pages
 from gateway.fairness import FairSemaphore, Workers
 from gateway.outbound.pending_answers import PendingAnswers
 from gateway.people.admission import API_PLATFORM
@@ -138,7 +138,7 @@ class Lanes:
             if handle.asker == person.id
             and handle.is_answered_in(platform, chat)
             and (conversation := handle.find_conversation())
-            and _is_beside(conversation.key)
+            and _is_beside(conversation)
         ]
         return any(stopped)
 
@@ -315,9 +315,9 @@ class Lanes:
             self._deps.on_stale(handle.inbox_ids())
 
 
-def _is_beside(key: str) -> bool:
-    """Return whether turns of this key run outside the conversation of a chat."""
-    return is_aside(key) or is_task(key) or find_agent(key) != ""
+def _is_beside(conversation: Conversation) -> bool:
+    """Return whether turns of a conversation run outside the one that a chat shows."""
+    return conversation.kind in ("aside", "task") or conversation.agent != ""
 
 
 def _person_of(job: Job) -> PersonId:

@@ -35,6 +35,6 @@ def pending(message: InboundMessage, *numbers: int) -> QueuedMessage:
         message=message,
         person=ANA,
         conversation=Conversation(
-            id=ConversationId(1), key="direct:1", person_id=PersonId(1), scope="p1"
+            id=ConversationId(1), key="direct:1", kind="direct", person_id=PersonId(1), scope="p1"
         ),
     )

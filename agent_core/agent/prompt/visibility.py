@@ -11,7 +11,7 @@ from agent_core.memory.files import fit
 from agent_core.memory.shared import SharedList, SharedMemory
 from agent_core.memory.store import Snapshot, Stamp
 from agent_core.state.conversations.messages import PRIVATE
-from agent_core.state.conversations.sessions import Conversation, is_task
+from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Database
 from agent_core.state.lifecycle.redact import FORGOTTEN
 from agent_core.state.memory import shares
@@ -65,7 +65,7 @@ class PromptContext:
     @property
     def tool_owner(self) -> MemoryOwner | None:
         """The owner of the memory and the workspace that tools get; in a task, it is the person."""
-        if is_task(self.conversation.key):
+        if self.conversation.kind == "task":
             return MemoryOwner(person_id=self.person.id, slug=self.person.slug)
         return self.memory_owner
 

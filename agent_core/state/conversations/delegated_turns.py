@@ -2,9 +2,11 @@
 
 from agent_core.ids import CallId, PersonId, TurnId
 from agent_core.state.conversations import sessions, turns
-from agent_core.state.conversations.sessions import HELPERS, TASKS, Conversation
+from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection
+
+_HELPER = "helper:"
 
 
 def name_helper(turn_id: TurnId, call_id: CallId, number: int, agent: str = "") -> str:
@@ -12,12 +14,18 @@ def name_helper(turn_id: TurnId, call_id: CallId, number: int, agent: str = "") 
 
     `agent` is the named agent that works on it, "" for a helper without a name.
     """
-    return f"{HELPERS}{turn_id}:{number}{f'/{agent}' if agent else ''}:{call_id}"
+    return f"{_HELPER}{turn_id}:{number}{f'/{agent}' if agent else ''}:{call_id}"
 
 
-def read_parent(key: str) -> TurnId | None:
+def name_task(turn_id: TurnId, call_id: CallId, number: int) -> str:
+    """Return the key of the conversation of a helper that works in the background."""
+    return f"task:{turn_id}:{number}:{call_id}"
+
+
+def read_parent(conversation: Conversation) -> TurnId | None:
     """Return the turn that started the helper of this conversation; None if no helper has it."""
-    return TurnId(int(key.split(":", 2)[1])) if key.startswith((HELPERS, TASKS)) else None
+    key = conversation.key
+    return TurnId(int(key.split(":", 2)[1])) if conversation.is_helper else None
 
 
 def find(
@@ -51,8 +59,8 @@ def stop_all(connection: Connection, *, turn_id: TurnId, now: int) -> None:
         f" model = {turns.LATEST_MODEL} WHERE state = 'running' AND conversation_id IN"
         " (SELECT id FROM conversations WHERE key >= :first AND key < :last) RETURNING id",
         {
-            "first": f"{HELPERS}{turn_id}:",
-            "last": f"{HELPERS}{turn_id};",
+            "first": f"{_HELPER}{turn_id}:",
+            "last": f"{_HELPER}{turn_id};",
             "now": now,
         },
     ).fetchall()

@@ -5,13 +5,12 @@ its conversation holds the agent's name and the other conversation's key. Both c
 to the same person or room.
 """
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
 
 from agent_core.errors import StoreDamaged
 from agent_core.ids import (
     AccountId,
-    CallId,
     ConversationId,
     MessageId,
     PersonId,
@@ -39,23 +38,31 @@ class Session:
     plan: Plan = ()
 
 
-HELPERS, TASKS = "helper:", "task:"
-"""The prefixes of the keys of helpers' conversations; see `delegated_turns`."""
-_AGENT, _ASIDE = "agent", "aside"
+ConversationKind = Literal[
+    "direct", "room", "program", "fork", "client", "job", "aside", "helper", "task", "erased"
+]
+"""The reason for a conversation: a person's talk with the assistant (`direct`), a chat of several
+people, a program or page, a fork of another conversation, calls of an MCP client, a job's runs, or
+a side question. A `helper` works within a call, a `task` in the background; see `delegated_turns`.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
     """A conversation. `scope` is the search token of everything that its searches may find.
 
-    `person_id` owns the transcript: a person, or a room with one conversation for all. `room_id` is
-    its room, None for a direct chat.
+    `key` is its unique name. `agent` is the named agent that answers or works in it, "" for the
+    assistant itself; a side question belongs to the agent that it was put to. `person_id` owns the
+    transcript: a person, or a room with one conversation for all. `room_id` is its room, None for a
+    direct chat.
     """
 
     id: ConversationId
     key: str
+    kind: ConversationKind
     person_id: PersonId
     scope: str
+    agent: str = ""
     room_id: RoomId | None = None
     removed_at: int | None = None
     """When its person removed the conversation, in milliseconds; a removed one can be restored."""
@@ -68,23 +75,41 @@ class Conversation:
     @property
     def is_helper(self) -> bool:
         """True for the conversation of one helper; nobody reads or searches it."""
-        return self.key.startswith((HELPERS, TASKS))
+        return self.kind in ("helper", "task")
 
     @property
     def is_searchable(self) -> bool:
         """True if a search by its person finds its messages."""
         return not self.is_helper and self.removed_at is None
 
+    @property
+    def base(self) -> str:
+        """The key beside which the conversations of agents and of side questions stand."""
+        key = self.key.split(":", 2)[2] if self.kind == "aside" else self.key
+        return key.removeprefix(name_conversation(self.agent, ""))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewConversation:
+    """A conversation to make; see `Conversation`. A direct one is private to its person."""
+
+    key: str
+    kind: ConversationKind
+    person_id: PersonId
+    is_direct: bool
+    agent: str = ""
+    room_id: RoomId | None = None
+
 
 END = MessageId(2**63 - 1)
 """The position after every message."""
 _SESSION = "id, prompt_hash, title, started_at, last_at, plan"
-_CONVERSATION = "id, key, person_id, scope, room_id, removed_at"
+_CONVERSATION = "id, key, kind, agent, person_id, scope, room_id, removed_at"
 
 
 def name_conversation(agent: str, key: str) -> str:
     """Return the key of an agent's conversation beside another one; "" is the assistant itself."""
-    return f"{_AGENT}:{agent}:{key}" if agent else key
+    return f"agent:{agent}:{key}" if agent else key
 
 
 def name_direct(person_id: PersonId) -> str:
@@ -92,79 +117,35 @@ def name_direct(person_id: PersonId) -> str:
     return f"direct:{person_id}"
 
 
-def is_direct(key: str) -> bool:
-    """Return whether a key is that of a person's direct conversation, with any agent."""
-    return strip_agent(key).startswith("direct:")
-
-
-def name_task(turn_id: TurnId, call_id: CallId, number: int) -> str:
-    """Return the key of the conversation of a helper that works in the background."""
-    return f"{TASKS}{turn_id}:{number}:{call_id}"
-
-
-def is_task(key: str) -> bool:
-    """Return whether a key is that of a helper that works in the background."""
-    return key.startswith(TASKS)
-
-
-def find_agent(key: str) -> str:
-    """Return the agent whose conversation a key names; "" for the assistant itself.
-
-    A side question belongs to the agent that it was put to. The key of a helper names the agent
-    that works; see `delegated_turns.name_helper`.
-    """
-    kind, _, rest = key.partition(":")
-    if kind == _AGENT:
-        return rest.partition(":")[0]
-    if kind == _ASIDE:
-        return find_agent(rest.partition(":")[2])
-    if key.startswith(HELPERS):
-        return key.split(":", 3)[2].partition("/")[2]
-    return ""
-
-
-def strip_agent(key: str) -> str:
-    """Return the key beside which an agent's conversation stands; any other key unchanged."""
-    return key.split(":", 2)[2] if key.startswith(f"{_AGENT}:") else key
-
-
-def strip_all(key: str) -> str:
-    """Return the key without the agent's name and without the prefix of a side question."""
-    kind, _, rest = key.partition(":")
-    return strip_agent(rest.partition(":")[2] if kind == _ASIDE else key)
-
-
-def ensure_conversation(
-    connection: Connection,
-    *,
-    key: str,
-    person_id: PersonId,
-    is_direct: bool,
-    now: int,
-    room_id: RoomId | None = None,
-) -> Conversation:
+def ensure_conversation(connection: Connection, new: NewConversation, *, now: int) -> Conversation:
     """Return the conversation of this key; create it if needed.
 
     A direct conversation may find everything of its person, a room only its own messages.
     """
-    found = find_conversation(connection, key=key, person_id=person_id)
-    if found and found.room_id == room_id:
+    found = find_conversation(connection, key=new.key, person_id=new.person_id)
+    if found and found.room_id == new.room_id:
         return found
     if found:
-        return _move_into_room(connection, found, room_id)
+        return _move_into_room(connection, found, new.room_id)
     row = connection.execute(
-        "INSERT INTO conversations (key, person_id, room_id, scope, created_at)"
-        " VALUES (:key, :person_id, :room_id, '', :now) RETURNING id",
-        {"key": key, "person_id": person_id, "room_id": room_id, "now": now},
+        "INSERT INTO conversations (key, kind, agent, person_id, room_id, scope, created_at)"
+        " VALUES (:key, :kind, :agent, :person_id, :room_id, '', :now) RETURNING id",
+        asdict(new) | {"now": now},
     ).fetchone()
     conversation_id = ConversationId(row[0])
-    scope = f"p{person_id}" if is_direct else f"c{conversation_id}"
+    scope = f"p{new.person_id}" if new.is_direct else f"c{conversation_id}"
     connection.execute(
         "UPDATE conversations SET scope = :scope WHERE id = :id",
         {"scope": scope, "id": conversation_id},
     )
     return Conversation(
-        id=conversation_id, key=key, person_id=person_id, scope=scope, room_id=room_id
+        id=conversation_id,
+        key=new.key,
+        kind=new.kind,
+        agent=new.agent,
+        person_id=new.person_id,
+        scope=scope,
+        room_id=new.room_id,
     )
 
 

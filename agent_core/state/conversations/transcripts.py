@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent_core.ids import ConversationId, MessageId, PersonId, SessionId, TurnId
-from agent_core.state.conversations.sessions import HELPERS, TASKS, is_direct
+from agent_core.state.conversations.sessions import ConversationKind
 from agent_core.state.engine.connection import read_all, read_one
 from agent_core.state.engine.database import Connection
 
@@ -18,9 +18,8 @@ class ListedConversation:
     """A conversation with the title of its newest session; times are milliseconds UTC."""
 
     id: ConversationId
-    key: str
+    kind: ConversationKind
     title: str
-    is_direct: bool
     is_private: bool
     created_at: int
     last_at: int | None
@@ -122,11 +121,11 @@ def list_conversations(
     `is_removed`.
     """
     rows = connection.execute(
-        "SELECT conversations.id, key, COALESCE(title, ''), created_at, last_at,"
+        "SELECT conversations.id, kind, COALESCE(title, ''), created_at, last_at,"
         " scope = 'p' || :person_id, removed_at FROM conversations"
         " LEFT JOIN sessions ON sessions.id = (SELECT MAX(id) FROM sessions"
         " WHERE conversation_id = conversations.id) WHERE person_id = :person_id"
-        " AND conversations.id < :before AND key NOT GLOB :helpers AND key NOT GLOB :tasks"
+        " AND conversations.id < :before AND kind NOT IN ('helper', 'task')"
         " AND (removed_at IS NOT NULL) = :is_removed"
         " ORDER BY conversations.id DESC LIMIT :limit",
         {
@@ -134,16 +133,13 @@ def list_conversations(
             "before": before,
             "limit": limit,
             "is_removed": is_removed,
-            "helpers": f"{HELPERS}*",
-            "tasks": f"{TASKS}*",
         },
     ).fetchall()
     return [
         ListedConversation(
             id=ConversationId(row[0]),
-            key=row[1],
+            kind=row[1],
             title=row[2],
-            is_direct=is_direct(row[1]),
             is_private=bool(row[5]),
             created_at=row[3],
             last_at=row[4],

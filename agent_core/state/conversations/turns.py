@@ -152,8 +152,8 @@ def list_running(connection: Connection) -> list[StoredTurn]:
     Turns of helpers are left out: the turn that started a helper continues it.
     """
     rows = connection.execute(
-        f"SELECT {_TURN} FROM turns WHERE state = 'running' AND conversation_id NOT IN"
-        " (SELECT id FROM conversations WHERE key >= 'helper:' AND key < 'helper;') ORDER BY id"
+        f"SELECT {_TURN} FROM turns WHERE state = 'running' AND (SELECT kind FROM conversations"
+        " WHERE conversations.id = turns.conversation_id) <> 'helper' ORDER BY id"
     )
     return read_all(StoredTurn, rows)
 

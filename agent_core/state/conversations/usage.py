@@ -4,7 +4,6 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from agent_core.ids import JobId, PersonId, TurnId
-from agent_core.state.conversations.sessions import HELPERS
 from agent_core.state.engine.connection import list_fields, read_all
 from agent_core.state.engine.database import Connection
 
@@ -279,19 +278,13 @@ def sum_of_job(
         " JOIN turns ON turns.run_id = job_runs.id WHERE job_runs.job_id = :job_id"
         " AND (turns.ended_at IS NULL OR turns.ended_at >= :since)"
         " UNION SELECT turns.id FROM work JOIN conversations"
-        " ON conversations.key >= :helpers || work.turn_id || ':'"
-        " AND conversations.key < :helpers || work.turn_id || ';'"
+        " ON conversations.key >= 'helper:' || work.turn_id || ':'"
+        " AND conversations.key < 'helper:' || work.turn_id || ';'"
         " JOIN turns ON turns.conversation_id = conversations.id)"
         " SELECT COALESCE(SUM(usage.micro_dollars), 0) FROM work"
         " JOIN usage ON usage.turn_id = work.turn_id"
         " WHERE usage.person_id = :person_id AND usage.created_at >= :since"
         " AND usage.created_at < :until",
-        {
-            "job_id": job_id,
-            "person_id": person_id,
-            "since": since,
-            "until": until,
-            "helpers": HELPERS,
-        },
+        {"job_id": job_id, "person_id": person_id, "since": since, "until": until},
     ).fetchone()
     return int(row[0])

@@ -87,18 +87,6 @@ def find_conversation(
     return ConversationId(row[0]), None if row[1] is None else SessionId(row[1])
 
 
-def open_conversation(
-    connection: Connection, *, key: str, person_id: PersonId, now: int
-) -> ConversationId:
-    """Create a private conversation of a person, unless one with this key exists."""
-    cursor = connection.execute(
-        "INSERT INTO conversations (key, person_id, scope, created_at)"
-        " VALUES (:key, :person_id, 'p' || :person_id, :now)",
-        {"key": key, "person_id": person_id, "now": now},
-    )
-    return ConversationId(cursor.lastrowid or 0)
-
-
 def open_session(
     connection: Connection,
     *,

@@ -63,7 +63,8 @@ def erase_identity(connection: Connection, *, person_ids: Sequence[PersonId]) ->
 def erase_conversations(connection: Connection, *, subject: DataSubject) -> None:
     """Erase the places, titles and prompts of their conversations and turns."""
     connection.execute(
-        "UPDATE conversations SET key = 'erased:' || id, room_id = NULL, created_at = 0"
+        "UPDATE conversations SET key = 'erased:' || id, kind = 'erased', agent = '',"
+        " room_id = NULL, created_at = 0"
         f" WHERE person_id IN {_PEOPLE}",
         subject.values,
     )

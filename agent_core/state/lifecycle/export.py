@@ -126,8 +126,8 @@ def walk_sessions(connection: Connection, *, subject: DataSubject) -> Iterator[R
     yield from _rows(
         connection,
         "SELECT sessions.id, sessions.title, sessions.plan, sessions.started_at, sessions.last_at,"
-        " sessions.ended_at, COALESCE(rooms.title, '') AS room, conversations.key LIKE 'direct:%'"
-        " OR conversations.key LIKE 'agent:%:direct:%' AS is_direct FROM conversations"
+        " sessions.ended_at, COALESCE(rooms.title, '') AS room,"
+        " conversations.kind = 'direct' AS is_direct FROM conversations"
         " JOIN sessions ON sessions.conversation_id = conversations.id"
         " LEFT JOIN rooms ON rooms.id = conversations.room_id"
         f" WHERE conversations.id IN {_CONVERSATIONS} ORDER BY sessions.id",

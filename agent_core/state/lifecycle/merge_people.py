@@ -17,7 +17,7 @@ from agent_core.state.memory import archive
 from agent_core.state.people import browser_logins, learning, mcp_accounts, reading_consents
 from agent_core.state.search import search
 
-Rename = Callable[[str], str]
+Rename = Callable[[Conversation], str]
 """Maps the key of a conversation to its key for the other person."""
 
 
@@ -75,7 +75,7 @@ def _move_conversation(
     connection: Connection, conversation: Conversation, kept: PersonId, rename: Rename
 ) -> int:
     """Append a conversation to the kept person's conversation of the same place, or rename it."""
-    key = rename(conversation.key)
+    key = rename(conversation)
     home = sessions.find_conversation(connection, key=key, person_id=kept)
     begun = list_sessions(connection, conversation_id=conversation.id)
     if home is None:

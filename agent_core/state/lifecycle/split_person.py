@@ -59,11 +59,15 @@ def split(
     for conversation, session_ids in begun:
         home = sessions.ensure_conversation(
             connection,
-            key=rename(conversation.key),
-            person_id=into,
-            is_direct=conversation.is_private,
+            sessions.NewConversation(
+                key=rename(conversation),
+                kind=conversation.kind,
+                agent=conversation.agent,
+                person_id=into,
+                is_direct=conversation.is_private,
+                room_id=conversation.room_id,
+            ),
             now=now,
-            room_id=conversation.room_id,
         )
         mark(connection, home, removed_at=conversation.removed_at)
         move_turns(connection, session_ids=session_ids, out_of=conversation, to=home)

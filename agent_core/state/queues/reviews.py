@@ -22,7 +22,8 @@ _DIGITS = 19
 """Digits of a turn in a key, so that keys sort like turns."""
 _OWN = (
     " JOIN conversations ON conversations.id = turns.conversation_id"
-    " AND conversations.person_id = :person_id AND conversations.key GLOB 'direct:*'"
+    " AND conversations.person_id = :person_id AND conversations.kind = 'direct'"
+    " AND conversations.agent = ''"
 )
 """Restricts turns to a person's own direct conversation; conversations of jobs, helpers and named
 agents are left out.

@@ -205,8 +205,8 @@ def list_latest(connection: Connection, *, field: SearchFilter, limit: int) -> l
         "SELECT sessions.id FROM conversations"
         " JOIN sessions ON sessions.conversation_id = conversations.id"
         " WHERE conversations.person_id = :person_id"
-        " AND (:scope = 'p' || :person_id AND conversations.key NOT LIKE 'helper:%'"
-        " AND conversations.key NOT LIKE 'task:%' OR :scope = 'c' || conversations.id)"
+        " AND (:scope = 'p' || :person_id AND conversations.kind NOT IN ('helper', 'task')"
+        " OR :scope = 'c' || conversations.id)"
         " AND conversations.removed_at IS NULL"
         " AND sessions.last_at >= :since AND sessions.started_at <= :until"
         " ORDER BY sessions.last_at DESC, sessions.id DESC LIMIT :limit",

@@ -176,7 +176,7 @@ def _list_known(
         )
         told |= found[0]
         read |= found[1]
-        parent_id = delegated_turns.read_parent(conversation.key)
+        parent_id = delegated_turns.read_parent(conversation)
         parent = turns.find(connection, turn_id=parent_id) if parent_id else None
         if parent is None:
             return told, read, asked.id

@@ -3,11 +3,9 @@
 A person can remove a fork and restore it.
 """
 
-import re
-
 from agent_core.ids import ConversationId, MessageId, PersonId
 from agent_core.state.conversations import past_sessions, sessions, transcripts
-from agent_core.state.conversations.sessions import Conversation, find_agent
+from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import removed_conversations
 from agent_core.state.people.people import Person
@@ -18,19 +16,10 @@ from gateway.interfaces.api.requests import Question
 from gateway.texts import turns as texts
 from gateway.turns.client_calls import Client
 
-_FORK = re.compile(rf"program:\d+/{CONSOLE}/fork-", re.ASCII)
-
-
-def is_fork(key: str) -> bool:
-    """Return whether a key belongs to a forked conversation, even after accounts were merged."""
-    return _FORK.match(key) is not None
-
 
 def can_fork(conversation: Conversation) -> bool:
     """Return whether a conversation is private, searchable and with the main assistant."""
-    return (
-        conversation.is_private and conversation.is_searchable and not find_agent(conversation.key)
-    )
+    return conversation.is_private and conversation.is_searchable and not conversation.agent
 
 
 async def fork(
@@ -59,9 +48,12 @@ async def fork(
             raise Declined(texts.STILL_ANSWERING())
         made = sessions.ensure_conversation(
             connection,
-            key=_name(person, f"fork-{message_id}-{key}"),
-            person_id=person.id,
-            is_direct=True,
+            sessions.NewConversation(
+                key=_name(person, f"fork-{message_id}-{key}"),
+                kind="fork",
+                person_id=person.id,
+                is_direct=True,
+            ),
             now=now,
         )
         if sessions.find_open(connection, conversation_id=made.id) is None:
@@ -93,7 +85,7 @@ async def set_removed(
         found = _find(connection, person_id, conversation_id)
         if found is None:
             return False
-        if not is_fork(found.key):
+        if found.kind != "fork":
             raise Declined(texts.NO_FORK())
         if (found.removed_at is not None) == is_removed:
             return True

@@ -79,7 +79,7 @@ async def show(look: Look) -> Fields:
             ),
             "can_fork": forks.can_fork(found),
             "can_write": _find_name(found) is not None and found.removed_at is None,
-            "can_remove": forks.is_fork(found.key),
+            "can_remove": found.kind == "fork",
             "is_removed": found.removed_at is not None,
             "key": token_urlsafe(16),
         }

@@ -26,15 +26,25 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
     def work(connection: Connection) -> Bench:
         ann = people.insert(connection, slug="ann", name="Ann", role="owner", now=0)
         dialogue = sessions.ensure_conversation(
-            connection, key="direct:1", person_id=ann.id, is_direct=True, now=0
+            connection,
+            sessions.NewConversation(
+                key="direct:1", kind="direct", person_id=ann.id, is_direct=True
+            ),
+            now=0,
         )
         den = rooms.insert(
             connection, platform="telegram", chat_id="9", title="Den", slug="den", now=0
         )
-        place = {"is_direct": False, "now": 0, "room_id": den.id}
-        room = sessions.ensure_conversation(connection, key="room:1", person_id=ann.id, **place)
+        place = {"kind": "room", "is_direct": False, "room_id": den.id}
+        room = sessions.ensure_conversation(
+            connection,
+            sessions.NewConversation(key="room:1", person_id=ann.id, **place),
+            now=0,
+        )
         shared = sessions.ensure_conversation(
-            connection, key="room:all", person_id=den.person_id, **place
+            connection,
+            sessions.NewConversation(key="room:all", person_id=den.person_id, **place),
+            now=0,
         )
         return Bench(
             home=tmp_path,

@@ -81,7 +81,7 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
 
     def begin(connection: Connection) -> tuple[Person, Dialogue, TurnId]:
         person = people.insert(connection, slug="ann", name="Ann", role="owner", now=0)
-        dialogue = add_dialogue(connection, person, key="job:1:1")
+        dialogue = add_dialogue(connection, person, key="job:1:1", kind="job")
         return person, dialogue, TurnId(add_turn(connection, dialogue, now=NOW))
 
     person, dialogue, turn = await database.write("begin", begin)

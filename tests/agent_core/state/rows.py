@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from agent_core.ids import PromptHash, SessionId, TurnId
 from agent_core.state.conversations import sessions, turns
 from agent_core.state.conversations.messages import TranscriptPlace
-from agent_core.state.conversations.sessions import Conversation
+from agent_core.state.conversations.sessions import Conversation, ConversationKind
 from agent_core.state.conversations.turns import TurnRequest
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
@@ -38,13 +38,21 @@ def add_person(connection: Connection, slug: str = "ann") -> Person:
 
 
 def add_dialogue(
-    connection: Connection, person: Person, *, key: str = "", room: bool = False
+    connection: Connection,
+    person: Person,
+    *,
+    key: str = "",
+    kind: ConversationKind = "direct",
+    room: bool = False,
 ) -> Dialogue:
     conversation = sessions.ensure_conversation(
         connection,
-        key=key or f"telegram:{person.slug}",
-        person_id=person.id,
-        is_direct=not room,
+        sessions.NewConversation(
+            key=key or f"telegram:{person.slug}",
+            kind="room" if room else kind,
+            person_id=person.id,
+            is_direct=not room,
+        ),
         now=0,
     )
     session_id = sessions.insert(connection, conversation_id=conversation.id, now=0)

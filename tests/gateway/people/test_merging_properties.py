@@ -79,7 +79,14 @@ class Deployment:
         person, is_direct = self.person(account), self.chance.random() < 0.6
         key = f"direct:{person.id}" if is_direct else f"room:p:1::{person.id}"
         dialogue = sessions.ensure_conversation(
-            self.connection, key=key, person_id=person.id, is_direct=is_direct, now=self.now
+            self.connection,
+            sessions.NewConversation(
+                key=key,
+                kind="direct" if is_direct else "room",
+                person_id=person.id,
+                is_direct=is_direct,
+            ),
+            now=self.now,
         )
         if self.chance.random() < 0.3:
             sessions.end(self.connection, conversation_id=dialogue.id, now=self.now)

@@ -91,7 +91,10 @@ async def test_a_direct_message_belongs_to_its_person_and_to_no_room(
 ) -> None:
     dialogue = await deployment.place(address=DIRECT)
     assert dialogue == RoomConversation(
-        key=f"direct:{deployment.ann.id}", owner_id=deployment.ann.id, is_direct=True
+        base=f"direct:{deployment.ann.id}",
+        kind="direct",
+        owner_id=deployment.ann.id,
+        is_direct=True,
     )
     assert dialogue.room_id_of is None
 

@@ -87,7 +87,7 @@ async def test_a_stream_ends_with_its_person_and_the_next_follows_the_merged_one
     await setup.served.gateway.database.write(
         "test",
         lambda c: merge_people.merge(
-            c, kept=olga.id, absorbed=zebrana.id, rename=lambda key: key, now=1
+            c, kept=olga.id, absorbed=zebrana.id, rename=lambda one: one.key, now=1
         ),
     )
     async with asyncio.timeout(PATIENCE):

@@ -433,7 +433,7 @@ async def test_linking_and_unlinking_an_account_end_the_logins_of_both_people(
             connection,
             kept=olga.id,
             absorbed=zebrana.id,
-            rename=lambda key: f"again {key}",
+            rename=lambda one: f"again {one.key}",
             now=now,
         )
 
@@ -441,7 +441,7 @@ async def test_linking_and_unlinking_an_account_end_the_logins_of_both_people(
         account = people.find_account(connection, platform="fake", user_id=ZEBRANA)
         assert account is not None
         split_person.split(
-            connection, account, into=zebrana.id, rename=lambda key: f"again {key}", now=now
+            connection, account, into=zebrana.id, rename=lambda one: f"again {one.key}", now=now
         )
 
     async with browse_as(setup.served, setup.chat, ZEBRANA) as session:

@@ -58,7 +58,7 @@ async def test_older_pages_hold_every_message_once(setup: Setup) -> None:
             for one in transcripts.list_conversations(
                 connection, person_id=zebrana.id, before=2**62, limit=9
             )
-            if one.is_direct
+            if one.kind == "direct"
         ]
         before, found = 2**62, list[int]()
         while page := transcripts.list_messages(
@@ -131,7 +131,7 @@ async def test_a_conversation_is_forked_from_a_message_and_goes_on_apart(setup: 
             for one in transcripts.list_conversations(
                 c, person_id=zebrana.id, before=2**62, limit=99
             )
-            if one.is_direct
+            if one.kind == "direct"
         ]
     )
     async with browse_as(setup.served, setup.chat, OLGA) as other:

@@ -97,7 +97,9 @@ def make(
 def ask(connection: Connection, person_id: PersonId) -> tuple[StoredTurn, ConversationId]:
     """Store a turn in a direct conversation."""
     dialogue = sessions.ensure_conversation(
-        connection, key="talk", person_id=person_id, is_direct=True, now=NOW
+        connection,
+        sessions.NewConversation(key="talk", kind="direct", person_id=person_id, is_direct=True),
+        now=NOW,
     )
     session = sessions.find_open(connection, conversation_id=dialogue.id)
     session_id = (

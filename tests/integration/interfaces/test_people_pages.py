@@ -123,11 +123,14 @@ def write(connection: Connection, room: Room, person_id: PersonId, at: int) -> N
     """Record a turn of a person in their conversation of a room."""
     conversation = sessions.ensure_conversation(
         connection,
-        key=f"room:{room.id}:{person_id}",
-        person_id=person_id,
-        is_direct=False,
+        sessions.NewConversation(
+            key=f"room:{room.id}:{person_id}",
+            kind="room",
+            person_id=person_id,
+            is_direct=False,
+            room_id=room.id,
+        ),
         now=at,
-        room_id=room.id,
     )
     person = people.find(connection, person_id=person_id)
     assert person is not None

@@ -1,17 +1,19 @@
 """Conversations of jobs stay the same when people are linked or unlinked."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from agent_core.ids import PersonId
+from agent_core.ids import ConversationId, PersonId
 from agent_core.schedule import job_editor
 from agent_core.schedule.job_editor import JobOwner, JobRequest, JobRules
 from agent_core.schedule.triggers import read_cron
+from agent_core.state.conversations.sessions import Conversation, ConversationKind
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs.jobs import Job, Target
 from agent_core.state.people import rooms
-from gateway.jobs.conversations import rename_conversation_key
+from gateway.jobs.conversations import rename_conversation
 from tests.fakes.model import FakeModel, say
 from tests.integration.accounts import ChatAccount
 from tests.integration.clock import Clock
@@ -89,16 +91,21 @@ async def test_a_rooms_job_keeps_its_conversation_through_linking(
 
 
 @pytest.mark.parametrize(
-    ("key", "renamed"),
+    ("kind", "key", "renamed"),
     [
-        ("direct:2", "direct:3"),
-        ("room:slack:C2:2:2", "room:slack:C2:2:3"),
-        ("job:5:2", "job:5:3"),
-        ("job:2:2:2", "job:2:3:2"),
-        ("job:5:2:7", "job:5:3:7"),
-        ("job:5:1:7:2", "job:5:1:7:3"),
+        ("direct", "direct:2", "direct:3"),
+        ("room", "room:slack:C2:2:2", "room:slack:C2:2:3"),
+        ("job", "job:5:2", "job:5:3"),
+        ("job", "job:2:2:2", "job:2:3:2"),
+        ("job", "job:5:2:7", "job:5:3:7"),
+        ("job", "job:5:1:7:2", "job:5:1:7:3"),
     ],
 )
-def test_a_moved_conversation_gets_its_new_persons_key(key: str, renamed: str) -> None:
-    assert rename_conversation_key(key, old=PersonId(2), new=PersonId(3)) == renamed
-    assert rename_conversation_key(renamed, old=PersonId(3), new=PersonId(2)) == key
+def test_a_moved_conversation_gets_its_new_persons_key(
+    kind: ConversationKind, key: str, renamed: str
+) -> None:
+    old, new = PersonId(2), PersonId(3)
+    before = Conversation(id=ConversationId(1), key=key, kind=kind, person_id=old, scope="p2")
+    assert rename_conversation(before, old=old, new=new) == renamed
+    after = replace(before, key=renamed, person_id=new)
+    assert rename_conversation(after, old=new, new=old) == key

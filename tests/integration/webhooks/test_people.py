@@ -56,7 +56,7 @@ def test_a_merge_stores_what_is_new_and_tells_nothing_old(connection: sqlite3.Co
     add_turn(connection, add_dialogue(connection, ann))
     for person in (ann, ben):
         store_news(connection, person.id, 5)
-    merge_people.merge(connection, kept=ben.id, absorbed=ann.id, rename=lambda key: key, now=6)
+    merge_people.merge(connection, kept=ben.id, absorbed=ann.id, rename=lambda one: one.key, now=6)
     restart(connection, ben.id)
     kept = webhooks.list_of(connection, person_id=ben.id)
     assert [one.id for one in kept] == [one.id for one in hooks]
@@ -98,7 +98,7 @@ def test_unlinking_an_account_pauses_them_and_keeps_tokens_of_the_command_line(
     new = NewAccount(platform="p", user_id="u", display_name="A", admitted_by="code")
     people.attach_account(connection, new, person_id=ann.id, now=1)
     (account,) = people.list_accounts(connection, person_id=ann.id)
-    split_person.split(connection, account, into=other.id, rename=lambda key: key, now=2)
+    split_person.split(connection, account, into=other.id, rename=lambda one: one.key, now=2)
     (paused,) = webhooks.list_of(connection, person_id=ann.id)
     assert (paused.state, paused.reason[:23]) == ("paused", "an account was unlinked")
     assert webhooks.list_active(connection) == []

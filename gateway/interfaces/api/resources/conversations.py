@@ -118,7 +118,12 @@ def add_forks(router: APIRouter, gateway: Gateway) -> None:
 
 
 def _show(one: ListedConversation) -> models.ConversationModel:
-    return show(models.ConversationModel, one, is_fork=forks.is_fork(one.key))
+    return show(
+        models.ConversationModel,
+        one,
+        is_direct=one.kind == "direct",
+        is_fork=one.kind == "fork",
+    )
 
 
 def _read_messages(

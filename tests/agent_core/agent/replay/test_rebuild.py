@@ -17,7 +17,7 @@ from agent_core.state.conversations.usage import ModelCall
 from agent_core.transcript import ImagePart, Message, TextPart, user_message
 
 PROMPT = freeze("Be brief.", ())
-TALK = Conversation(id=ConversationId(1), key="k", person_id=PersonId(1), scope="p1")
+TALK = Conversation(id=ConversationId(1), key="k", kind="direct", person_id=PersonId(1), scope="p1")
 PICTURE = ImagePart(file_key="k1", media_type="image/png", size=3)
 TURN = StoredTurn(
     id=TurnId(2),

@@ -54,7 +54,14 @@ class Archive:
             sessions.insert_prompt(connection, prompt_hash=PROMPT, system="", tools="[]", now=0)
             key = room or f"{platform}:{person.slug}"
             return sessions.ensure_conversation(
-                connection, key=key, person_id=person.id, is_direct=not room, now=0
+                connection,
+                sessions.NewConversation(
+                    key=key,
+                    kind="room" if room else "direct",
+                    person_id=person.id,
+                    is_direct=not room,
+                ),
+                now=0,
             )
 
         conversation = await self.database.write("open", work)

@@ -45,11 +45,14 @@ async def share(archive: Archive, name: str, asker: Person) -> Dialogue:
         )
         return sessions.ensure_conversation(
             connection,
-            key=f"room:telegram:{name}::all",
-            person_id=room.person_id,
-            is_direct=False,
+            sessions.NewConversation(
+                key=f"room:telegram:{name}::all",
+                kind="room",
+                person_id=room.person_id,
+                is_direct=False,
+                room_id=room.id,
+            ),
             now=0,
-            room_id=room.id,
         )
 
     conversation = await archive.database.write("share", work)

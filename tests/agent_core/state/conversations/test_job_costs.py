@@ -66,7 +66,7 @@ def test_a_run_costs_what_its_helpers_cost_too(connection: sqlite3.Connection) -
 
     def help_turn(turn_id: TurnId, dollars: int) -> TurnId:
         key = name_helper(turn_id, CallId("c"), 1)
-        return spend(connection, add_dialogue(connection, person, key=key), dollars)
+        return spend(connection, add_dialogue(connection, person, key=key, kind="helper"), dollars)
 
     run("yesterday", 1, TODAY - 1)
     first, second = run("one", 10, TODAY), run("two", 100, TODAY)

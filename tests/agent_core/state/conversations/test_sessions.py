@@ -15,7 +15,14 @@ from tests.agent_core.state.rows import PROMPT, add_dialogue, add_person
 
 def ensure(connection: Connection, key: str, person_id: int, *, is_direct: bool) -> Conversation:
     return sessions.ensure_conversation(
-        connection, key=key, person_id=person_id, is_direct=is_direct, now=0
+        connection,
+        sessions.NewConversation(
+            key=key,
+            kind="direct" if is_direct else "room",
+            person_id=person_id,
+            is_direct=is_direct,
+        ),
+        now=0,
     )
 
 
@@ -54,11 +61,14 @@ def test_what_a_room_shares_is_found_by_everyone_who_asks_there(connection: Conn
     room = rooms.insert(connection, platform="p", chat_id="1", title="Den", slug="den", now=0)
     made = sessions.ensure_conversation(
         connection,
-        key="room:p:1::all",
-        person_id=room.person_id,
-        is_direct=False,
+        sessions.NewConversation(
+            key="room:p:1::all",
+            kind="room",
+            person_id=room.person_id,
+            is_direct=False,
+            room_id=room.id,
+        ),
         now=0,
-        room_id=room.id,
     )
     assert (made.room_id, made.is_private) == (room.id, False)
     assert sessions.get_conversation(connection, conversation_id=made.id, person_id=ann.id) == made
@@ -81,7 +91,11 @@ def test_a_conversation_from_before_rooms_were_known_learns_where_it_is_held(
     made = ensure(connection, "room:p:1::1", ann.id, is_direct=False)
     room = rooms.insert(connection, platform="p", chat_id="1", title="Den", slug="den", now=0)
     moved = sessions.ensure_conversation(
-        connection, key=made.key, person_id=ann.id, is_direct=False, now=0, room_id=room.id
+        connection,
+        sessions.NewConversation(
+            key=made.key, kind="room", person_id=ann.id, is_direct=False, room_id=room.id
+        ),
+        now=0,
     )
     assert (moved.id, moved.scope, moved.room_id) == (made.id, made.scope, room.id)
     assert sessions.find_conversation(connection, key=made.key, person_id=ann.id) == moved

@@ -54,7 +54,7 @@ from agent_core.state.conversations.compactions import NewCompaction
 from agent_core.state.conversations.messages import TranscriptPlace
 from agent_core.state.conversations.plans import PlanItem
 from agent_core.state.conversations.questions import NewQuestion
-from agent_core.state.conversations.sessions import Conversation
+from agent_core.state.conversations.sessions import Conversation, NewConversation
 from agent_core.state.conversations.transcripts import ForkPoint
 from agent_core.state.conversations.turns import Step, TurnRequest
 from agent_core.state.conversations.usage import ModelCall
@@ -456,7 +456,9 @@ VALUES: dict[str, Any] = {
     "secret_hash": "h",
     "reader_id": PersonId(2),
     "code_id": 1,
-    "conversation": Conversation(id=ConversationId(1), key="k", person_id=PersonId(1), scope="p1"),
+    "conversation": Conversation(
+        id=ConversationId(1), key="k", kind="direct", person_id=PersonId(1), scope="p1"
+    ),
     "conversation_id": ConversationId(1),
     "data": b"d",
     "outgoing": NewOutboxMessage(platform="p", chat="c", body="b"),
@@ -632,6 +634,9 @@ ODD_VALUES: dict[str, dict[str, Any]] = {
         "entry": AuditEntry(person_id=PersonId(1), actor="a", action="b", detail="c", created_at=1)
     },
     "archive.update": {"old": ENTRY, "new": ENTRY},
+    "sessions.ensure_conversation": {
+        "new": NewConversation(key="k", kind="room", person_id=PersonId(1), is_direct=False)
+    },
     "search.index_message": {"message_id": MessageId(1), "entries": ["p1_a"]},
     "processes.end": {"status": 0, "reason": ""},
     "passages.list_around": {"message_id": MessageId(1)},

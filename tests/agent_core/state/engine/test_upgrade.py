@@ -379,3 +379,36 @@ async def test_approvals_that_were_wider_than_their_words_end(path: Path) -> Non
     await (await Database.open(path)).close()
     rows = _look(path, "SELECT subject FROM approvals ORDER BY id")
     assert [row[0] for row in rows] == ["0f", *kept]
+
+
+async def test_the_kind_and_the_agent_of_a_conversation_come_from_its_key(path: Path) -> None:
+    expected = {
+        "direct:7": ("direct", ""),
+        "agent:coder:direct:7": ("direct", "coder"),
+        "room:telegram:-100:5:7": ("room", ""),
+        "room:discord:agent:x:7": ("room", ""),
+        "agent:code-2:room:slack:direct:1::all": ("room", "code-2"),
+        "program:7/@console/x:7": ("program", ""),
+        "program:7/bot/fork-1:7": ("program", ""),
+        "program:7/@console/fork-12-k:8": ("fork", ""),
+        "client:7:laptop": ("client", ""),
+        "job:3:7:2": ("job", ""),
+        "aside:12:direct:7": ("aside", ""),
+        "aside:12:agent:coder:direct:7": ("aside", "coder"),
+        "helper:4:2:c": ("helper", ""),
+        "helper:4:2/coder:c": ("helper", "coder"),
+        "helper:4:2:x/coder:y": ("helper", ""),
+        "helper:4:2:/y": ("helper", ""),
+        "task:4:2:c": ("task", ""),
+        "erased:9": ("erased", ""),
+        "fake:ann": ("", ""),
+    }
+    with _open_old(path, 53) as connection:
+        connection.executescript(_PEOPLE)
+        connection.executemany(
+            "INSERT INTO conversations (key, person_id, scope, created_at) VALUES (?, 1, '', 0)",
+            [(key,) for key in expected],
+        )
+    await (await Database.open(path)).close()
+    found = _look(path, "SELECT key, kind, agent FROM conversations")
+    assert {key: (kind, agent) for key, kind, agent in found} == expected

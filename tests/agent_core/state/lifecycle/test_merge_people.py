@@ -3,7 +3,6 @@
 import asyncio
 import signal
 import sqlite3
-from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
@@ -24,6 +23,7 @@ from agent_core.state.conversations.questions import NewQuestion
 from agent_core.state.conversations.usage import ModelCall
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import merge_people, removed_conversations, split_person
+from agent_core.state.lifecycle.merge_people import Rename
 from agent_core.state.people import learning, people
 from agent_core.state.people import people as tool_switches
 from agent_core.state.people.people import Account, Learning, NewAccount, Person
@@ -96,8 +96,8 @@ def room(connection: Connection, person: Person, place: str = "room:p:1:") -> Di
     return add_dialogue(connection, person, key=f"{place}:{person.id}", room=True)
 
 
-def renaming(old: PersonId, new: PersonId) -> Callable[[str], str]:
-    return lambda key: f"{key.removesuffix(f':{old}')}:{new}"
+def renaming(old: PersonId, new: PersonId) -> Rename:
+    return lambda one: f"{one.key.removesuffix(f':{old}')}:{new}"
 
 
 def join(connection: Connection, owner: Person, gone: Person, now: int = 9) -> int:
@@ -600,7 +600,7 @@ def test_a_tool_that_either_has_switched_off_stays_off(
 def test_a_removed_conversation_is_found_by_no_search_until_it_comes_back(
     connection: Connection, ann: Person, ben: Person
 ) -> None:
-    fork = add_dialogue(connection, ben, key=f"fork:{ben.id}")
+    fork = add_dialogue(connection, ben, key=f"fork:{ben.id}", kind="fork")
     account = people.list_accounts(connection, person_id=ben.id)[0]
     say(connection, fork, "wyandotte hens", account=account)
     say(connection, direct(connection, ben), "wyandotte eggs")

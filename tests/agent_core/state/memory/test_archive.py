@@ -62,14 +62,14 @@ def keep(
 
 def join(connection: Connection, owner: Person, gone: Person) -> None:
     merge_people.merge(
-        connection, kept=owner.id, absorbed=gone.id, rename=lambda key: f"{key}-", now=9
+        connection, kept=owner.id, absorbed=gone.id, rename=lambda one: f"{one.key}-", now=9
     )
 
 
 def split(connection: Connection, account: Account, into: Person) -> None:
     found = people.find_account(connection, platform=account.platform, user_id=account.user_id)
     assert found
-    split_person.split(connection, found, into=into.id, rename=lambda key: f"{key}+", now=10)
+    split_person.split(connection, found, into=into.id, rename=lambda one: f"{one.key}+", now=10)
 
 
 def finds(connection: Connection, person: Person, word: str) -> list[ArchiveId]:

@@ -75,7 +75,7 @@ def test_the_end_of_a_turn_stops_its_helpers_and_theirs(connection: sqlite3.Conn
 
     def add_helper(of: TurnId) -> TurnId:
         key = delegated_turns.name_helper(of, CallId("c"), 1, "coder")
-        return add_turn(connection, add_dialogue(connection, person, key=key))
+        return add_turn(connection, add_dialogue(connection, person, key=key, kind="helper"))
 
     second = add_helper(first)
     third = add_helper(second)

@@ -276,7 +276,7 @@ async def test_an_unlinked_account_takes_no_sign_in_along(stage: Open) -> None:
             people.attach_account(connection, given, person_id=at.bob, now=1)
             account = people.find_account(connection, platform="chat", user_id="1")
             assert account
-            split_person.split(connection, account, into=at.eve, rename=str, now=2)
+            split_person.split(connection, account, into=at.eve, rename=lambda one: one.key, now=2)
 
         await at.database.write("test", unlink)
         for person in (at.bob, at.eve):
@@ -393,7 +393,13 @@ async def test_of_two_people_who_become_one_a_signed_in_account_stays(
             await at.connect(at.eve, "eve@x")
         await at.database.write(
             "test",
-            lambda c: merge_people.merge(c, kept=at.eve, absorbed=at.bob, rename=str, now=1),
+            lambda c: merge_people.merge(
+                c,
+                kept=at.eve,
+                absorbed=at.bob,
+                rename=lambda one: one.key,
+                now=1,
+            ),
         )
         await at.servers.sign_ins.tidy()
         mine = "eve@x" if both else "bob@x"

@@ -213,7 +213,9 @@ class Desk:
         key = name_helper(self.context.turn_id, CallId("h"), 1)
 
         def work(connection: Connection) -> TurnId:
-            return add_turn(connection, add_dialogue(connection, self.dialogue.person, key=key))
+            return add_turn(
+                connection, add_dialogue(connection, self.dialogue.person, key=key, kind="helper")
+            )
 
         return await self.database.write("helper", work)
 
