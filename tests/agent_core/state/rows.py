@@ -12,6 +12,8 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Person
 
 PROMPT = PromptHash("f" * 64)
+ROOM = '["42",null,false]'
+"""A chat as the gateway stores it: a running one reads the chats of turns at any time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +73,7 @@ def add_turn(
         request=TurnRequest(
             person_id=by.id if by else dialogue.conversation.person_id,
             account_id=None,
-            place=("telegram", "chat", None),
+            place=("telegram", ROOM, None),
         ),
         prompt_hash=PROMPT,
         now=now,

@@ -11,7 +11,7 @@ from agent_core.state.conversations import turns, usage
 from agent_core.state.conversations.turns import Step, TurnRequest
 from agent_core.state.engine.database import Connection
 from agent_core.transcript import make_source
-from tests.agent_core.state.rows import PROMPT, add_dialogue, add_person, add_turn
+from tests.agent_core.state.rows import PROMPT, ROOM, add_dialogue, add_person, add_turn
 
 ONE, TWO = CallId("one"), CallId("two")
 
@@ -29,7 +29,7 @@ def test_a_turn_is_running_until_it_ends(connection: Connection) -> None:
     turn = turns.find(connection, turn_id=first)
     assert turn is not None
     assert (turn.state, turn.reason, turn.started_at, turn.ended_at) == ("answered", "why", 1, 9)
-    assert (turn.platform, turn.chat, turn.answers) == ("telegram", "chat", None)
+    assert (turn.platform, turn.chat, turn.answers) == ("telegram", ROOM, None)
     assert (turn.prompt_hash, turn.session_id) == (PROMPT, dialogue.session_id)
     assert turns.find(connection, turn_id=TurnId(99)) is None
 
