@@ -144,7 +144,7 @@ def test_a_turn_inserted_with_its_ending_is_one_that_ended_later(connection: Con
     asked = TurnRequest(
         person_id=dialogue.person.id,
         account_id=None,
-        place=("telegram", "chat", None),
+        place=("telegram", ROOM, None),
         turn_id=TurnId(running + 1),
         ending=("answered", "why", "m", 9),
     )

@@ -9,7 +9,7 @@ from agent_core.ids import InboxId, TurnId
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import inbox
 from agent_core.state.queues.inbox import InboxRow, Progress
-from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
+from tests.agent_core.state.rows import ROOM, Dialogue, add_dialogue, add_person, add_turn
 
 STATES = ("received", "claimed", "done", "dead")
 
@@ -94,7 +94,7 @@ def test_progress_names_the_turn_with_its_chat_and_person(
         return inbox.find_progress(connection, platform=platform, event_id=event_id)
 
     person_id = dialogue.person.id
-    turn = Progress(is_over=False, turn_id=turn_ids[0], chat="chat", person_id=person_id)
+    turn = Progress(is_over=False, turn_id=turn_ids[0], chat=ROOM, person_id=person_id)
     none = Progress(is_over=False, turn_id=None, chat=None, person_id=None)
     over = [replace(turn, is_over=True), replace(none, is_over=True)]
     assert [of(one) for one in STATES] == [none, turn, *over]
