@@ -18,11 +18,11 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agent_core.agent.budget import Budget, Limits
 from agent_core.agent.compaction.compactor import Compactor, apply_compaction
 from agent_core.agent.compaction.context_window import TurnContextWindow
 from agent_core.agent.compaction.summaries import Summarizer
 from agent_core.agent.compaction.token_meter import ContextRules, TokenMeter
-from agent_core.agent.loop.guards import Budget, Limits
 from agent_core.agent.quotas.balance import DailyLimit
 from agent_core.agent.quotas.reservations import QuotaRules, Quotas
 from agent_core.ids import CallId, TurnId

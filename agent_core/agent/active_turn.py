@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
+from agent_core.agent.budget import Limits
 from agent_core.agent.caches import SessionCache
 from agent_core.agent.compaction.compactor import Compactor
 from agent_core.agent.compaction.context_window import TurnContextWindow
 from agent_core.agent.history import History
 from agent_core.agent.journal import TurnJournal
-from agent_core.agent.loop.guards import Limits
 from agent_core.agent.loop.messages import is_answer
 from agent_core.agent.named.definition import NamedAgent
 from agent_core.agent.named.folder import AgentFolder

@@ -17,13 +17,13 @@ from agent_core.agent.active_turn import (
     make_place,
     policy_for,
 )
+from agent_core.agent.budget import Budget
 from agent_core.agent.caches import ImageCache, SessionState, find_room
 from agent_core.agent.compaction.compactor import apply_compaction, is_fresh
 from agent_core.agent.compaction.context_window import TurnContextWindow
 from agent_core.agent.delegation import MOST_AT_ONCE, HelperServices, HelperTurns
 from agent_core.agent.journal import TurnJournal
 from agent_core.agent.loop.contract import LoopDeps, TurnInput
-from agent_core.agent.loop.guards import Budget
 from agent_core.agent.loop.loop import Loop
 from agent_core.agent.outcomes import note_outcomes
 from agent_core.agent.prompt.facts import (

@@ -7,9 +7,9 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING
 
 from agent_core.agent.active_turn import ActiveTurn, NewTurn, insert_turn
+from agent_core.agent.budget import Budget
 from agent_core.agent.caches import SessionCache
 from agent_core.agent.journal import TurnJournal
-from agent_core.agent.loop.guards import Budget
 from agent_core.agent.named.chain import DEFAULT, MOST_HOPS, find_objection
 from agent_core.agent.named.mail import AgentMail
 from agent_core.errors import AgentBroken, StoreDamaged, ToolArgumentError

@@ -9,9 +9,9 @@ import tzlocal
 
 from adapters.contract import ChatAdapter
 from agent_core.agent.active_turn import AgentConfig
+from agent_core.agent.budget import Limits
 from agent_core.agent.caches import SessionCache
 from agent_core.agent.compaction.compactor import Compactor
-from agent_core.agent.loop.guards import Limits
 from agent_core.agent.named.folder import AgentFolder
 from agent_core.agent.named.mail import AgentMail
 from agent_core.agent.quotas.reservations import Quotas

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from agent_core.agent.budget import Budget
 from agent_core.agent.loop.contract import Reservation
-from agent_core.agent.loop.guards import Budget
 from agent_core.models.contract import ModelRequest, Usage
 from agent_core.transcript import Message
 

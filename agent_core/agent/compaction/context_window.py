@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Protocol
 
+from agent_core.agent.budget import Budget
 from agent_core.agent.compaction.compactor import Compactor, IdleConversation
 from agent_core.agent.compaction.requests import (
     CompactionRequest,
@@ -10,7 +11,6 @@ from agent_core.agent.compaction.requests import (
     CompactionTarget,
 )
 from agent_core.agent.compaction.token_meter import ContextBounds
-from agent_core.agent.loop.guards import Budget
 from agent_core.errors import ModelOverflow
 from agent_core.models.contract import ModelRequest, Usage
 from agent_core.models.images import list_shown

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from agent_core.agent.loop.guards import Budget
+from agent_core.agent.budget import Budget
 from agent_core.events import Steer
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
 from agent_core.models.contract import Model, ModelAnswer, ModelRequest, Usage

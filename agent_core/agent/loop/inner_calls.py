@@ -5,8 +5,8 @@ from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
+from agent_core.agent.budget import Budget
 from agent_core.agent.loop.contract import Journal, LoopDeps, TurnInput
-from agent_core.agent.loop.guards import Budget
 from agent_core.agent.loop.messages import UNKNOWN_OUTCOME
 from agent_core.ids import CallId
 from agent_core.tools.contract import ToolContext, ToolResult

@@ -5,8 +5,9 @@ from contextlib import aclosing, asynccontextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 
+from agent_core.agent.budget import Budget
 from agent_core.agent.loop.contract import ContextWindow, Journal, LoopDeps, TurnInput
-from agent_core.agent.loop.guards import Budget, Guardrails
+from agent_core.agent.loop.guardrails import Guardrails
 from agent_core.agent.loop.inner_calls import allow_code, make_unknown
 from agent_core.agent.loop.messages import (
     INCOMPLETE_REASONS,

@@ -4,7 +4,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from agent_core.agent.loop.guards import Exhausted
+from agent_core.agent.budget import Exhausted
 from agent_core.errors import (
     ModelBusy,
     ModelDenied,

@@ -4,8 +4,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from contextlib import AbstractAsyncContextManager, aclosing, nullcontext, suppress
 from dataclasses import dataclass, replace
 
+from agent_core.agent.budget import Budget
 from agent_core.agent.loop.contract import LoopDeps, TurnInput
-from agent_core.agent.loop.guards import Budget
 from agent_core.agent.loop.loop import Loop
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt
 from agent_core.agent.replay.rebuild import RebuiltCall

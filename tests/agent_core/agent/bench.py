@@ -8,8 +8,8 @@ from pathlib import Path
 
 from agent_core.agent.active_turn import ActiveTurn, AgentConfig, NewTurn, Toolboxes, insert_turn
 from agent_core.agent.agent import Agent
+from agent_core.agent.budget import Limits
 from agent_core.agent.caches import SessionCache
-from agent_core.agent.loop.guards import Limits
 from agent_core.agent.named.folder import AgentFolder
 from agent_core.agent.named.mail import AgentMail
 from agent_core.agent.named.tool import MessageAgentTool

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from agent_core.agent.loop.guards import Limits
+from agent_core.agent.budget import Limits
 from agent_core.errors import ModelBusy, ModelDenied
 from agent_core.events import ModelFault, TurnEnded
 from agent_core.ids import TurnId

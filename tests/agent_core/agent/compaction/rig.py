@@ -3,10 +3,10 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
+from agent_core.agent.budget import Budget, Limits
 from agent_core.agent.compaction.compactor import Compactor
 from agent_core.agent.compaction.context_window import TurnContextWindow
 from agent_core.agent.compaction.requests import CompactionTarget
-from agent_core.agent.loop.guards import Budget, Limits
 from agent_core.ids import TurnId
 from agent_core.models.contract import ModelRequest, Usage
 from agent_core.models.token_estimate import estimate_input

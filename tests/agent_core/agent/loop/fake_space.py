@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from agent_core.agent.loop.guards import Budget
+from agent_core.agent.budget import Budget
 from agent_core.errors import ModelOverflow
 from agent_core.models.contract import ModelRequest, Usage
 from agent_core.transcript import Message, user_message

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 
+from agent_core.agent.budget import Budget, Limits
 from agent_core.agent.loop.contract import ContextWindow, LoopDeps, Reserve, TurnInput
-from agent_core.agent.loop.guards import Budget, Limits
 from agent_core.agent.loop.loop import Loop
 from agent_core.events import Event, TextGrew, TextReset, TurnEnded
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId

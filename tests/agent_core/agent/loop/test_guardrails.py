@@ -1,6 +1,6 @@
 """Calls that go in circles, and calls that only look like it."""
 
-from agent_core.agent.loop.guards import Guardrails
+from agent_core.agent.loop.guardrails import Guardrails
 from agent_core.ids import CallId
 from agent_core.tools.contract import ToolResult
 from agent_core.transcript import ToolCallPart

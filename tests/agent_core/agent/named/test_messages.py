@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.agent.loop.guards import Limits
+from agent_core.agent.budget import Limits
 from agent_core.agent.named.folder import AgentFolder
 from agent_core.agent.named.tool import MessageAgentTool
 from agent_core.state.conversations import turns

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_core.agent.loop.guards import Budget, Limits
+from agent_core.agent.budget import Budget, Limits
 
 
 def budget(
