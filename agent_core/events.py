@@ -1,6 +1,6 @@
 """The events that a running turn emits, and the requests that it makes to its host."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -71,7 +71,7 @@ class ModelOutage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnEnded:
-    """The last event of every turn. `text` is the answer, or empty.
+    """The end of a turn. `text` is the answer, or empty.
 
     For endings other than `answered`, `reason` is a code that the gateway turns into a sentence,
     for instance `max_tokens`, `money` or `model_busy`. `quota` names the quota that was reached.
@@ -86,7 +86,11 @@ class TurnEnded:
     used_cheap_model: bool = False
 
 
-Event = TextGrew | TextReset | ToolStarted | ToolEnded | ModelOutage | TurnEnded
+Event = TextGrew | TextReset | ToolStarted | ToolEnded | ModelOutage
+
+Emit = Callable[[Event], Awaitable[None]]
+"""Takes the events of a turn, one at a time. The turn waits for it; what it raises ends the turn.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

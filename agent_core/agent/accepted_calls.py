@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from agent_core.agent.active_turn import Toolboxes
 from agent_core.agent.prompt.visibility import PromptContext
+from agent_core.agent.toolboxes import Toolboxes
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import PersonId
 from agent_core.schedule.resources import JobTurn

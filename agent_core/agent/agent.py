@@ -2,29 +2,20 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
-from agent_core.agent.active_turn import (
-    ActiveTurn,
-    AgentConfig,
-    PreparedTurn,
-    Toolboxes,
-    find_own_messages,
-    limits_for,
-    list_results,
-    load_agent,
-    make_place,
-    policy_for,
-)
-from agent_core.agent.budget import Budget
-from agent_core.agent.caches import ImageCache, SessionState, find_room
-from agent_core.agent.compaction.compactor import apply_compaction, is_fresh
+from agent_core.agent.budget import Budget, Limits
+from agent_core.agent.caches import ImageCache, SessionCache, SessionState, find_room
+from agent_core.agent.compaction.compactor import Compactor, apply_compaction, is_fresh
 from agent_core.agent.compaction.context_window import TurnContextWindow
 from agent_core.agent.delegation import MOST_AT_ONCE, HelperServices, HelperTurns
 from agent_core.agent.journal import TurnJournal
-from agent_core.agent.loop.contract import LoopDeps, TurnInput
+from agent_core.agent.loop.contract import LoopDeps
 from agent_core.agent.loop.loop import Loop
+from agent_core.agent.named.folder import AgentFolder, load_agent
+from agent_core.agent.named.mail import AgentMail
 from agent_core.agent.outcomes import note_outcomes
 from agent_core.agent.prompt.facts import (
     count_searchable,
@@ -32,15 +23,22 @@ from agent_core.agent.prompt.facts import (
     describe_recalled,
     find_visible,
 )
-from agent_core.agent.prompt.prompt_cache import FrozenPrompt, PromptCache
+from agent_core.agent.prompt.prompt_cache import FrozenPrompt, PromptCache, PromptConfig
 from agent_core.agent.prompt.visibility import PromptContext
-from agent_core.events import Ending, Event, Host
-from agent_core.ids import PersonId, RoomId
+from agent_core.agent.quotas.reservations import Quotas
+from agent_core.agent.resumed_turn import find_own_messages, list_results
+from agent_core.agent.toolboxes import Toolboxes
+from agent_core.agent.turn import ActiveTurn, PreparedTurn, make_place
+from agent_core.events import Emit, Ending, Host, TurnEnded
+from agent_core.ids import PersonId, RoomId, TurnId
+from agent_core.memory.archive.conclusions import LocalUserModel
+from agent_core.memory.external.client import ExternalMemory
 from agent_core.memory.recall.tool import RecallTool
 from agent_core.memory.recall.turn_recall import TurnRecall
 from agent_core.memory.shared import SharedMemory
 from agent_core.models.contract import Model
 from agent_core.models.fingerprints import Fingerprints
+from agent_core.models.router import ModelPolicy
 from agent_core.schedule.resources import JobTurn
 from agent_core.state.conversations import delegated_turns, messages, sessions, turns, usage
 from agent_core.state.conversations.messages import StoredMessage, TranscriptPlace
@@ -52,6 +50,37 @@ from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentConfig:
+    """The agent's configuration."""
+
+    prompts: PromptConfig
+    sessions: SessionCache
+    """Shared with the other code that writes turns, because ids are allocated in one sequence."""
+    policy: ModelPolicy
+    models: tuple[str, ...] = ()
+    """The models that people and jobs may choose."""
+    job_patience: float = 86_400.0
+    """Seconds that the turn of a job waits while no model answers."""
+    limits: Limits
+    quotas: Quotas
+    """Daily quotas, shared with everything else that calls models."""
+    compactor: Compactor
+    """Shared with the `/compact` command."""
+    recall_tokens: int = 0
+    """Most tokens of past messages in the facts of a turn that refers to them."""
+    external_memory: ExternalMemory | None = None
+    """The external memory provider, if one is configured."""
+    user_model: LocalUserModel | None = None
+    """Conclusions about people, unless an external memory knows them."""
+    agents: AgentFolder
+    """The named agents."""
+    agent_mail: AgentMail
+    """Messages between agents that do not wait for an answer."""
+    note_end: Callable[[Connection, TurnId, PersonId, int], None] | None = None
+    """Called in the transaction that ends a turn."""
 
 
 class Agent:
@@ -182,8 +211,7 @@ class Agent:
             id=shelf.turn_id,
             session_id=shelf.session_id,
             is_untitled=not (session and session.title),
-            conversation=context.conversation,
-            person=context.person,
+            context=context,
             memory_owner=context.tool_owner,
             journal=journal,
             toolbox=prepared.toolbox,
@@ -191,11 +219,8 @@ class Agent:
             prompt=prepared.prompt,
             messages=(*apply_compaction(prepared.history.messages, prepared.compaction), *said),
             own_count=len(said),
-            results={},
-            started=frozenset(),
             prepared=prepared,
             job_turn=job_turn,
-            agent=context.agent,
         )
 
     async def resume(
@@ -237,9 +262,7 @@ class Agent:
         return ActiveTurn(
             id=turn.id,
             session_id=turn.session_id,
-            is_untitled=False,
-            conversation=conversation,
-            person=person,
+            context=context,
             memory_owner=context.tool_owner,
             journal=journal,
             toolbox=toolbox,
@@ -250,15 +273,18 @@ class Agent:
             earlier_answers=own.answers,
             results=results,
             started=frozenset(step.call_id for step in steps if step.outcome is None),
+            waiting_since=turn.waiting_since,
             job_turn=job_turn,
             spent=spent,
-            agent=context.agent,
         )
 
-    def run(
-        self, turn: ActiveTurn, host: Host, budget: Budget | None = None
-    ) -> AsyncGenerator[Event, None]:
-        """Run a turn; the last event is its ending. `budget` is set for helpers only."""
+    async def run(
+        self, turn: ActiveTurn, host: Host, emit: Emit, budget: Budget | None = None
+    ) -> TurnEnded:
+        """Run a turn and return its ending; `emit` gets its events.
+
+        `budget` is set for helpers only. Raises what `Loop.run` raises.
+        """
         budget = budget or self._make_budget(turn)
         own = partial(HelperTurns, self, self._helper_services, parent=turn, budget=budget)
         make_helpers = partial(own, host=host, places=asyncio.Semaphore(MOST_AT_ONCE))
@@ -267,7 +293,7 @@ class Agent:
             budget.spend(tokens, turn.spent.micro_dollars)
         deps = LoopDeps(
             model=self._model,
-            policy=policy_for(self._config, turn),
+            policy=self._choose_policy(turn),
             toolbox=turn.toolbox,
             price=self._price,
             now=self._now,
@@ -277,29 +303,43 @@ class Agent:
             faulty=self._faulty,
             helpers=make_helpers if turn.agent or not turn.parent else None,
         )
-        loop = Loop(deps, journal=turn.journal, host=host, budget=budget, window=turn.window)
-        return loop.run(
-            TurnInput(
-                system=turn.prompt.system,
-                tools=turn.prompt.tools,
-                messages=turn.messages,
-                results=turn.results,
-                started=turn.started,
-                person_id=turn.person.id,
-                owner_id=turn.conversation.person_id,
-                memory_owner=turn.memory_owner,
-                conversation_id=turn.conversation.id,
-                scope=turn.conversation.scope,
-                turn_id=turn.id,
-                own_count=turn.own_count,
-                earlier_answers=turn.earlier_answers,
-                prompt_hash=turn.prompt.hash,
-                waiting_since=turn.journal.waiting_since,
-            )
+        loop = Loop(
+            deps,
+            turn,
+            journal=turn.journal,
+            window=turn.window,
+            host=host,
+            budget=budget,
+            emit=emit,
         )
+        return await loop.run()
+
+    def _choose_policy(self, turn: ActiveTurn) -> ModelPolicy:
+        """Apply the model of a job, of a named agent, or that a person chose for private
+        conversations.
+
+        A choice that is no longer configured counts as none. A room keeps one model, because each
+        change of it would void the provider's cache.
+        """
+        own = turn.agent.model if turn.agent else ""
+        if turn.parent:  # which waits out an outage itself
+            policy = self._choose_policy(turn.parent)
+            return replace(policy, model=own or policy.model, patience=None)
+        policy, job_turn, known = self._config.policy, turn.job_turn, self._config.models
+        if job_turn:
+            wanted = job_turn.model or own
+            model = wanted if wanted in known else policy.model
+            return replace(policy, model=model, patience=self._config.job_patience)
+        chosen = own or (turn.person.model if turn.conversation.is_private else "")
+        return replace(policy, model=chosen) if chosen in known else policy
 
     def _make_budget(self, turn: ActiveTurn) -> Budget:
-        limits = limits_for(self._config.limits, turn.job_turn)
+        """Make a turn's budget; its money is capped by what its job may still spend today."""
+        limits = self._config.limits
+        left = turn.job_turn.micro_dollars if turn.job_turn else None
+        if left is not None:
+            most = min(limits.micro_dollars, left) if limits.micro_dollars else left
+            limits = replace(limits, micro_dollars=max(most, 1))
         return Budget(limits, started=time.monotonic(), clock=time.monotonic)
 
     def finalize(

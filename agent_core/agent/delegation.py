@@ -2,18 +2,18 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from contextlib import aclosing
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING
 
-from agent_core.agent.active_turn import ActiveTurn, NewTurn, insert_turn
 from agent_core.agent.budget import Budget
 from agent_core.agent.caches import SessionCache
 from agent_core.agent.journal import TurnJournal
 from agent_core.agent.named.chain import DEFAULT, MOST_HOPS, find_objection
 from agent_core.agent.named.mail import AgentMail
+from agent_core.agent.new_turn import NewTurn, insert_turn
+from agent_core.agent.turn import ActiveTurn
 from agent_core.errors import AgentBroken, StoreDamaged, ToolArgumentError
-from agent_core.events import Ending, Host, ModelFault, Steer, TurnEnded
+from agent_core.events import Ending, Event, Host, ModelFault, Steer, TurnEnded
 from agent_core.execution.subprocesses.spawning import finish
 from agent_core.ids import CallId, PersonId, SessionId, use_turn
 from agent_core.state.conversations import delegated_turns, past_sessions, sessions, turns, usage
@@ -292,15 +292,12 @@ class HelperTurns:
 
     async def _run_to_end(self, active: ActiveTurn, task: HelperTask, left: float) -> TurnEnded:
         """Run a helper; return its ending. Raises `QuestionPending` if the process drains."""
-        ended = TurnEnded(ending="failed", text="", reason="error")
         budget, host = self.budget.share(MOST_STEPS), HelperHost(self.host)
         deadline = asyncio.timeout(max(left, 0.0) if task.seconds else None)
         try:
             with use_turn(active.id):
-                async with deadline, aclosing(self.agent.run(active, host, budget)) as events:
-                    async for event in events:
-                        if isinstance(event, TurnEnded):
-                            ended = event
+                async with deadline:
+                    ended = await self.agent.run(active, host, _show_nothing, budget)
         except TimeoutError:
             if not deadline.expired():
                 raise
@@ -327,6 +324,10 @@ class HelperTurns:
         return _report(
             text, task, turn.state != "answered", tuple(dict.fromkeys((*known, *sources)))
         )
+
+
+async def _show_nothing(event: Event) -> None:
+    """Take an event of a helper: the chat shows what the parent does."""
 
 
 def _find_first(turn: ActiveTurn) -> ActiveTurn:

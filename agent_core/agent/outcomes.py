@@ -7,8 +7,8 @@ asks the same again, or is a thumb. A reaction to the answer counts as a thumb, 
 import re
 from collections.abc import Mapping, Sequence
 
-from agent_core.agent.active_turn import ActiveTurn
 from agent_core.agent.review.triggers import is_correction
+from agent_core.agent.turn import ActiveTurn
 from agent_core.ids import PersonId, TurnId
 from agent_core.state.conversations import messages
 from agent_core.state.conversations.turns import TurnState

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from agent_core.agent.active_turn import ActiveTurn
 from agent_core.agent.quotas.background import call_in_background
 from agent_core.agent.quotas.reservations import Quotas
+from agent_core.agent.turn import ActiveTurn
 from agent_core.errors import QuotaExceeded
 from agent_core.execution.subprocesses.spawning import finish
 from agent_core.ids import PersonId, SessionId

@@ -10,8 +10,8 @@ from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 
-from agent_core.agent.active_turn import Toolboxes
 from agent_core.agent.agent import Agent
+from agent_core.agent.toolboxes import Toolboxes
 from agent_core.memory.sync import scan_all
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people

@@ -1,6 +1,6 @@
 """Builds the slash commands; each gets only the services that it uses."""
 
-from agent_core.agent.active_turn import Toolboxes
+from agent_core.agent.toolboxes import Toolboxes
 from gateway.app.core import Core, DataServices
 from gateway.app.factories import make_review_rules
 from gateway.app.job_rules import make_rules

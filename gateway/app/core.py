@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import tzlocal
 
 from adapters.contract import ChatAdapter
-from agent_core.agent.active_turn import AgentConfig
+from agent_core.agent.agent import AgentConfig
 from agent_core.agent.budget import Limits
 from agent_core.agent.caches import SessionCache
 from agent_core.agent.compaction.compactor import Compactor

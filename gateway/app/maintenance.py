@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 
 from agent_core.agent.accepted_calls import AcceptedCalls
-from agent_core.agent.active_turn import Toolboxes
 from agent_core.agent.quotas.background import AnswerPending, BackgroundModel
 from agent_core.agent.replay.session_log import SESSION_LOG_TASK, LogFiles, SessionLog
 from agent_core.agent.review.reviewer import Reviewer
 from agent_core.agent.titles import TitleGenerator
+from agent_core.agent.toolboxes import Toolboxes
 from agent_core.errors import StoreError
 from agent_core.ids import SessionId
 from agent_core.memory.soul_store import SOUL_TASK

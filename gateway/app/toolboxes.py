@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from agent_core.agent.active_turn import Toolboxes
 from agent_core.agent.named.folder import AgentFolder
 from agent_core.agent.named.tool import MessageAgentTool
 from agent_core.agent.prompt.soul_file import SOUL_LIMIT
+from agent_core.agent.toolboxes import Toolboxes
 from agent_core.agent.toolset import private_tools, room_tools
 from agent_core.digest.tools import digest_tools
 from agent_core.execution.contract import Backend

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from agent_core.agent.active_turn import Toolboxes, load_agent
-from agent_core.agent.named.folder import AgentFolder
+from agent_core.agent.named.folder import AgentFolder, load_agent
+from agent_core.agent.toolboxes import Toolboxes
 from agent_core.errors import AgentBroken
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from agent_core.agent.active_turn import ActiveTurn
+from agent_core.agent.turn import ActiveTurn
 from agent_core.ids import CallId, PersonId, TurnId
 from agent_core.memory.archive.history import list_archive_changes
 from agent_core.memory.explanations import ChangeName

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from agent_core.agent.active_turn import ActiveTurn
+from agent_core.agent.turn import ActiveTurn
 from agent_core.state.conversations import turns
 from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from adapters.toolkit.split import close_code
-from agent_core.agent.active_turn import ActiveTurn
 from agent_core.agent.loop.messages import UNKNOWN_OUTCOME
 from agent_core.agent.quotas.balance import day_of
+from agent_core.agent.turn import ActiveTurn
 from agent_core.errors import AgentBroken
 from agent_core.events import TurnEnded
 from agent_core.ids import CallId, TurnId

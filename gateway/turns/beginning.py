@@ -4,7 +4,7 @@ import asyncio
 import logging
 from types import TracebackType
 
-from agent_core.agent.active_turn import ActiveTurn, PreparedTurn
+from agent_core.agent.turn import ActiveTurn, PreparedTurn
 from agent_core.errors import StoreError
 from agent_core.ids import TurnId
 from agent_core.schedule.resources import JobTurn

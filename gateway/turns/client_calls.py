@@ -5,9 +5,9 @@ from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from agent_core.agent.active_turn import Toolboxes
 from agent_core.agent.caches import IdAllocator
 from agent_core.agent.prompt.visibility import PromptContext
+from agent_core.agent.toolboxes import Toolboxes
 from agent_core.ids import CallId, PersonId, TurnId
 from agent_core.memory.shared import SharedMemory
 from agent_core.state.conversations import client_calls, sessions, turns

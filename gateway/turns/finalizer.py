@@ -5,11 +5,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from agent_core.agent.active_turn import ActiveTurn
 from agent_core.agent.agent import Agent
 from agent_core.agent.caches import SessionState
 from agent_core.agent.review.triggers import EndedTurn, ReviewRules, enqueue_due
 from agent_core.agent.titles import enqueue_title
+from agent_core.agent.turn import ActiveTurn
 from agent_core.events import ModelFault, TurnEnded
 from agent_core.schedule.quiet_times import is_quiet
 from agent_core.state.conversations import delegated_turns, files, sessions, turns

@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from agent_core.agent.active_turn import ActiveTurn
+from agent_core.agent.turn import ActiveTurn
 from agent_core.ids import ConversationId, InboxId, PersonId, TurnId
 from agent_core.state.conversations.sessions import Conversation
 from gateway.chats import Place, name_chat

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 
-from agent_core.agent.active_turn import ActiveTurn
+from agent_core.agent.turn import ActiveTurn
 from agent_core.events import Host, ModelFault, ModelOutage, Steer
 from agent_core.ids import CallId, InboxId
 from agent_core.state.conversations import plans

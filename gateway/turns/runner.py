@@ -3,14 +3,15 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import aclosing, suppress
+from contextlib import suppress
 
 from adapters.ids import EventId
 from adapters.messages import InboundMessage, RawEvent
-from agent_core.agent.active_turn import ActiveTurn, NewTurn, insert_turn
 from agent_core.agent.journal import TurnJournal
+from agent_core.agent.new_turn import NewTurn, insert_turn
+from agent_core.agent.turn import ActiveTurn
 from agent_core.errors import StoreDamaged, StoreError
-from agent_core.events import ModelOutage, TurnEnded
+from agent_core.events import Event, ModelOutage, TurnEnded
 from agent_core.ids import set_turn
 from agent_core.localization import use_language
 from agent_core.schedule.resources import JobTurn
@@ -300,10 +301,9 @@ class TurnRunner:
         self, active: ActiveTurn, shown: Shown, host: TurnHost, handle: TurnHandle
     ) -> tuple[TurnEnded, Sequence[str]]:
         """Run a turn and show it; return its ending and the names of the tools it called."""
-        ended = TurnEnded(ending="stopped", text="")
         if handle.stop.is_requested() or handle.place is None:
             active.journal.interrupt()
-            return ended, ()
+            return TurnEnded(ending="stopped", text=""), ()
         presenter = handle.presenter = Presenter(
             self._deps.dispatcher,
             self._adapters[handle.place.platform],
@@ -317,16 +317,17 @@ class TurnRunner:
         if not handle.batch:
             for message in await self._find_read(active, handle.place):
                 presenter.assume_seen(*message)
+
+        async def show(event: Event) -> None:
+            await self._follow_steers(active, presenter, handle)
+            presenter.show(event)
+            if isinstance(event, ModelOutage):
+                host.show_outage(active, event, presenter)
+
         try:
-            async with handle.stop.scope(), aclosing(self._deps.agent.run(active, host)) as events:
-                async for event in events:
-                    if presenter.is_steered:
-                        await self._start_new_message(active, presenter, handle.place)
-                    presenter.show(event)
-                    if isinstance(event, TurnEnded):
-                        ended = event
-                    elif isinstance(event, ModelOutage):
-                        host.show_outage(active, event, presenter)
+            async with handle.stop.scope():
+                ended = await self._deps.agent.run(active, host, show)
+                await self._follow_steers(active, presenter, handle)
         except TimeoutError:
             if not handle.stop.is_requested():
                 if handle.stop.is_stale():
@@ -358,10 +359,13 @@ class TurnRunner:
                     found.append((name_chat(heard.address), heard.message_id))
         return found
 
-    async def _start_new_message(
-        self, active: ActiveTurn, presenter: Presenter, place: Place
+    async def _follow_steers(
+        self, active: ActiveTurn, presenter: Presenter, handle: TurnHandle
     ) -> None:
-        """Finish the current live message; the answer to a further one then notifies its person."""
+        """After a further message, finish the live message: the answer then notifies its person."""
+        place = handle.place
+        if place is None or not presenter.is_steered:
+            return
         is_shown = presenter.has_shown()
         text, was_draft = presenter.end_live_message()
         if not is_shown:

@@ -1,4 +1,4 @@
-"""The loop's contract: a turn's input, services, journal, context window and reservations."""
+"""The loop's contract: a turn's journal, context window, reservations and other services."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,15 +6,14 @@ from typing import Protocol
 
 from agent_core.agent.budget import Budget
 from agent_core.events import Steer
-from agent_core.ids import CallId, ConversationId, PersonId, TurnId
 from agent_core.models.contract import Model, ModelAnswer, ModelRequest, Usage
 from agent_core.models.fingerprints import Fingerprints
 from agent_core.models.router import ModelPolicy
-from agent_core.tools.contract import MemoryOwner, ToolResult
+from agent_core.tools.contract import ToolResult
 from agent_core.tools.delegated_tasks import Helpers
 from agent_core.tools.policy.approval_requests import ApprovalRequest
 from agent_core.tools.toolbox import Toolbox
-from agent_core.transcript import Message, ToolCallPart, ToolSpec, UntrustedSource
+from agent_core.transcript import Message, ToolCallPart, UntrustedSource
 
 
 class Journal(Protocol):
@@ -114,34 +113,6 @@ class Reserve(Protocol):
 
     async def __call__(self, request: ModelRequest, *, cheap: str) -> Reservation:
         """Reserve. Waits for other calls if need be. Raises `QuotaExceeded` and `StoreError`."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnInput:
-    """A turn to run or to resume. `ToolContext` explains the ids.
-
-    `messages` is the transcript; its last `own_count` messages were added by this turn.
-    `earlier_answers` are the turn's answers that a compaction removed from the transcript. For the
-    calls of the last message, `results` holds those that an earlier process recorded, and `started`
-    those that it began without recording a result. If that process ended during an outage,
-    `waiting_since` is the beginning of the outage, in milliseconds since the epoch, UTC.
-    """
-
-    system: str
-    tools: tuple[ToolSpec, ...]
-    messages: tuple[Message, ...]
-    results: Mapping[CallId, ToolResult]
-    started: frozenset[CallId]
-    person_id: PersonId
-    owner_id: PersonId
-    memory_owner: MemoryOwner | None
-    conversation_id: ConversationId
-    scope: str
-    turn_id: TurnId
-    own_count: int = 0
-    earlier_answers: tuple[str, ...] = ()
-    prompt_hash: str = ""
-    waiting_since: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

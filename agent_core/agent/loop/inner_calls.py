@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from agent_core.agent.budget import Budget
-from agent_core.agent.loop.contract import Journal, LoopDeps, TurnInput
+from agent_core.agent.loop.contract import Journal, LoopDeps
 from agent_core.agent.loop.messages import UNKNOWN_OUTCOME
+from agent_core.agent.turn import Turn
 from agent_core.ids import CallId
 from agent_core.tools.contract import ToolContext, ToolResult
 from agent_core.tools.toolbox import Toolbox
@@ -58,7 +59,7 @@ def allow_code(
     return replace(context, call_tool=inner.run)
 
 
-def make_unknown(call_id: CallId, turn: TurnInput) -> ToolResult:
+def make_unknown(call_id: CallId, turn: Turn) -> ToolResult:
     """Say that the outcome of an interrupted call is unknown.
 
     Also say how many of its code's calls had ended or only begun.

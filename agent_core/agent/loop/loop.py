@@ -1,17 +1,17 @@
 """Run one turn: call the model and the tools it asks for, until there is an answer."""
 
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing, asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 
 from agent_core.agent.budget import Budget
-from agent_core.agent.loop.contract import ContextWindow, Journal, LoopDeps, TurnInput
+from agent_core.agent.loop.contract import ContextWindow, Journal, LoopDeps
+from agent_core.agent.loop.display import Display
 from agent_core.agent.loop.guardrails import Guardrails
 from agent_core.agent.loop.inner_calls import allow_code, make_unknown
 from agent_core.agent.loop.messages import (
     INCOMPLETE_REASONS,
-    Display,
     ask_for_answer,
     ask_for_summary,
     describe_failure,
@@ -22,15 +22,17 @@ from agent_core.agent.loop.messages import (
     make_call_ids_unique,
     strip_calls,
 )
-from agent_core.agent.loop.model_caller import ModelCaller, Outage, TextDiscarded
+from agent_core.agent.loop.model_caller import ModelCaller
+from agent_core.agent.loop.outage import Outage
 from agent_core.agent.loop.tool_executor import run_tools
+from agent_core.agent.turn import Turn
 from agent_core.errors import ModelError, ModelOverflow, QuotaExceeded
-from agent_core.events import Ending, Event, Host, ModelFault, Steer, TurnEnded
+from agent_core.events import Emit, Ending, Host, Steer, TurnEnded
 from agent_core.ids import CallId
-from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
+from agent_core.models.contract import ModelAnswer, ModelRequest
 from agent_core.tools.contract import ToolContext, ToolResult
 from agent_core.tools.selection.catalog import unwrap
-from agent_core.transcript import Message, Part, ToolCallPart, repair_message, user_message
+from agent_core.transcript import Message, Part, ToolCallPart, user_message
 
 _MOST_REFUSALS = 3
 """Refusals of one request for its length, each followed by a compaction, before giving up."""
@@ -42,179 +44,136 @@ class Loop:
     def __init__(
         self,
         deps: LoopDeps,
+        turn: Turn,
         *,
         journal: Journal,
+        window: ContextWindow,
         host: Host,
         budget: Budget,
-        window: ContextWindow,
+        emit: Emit,
     ) -> None:
+        """`emit` gets the turn's events."""
         self._deps = deps
+        self._turn = turn
         self._journal = journal
+        self._window = window
         self._host = host
         self._budget = budget
-        self._window = window
-        self._caller = ModelCaller(deps, is_late=lambda: budget.exhausted() == "time")
-        patience = deps.policy.patience
-        self._outage = Outage(patience=patience, since=None, clock=budget.clock)
-        self._guardrails = Guardrails()
-        self._messages: list[Message] = []
+        self._emit = emit
+        self._messages = list(turn.messages)
+        self._own = self._messages[-turn.own_count :] if turn.own_count else self._messages[-1:]
         self._next_input: list[Message] = []
         """Messages to record and to send with the next model call."""
-        self._answers: list[str] = []
-        self._display = Display(())
+        recorded = (message.text for message in self._own if is_answer(message))
+        self._answers = [*turn.earlier_answers, *recorded]
+        self._display = Display(self._answers, emit)
+        self._caller = ModelCaller(
+            deps,
+            turn,
+            journal=journal,
+            host=host,
+            display=self._display,
+            is_late=lambda: budget.exhausted() == "time",
+        )
+        patience = deps.policy.patience
+        self._outage = Outage(patience=patience, since=turn.waiting_since, clock=budget.clock)
+        self._guardrails = Guardrails()
         self._call_ids: set[CallId] | None = None
-        self._answer: ModelAnswer | None = None
         self._asked_again = False
 
-    async def run(self, turn: TurnInput) -> AsyncGenerator[Event, None]:
-        """Run the turn. The last event is `TurnEnded`, unless the run is cancelled.
+    async def run(self) -> TurnEnded:
+        """Run the turn and return its ending.
 
-        Raises what the journal raises, and what a tool raises that has a bug.
+        Cancellation cancels all that the turn has started, and waits for it. Raises what the
+        journal and `emit` raise, and what a tool raises that has a bug.
         """
-        self._messages = list(turn.messages)
-        self._outage.since = turn.waiting_since
-        own = self._messages[-turn.own_count :] if turn.own_count else self._messages[-1:]
-        recorded = (message.text for message in own if is_answer(message))
-        self._answers = [*turn.earlier_answers, *recorded]
-        self._display = Display(self._answers)
-        ended: TurnEnded | None = None
-        last = own[-1]
+        last = self._own[-1]
         if last.role == "assistant" and last.calls:
-            for shown in self._display.recall(last.text):
-                yield shown
-            async with aclosing(self._run_calls(turn, last.calls)) as events:
-                async for event in events:
-                    yield event
+            await self._display.recall(last.text)
+            await self._run_calls(last.calls)
         elif is_answer(last) and not await self._continue_with_steers(None):
-            ended = self._conclude("answered")
-        while ended is None:
-            async with aclosing(self._step(turn)) as events:
-                async for event in events:
-                    if isinstance(event, TurnEnded):
-                        ended = event
-                    else:
-                        yield event
-        yield ended
+            return self._conclude("answered")
+        while True:
+            if ended := await self._step():
+                return ended
 
-    async def _step(self, turn: TurnInput) -> AsyncGenerator[Event, None]:
-        """Make one model call and run its tool calls; yield `TurnEnded` if the turn is over."""
+    async def _step(self) -> TurnEnded | None:
+        """Make one model call and run its tool calls; return None if the turn goes on."""
         if self._host.is_draining():
             await self._record_input(())
-            yield TurnEnded(ending="suspended", text="")
-            return
+            return TurnEnded(ending="suspended", text="")
         is_last = bool(self._guardrails.stop_reason or self._budget.exhausted())
         await self._record_input(() if is_last else self._host.take_steers())
         if is_last:
-            async with aclosing(self._summarize(turn)) as events:
-                async for event in events:
-                    yield event
-            return
+            return await self._summarize()
         try:
-            async with aclosing(self._call_model(turn)) as events:
-                async for event in events:
-                    yield event
+            answer = await self._call_model()
         except ModelError as error:
-            async with aclosing(self._wait_out(error, "failed", describe_failure(error))) as events:
-                async for event in events:
-                    yield event
-            return
+            return await self._wait_out(error, "failed", describe_failure(error))
         except QuotaExceeded as error:
-            yield self._stop_for_quota(error)
-            return
+            return self._stop_for_quota(error)
         self._budget.take_step()
-        answer = self._take_answer()
-        if answer.stop == "tools" and answer.message.calls:
-            message = make_call_ids_unique(answer.message, self._all_call_ids(turn))
-            await self._record_answer(replace(answer, message=message))
-            self._display.mark_interim()
-            async with aclosing(self._run_calls(turn, message.calls)) as events:
-                async for event in events:
-                    yield event
-        else:
-            ended = await self._handle_final(answer)
-            if ended:
-                yield ended
+        if answer.stop != "tools" or not answer.message.calls:
+            return await self._handle_final(answer)
+        message = make_call_ids_unique(answer.message, self._all_call_ids())
+        await self._record_answer(replace(answer, message=message))
+        self._display.mark_interim()
+        await self._run_calls(message.calls)
+        return None
 
-    async def _call_model(
-        self, turn: TurnInput, extra: Sequence[Message] = ()
-    ) -> AsyncGenerator[Event, None]:
-        """Make one model call and leave its answer in `_answer`.
+    async def _call_model(self, extra: Sequence[Message] = ()) -> ModelAnswer:
+        """Make one model call and charge it to the budget.
 
         Shortens the transcript first if it is too long. `extra` messages are sent, but not
         recorded. Raises `ModelError` and `QuotaExceeded`.
         """
         refusal: ModelOverflow | None = None
-        for is_last_try in (*[False] * _MOST_REFUSALS, True):
+        for _ in range(_MOST_REFUSALS):
             try:
-                request = await self._build_request(turn, extra, refusal)
+                request = await self._build_request(extra, refusal)
             except ModelOverflow:
-                if refusal or is_last_try or not self._caller.start_over():
+                if refusal or not self._caller.start_over():
                     raise
                 continue
             try:
-                async with aclosing(self._stream(turn, request)) as events:
-                    async for event in events:
-                        yield event
-                return
+                return await self._send(request)
             except ModelOverflow as error:
-                if is_last_try or self._budget.exhausted() == "time":
+                if self._budget.exhausted() == "time":
                     raise
                 refusal = error
-            for event in self._display.discard():
-                yield event
+            await self._display.discard()
+        return await self._send(await self._build_request(extra, refusal))
 
-    async def _stream(self, turn: TurnInput, request: ModelRequest) -> AsyncGenerator[Event, None]:
-        """Send a request and show its answer while it arrives. Raises as `_call_model`."""
-        async with aclosing(self._caller.call(turn, request)) as pieces:
-            async for piece in pieces:
-                if isinstance(piece, TextDelta):
-                    for event in self._display.append(piece.text) if piece.text else ():
-                        yield event
-                elif isinstance(piece, TextDiscarded):
-                    for event in self._display.discard():
-                        yield event
-                elif isinstance(piece, ModelFault):
-                    await self._host.note_fault(piece)
-                else:
-                    message = repair_message(piece.message)
-                    is_whole = message is piece.message
-                    self._answer = piece if is_whole else replace(piece, message=message)
-                    self._journal.note_answer(self._answer)
-        answer = self._answer
-        assert answer is not None  # noqa: S101 - a call gives an answer or raises
+    async def _send(self, request: ModelRequest) -> ModelAnswer:
+        """Send a request and charge its answer to the budget. Raises as `_call_model`."""
+        answer = await self._caller.call(request)
+        self._outage.end()
+        price = self._deps.price(answer.model, answer.usage)
+        self._budget.spend(answer.usage.total_tokens, price)
         if self._caller.model == request.model and not self._caller.used_cheap_model:
             self._window.learn(request.model, answer.usage)
         if answer.stop == "overflow":
-            self._take_answer()
             raise ModelOverflow("The context window was full before the answer was complete.")
+        return answer
 
     async def _build_request(
-        self, turn: TurnInput, extra: Sequence[Message], refusal: ModelOverflow | None
+        self, extra: Sequence[Message], refusal: ModelOverflow | None
     ) -> ModelRequest:
         """Build the next request, from a shorter transcript if need be.
 
         `refusal` is the provider's error for the previous request; raised if nothing can be
         shortened.
         """
-        request = await self._caller.build_request(turn, (*self._messages, *extra))
+        request = await self._caller.build_request((*self._messages, *extra))
         fitted = await self._window.fit(request, self._budget, is_refused=refusal is not None)
         if fitted is None:
             if refusal:
                 raise refusal
             return self._window.limit_output(request)
-        self._all_call_ids(turn)  # remember the ids of calls that are no longer shown
+        self._all_call_ids()  # remember the ids of calls that are no longer shown
         self._messages = list(fitted)
-        request = await self._caller.build_request(turn, (*self._messages, *extra))
+        request = await self._caller.build_request((*self._messages, *extra))
         return self._window.limit_output(request)
-
-    def _take_answer(self) -> ModelAnswer:
-        """Take the answer of the last call, and charge it to the budget."""
-        answer, self._answer = self._answer, None
-        self._outage.end()
-        assert answer is not None  # noqa: S101 - a call gives an answer or raises
-        price = self._deps.price(answer.model, answer.usage)
-        self._budget.spend(answer.usage.total_tokens, price)
-        return answer
 
     async def _handle_final(self, answer: ModelAnswer) -> TurnEnded | None:
         """End the turn with an answer that has no calls to run; return None if the turn goes on."""
@@ -259,35 +218,26 @@ class Loop:
         await self._record_input(steers)
         return True
 
-    async def _summarize(self, turn: TurnInput) -> AsyncGenerator[Event, None]:
+    async def _summarize(self) -> TurnEnded | None:
         """Make the last call of a turn that reached a limit: text only, no tools."""
         limit, circle = self._budget.exhausted(), self._guardrails.stop_reason
         reason = "no_progress" if circle else limit
         question = ask_for_summary(limit, circle)
         try:
-            async with aclosing(self._call_model(turn, [question])) as events:
-                async for event in events:
-                    yield event
+            answer = await self._call_model([question])
         except ModelError as error:
-            async with aclosing(self._wait_out(error, "exhausted", reason)) as events:
-                async for event in events:
-                    yield event
-            return
+            return await self._wait_out(error, "exhausted", reason)
         except QuotaExceeded as error:
-            yield self._stop_for_quota(error)
-            return
-        answer = self._take_answer()
+            return self._stop_for_quota(error)
         message = strip_calls(answer.message)
         added = []
         if answer.stop != "refusal" and has_visible_text(message.text):
             self._answers.append(message.text)
             added = [question, message]
-        yield self._conclude("exhausted", reason, added=added)
+        return self._conclude("exhausted", reason, added=added)
 
-    async def _wait_out(
-        self, error: ModelError, ending: Ending, reason: str
-    ) -> AsyncGenerator[Event, None]:
-        """Wait before the next try of a failed call; yield `TurnEnded` if there is no next try.
+    async def _wait_out(self, error: ModelError, ending: Ending, reason: str) -> TurnEnded | None:
+        """Wait before the next try of a failed call; return the ending if there is no next try.
 
         The wait is on disk, so a restart continues it. It does not count against the turn's time.
         """
@@ -295,28 +245,26 @@ class Loop:
         if self._budget.exhausted() != "time":
             planned = self._outage.plan(error, self._deps.now())
         if planned is None:
-            yield self._conclude(ending, reason, detail=str(error))
-            return
-        for event in self._display.discard():
-            yield event
+            return self._conclude(ending, reason, detail=str(error))
+        await self._display.discard()
         outage, seconds = planned
         if not self._outage.is_recorded:
             await self._journal.record_outage(outage.since)
             self._outage.is_recorded = True
-        yield outage
+        await self._emit(outage)
         with self._budget.pause():
             await self._host.pause(seconds)
         self._caller.start_over()
+        return None
 
-    async def _run_calls(
-        self, turn: TurnInput, calls: Sequence[ToolCallPart]
-    ) -> AsyncGenerator[Event, None]:
+    async def _run_calls(self, calls: Sequence[ToolCallPart]) -> None:
         """Run the calls of the last message, except those with a recorded result."""
-        toolbox, results = self._deps.toolbox, dict[CallId, ToolResult]()
+        turn, toolbox, results = self._turn, self._deps.toolbox, dict[CallId, ToolResult]()
         waiting: list[ToolCallPart] = []
         written = {call.call_id: call.name for call in calls}
         calls = [unwrap(call) for call in calls]
-        await toolbox.load([call.name for call in calls], turn.person_id, turn.owner_id)
+        names = [call.name for call in calls]
+        await toolbox.load(names, turn.person.id, turn.conversation.person_id)
         for call in calls:
             if call.call_id in turn.results:
                 results[call.call_id] = turn.results[call.call_id]
@@ -325,21 +273,9 @@ class Loop:
                 await self._journal.record_result(call, results[call.call_id])
             else:
                 waiting.append(call)
-
-        async def run_one(call: ToolCallPart) -> ToolResult:
-            begin = partial(self._journal.record_begin, call)
-            made = allow_code(self._context_of(turn, call), self._deps, self._journal, self._budget)
-            if not toolbox.begins_late(call.name):
-                await self._journal.record_held()
-            result = await toolbox.run(call, made, begin, self._wait_for_person)
-            await self._journal.record_result(call, result)
-            return result
-
         asks_person = any(toolbox.waits_for_person(call.name) for call in waiting)
         with self._budget.pause() if asks_person else nullcontext():
-            async with aclosing(run_tools(waiting, run_one, results)) as events:
-                async for event in events:
-                    yield event
+            results |= await run_tools(waiting, self._run_call, self._emit)
         if all(toolbox.is_free(call.name) for call in calls):
             self._budget.refund_step()
         checked = self._guardrails.check(calls, results)
@@ -348,6 +284,16 @@ class Loop:
             parts += (replace(part, name=written[part.call_id]), *results[part.call_id].images)
         self._next_input.append(Message(role="tool", parts=tuple(parts)))
 
+    async def _run_call(self, call: ToolCallPart) -> ToolResult:
+        """Run one call, and record that it begins and its result."""
+        toolbox, begin = self._deps.toolbox, partial(self._journal.record_begin, call)
+        context = allow_code(self._context_of(call), self._deps, self._journal, self._budget)
+        if not toolbox.begins_late(call.name):
+            await self._journal.record_held()
+        result = await toolbox.run(call, context, begin, self._wait_for_person)
+        await self._journal.record_result(call, result)
+        return result
+
     @asynccontextmanager
     async def _wait_for_person(self) -> AsyncGenerator[None, None]:
         """Surround a question; see `Pause`. Raises what the journal raises."""
@@ -355,14 +301,15 @@ class Loop:
         with self._budget.pause():
             yield
 
-    def _context_of(self, turn: TurnInput, call: ToolCallPart) -> ToolContext:
+    def _context_of(self, call: ToolCallPart) -> ToolContext:
+        conversation = self._turn.conversation
         return ToolContext(
-            person_id=turn.person_id,
-            owner_id=turn.owner_id,
-            memory_owner=turn.memory_owner,
-            conversation_id=turn.conversation_id,
-            scope=turn.scope,
-            turn_id=turn.turn_id,
+            person_id=self._turn.person.id,
+            owner_id=conversation.person_id,
+            memory_owner=self._turn.memory_owner,
+            conversation_id=conversation.id,
+            scope=conversation.scope,
+            turn_id=self._turn.id,
             call_id=call.call_id,
             now=self._deps.now(),
             evidence=self._journal.evidence,
@@ -373,10 +320,11 @@ class Loop:
             pause=self._budget.pause,
         )
 
-    def _all_call_ids(self, turn: TurnInput) -> set[CallId]:
+    def _all_call_ids(self) -> set[CallId]:
         """Every call id in use, including those of calls that are no longer shown."""
         if self._call_ids is None:
-            self._call_ids = list_call_ids(self._messages) | {*turn.results, *turn.started}
+            known = {*self._turn.results, *self._turn.started}
+            self._call_ids = list_call_ids(self._messages) | known
         return self._call_ids
 
     async def _record_answer(self, answer: ModelAnswer) -> None:

@@ -1,4 +1,4 @@
-"""The loop's own messages, checks of the model's messages, and the text that a watcher sees."""
+"""Word the loop's own messages, and check those of the model."""
 
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,6 @@ from agent_core.errors import (
     ModelUnknown,
     ModelUnreachable,
 )
-from agent_core.events import TextGrew, TextReset
 from agent_core.ids import CallId
 from agent_core.models.contract import StopReason
 from agent_core.transcript import Message, Part, TextPart, ToolCallPart
@@ -77,60 +76,6 @@ def make_call_ids_unique(message: Message, taken: set[CallId]) -> Message:
 def join_answers(answers: Sequence[str]) -> str:
     """Join the answers of one turn into one text."""
     return "\n\n".join(answers)
-
-
-class Display:
-    """The text that a watcher sees: the answers so far, then the answer that is streaming."""
-
-    def __init__(self, answers: Sequence[str]) -> None:
-        """`answers` are those of an earlier process; this process has not shown them yet."""
-        self._kept = "".join(f"{answer}\n\n" for answer in answers)
-        self._prefix = self._kept
-        """Text to show before the next delta."""
-        self._is_stale = False
-        """Whether the shown text must be reset before the next delta."""
-        self._is_empty = True
-        self._has_text = False
-        """Whether the current call has shown text."""
-
-    def append(self, delta: str) -> Sequence[TextReset | TextGrew]:
-        """Show more text of the current call."""
-        self._has_text, self._is_empty = True, False
-        if not (self._is_stale or self._prefix):
-            return (TextGrew(delta=delta),)
-        events: list[TextReset | TextGrew] = [TextReset()] if self._is_stale else []
-        if self._prefix:
-            events.append(TextGrew(delta=self._prefix))
-        events.append(TextGrew(delta=delta))
-        self._is_stale, self._prefix = False, ""
-        return events
-
-    def discard(self) -> Sequence[TextReset]:
-        """Remove the text of the current call from the display at once."""
-        if not self._has_text:
-            return ()
-        self._has_text, self._is_empty, self._prefix = False, True, self._kept
-        return (TextReset(),)
-
-    def recall(self, words: str) -> Sequence[TextReset | TextGrew]:
-        """Show the words before the calls that an earlier process recorded."""
-        events = self.append(words) if words else ()
-        self.mark_interim()
-        return events
-
-    def mark_interim(self) -> None:
-        """Keep the text of the current call on display until the next text replaces it."""
-        if self._has_text:
-            self._has_text, self._is_stale, self._prefix = False, True, self._kept
-
-    def keep(self, answer: str) -> None:
-        """Keep the text of the current call: it is an answer, but the turn goes on."""
-        self._kept += f"{answer}\n\n"
-        if self._has_text:
-            self._prefix = "\n\n"
-        else:  # the whole answer came at the end of its stream, without a delta
-            self._prefix, self._is_stale = self._kept, not self._is_empty
-        self._has_text = False
 
 
 _FAILURES: tuple[tuple[type[ModelError], str], ...] = (

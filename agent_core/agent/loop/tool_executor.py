@@ -2,10 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
-from agent_core.events import ToolEnded, ToolStarted
+from agent_core.events import Emit, ToolEnded, ToolStarted
 from agent_core.ids import CallId
 from agent_core.tools.contract import ToolResult
 from agent_core.tools.user_questions import QuestionPending
@@ -17,18 +17,18 @@ _log = logging.getLogger(__name__)
 
 
 async def run_tools(
-    calls: Sequence[ToolCallPart], run_one: RunOne, results: dict[CallId, ToolResult]
-) -> AsyncGenerator[ToolStarted | ToolEnded, None]:
-    """Run calls concurrently, store their results in `results`, and report start and end.
+    calls: Sequence[ToolCallPart], run_one: RunOne, emit: Emit
+) -> dict[CallId, ToolResult]:
+    """Run calls concurrently and return their results; `emit` gets their start and end.
 
-    Closing or cancelling the generator cancels the calls that still run, and waits for them. An
-    exception of `run_one` cancels the other calls and is raised. `QuestionPending` is raised only
-    after the other calls are done.
+    Cancellation, or an exception of `run_one` or `emit`, cancels the calls that still run, waits
+    for them and is raised. `QuestionPending` is raised only after the other calls are done.
     """
-    # No TaskGroup: it can't stay open across a `yield` (PEP 789).
+    # No TaskGroup: it would report each end in a task of its own, and wrap what a call raises.
+    results: dict[CallId, ToolResult] = {}
     pending_question: QuestionPending | None = None
     for call in calls:
-        yield ToolStarted(call_id=call.call_id, name=call.name)
+        await emit(ToolStarted(call_id=call.call_id, name=call.name))
     running = {asyncio.create_task(run_one(call), name=f"tool {call.name}"): call for call in calls}
     try:
         while running:
@@ -40,12 +40,14 @@ async def run_tools(
                 except QuestionPending as error:
                     pending_question = error
                     continue
-                yield ToolEnded(call_id=call.call_id, name=call.name, is_error=result.is_error)
+                ended = ToolEnded(call_id=call.call_id, name=call.name, is_error=result.is_error)
+                await emit(ended)
     finally:
         if running:
             await _cancel(running)
     if pending_question:
         raise pending_question
+    return results
 
 
 async def _cancel(running: dict[asyncio.Task[ToolResult], ToolCallPart]) -> None:

@@ -1,5 +1,6 @@
 """The folder of the named agents: `agents/<name>/` in the home directory."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +15,8 @@ from agent_core.agent.named.definition import (
     read_agent,
 )
 from agent_core.errors import AgentBroken, AgentMissing, SkillBroken, SkillMissing
+from agent_core.schedule.resources import JobTurn
+from agent_core.state.conversations.sessions import Conversation
 from agent_core.transcript import escape, flatten
 
 AGENTS = "agents"
@@ -171,3 +174,26 @@ def _read(path: Path, name: str, most: int) -> str:
     except UnicodeDecodeError:
         fault = f"{path.name} is not UTF-8 text"
     raise AgentBroken(f"the agent {name} can't be used: {fault}")
+
+
+async def load_agent(
+    agents: AgentFolder,
+    conversation: Conversation,
+    job_turn: JobTurn | None,
+    *,
+    is_begun: bool = False,
+) -> NamedAgent | None:
+    """Load the named agent of a job or of the conversation; None if neither names one.
+
+    Raises `AgentBroken` if the agent can't be used. If `is_begun`, its turn continues without tools
+    instead.
+    """
+    name = (job_turn.agent if job_turn else "") or conversation.agent
+    if not name:
+        return None
+    try:
+        return await asyncio.to_thread(agents.find, name)
+    except AgentBroken:
+        if is_begun:
+            return NamedAgent(name=name, soul="", tools=())
+        raise

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt, freeze, load_tools
 from agent_core.agent.prompt.visibility import PromptContext
+from agent_core.agent.resumed_turn import list_results
 from agent_core.errors import StoreDamaged
 from agent_core.ids import CallId, PromptHash, TurnId
 from agent_core.models.images import choose
@@ -75,16 +76,7 @@ def read_record(connection: Connection, turn_id: TurnId) -> TurnRecord | None:
             compactions.list_of_session(connection, session_id=turn.session_id, person_id=owner)
         ),
         calls=tuple(call for call in spent if call.purpose == ANSWERS),
-        results={
-            step.call_id: ToolResult(
-                text=step.outcome,
-                is_error=step.is_error,
-                sources=step.sources,
-                images=step.images,
-            )
-            for step in turns.list_steps(connection, turn_id=turn.id)
-            if step.outcome is not None
-        },
+        results=list_results(turns.list_steps(connection, turn_id=turn.id)),
         images=frozenset(key for key in keys if files.exists(connection, key=key)),
         forgotten=messages.count_forgotten(connection, session_id=turn.session_id, person_id=owner),
         is_by_job=_is_by_job(connection, turn),

@@ -1,21 +1,24 @@
 """Replay a turn: run the loop over its record, without any effect."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, aclosing, nullcontext, suppress
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 
 from agent_core.agent.budget import Budget
-from agent_core.agent.loop.contract import LoopDeps, TurnInput
+from agent_core.agent.loop.contract import LoopDeps
 from agent_core.agent.loop.loop import Loop
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt
+from agent_core.agent.prompt.visibility import PromptContext
 from agent_core.agent.replay.rebuild import RebuiltCall
 from agent_core.agent.replay.records import TurnRecord
 from agent_core.agent.replay.script import RecordEnds, ReplayScript
-from agent_core.events import ModelFault, Steer
+from agent_core.agent.turn import Turn
+from agent_core.events import Event, ModelFault, Steer
 from agent_core.ids import CallId
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta, Usage
 from agent_core.models.fingerprints import Fingerprints
 from agent_core.models.router import ModelPolicy
+from agent_core.state.people.people import Person
 from agent_core.tools.contract import ToolContext, ToolResult
 from agent_core.tools.policy.approval_requests import ApprovalRequest
 from agent_core.tools.toolbox import Toolbox
@@ -50,35 +53,42 @@ async def replay(
     )
     loop = Loop(
         deps,
+        _make_turn(record, prompt, script),
         journal=_RecordJournal(script),
+        window=_RecordedWindow(script),
         host=_RecordedHost(script),
         budget=script.budget(),
-        window=_RecordedWindow(script),
-    )
-    turn = TurnInput(
-        system=prompt.system,
-        tools=prompt.tools,
-        messages=script.opening,
-        results={},
-        started=frozenset(),
-        person_id=record.turn.person_id,
-        owner_id=record.conversation.person_id,
-        memory_owner=None,
-        conversation_id=record.conversation.id,
-        scope=record.conversation.scope,
-        turn_id=record.turn.id,
-        own_count=script.recorded,
-        prompt_hash=prompt.hash,
+        emit=_show_nothing,
     )
     with suppress(RecordEnds):
-        async with aclosing(loop.run(turn)) as events:
-            async for _ in events:
-                pass
+        await loop.run()
     known = Fingerprints()
     return [
         ReplayedRequest(request=one, hash=known.take(record.conversation.id, prompt.hash, one).hash)
         for one in script.replayed
     ]
+
+
+def _make_turn(record: TurnRecord, prompt: FrozenPrompt, script: ReplayScript) -> Turn:
+    """Make the turn of a record; its person may be deleted, so only their id is read."""
+    person = Person(id=record.turn.person_id, slug="", name="", role="member", time_zone=None)
+    return Turn(
+        id=record.turn.id,
+        context=PromptContext(
+            conversation=record.conversation,
+            person=person,
+            room=None,
+            platform=record.turn.platform,
+        ),
+        memory_owner=None,
+        prompt=prompt,
+        messages=script.opening,
+        own_count=script.recorded,
+    )
+
+
+async def _show_nothing(event: Event) -> None:
+    """Take an event: nobody watches a replay."""
 
 
 class _RecordedModel:

@@ -1,21 +1,22 @@
 """An agent with everything around it, and the conversations of one person."""
 
 from collections.abc import Sequence
-from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from agent_core.agent.active_turn import ActiveTurn, AgentConfig, NewTurn, Toolboxes, insert_turn
-from agent_core.agent.agent import Agent
+from agent_core.agent.agent import Agent, AgentConfig
 from agent_core.agent.budget import Limits
 from agent_core.agent.caches import SessionCache
 from agent_core.agent.named.folder import AgentFolder
 from agent_core.agent.named.mail import AgentMail
 from agent_core.agent.named.tool import MessageAgentTool
+from agent_core.agent.new_turn import NewTurn, insert_turn
 from agent_core.agent.prompt.context_files import ContextFolder
 from agent_core.agent.prompt.prompt_cache import PromptConfig
+from agent_core.agent.toolboxes import Toolboxes
 from agent_core.agent.toolset import private_tools, room_tools
+from agent_core.agent.turn import ActiveTurn
 from agent_core.events import Event, TurnEnded
 from agent_core.ids import RoomId
 from agent_core.memory.approval import Approval
@@ -123,12 +124,9 @@ class Bench:
         return turn
 
     async def run(self, turn: ActiveTurn) -> TurnEnded:
-        events: list[Event] = []
-        async with aclosing(self.agent.run(turn, self.host)) as stream:
-            events += [event async for event in stream]
-        ended = events[-1]
-        assert isinstance(ended, TurnEnded)
-        return ended
+        async def emit(event: Event) -> None: ...
+
+        return await self.agent.run(turn, self.host, emit)
 
     async def finalize(self, turn: ActiveTurn, ended: TurnEnded, notice: str = "") -> None:
         ending = (ended.ending, ended.reason, ended.detail)

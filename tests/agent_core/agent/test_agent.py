@@ -5,8 +5,8 @@ from functools import partial
 
 import pytest
 
-from agent_core.agent.active_turn import NewTurn, insert_turn
 from agent_core.agent.caches import SessionState
+from agent_core.agent.new_turn import NewTurn, insert_turn
 from agent_core.events import TurnEnded
 from agent_core.models.contract import Usage
 from agent_core.state.conversations import messages, sessions, turns

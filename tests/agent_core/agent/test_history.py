@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from agent_core.agent.active_turn import PreparedTurn
 from agent_core.agent.compaction.compactor import apply_compaction
 from agent_core.agent.history import History, Told
+from agent_core.agent.turn import PreparedTurn
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta, Usage
 from agent_core.models.token_estimate import estimate_input
 from agent_core.state.conversations import messages

@@ -1,15 +1,19 @@
 """A loop with everything around it faked, and the transcript it starts from."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import aclosing
 
 from agent_core.agent.budget import Budget, Limits
-from agent_core.agent.loop.contract import ContextWindow, LoopDeps, Reserve, TurnInput
+from agent_core.agent.loop.contract import ContextWindow, LoopDeps, Reserve
 from agent_core.agent.loop.loop import Loop
-from agent_core.events import Event, TextGrew, TextReset, TurnEnded
-from agent_core.ids import CallId, ConversationId, PersonId, TurnId
+from agent_core.agent.prompt.prompt_cache import FrozenPrompt
+from agent_core.agent.prompt.visibility import PromptContext
+from agent_core.agent.turn import Turn
+from agent_core.events import Emit, Event, TextGrew, TextReset, TurnEnded
+from agent_core.ids import CallId, ConversationId, PersonId, PromptHash, TurnId
 from agent_core.models.contract import Usage
 from agent_core.models.router import ModelPolicy
+from agent_core.state.conversations.sessions import Conversation
+from agent_core.state.people.people import Person
 from agent_core.tools.contract import MemoryOwner, Tool, ToolResult
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message, TextPart, ToolResultPart, user_message
@@ -19,8 +23,16 @@ from tests.fakes.limits import UnboundedWindow, load_no_images, reserve_nothing
 from tests.fakes.model import FakeModel, Play
 
 HELLO = user_message("hello", facts="<facts>\nNow: noon\n</facts>")
+ADA = Person(id=PersonId(1), slug="ada", name="Ada", role="owner", time_zone=None)
+TALK = Conversation(
+    id=ConversationId(2), key="direct:1", kind="direct", person_id=ADA.id, scope="p1"
+)
 PRICE = 7
 """Micro-dollars of any call to the model `fake-1`; others have no known price."""
+
+
+class Left(Exception):
+    """The watcher of a turn is gone."""
 
 
 class Rig:
@@ -61,7 +73,7 @@ class Rig:
     def _pass(self, seconds: float) -> None:
         self.time += seconds
 
-    def loop(self) -> Loop:
+    def loop(self, turn: Turn, emit: Emit) -> Loop:
         deps = LoopDeps(
             model=self.model,
             policy=self.policy,
@@ -74,33 +86,31 @@ class Rig:
         )
         return Loop(
             deps,
+            turn,
             journal=self.journal,
+            window=self.window,
             host=self.host,
             budget=self.budget,
-            window=self.window,
+            emit=emit,
         )
 
-    def turn_input(
+    def turn(
         self,
         messages: Sequence[Message] = (HELLO,),
         *,
         own: int = 0,
         outcomes: Mapping[CallId, ToolResult] | None = None,
         begun: Sequence[str] = (),
-    ) -> TurnInput:
-        return TurnInput(
-            system="be kind",
-            tools=self.toolbox.specs,
+    ) -> Turn:
+        return Turn(
+            id=TurnId(3),
+            context=PromptContext(conversation=TALK, person=ADA, room=None, platform="telegram"),
+            memory_owner=MemoryOwner(person_id=ADA.id, slug=ADA.slug),
+            prompt=FrozenPrompt(hash=PromptHash(""), system="be kind", tools=self.toolbox.specs),
             messages=tuple(messages),
+            own_count=own,
             results=outcomes or {},
             started=frozenset(CallId(call_id) for call_id in begun),
-            person_id=PersonId(1),
-            owner_id=PersonId(1),
-            memory_owner=MemoryOwner(person_id=PersonId(1), slug="ada"),
-            conversation_id=ConversationId(2),
-            scope="p1",
-            turn_id=TurnId(3),
-            own_count=own,
             waiting_since=self.waiting_since,
         )
 
@@ -111,16 +121,21 @@ class Rig:
         own: int = 0,
         outcomes: Mapping[CallId, ToolResult] | None = None,
         begun: Sequence[str] = (),
-    ) -> list[Event]:
-        """All events of the turn."""
-        turn_input = self.turn_input(messages, own=own, outcomes=outcomes, begun=begun)
+    ) -> list[Event | TurnEnded]:
+        """All events of the turn, and how it ended."""
         self.journal.open = {call.call_id for call in messages[-1].calls}
         self.journal.results = dict(outcomes or {})
-        async with aclosing(self.loop().run(turn_input)) as stream:
-            events = [event async for event in stream]
-        assert sum(isinstance(event, TurnEnded) for event in events) == 1
-        assert isinstance(events[-1], TurnEnded)
-        return events
+        return await self.play(self.turn(messages, own=own, outcomes=outcomes, begun=begun))
+
+    async def play(self, turn: Turn) -> list[Event | TurnEnded]:
+        """All events of a turn, and how it ended."""
+        events: list[Event | TurnEnded] = []
+
+        async def emit(event: Event) -> None:
+            events.append(event)
+
+        ended = await self.loop(turn, emit).run()
+        return [*events, ended]
 
     async def end(self, messages: Sequence[Message] = (HELLO,)) -> TurnEnded:
         """How the turn ended."""
@@ -133,7 +148,7 @@ def _price(model: str, usage: Usage) -> int | None:
     return PRICE if model == "fake-1" else None
 
 
-def shown(events: Sequence[Event]) -> str:
+def shown(events: Sequence[Event | TurnEnded]) -> str:
     """What a watcher has on display in the end."""
     text = ""
     for event in events:

@@ -2,14 +2,13 @@
 
 import asyncio
 from collections.abc import Mapping
-from contextlib import aclosing
 
 import pytest
 
 from agent_core.errors import ModelBusy
-from agent_core.events import Event, TextGrew, ToolStarted
+from agent_core.events import Emit, Event, TextGrew, ToolEnded, ToolStarted
 from agent_core.tools.contract import ToolContext, ToolResult
-from tests.agent_core.agent.loop.rig import Rig
+from tests.agent_core.agent.loop.rig import Left, Rig
 from tests.fakes.host import FakeHost
 from tests.fakes.model import ask, call, say
 from tests.fakes.tool import FakeTool
@@ -31,17 +30,20 @@ class Gate:
         raise AssertionError
 
 
-async def consume(rig: Rig, events: list[Event]) -> None:
-    async with aclosing(rig.loop().run(rig.turn_input())) as stream:
-        async for event in stream:
-            events.append(event)
+async def consume(rig: Rig, events: list[Event], watch: Emit | None) -> None:
+    async def emit(event: Event) -> None:
+        events.append(event)
+        if watch:
+            await watch(event)
+
+    await rig.loop(rig.turn(), emit).run()
 
 
-async def cancel_at(rig: Rig, gate: Gate) -> list[Event]:
+async def cancel_at(rig: Rig, gate: Gate, watch: Emit | None = None) -> list[Event]:
     """Run until the gate is reached, cancel, and see that nothing is left behind."""
     before = asyncio.all_tasks()
     events: list[Event] = []
-    task = asyncio.create_task(consume(rig, events))
+    task = asyncio.create_task(consume(rig, events, watch))
     async with asyncio.timeout(PATIENCE):
         await gate.reached.wait()
         task.cancel()
@@ -102,22 +104,45 @@ async def test_a_watcher_that_leaves_while_tools_run_ends_them() -> None:
     hanging = FakeTool("hang", gate.act)
     tools = [hanging, FakeTool("look")]
     rig = Rig(ask(call("hang", call_id="a"), call("look", call_id="b")), tools=tools)
+
+    async def emit(event: Event) -> None:
+        if not isinstance(event, ToolStarted):
+            assert hanging.running == 1
+            raise Left
+
     async with asyncio.timeout(PATIENCE):
-        async with aclosing(rig.loop().run(rig.turn_input())) as stream:
-            async for event in stream:
-                if not isinstance(event, ToolStarted):
-                    break
+        with pytest.raises(Left):
+            await rig.loop(rig.turn(), emit).run()
     assert hanging.running == 0
     assert asyncio.all_tasks() == before
 
 
 async def test_a_watcher_that_leaves_while_an_answer_streams_closes_the_stream() -> None:
     rig = Rig(say("a", "b", "c"))
-    async with aclosing(rig.loop().run(rig.turn_input())) as stream:
-        async for _ in stream:
-            assert rig.model.streaming == 1
-            break
+
+    async def emit(event: Event) -> None:
+        assert rig.model.streaming == 1
+        raise Left
+
+    with pytest.raises(Left):
+        await rig.loop(rig.turn(), emit).run()
     assert rig.model.streaming == 0
+
+
+async def test_cancelling_while_a_watcher_is_slow_ends_the_tools() -> None:
+    gate = Gate()
+    hanging = FakeTool("hang", Gate().act)
+    rig = Rig(
+        ask(call("hang", call_id="a"), call("look", call_id="b")),
+        tools=[hanging, FakeTool("look")],
+    )
+
+    async def emit(event: Event) -> None:
+        if isinstance(event, ToolEnded):
+            await gate.wait()
+
+    await cancel_at(rig, gate, emit)
+    assert hanging.running == 0
 
 
 async def test_a_tool_that_cleans_up_is_waited_for() -> None:

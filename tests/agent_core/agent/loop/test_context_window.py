@@ -103,7 +103,6 @@ async def test_ids_of_calls_that_are_compacted_are_not_given_twice() -> None:
 
 async def test_answers_that_the_transcript_does_not_show_any_more_are_told_all_the_same() -> None:
     rig = Rig(say("second"))
-    turn_input = rig.turn_input([SHORT, user_message("and?")], own=1)
-    loop = rig.loop()
-    events = [e async for e in loop.run(replace(turn_input, earlier_answers=("first",)))]
+    turn = rig.turn([SHORT, user_message("and?")], own=1)
+    events = await rig.play(replace(turn, earlier_answers=("first",)))
     assert shown(events) == "first\n\nsecond"

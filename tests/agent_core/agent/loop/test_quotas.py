@@ -13,10 +13,10 @@ from agent_core.errors import (
     QuotaExceeded,
     ReachedQuota,
 )
-from agent_core.events import TextGrew, TurnEnded
+from agent_core.events import Event, TextGrew, TurnEnded
 from agent_core.models.contract import ModelRequest, TextDelta, Usage
 from agent_core.models.router import ModelPolicy
-from tests.agent_core.agent.loop.rig import Rig
+from tests.agent_core.agent.loop.rig import Left, Rig
 from tests.fakes.model import USAGE, Play, ask, call, say
 from tests.fakes.tool import FakeTool
 
@@ -119,10 +119,14 @@ async def test_where_the_cheap_model_can_not_answer_the_other_one_does(error: Mo
     assert [request.model for request in made.model.requests] == ["cheap-1", "fake-1"]
 
 
-async def test_a_turn_that_is_closed_gives_back_what_it_holds() -> None:
+async def test_a_turn_whose_watcher_leaves_gives_back_what_it_holds() -> None:
     purse = Purse(9)
     made = rig(purse, [say("one", "two")])
-    events = made.loop().run(made.turn_input())
-    assert await anext(events) == TextGrew(delta="one")
-    await events.aclose()
+
+    async def leave(event: Event) -> None:
+        assert event == TextGrew(delta="one")
+        raise Left
+
+    with pytest.raises(Left):
+        await made.loop(made.turn(), leave).run()
     assert purse.ends == [3]

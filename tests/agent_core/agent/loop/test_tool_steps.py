@@ -2,11 +2,10 @@
 
 import asyncio
 from collections.abc import Mapping
-from contextlib import aclosing
 
 import pytest
 
-from agent_core.events import TextGrew, TextReset, ToolEnded, ToolStarted, TurnEnded
+from agent_core.events import Event, TextGrew, TextReset, ToolEnded, ToolStarted, TurnEnded
 from agent_core.ids import CallId, PersonId
 from agent_core.tools.contract import MemoryOwner, ToolContext, ToolResult
 from agent_core.tools.results import add_image
@@ -80,14 +79,36 @@ async def test_parallel_calls_overlap_and_results_keep_the_order_of_calls() -> N
     calls = (call("slow", call_id="a"), call("quick", call_id="b"))
     rig = Rig(ask(*calls), say("ok"), tools=[FakeTool("slow", slow), FakeTool("quick", quick)])
     ended: list[str] = []
-    async with asyncio.timeout(PATIENCE), aclosing(rig.loop().run(rig.turn_input())) as events:
-        async for event in events:
-            if isinstance(event, ToolEnded):
-                assert event.call_id in rig.journal.results  # recorded before it is told
-                ended.append(event.call_id)
-                quick_has_ended.set()
+
+    async def emit(event: Event) -> None:
+        if isinstance(event, ToolEnded):
+            assert event.call_id in rig.journal.results  # recorded before it is told
+            ended.append(event.call_id)
+            quick_has_ended.set()
+
+    async with asyncio.timeout(PATIENCE):
+        await rig.loop(rig.turn(), emit).run()
     assert ended == ["b", "a"]
     assert result_texts(rig.model.requests[1].messages[-1]) == ["slow", "quick"]
+
+
+async def test_a_turn_waits_for_its_watcher_and_tells_one_thing_at_a_time() -> None:
+    calls = [call("look", call_id=name) for name in "abc"]
+    rig = Rig(ask(*calls), say("ok"), tools=[FakeTool("look")])
+    telling: list[Event] = []
+    told: list[Event] = []
+
+    async def emit(event: Event) -> None:
+        telling.append(event)
+        for _ in range(5):
+            await asyncio.sleep(0)
+            assert telling == [event]
+        told.append(telling.pop())
+
+    async with asyncio.timeout(PATIENCE):
+        ended = await rig.loop(rig.turn(), emit).run()
+    assert [type(event) for event in told] == [ToolStarted] * 3 + [ToolEnded] * 3 + [TextGrew]
+    assert ended == TurnEnded(ending="answered", text="ok")
 
 
 async def test_a_failed_call_is_a_result_and_the_turn_goes_on() -> None:
@@ -131,9 +152,7 @@ async def test_a_call_id_of_an_earlier_turn_is_not_used_again() -> None:
     earlier = Rig(ask(call("look")), say("seen"), tools=[FakeTool("look")])
     await earlier.run()
     rig = Rig(ask(call("look")), say("seen"), tools=[FakeTool("look")])
-    await rig.run(
-        [*earlier.turn_input().messages, *earlier.journal.transcript, *rig.turn_input().messages]
-    )
+    await rig.run([*earlier.turn().messages, *earlier.journal.transcript, *rig.turn().messages])
     assert rig.journal.answers[0].message.calls[0].call_id != "c1"
 
 
