@@ -1,5 +1,7 @@
 """The jobs of a person, and their runs."""
 
+from dataclasses import asdict
+
 from fastapi import APIRouter
 
 from agent_core.ids import JobId, PersonId
@@ -46,8 +48,8 @@ def find_job(connection: Connection, job: int, person_id: PersonId) -> Job:
 
 
 def show_detail(job: Job) -> models.JobDetail:
-    """Describe a job with its text or its command."""
-    return show(models.JobDetail, job, next_at=_find_next(job))
+    """Describe a job with its text or its command, and the options that the API sets."""
+    return show(models.JobDetail, job, next_at=_find_next(job), **asdict(job.options))
 
 
 def _find_next(job: Job) -> int | None:

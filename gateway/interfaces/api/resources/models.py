@@ -1,8 +1,11 @@
 """The bodies of the API's resources. Times are milliseconds since the epoch, UTC."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 
-from pydantic import BaseModel
+from pydantic import BaseModel, create_model
+
+from agent_core.schedule.job_fields import DECLARATIONS
+from agent_core.state.jobs.jobs import Options
 
 
 class AccountModel(BaseModel):
@@ -328,7 +331,21 @@ class JobModel(BaseModel):
     next_at: int | None
 
 
-class JobDetail(JobModel):
+if TYPE_CHECKING:
+    _JobWithOptions = JobModel
+else:  # the options that a request may set, as they are stored
+    _JobWithOptions = create_model(
+        "_JobWithOptions",
+        __base__=JobModel,
+        **{
+            one.option.name: (get_type_hints(Options)[one.option.name], ...)
+            for one in DECLARATIONS
+            if one.option and one.api is not None
+        },
+    )
+
+
+class JobDetail(_JobWithOptions):
     """A job with its words or command; `reason` says why it is paused."""
 
     body: str

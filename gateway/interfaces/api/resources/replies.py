@@ -44,7 +44,7 @@ def find_person(connection: Connection, person_id: PersonId) -> Person:
     return person
 
 
-def show(model: type[_Model], value: object, **more: object) -> _Model:
+def show(model: type[_Model], value: object, /, **more: object) -> _Model:
     """Convert a stored value to a model: fields come from `more`, else from its attributes."""
     fields = {
         name: more[name] if name in more else getattr(value, name) for name in model.model_fields
