@@ -164,6 +164,7 @@ def _build(group: asyncio.TaskGroup, core: Core, claim_code: str | None) -> Gate
         ready=ready,
         claim_code=claim_code,
         started=time.monotonic(),
+        zone_of=core.zone_of,
         now=core.now,
     )
 
@@ -201,7 +202,7 @@ def _make_data_services(
     questions = Questions(
         database=database,
         dispatcher=dispatcher,
-        zone=core.zone,
+        zone_of=core.zone_of,
         now=now,
         answerers={
             **merging.answerers(),

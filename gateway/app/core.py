@@ -5,8 +5,6 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-import tzlocal
-
 from adapters.contract import ChatAdapter
 from agent_core.agent.agent import AgentConfig
 from agent_core.agent.budget import Limits
@@ -118,7 +116,8 @@ class Core:
     """Messages that agents send each other without waiting for an answer."""
     zone: str
     """The deployment's IANA time zone."""
-    zone_of: Callable[[Person], str]
+    zone_of: Callable[[Person | None], str]
+    """Returns the IANA time zone of a person, or the deployment's."""
     secret_mask: SecretMask
     now: Callable[[], int]
     wakeup: asyncio.Event
@@ -159,7 +158,7 @@ def make_core(
 ) -> Core:
     """Construct the services that need no TaskGroup."""
     adapters = {**factories.load_adapters(settings), **extra.adapters}
-    zone = settings.people.time_zone or tzlocal.get_localzone_name()
+    zone = settings.zone
     quotas = factories.make_quotas(settings, database, zone)
     return Core(
         settings=settings,
@@ -190,7 +189,7 @@ def make_core(
         ),
         agent_mail=AgentMail(database, extra.now),
         zone=zone,
-        zone_of=lambda person: person.time_zone or zone,
+        zone_of=lambda person: (person and person.time_zone) or zone,
         secret_mask=SecretMask(settings.hidden),
         now=extra.now,
         wakeup=asyncio.Event(),

@@ -13,6 +13,7 @@ from agent_core.memory.external.client import ExternalMemory
 from agent_core.memory.shared import SharedMemory
 from agent_core.memory.soul_store import SoulFile
 from agent_core.state.engine.database import Database
+from agent_core.state.people.people import Person
 from gateway.app import garbage_collection
 from gateway.app.platform_supervisor import Platforms
 from gateway.app.scheduling import Scheduling
@@ -73,6 +74,8 @@ class Gateway:
     """A code to claim the bot with, if no owner has an account on a chat platform yet."""
     started: float
     """Monotonic seconds."""
+    zone_of: Callable[[Person | None], str]
+    """Returns the IANA time zone of a person, or the deployment's."""
     now: Callable[[], int]
     """The time of day, in milliseconds since the epoch, UTC."""
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+import tzlocal
 from pydantic import Field
 from pydantic_settings import (
     BaseSettings,
@@ -119,6 +120,11 @@ class Settings(BaseSettings):
     webhooks: WebhookSettings = WebhookSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
     people: PeopleSettings = PeopleSettings()
+
+    @property
+    def zone(self) -> str:
+        """The IANA time zone of people who have not set one."""
+        return self.people.time_zone or tzlocal.get_localzone_name()
 
     @property
     def prices(self) -> Prices:

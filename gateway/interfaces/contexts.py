@@ -65,12 +65,12 @@ class RunningContext:
 
     @property
     def scheduling(self) -> SchedulingContext:
-        """The time zone, the limits and the addresses of the gateway's jobs."""
+        """The time zones, the limits and the addresses of the gateway's jobs."""
         from gateway.app.job_rules import make_rules
 
         settings = self._gateway.settings
         return SchedulingContext(
-            zone=find_zone_of(settings),
+            zone_of=self._gateway.zone_of,
             rules=make_rules(settings),
             wake=self._gateway.scheduling.wake,
             load_platforms=lambda: self._gateway.platforms.adapters,
@@ -185,7 +185,7 @@ class HomeContext:
 
         found = self._settings
         return SchedulingContext(
-            zone=find_zone_of(found),
+            zone_of=lambda person: person.time_zone or _find_zone(found),
             rules=make_rules(found) if found else JobRules(),
             wake=_wait_for_start,
             load_platforms=self._load_platforms,
@@ -204,7 +204,7 @@ class HomeContext:
         from gateway.scheduler.calendars import Calendars
 
         found = self._settings
-        zone = find_zone_of(found)
+        zone = _find_zone(found)
         options = DigestOptions(
             home=self.home,
             zone=zone,
@@ -217,10 +217,9 @@ class HomeContext:
         )
 
 
-def find_zone_of(settings: "Settings | None") -> str:
+def _find_zone(settings: "Settings | None") -> str:
     """Return the IANA time zone of people who have not set one."""
-    own = settings.people.time_zone if settings else None
-    return own or tzlocal.get_localzone_name()
+    return settings.zone if settings else tzlocal.get_localzone_name()
 
 
 def _limit_webhooks(settings: "Settings") -> "WebhookRules":

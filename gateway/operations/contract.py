@@ -29,9 +29,9 @@ _MOST_LISTED = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchedulingContext:
-    """The scheduling context: the deployment's IANA time zone, and the limits of jobs."""
+    """The scheduling context: the time zones of people, and the limits of jobs."""
 
-    zone: str
+    zone_of: Callable[["Person"], str]
     rules: "JobRules"
     wake: Callable[[], None]
     """Called after a write that may make a job due earlier."""

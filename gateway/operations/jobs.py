@@ -201,7 +201,7 @@ async def add(context: OperationContext, asked: AddJob) -> JobOutline:
 
     def work(connection: Connection) -> JobOutline:
         person = find_person(connection, asked.person)
-        zone = person.time_zone or scheduling.zone
+        zone = scheduling.zone_of(person)
         known = default_options(asked.kind, scheduling.rules)
         wish = read_request(given, here=_HOME, zone=zone, known=known, now=now, calendars=calendars)
         whose = JobOwner(person_id=person.id, room_id=None, actor=context.actor, call_key=asked.key)

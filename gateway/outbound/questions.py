@@ -98,15 +98,15 @@ class Questions:
         *,
         database: Database,
         dispatcher: OutboxDispatcher,
-        zone: str,
+        zone_of: Callable[[Person | None], str],
         now: Callable[[], int],
         answerers: Mapping[Kind, Answerer],
     ) -> None:
-        """Use `zone`, an IANA name, for people without a time zone."""
+        """`zone_of` returns the IANA time zone of a person."""
         self._database = database
         self._adapters = dispatcher.adapters
         self._dispatcher = dispatcher
-        self._zone = zone
+        self._zone_of = zone_of
         self._now = now
         self._answerers: dict[Kind, Answerer] = {
             "choice": _describe_choice,
@@ -311,8 +311,7 @@ class Questions:
     def _enqueue(self, connection: Connection, question: Question, now: int) -> list[OutboxRow]:
         """Enqueue a question's messages, silent in the quiet hours of the person asked."""
         person = people.find(connection, person_id=question.person_id)
-        zone = (person and person.time_zone) or self._zone
-        is_silent = person is not None and is_quiet(person, zone, now)
+        is_silent = person is not None and is_quiet(person, self._zone_of(person), now)
         adapter = self._adapters.get(question.platform)
         with speak_to(connection, question.person_id):
             outgoings = question_views.compose(question, adapter, is_silent=is_silent)

@@ -15,7 +15,6 @@ from agent_core.state.people.people import Person
 from gateway.app.lifecycle import Gateway
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.api.streams import end_with_error, follow_feed
-from gateway.interfaces.contexts import find_zone_of
 from gateway.interfaces.pages import (
     accounts,
     configuration,
@@ -114,7 +113,6 @@ class Pages:
     def __init__(self, gateway: Gateway, find_login: FindLogin) -> None:
         self._gateway = gateway
         self._find_login = find_login
-        self._zone = find_zone_of(gateway.settings)
         self._files = {path: (read_file(name), kind) for path, (name, kind) in FILES.items()}
 
         answers: dict[str, Callable[[Look], Awaitable[Response]]] = {
@@ -169,7 +167,7 @@ class Pages:
             return None
         return Viewer(
             person=person,
-            zone=(person and person.time_zone) or self._zone,
+            zone=self._gateway.zone_of(person),
             is_owner=person_id is None or (person is not None and person.is_owner),
             has_chat=person_id is None,
         )

@@ -24,7 +24,6 @@ from gateway.commands.settings import (
     save_settings,
 )
 from gateway.interfaces.api.responses import read_form
-from gateway.interfaces.contexts import find_zone_of
 from gateway.interfaces.pages.rendering import render
 from gateway.interfaces.pages.views import Fields, Look, Missing
 from gateway.texts import learning as notices
@@ -83,7 +82,7 @@ async def change(look: Look) -> Response:
         return render(look.request, look.viewer, "settings.html", status=status, **fields)
     look.gateway.router.forget_known()
     look.gateway.scheduling.wake()  # deferred messages may be due now
-    old_zone, zone = look.viewer.zone, _find_zone(look, person)
+    old_zone, zone = look.viewer.zone, look.gateway.zone_of(person)
     left = await database.read(
         lambda c: list_left(c, person_id=person.id, zone=old_zone) if zone != old_zone else []
     )
@@ -114,7 +113,7 @@ def _set(
     else:
         _, parsed = parse_setting(f"{name} {value}")
         wanted = change_setting(_find(connection, look), name, parsed or "")
-        zone = _find_zone(look, wanted.person)
+        zone = look.gateway.zone_of(wanted.person)
         save_settings(connection, wanted, zone=zone, now=now)
     return old, _list_values(connection, look), _find(connection, look).person
 
@@ -122,10 +121,6 @@ def _set(
 def _find(connection: Connection, look: Look) -> PersonalSettings:
     can_speak = bool(look.gateway.settings.media.speech_command)
     return find_settings(connection, look.person, can_speak=can_speak)
-
-
-def _find_zone(look: Look, person: Person) -> str:
-    return person.time_zone or find_zone_of(look.gateway.settings)
 
 
 def _list_values(connection: Connection, look: Look) -> dict[str, str]:

@@ -15,14 +15,13 @@ from gateway.app.lifecycle import Gateway
 from gateway.interfaces.api.clients import Reader
 from gateway.interfaces.api.resources import models
 from gateway.interfaces.api.resources.replies import Words, find_person, show
-from gateway.interfaces.contexts import find_zone_of
 
 _NO_TURN = TurnId(0)
 
 
 def add_recall(router: APIRouter, gateway: Gateway) -> None:
     """Add the route of recall."""
-    database, zone = gateway.database, find_zone_of(gateway.settings)
+    database = gateway.database
 
     @router.get("/recall", summary="Search what was said")
     async def recall(
@@ -32,12 +31,12 @@ def add_recall(router: APIRouter, gateway: Gateway) -> None:
 
         def work(connection: Connection) -> models.RecallModel:
             person = find_person(connection, client.person_id)
-            shown_zone = person.time_zone or zone
+            zone = gateway.zone_of(person)
             field = SearchFilter(person_id=person.id, scope=f"p{person.id}", except_turn=_NO_TURN)
             if not asked.asked:
                 return models.RecallModel(hits=[], count=0)
             found = search_messages(
-                connection, field, asked, limit=limit, clock=lambda at: local_time(at, shown_zone)
+                connection, field, asked, limit=limit, clock=lambda at: local_time(at, zone)
             )
             hits = [
                 show(
