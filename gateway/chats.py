@@ -6,6 +6,9 @@ from functools import lru_cache
 
 from adapters.ids import Address
 
+ChatRef = tuple[str, str]
+"""A platform, and a chat on it."""
+
 _MOST_CHATS = 4096
 
 

@@ -1,8 +1,9 @@
 """The keys of conversations, one per chat, person or question."""
 
 from adapters.ids import Address
-from agent_core.ids import InboxId
+from agent_core.ids import InboxId, PersonId
 from agent_core.state.conversations import sessions
+from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.people.people import Person
 
 CONSOLE = "@console"
@@ -38,3 +39,15 @@ def is_of_pages(address: Address) -> bool:
 def name_aside(key: str, inbox_id: InboxId) -> str:
     """Return the key of the conversation of the side question that came with an event."""
     return f"aside:{inbox_id}:{key}"
+
+
+def rename_conversation(conversation: Conversation, *, old: PersonId, new: PersonId) -> str:
+    """Return a conversation's key after it moved to another person.
+
+    The key ends in the person's id, as all keys here do; the key of a job's
+    conversation in a room ends in the room's. Some from before 2026-11-22 end in both.
+    """
+    key, words = conversation.key, conversation.key.split(":")
+    if conversation.kind == "job" and words[2] == str(old):
+        return ":".join((*words[:2], str(new), *words[3:]))
+    return f"{key.removesuffix(f':{old}')}:{new}"

@@ -25,6 +25,7 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox
 from agent_core.state.queues.inbox import InboxRow
 from agent_core.transcript import ATTACHED_END, SKILLED, STARTED, escape, quote
+from gateway.job_turns import find_left, make_job_turn
 from gateway.jobs.conversations import UnknownRoom, find_room, name_job_conversation
 from gateway.jobs.notifier import Notifier
 from gateway.jobs.outcomes import SILENCE
@@ -94,50 +95,12 @@ def resume_run(
     return _with_event(connection, pending, run)
 
 
-def make_job_turn(connection: Connection, job: Job, run: Run, now: int) -> JobTurn:
+def _make_job_turn(connection: Connection, job: Job, run: Run, now: int) -> JobTurn:
     """Return the permissions and limits of a run's turn. Raises `JobLimitReached`."""
-    limit, left = job.options.day_micro_dollars, None
-    if limit and job.person_id is not None:
-        day = day_of(now, job.zone)
-        left = limit - usage.sum_of_job(
-            connection, job_id=job.id, person_id=job.person_id, since=day.start, until=day.end
-        )
-        if left <= 0:
-            raise JobLimitReached(partial(job_results.describe_limit, limit))
-    options = job.options
-    return JobTurn(
-        run_id=run.id,
-        title=job.title,
-        model=options.model,
-        tools=options.tools,
-        skills=options.skills,
-        micro_dollars=left,
-        agent=options.agent,
-    )
-
-
-def find_job_turn(connection: Connection, turn_id: TurnId, now: int) -> JobTurn | None:
-    """Return the job turn of a turn that is resumed; None if no job started it.
-
-    A turn at its limit is allowed to end with a summary.
-    """
-    run_id = job_runs.find_of_turn(connection, turn_id=turn_id)
-    run = job_runs.find(connection, run_id=run_id) if run_id else None
-    job = jobs.find(connection, job_id=run.job_id) if run else None
-    if run is None or job is None:
-        return None
-    try:
-        return make_job_turn(connection, job, run, now)
-    except JobLimitReached:
-        return JobTurn(
-            run_id=run.id,
-            title=job.title,
-            model=job.options.model,
-            tools=job.options.tools,
-            skills=job.options.skills,
-            micro_dollars=1,
-            agent=job.options.agent,
-        )
+    left = find_left(connection, job, now)
+    if left is not None and left <= 0:
+        raise JobLimitReached(partial(job_results.describe_limit, job.options.day_micro_dollars))
+    return make_job_turn(job, run, left)
 
 
 def _owner_of(connection: Connection, job: Job) -> Person:
@@ -177,7 +140,7 @@ def _compose(
         ),
         room_id=room_id,
         starts_own_turn=True,
-        job_turn=make_job_turn(connection, job, run, now),
+        job_turn=_make_job_turn(connection, job, run, now),
         note="\n".join(
             (_describe(job, run), *_describe_skills(connection, job, deps.catalog, now))
         ),

@@ -7,11 +7,7 @@ from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import rooms
-from gateway.chats import read_chat
-
-ChatRef = tuple[str, str]
-"""A platform, and a chat on it."""
-
+from gateway.chats import ChatRef, read_chat
 
 class UnknownRoom(Exception):
     """A job sends to a room from which no message ever came."""
@@ -21,18 +17,6 @@ def name_job_conversation(job: Job, room_id: RoomId | None) -> str:
     """Return the key of the conversation of a job's turns."""
     private = f"job:{job.id}:{job.person_id}"
     return private if room_id is None else f"{private}:{room_id}"
-
-
-def rename_conversation(conversation: Conversation, *, old: PersonId, new: PersonId) -> str:
-    """Return a conversation's key after it moved to another person.
-
-    The key ends in the person's id, see `gateway.conversation_keys`; the key of a job's
-    conversation in a room ends in the room's. Some from before 2026-11-22 end in both.
-    """
-    key, words = conversation.key, conversation.key.split(":")
-    if conversation.kind == "job" and words[2] == str(old):
-        return ":".join((*words[:2], str(new), *words[3:]))
-    return f"{key.removesuffix(f':{old}')}:{new}"
 
 
 def find_room(connection: Connection, job: Job, chat_refs: Iterable[ChatRef]) -> RoomId | None:

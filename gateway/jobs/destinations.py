@@ -13,7 +13,7 @@ from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.tools.chat.send_message import HOME, ROOM_SIGN, Destination
 from agent_core.transcript import flatten
 from gateway.chats import is_chat, is_direct_chat, name_chat, read_chat
-from gateway.jobs.conversations import ChatRef
+from gateway.chats import ChatRef
 from gateway.jobs.recipients import Recipients
 from gateway.outbound.buttons import caption_of
 from gateway.outbound.dispatcher import OutboxDispatcher

@@ -15,7 +15,8 @@ from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import rooms
 from agent_core.state.people.people import Person
 from agent_core.transcript import Message, TextPart, repair_text, strip_controls
-from gateway.jobs.conversations import ChatRef, UnknownRoom, find_room, name_job_conversation
+from gateway.chats import ChatRef
+from gateway.jobs.conversations import UnknownRoom, find_room, name_job_conversation
 from gateway.jobs.recipients import Recipients
 from gateway.texts.job_results import LEFT_OUT
 

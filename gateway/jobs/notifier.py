@@ -23,7 +23,7 @@ from agent_core.state.queues.deferred_messages import DeferredMessage, NewDeferr
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.chats import is_chat, read_chat
 from gateway.jobs.buttons import make_job_buttons
-from gateway.jobs.conversations import ChatRef
+from gateway.chats import ChatRef
 from gateway.jobs.history import JobHistory, Source
 from gateway.jobs.recipients import Recipients
 from gateway.outbound.buttons import caption_of

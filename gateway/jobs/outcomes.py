@@ -12,7 +12,7 @@ from agent_core.ids import TurnId
 from agent_core.schedule.confirmations import name_deletion
 from agent_core.schedule.job_editor import PAUSED_DAMAGED, name_failures
 from agent_core.schedule.resources import JobTurn
-from agent_core.state.conversations import sessions, turns
+from agent_core.state.conversations import files, sessions, turns
 from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
@@ -251,14 +251,25 @@ class Outcomes:
         return self._reports.report(connection, job, run, report, now)
 
     def end_turn(
-        self, connection: Connection, job_turn: JobTurn, ended: TurnEnded, made: Made, now: int
+        self,
+        connection: Connection,
+        job_turn: JobTurn,
+        ended: TurnEnded,
+        *,
+        turn_id: TurnId,
+        words: str,
+        now: int,
     ) -> Sequence[OutboxRow]:
-        """End the run of a turn; `made.words` are those that the person would read."""
+        """End the run of a turn; `words` are those that the person would read."""
         run = job_runs.find(connection, run_id=job_turn.run_id)
         job = jobs.find(connection, job_id=run.job_id) if run else None
         if run is None or job is None:
             return ()
-        turn = turns.find(connection, turn_id=made.turn_id) if made.turn_id else None
+        turn = turns.find(connection, turn_id=turn_id)
+        added = files.list_of_turn(connection, turn_id=turn_id)
+        made = Made(
+            words=words, files=tuple((file.key, file.name) for file in added), turn_id=turn_id
+        )
         if turn:
             sessions.set_title(connection, session_id=turn.session_id, title=job.title)
         if turn and not job.options.is_aware:  # another run may wait for this conversation

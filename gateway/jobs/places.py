@@ -8,7 +8,7 @@ from agent_core.state.jobs.jobs import Target
 from agent_core.state.people import delivery_targets, rooms
 from agent_core.state.people.delivery_targets import Home
 from gateway.chats import read_chat
-from gateway.jobs.conversations import ChatRef
+from gateway.chats import ChatRef
 from gateway.texts import jobs as job_texts
 from gateway.texts.general import name_platform
 

@@ -19,7 +19,7 @@ from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.people import Account, NewAccount, Person
 from agent_core.state.queues import curations, outbox, reviews, skill_tests, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway.jobs.conversations import rename_conversation
+from gateway.conversation_keys import rename_conversation
 from gateway.outbound.questions import Answerer, Outcome, drop, make_secret
 from gateway.outbound.webhooks import events
 from gateway.outbound.webhooks.events import store_news

@@ -11,7 +11,7 @@ from agent_core.state.people import delivery_targets
 from agent_core.state.queues import deferred_messages
 from agent_core.state.queues.deferred_messages import DeferredMessage
 from gateway.chats import is_chat, read_chat
-from gateway.jobs.conversations import ChatRef
+from gateway.chats import ChatRef
 
 _HOME = Target(kind="home")
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 from functools import partial
 
 from agent_core.agent.agent import Agent
@@ -21,8 +22,6 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import agent_messages, inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.chats import Place
-from gateway.jobs.outcomes import Outcomes
-from gateway.jobs.reports import Made
 from gateway.outbound.buttons import make_undo_buttons
 from gateway.outbound.chat_queues import ReservedSlot
 from gateway.outbound.dispatcher import OutboxDispatcher
@@ -49,6 +48,9 @@ from gateway.turns.answer_text import (
 from gateway.turns.presenter import PresenterTimings
 from gateway.turns.spoken_answers import enqueue_speech
 
+if TYPE_CHECKING:
+    from gateway.jobs.outcomes import Outcomes
+
 START_DELAY = 0.15
 """Seconds before a turn is begun on disk. A turn that ends sooner takes one commit instead of two.
 Everything that a turn shows before its answer appears later than this.
@@ -63,7 +65,7 @@ class TurnDeps:
     agent: Agent
     dispatcher: OutboxDispatcher
     questions: Questions
-    outcomes: Outcomes
+    outcomes: "Outcomes"
     zone_of: Callable[[Person], str]
     """Returns the IANA time zone of a person."""
     now: Callable[[], int]
@@ -224,9 +226,15 @@ class TurnFinalizer:
         if active.job_turn is None or active.conversation.kind == "task":
             return []
         text += note_interrupted(connection, active)
-        result = _collect_result(connection, active, text)
         return [
-            *self.deps.outcomes.end_turn(connection, active.job_turn, over.told, result, over.now)
+            *self.deps.outcomes.end_turn(
+                connection,
+                active.job_turn,
+                over.told,
+                turn_id=active.id,
+                words=text,
+                now=over.now,
+            )
         ]
 
     def _enqueue_answer(
@@ -353,12 +361,6 @@ def _end_beside(connection: Connection, active: ActiveTurn, now: int) -> None:
         sessions.end(connection, conversation_id=conversation.id, now=now)
     if conversation.kind == "task":
         agent_messages.end_task(connection, turn_id=active.id, now=now)
-
-
-def _collect_result(connection: Connection, active: ActiveTurn, text: str) -> Made:
-    """Return the text and the files of a job's turn."""
-    made = files.list_of_turn(connection, turn_id=active.id)
-    return Made(words=text, files=tuple((file.key, file.name) for file in made), turn_id=active.id)
 
 
 def _is_worth_a_review(active: ActiveTurn) -> bool:

@@ -26,7 +26,7 @@ from agent_core.state.queues.tasks import Task
 from agent_core.tools.user_questions import Proposal
 from agent_core.transcript import ToolCallPart
 from gateway.chats import is_direct_chat
-from gateway.jobs.agent_runs import find_job_turn
+from gateway.job_turns import find_job_turn
 from gateway.outbound.buttons import make_undo_buttons_of_call, offer_command, stand_for
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.questions import Answerer, Outcome, Questions, make_secret

@@ -26,7 +26,7 @@ from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.tools.user_questions import QuestionPending
 from agent_core.transcript import repair_text
 from gateway.chats import Place, name_chat
-from gateway.jobs.agent_runs import find_job_turn
+from gateway.job_turns import find_job_turn
 from gateway.queued_message import QueuedMessage, place_of_batch
 from gateway.texts import general
 from gateway.turns.answer_messages import end_live, end_shown

@@ -13,7 +13,7 @@ from agent_core.state.conversations.sessions import Conversation, ConversationKi
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs.jobs import Job, Target
 from agent_core.state.people import rooms
-from gateway.jobs.conversations import rename_conversation
+from gateway.conversation_keys import rename_conversation
 from tests.fakes.model import FakeModel, say
 from tests.integration.accounts import ChatAccount
 from tests.integration.clock import Clock
