@@ -39,6 +39,7 @@ from gateway.app.toolboxes import (
     make_link_sender,
     make_mcp_servers,
 )
+from gateway.background.alerts import AlertWatch
 from gateway.commands.catalog import make_menu
 from gateway.fairness import FairSemaphore, Signal
 from gateway.jobs.history import JobHistory
@@ -59,7 +60,6 @@ from gateway.people.merging import AccountMerging
 from gateway.people.owners import Notices
 from gateway.people.reading_consent import make_reading_answerers
 from gateway.people.room_consent import make_consent_answerers
-from gateway.scheduler.alerts.watch import AlertWatch
 from gateway.turns.call_approvals import make_call_answerers
 from gateway.turns.finalizer import TurnDeps
 from gateway.turns.handle import TurnHandles

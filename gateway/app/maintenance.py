@@ -26,17 +26,17 @@ from agent_core.tools.toolbox import Toolbox
 from agent_core.tools.workspace.catalog import make_workspace_tools
 from gateway.app.core import Core, DataServices
 from gateway.app.media import make_speech_command
+from gateway.background.alert_conditions import AlertSources
+from gateway.background.alerts import AlertWatch
+from gateway.background.curation import Curation
+from gateway.background.lost_store import LOST_STORE_LOOK, LostStoreAlarm
+from gateway.background.reviews import SUMMARY_TASK, PersonBusy, Reviews
+from gateway.background.skill_tests import SkillTests, TaskUnfinished
 from gateway.home import BACKUPS, SESSIONS
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.questions import Questions
 from gateway.outbound.webhooks.dispatcher import WebhookDeps, WebhookDispatcher
 from gateway.people.owners import Notices
-from gateway.scheduler.alerts.conditions import AlertSources
-from gateway.scheduler.alerts.lost_store import LOST_STORE_LOOK, LostStoreAlarm
-from gateway.scheduler.alerts.watch import AlertWatch
-from gateway.scheduler.curation import Curation
-from gateway.scheduler.reviews import SUMMARY_TASK, PersonBusy, Reviews
-from gateway.scheduler.skill_tests import SkillTests, TaskUnfinished
 from gateway.texts.skills import find_words
 from gateway.turns.lanes import Lanes
 from gateway.turns.proposals import PROPOSAL_TASK, AcceptedProposals

@@ -14,25 +14,23 @@ from gateway.app.backups import list_left_out, make_lock, make_place
 from gateway.app.core import Core
 from gateway.app.job_rules import find_unpriced
 from gateway.app.settings import Settings, environment
-from gateway.home import BACKUPS, DATABASE
-from gateway.jobs.agent_runs import AgentRunDeps
-from gateway.jobs.notifier import Notifier
-from gateway.jobs.outcomes import Outcomes
-from gateway.people.owners import Notices
-from gateway.scheduler.agent_messages import AgentMessages
-from gateway.scheduler.calendars import Calendars
-from gateway.scheduler.command_ends import CommandEnds
-from gateway.scheduler.event_sources import EventSources
-from gateway.scheduler.gates import GateChecker
-from gateway.scheduler.retention import Sweeper
-from gateway.scheduler.runner import JobRunner, SystemTask
-from gateway.scheduler.skill_curator import (
+from gateway.background.agent_messages import AgentMessages
+from gateway.background.command_ends import CommandEnds
+from gateway.background.retention import Sweeper
+from gateway.background.skill_curator import (
     Curator,
     SkillServices,
     make_skill_services,
     sync_at_start,
 )
-from gateway.scheduler.system_jobs import (
+from gateway.home import BACKUPS, DATABASE
+from gateway.jobs.agent_runs import AgentRunDeps
+from gateway.jobs.calendars import Calendars
+from gateway.jobs.gates import GateChecker
+from gateway.jobs.notifier import Notifier
+from gateway.jobs.outcomes import Outcomes
+from gateway.jobs.runner import JobRunner, SystemTask
+from gateway.jobs.system_jobs import (
     BACKUP,
     CALENDARS,
     CURATOR,
@@ -44,7 +42,9 @@ from gateway.scheduler.system_jobs import (
     make_triggers,
     sync_memory,
 )
-from gateway.scheduler.ticker import Scheduler
+from gateway.jobs.ticker import Scheduler
+from gateway.jobs.watches import EventSources
+from gateway.people.owners import Notices
 from gateway.turns.lanes import Lanes
 
 

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, field
 
+from gateway.background.alerts import LOOK
+from gateway.jobs.watches import WATCH
 from gateway.outbound.progress_lines import FIRST_PROGRESS
 from gateway.outbound.timings import DeliveryTimings
 from gateway.outbound.webhooks.dispatcher import WebhookTimings
-from gateway.scheduler.alerts.watch import LOOK
-from gateway.scheduler.event_sources import WATCH
 from gateway.turns.crash_backoff import CRASH_WAIT
 from gateway.turns.finalizer import START_DELAY
 from gateway.turns.presenter import PresenterTimings

@@ -55,8 +55,7 @@ from gateway.app.scheduling import make_calendars, make_digest_options
 from gateway.app.settings import Settings
 from gateway.errors import SettingsError, StartError, suggest
 from gateway.home import MCP_CONFIG
-from gateway.jobs.destinations import ChatMessenger
-from gateway.jobs.places import name_places
+from gateway.jobs.destinations import ChatMessenger, name_places
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.questions import Questions
 from gateway.outbound.quiet_hours import make_rescheduler

@@ -24,7 +24,7 @@ from agent_core.tools.time_zones import name_zone
 from gateway.chats import name_chat
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.jobs.buttons import make_job_buttons
-from gateway.jobs.places import name_places
+from gateway.jobs.destinations import name_places
 from gateway.operations.job_types import JobVerb
 from gateway.operations.jobs import JobDeed, act
 from gateway.outbound.buttons import stand_for

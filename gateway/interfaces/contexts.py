@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from agent_core.state.queues.outbox import OutboxRow
     from gateway.app.lifecycle import Gateway
     from gateway.app.settings import Settings
+    from gateway.background.skill_curator import SkillServices
     from gateway.outbound.webhooks.rules import WebhookRules
     from gateway.people.data_erase import DataErase
     from gateway.people.data_export import DataExport
-    from gateway.scheduler.skill_curator import SkillServices
 
 
 def open_context(gateway: "Gateway", *, actor: str = "house") -> "RunningContext":
@@ -147,7 +147,7 @@ class HomeContext:
         """The skills in the settings' folders; without settings, only the home's skills."""
         from agent_core.skills.catalog import SkillCatalog
         from gateway.app.tables import SkillSettings
-        from gateway.scheduler.skill_curator import make_skill_services
+        from gateway.background.skill_curator import make_skill_services
 
         found = self._settings
         catalog = SkillCatalog(*found.skill_places) if found else SkillCatalog(self.home / SKILLS)
@@ -201,7 +201,7 @@ class HomeContext:
     def calendars(self) -> "CalendarReader":
         """Reads calendars, as far as the settings allow."""
         from agent_core.digest.tools import DigestOptions
-        from gateway.scheduler.calendars import Calendars
+        from gateway.jobs.calendars import Calendars
 
         found = self._settings
         zone = _find_zone(found)

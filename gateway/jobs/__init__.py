@@ -1,1 +1,1 @@
-"""The results of jobs: agent turns, outcomes, notifications and their history."""
+"""Jobs: what fires them, their runs, what became of those, and where results go."""

@@ -6,17 +6,14 @@ from dataclasses import dataclass
 from functools import partial
 
 from agent_core.agent.named.folder import AgentFolder
-from agent_core.agent.quotas.balance import day_of
 from agent_core.errors import AgentBroken, SkillBroken, SkillMissing, StoreDamaged
-from agent_core.ids import TurnId
 from agent_core.schedule.descriptions import show_moment
 from agent_core.schedule.resources import JobTurn
 from agent_core.schedule.wall_clock import find_zone
 from agent_core.skills.catalog import SkillCatalog
 from agent_core.skills.ledger_sync import note_loaded
-from agent_core.state.conversations import sessions, usage
+from agent_core.state.conversations import sessions
 from agent_core.state.engine.database import Connection
-from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.memory.ledger import Origin

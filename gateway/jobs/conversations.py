@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 
-from agent_core.ids import PersonId, RoomId
-from agent_core.state.conversations.sessions import Conversation
+from agent_core.ids import RoomId
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import rooms
 from gateway.chats import ChatRef, read_chat
+
 
 class UnknownRoom(Exception):
     """A job sends to a room from which no message ever came."""

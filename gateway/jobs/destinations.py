@@ -6,18 +6,20 @@ from dataclasses import replace
 from adapters.abilities import CanSendFiles
 from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
+from agent_core.state.jobs.jobs import Target
 from agent_core.state.people import delivery_targets, rooms
+from agent_core.state.people.delivery_targets import Home
 from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.tools.chat.send_message import HOME, ROOM_SIGN, Destination
 from agent_core.transcript import flatten
-from gateway.chats import is_chat, is_direct_chat, name_chat, read_chat
-from gateway.chats import ChatRef
+from gateway.chats import ChatRef, is_chat, is_direct_chat, name_chat, read_chat
 from gateway.jobs.recipients import Recipients
 from gateway.outbound.buttons import caption_of
 from gateway.outbound.dispatcher import OutboxDispatcher
-from gateway.texts.general import describe_unsent_files
+from gateway.texts import jobs as job_texts
+from gateway.texts.general import describe_unsent_files, name_platform
 
 _ME = "me"
 _LONGEST_TITLE = 60
@@ -124,3 +126,48 @@ class ChatMessenger:
         if chat_ref[0] not in self._dispatcher.adapters or known.is_gone(chat_ref):
             return False
         return read_chat(chat_ref[1]).ticket is None and not known.is_off(chat_ref)
+
+
+def name_places(
+    connection: Connection, person_id: PersonId, targets: Sequence[Target], here: Target | None
+) -> list[str]:
+    """Return the names of a job's target chats; `here` is the chat that shows them.
+
+    Without `here`, the reader is not the job's person.
+    """
+    home = delivery_targets.find(connection, person_id=person_id)
+    seen = [
+        chat_ref
+        for chat_ref in delivery_targets.list_seen(connection, person_id=person_id)
+        if read_chat(chat_ref[1]).is_direct
+    ]
+    return [_name(connection, target, home, seen, here) for target in targets]
+
+
+def _name(
+    connection: Connection, target: Target, home: Home, seen: Sequence[ChatRef], here: Target | None
+) -> str:
+    is_own = here is not None
+    if target == here:
+        return job_texts.HERE()
+    match target.kind:
+        case "place":
+            return _name_chat(connection, (target.platform, target.chat))
+        case "home" if home.place:
+            return job_texts.name_home(_name_chat(connection, home.place), is_own=is_own)
+        case "home":
+            return job_texts.name_latest(seen[0][0] if seen else "", is_own=is_own)
+        case "account" if any(chat_ref[0] == target.platform for chat_ref in seen):
+            return name_platform(target.platform)
+        case "account":
+            latest = job_texts.name_latest(seen[0][0] if seen else "", is_own=is_own)
+            return job_texts.name_new_account(target.platform, latest, is_own=is_own)
+
+
+def _name_chat(connection: Connection, chat_ref: ChatRef) -> str:
+    address = read_chat(chat_ref[1])
+    if address.is_direct:
+        return name_platform(chat_ref[0])
+    room = rooms.find(connection, platform=chat_ref[0], chat_id=address.chat_id)
+    name = room.shown_name if room else ""
+    return job_texts.name_group(name, chat_ref[0], is_thread=bool(address.thread_id))

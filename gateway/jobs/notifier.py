@@ -21,9 +21,8 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import deferred_messages, outbox
 from agent_core.state.queues.deferred_messages import DeferredMessage, NewDeferredMessage
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway.chats import is_chat, read_chat
+from gateway.chats import ChatRef, is_chat, read_chat
 from gateway.jobs.buttons import make_job_buttons
-from gateway.chats import ChatRef
 from gateway.jobs.history import JobHistory, Source
 from gateway.jobs.recipients import Recipients
 from gateway.outbound.buttons import caption_of

@@ -10,8 +10,7 @@ from agent_core.state.people import delivery_targets, people, rooms
 from agent_core.state.people.delivery_targets import Home
 from agent_core.state.people.people import Person
 from agent_core.state.queues import unreachable_chats
-from gateway.chats import is_chat, read_chat
-from gateway.chats import ChatRef
+from gateway.chats import ChatRef, is_chat, read_chat
 
 
 class Recipients:

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from agent_core.state.engine.database import Connection, Database
     from agent_core.state.people.people import Person
     from agent_core.state.queues.outbox import OutboxRow
+    from gateway.background.skill_curator import SkillServices
     from gateway.outbound.webhooks.rules import WebhookRules
     from gateway.people.data_erase import DataErase
     from gateway.people.data_export import DataExport
-    from gateway.scheduler.skill_curator import SkillServices
 
 Answer = Mapping[str, Any]
 """Values that JSON can hold."""

@@ -40,7 +40,7 @@ from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job, JobKind, JobState, Target
 from agent_core.state.people import people, rooms
 from gateway.errors import Declined, Mistaken
-from gateway.jobs.places import name_places
+from gateway.jobs.destinations import name_places
 from gateway.operations.contract import Operation, OperationContext, find_person
 from gateway.operations.job_types import (
     NO_COMMAND,

@@ -23,7 +23,10 @@ from agent_core.state.jobs import jobs
 from agent_core.state.memory import blocks, skill_changes, skills
 from agent_core.state.memory.ledger import LedgerEntry, Origin
 from agent_core.state.queues import skill_tests
+from gateway.background.curation import describe_plan
+from gateway.background.skill_curator import record_manual_changes
 from gateway.errors import Declined
+from gateway.jobs.system_jobs import CURATOR
 from gateway.operations.contract import (
     Answer,
     Operation,
@@ -31,9 +34,6 @@ from gateway.operations.contract import (
     read_limit,
     read_text,
 )
-from gateway.scheduler.curation import describe_plan
-from gateway.scheduler.skill_curator import record_manual_changes
-from gateway.scheduler.system_jobs import CURATOR
 
 T = TypeVar("T")
 

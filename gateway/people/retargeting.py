@@ -10,8 +10,7 @@ from agent_core.state.jobs.jobs import Target
 from agent_core.state.people import delivery_targets
 from agent_core.state.queues import deferred_messages
 from agent_core.state.queues.deferred_messages import DeferredMessage
-from gateway.chats import is_chat, read_chat
-from gateway.chats import ChatRef
+from gateway.chats import ChatRef, is_chat, read_chat
 
 _HOME = Target(kind="home")
 

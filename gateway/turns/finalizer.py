@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 from functools import partial
+from typing import TYPE_CHECKING
 
 from agent_core.agent.agent import Agent
 from agent_core.agent.caches import SessionState
@@ -13,7 +13,7 @@ from agent_core.agent.titles import enqueue_title
 from agent_core.agent.turn import ActiveTurn
 from agent_core.events import ModelFault, TurnEnded
 from agent_core.schedule.quiet_times import is_quiet
-from agent_core.state.conversations import delegated_turns, files, sessions, turns
+from agent_core.state.conversations import delegated_turns, sessions, turns
 from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs

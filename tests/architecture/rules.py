@@ -23,7 +23,7 @@ BULKHEADS = {
     "gateway/app/external_plugins.py": "a plug-in of others may raise whatever it wants",
     "gateway/app/maintenance.py": "one task's failure harms no other task",
     "gateway/app/platform_supervisor.py": "one platform's fault takes no other with it",
-    "gateway/scheduler/runner.py": "one run's failure is recorded and harms nothing else",
+    "gateway/jobs/runner.py": "one run's failure is recorded and harms nothing else",
     "agent_core/tools/mcp/supervisor.py": "a foreign server may make the SDK raise anything",
     "agent_core/state/engine/connection.py": "one transaction's error goes to its own caller",
 }

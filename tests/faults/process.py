@@ -22,8 +22,8 @@ from gateway.app.settings import load
 from gateway.app.timings import Timings
 from gateway.interfaces.http.loading import take_port
 from gateway.interfaces.http.server import serving_page
+from gateway.jobs.watches import WATCH
 from gateway.outbound.timings import DeliveryTimings
-from gateway.scheduler.event_sources import WATCH
 from gateway.turns.presenter import PresenterTimings
 from tests.faults.orders import Order
 

@@ -22,7 +22,7 @@ from gateway.interfaces.waiting import read_settings
 
 if TYPE_CHECKING:
     from gateway.app.settings import Settings
-    from gateway.scheduler.system_jobs import BackupPlan
+    from gateway.jobs.system_jobs import BackupPlan
 
 _BY_HAND = "manual-"
 """Prefix of a backup's name if the user gives no file; Talaria never deletes these."""
@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from agent_core.state.backups.making import make_backup
     from gateway.app.backups import list_left_out
     from gateway.app.scheduling import plan_backups
-    from gateway.scheduler.system_jobs import deliver_backup
+    from gateway.jobs.system_jobs import deliver_backup
 
     settings, target = read_settings(environ), arguments.file
     lock = _choose_lock(arguments, settings)

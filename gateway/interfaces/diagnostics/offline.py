@@ -11,12 +11,12 @@ from gateway.app.credentials import Secrets
 from gateway.app.settings import Settings, list_unknown_variables
 from gateway.app.sources import SECRET_VARIABLES
 from gateway.app.tables import PromptSettings
+from gateway.background.alert_conditions import measure_space
 from gateway.errors import StartError
 from gateway.home import CONFIG_NAME, DATABASE, explain_length, find_open_mode
 from gateway.interfaces.client import NoGateway, fetch_health
 from gateway.interfaces.diagnostics.extensions import examine_extensions
 from gateway.interfaces.diagnostics.finding import Finding, make_finding
-from gateway.scheduler.alerts.conditions import measure_space
 
 _PATIENCE = 2.0
 _OTHER_HOME = "Set TALARIA_HOME to a folder that is yours."

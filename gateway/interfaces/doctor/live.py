@@ -15,12 +15,12 @@ from agent_core.models.catalog import find_window
 from agent_core.state.backups.places import find_newest
 from agent_core.state.lifecycle.inspect import find_damage
 from gateway.app.settings import Settings
+from gateway.background.alert_conditions import is_backup_old
 from gateway.errors import StartError
 from gateway.home import BACKUPS, DATABASE
 from gateway.interfaces.diagnostics.finding import Finding
 from gateway.interfaces.doctor.probes import check_model, check_platform
 from gateway.interfaces.doctor.repairs import find_open_files
-from gateway.scheduler.alerts.conditions import is_backup_old
 
 _PATIENCE = 15.0
 _ALL = os.R_OK | os.W_OK | os.X_OK

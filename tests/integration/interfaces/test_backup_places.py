@@ -10,13 +10,13 @@ import pytest
 
 from agent_core.errors import StoreError
 from agent_core.state.backups.places import BucketPlace, FolderPlace, find_newest, record_newest
-from gateway.scheduler import system_jobs
+from gateway.jobs import system_jobs
 from tests.emulators.s3 import KEY, KEY_ID, REGION, S3Emulator
 from tests.integration.clock import Clock
 from tests.integration.harness import running
+from tests.integration.jobs.test_system_jobs import START, ZONE, outcome
 from tests.integration.jobs_support import greeted
 from tests.integration.processes import talaria, talaria_beside
-from tests.integration.scheduler.test_system_jobs import START, ZONE, outcome
 
 
 @pytest.fixture

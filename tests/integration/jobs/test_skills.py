@@ -18,7 +18,7 @@ from agent_core.state.memory.ledger import Origin
 from agent_core.state.memory.skills import SkillRow
 from agent_core.state.people import people
 from agent_core.transcript import SKILLED
-from gateway.scheduler import system_jobs
+from gateway.jobs import system_jobs
 from tests.agent_core.skills.skill_folders import write_skill, write_text
 from tests.databases import open_database
 from tests.fakes.model import FakeModel, say

@@ -18,8 +18,8 @@ from agent_core.state.engine.database import Connection, now
 from agent_core.state.memory import skills
 from agent_core.state.people import people
 from agent_core.state.queues import curations
+from gateway.background.skill_curator import Curator, SkillServices
 from gateway.people.owners import Notices
-from gateway.scheduler.skill_curator import Curator, SkillServices
 from tests.agent_core.skills.curation.agent_skills import make
 from tests.agent_core.skills.skill_folders import write_skill
 from tests.fakes.model import FakeModel, Play, ask, call, say

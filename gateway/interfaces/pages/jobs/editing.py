@@ -22,7 +22,7 @@ from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.pages.jobs.listing import find_own
 from gateway.interfaces.pages.rendering import render
 from gateway.interfaces.pages.views import Fields, Look, Missing, parse_number
-from gateway.jobs.places import name_places
+from gateway.jobs.destinations import name_places
 from gateway.operations import jobs as operations
 from gateway.operations.job_types import ActOnJob, ChangeJob
 from gateway.people.admission import UNATTENDED

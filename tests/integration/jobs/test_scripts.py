@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent_core.execution.subprocesses.confinement import ScriptLimits
-from gateway.scheduler.scripts import MOST_OUTPUT, Output, run_script
+from gateway.jobs.scripts import MOST_OUTPUT, Output, run_script
 from tests.patience import PATIENCE
 
 RUNAWAY = """
@@ -153,7 +153,7 @@ async def test_a_command_does_not_outlive_the_gateway(tmp_path: Path) -> None:
     code = (
         "import asyncio, sys; from pathlib import Path;"
         " from agent_core.execution.subprocesses.confinement import ScriptLimits;"
-        " from gateway.scheduler.scripts import run_script;"
+        " from gateway.jobs.scripts import run_script;"
         " limits = ScriptLimits(memory=10**9, file=10**6, processes=30);"
         " asyncio.run(run_script(sys.argv[1], Path(sys.argv[2]), {}, limits))"
     )
@@ -204,7 +204,7 @@ from pathlib import Path
 from agent_core.execution.subprocesses.confinement import ScriptLimits
 from agent_core.execution.subprocesses.process_privacy import hide_process
 from agent_core.execution.subprocesses.seccomp import Denial, deny
-from gateway.scheduler.scripts import run_script
+from gateway.jobs.scripts import run_script
 deny([Denial(call="landlock_create_ruleset", error=38)])
 hide_process()
 limits = ScriptLimits(memory=10**9, file=10**6, processes=30)

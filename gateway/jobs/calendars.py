@@ -22,7 +22,7 @@ from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import people, rooms
 from agent_core.tools.clock import local_time
 from agent_core.tools.readers.faults import SourceFailed
-from gateway.scheduler.system_jobs import CALENDARS, ensure_system_jobs
+from gateway.jobs.system_jobs import CALENDARS, ensure_system_jobs
 from gateway.texts.system_jobs import describe_calendars
 
 _log = logging.getLogger(__name__)

@@ -19,7 +19,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.queues import incidents, outbox, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage
-from gateway.scheduler.alerts.conditions import Condition, Measured, Space, find_conditions
+from gateway.background.alert_conditions import Condition, Measured, Space, find_conditions
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
 from tests.integration.clock import Clock

@@ -41,12 +41,12 @@ from agent_core.state.queues import outbox, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.state.queues.tasks import Task
 from agent_core.transcript import ToolCallPart
+from gateway.background.reviews import find_idle
+from gateway.background.skill_curator import SkillServices, plan_round
+from gateway.background.skill_tests import TaskUnfinished
 from gateway.outbound.buttons import stand_for
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.people.owners import find_direct_chat
-from gateway.scheduler.reviews import find_idle
-from gateway.scheduler.skill_curator import SkillServices, plan_round
-from gateway.scheduler.skill_tests import TaskUnfinished
 from gateway.texts import curator as texts
 from gateway.texts import system_jobs
 from gateway.texts.readers import speak_to

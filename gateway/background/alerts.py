@@ -14,14 +14,14 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import incidents
 from agent_core.state.queues.incidents import Details, Incident
 from agent_core.state.queues.outbox import OutboxRow
-from gateway.people.owners import Notices
-from gateway.scheduler.alerts.conditions import (
+from gateway.background.alert_conditions import (
     AlertSources,
     Condition,
     Gauge,
     Measured,
     find_conditions,
 )
+from gateway.people.owners import Notices
 from gateway.texts.health import describe_alert
 
 _log = logging.getLogger(__name__)

@@ -18,11 +18,11 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job
+from gateway.jobs import system_jobs
 from gateway.jobs.history import JobHistory
 from gateway.jobs.notifier import Notifier
 from gateway.jobs.outcomes import Outcomes
-from gateway.scheduler import system_jobs
-from gateway.scheduler.ticker import HEARTBEAT, Scheduler
+from gateway.jobs.ticker import HEARTBEAT, Scheduler
 from tests.databases import open_database
 
 NAMES = tuple(system_jobs.SCHEDULES)

@@ -18,7 +18,7 @@ from agent_core.state.webhooks import webhooks
 from agent_core.state.webhooks.webhooks import EVENT_KINDS, NewWebhook
 from agent_core.transcript import ImagePart, Message, TextPart
 from gateway.app.tables import RetentionSettings
-from gateway.scheduler.retention import Sweeper
+from gateway.background.retention import Sweeper
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
 from tests.databases import open_database
 

@@ -13,10 +13,10 @@ from agent_core.state.engine.database import now as wall_clock
 from gateway.texts import privacy
 from tests.fakes.model import FakeModel, say
 from tests.integration.accounts import ChatAccount
+from tests.integration.background import dying_log
 from tests.integration.harness import Harness, quick, running
 from tests.integration.privacy.test_canaries import settled
 from tests.integration.processes import be_killed
-from tests.integration.scheduler import dying_log
 from tests.patience import PATIENCE
 
 ON = {"TALARIA_SESSION_LOG__ENABLED": "true"}

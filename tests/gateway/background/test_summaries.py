@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from agent_core.state.people.people import Summary
-from gateway.scheduler.reviews import find_summary
+from gateway.background.reviews import find_summary
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import people
 from agent_core.tools.clock import local_time
 from agent_core.tools.readers.faults import SourceFailed
-from gateway.scheduler.scripts import run_script
+from gateway.jobs.scripts import run_script
 from gateway.texts.job_results import describe_gate_fault
 
 _CLOSED = 1

@@ -20,13 +20,13 @@ from agent_core.state.queues.outbox import OutboxRow
 from agent_core.tools.text_cleaner import TextCleaner
 from gateway.jobs.agent_runs import AgentRunDeps, JobLimitReached, RunRefused, resume_run, start_run
 from gateway.jobs.events import compose_message
+from gateway.jobs.gates import GateChecker, note_gate
 from gateway.jobs.history import shorten_output
 from gateway.jobs.notifier import is_asked
 from gateway.jobs.outcomes import Outcomes
 from gateway.jobs.reports import Made
+from gateway.jobs.scripts import run_script
 from gateway.queued_message import QueuedMessage
-from gateway.scheduler.gates import GateChecker, note_gate
-from gateway.scheduler.scripts import run_script
 from gateway.texts import job_results
 from gateway.texts.readers import speak_to
 from gateway.turns.lanes import Lanes

@@ -31,9 +31,9 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox, skill_tests, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.state.queues.tasks import Task
+from gateway.background.reviews import find_idle
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.people.owners import Notices, find_direct_chat
-from gateway.scheduler.reviews import find_idle
 from gateway.texts import curator as texts
 from gateway.texts.readers import speak_to
 

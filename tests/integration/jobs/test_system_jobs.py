@@ -19,13 +19,13 @@ from agent_core.state.memory.external_sync import Backlog
 from agent_core.tools.secret_scan import SecretMask
 from agent_core.tools.text_cleaner import TextCleaner
 from gateway.home import DATABASE
+from gateway.jobs import system_jobs
 from gateway.jobs.agent_runs import AgentRunDeps
+from gateway.jobs.gates import GateChecker
 from gateway.jobs.history import JobHistory
 from gateway.jobs.notifier import Notifier
 from gateway.jobs.outcomes import Outcomes
-from gateway.scheduler import system_jobs
-from gateway.scheduler.gates import GateChecker
-from gateway.scheduler.runner import JobRunner, SystemTask
+from gateway.jobs.runner import JobRunner, SystemTask
 from gateway.texts.system_jobs import describe_sync
 from tests.emulators.honcho import HonchoEmulator
 from tests.integration.clock import Clock
@@ -262,7 +262,7 @@ async def test_an_unexpected_error_fails_only_the_run(
     state, reason = await alone(tmp_path, harness, clock, break_down)
     assert state == "waiting", "it is tried again"
     assert reason == "An unexpected error occurred. The log has the details."
-    (logged,) = [record for record in caplog.records if record.name == "gateway.scheduler.runner"]
+    (logged,) = [record for record in caplog.records if record.name == "gateway.jobs.runner"]
     assert logged.exc_info
     assert logged.exc_info[1] is error
 

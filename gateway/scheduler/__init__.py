@@ -1,1 +1,0 @@
-"""The scheduler: claims due slots, runs scripts and system jobs, and recovers runs."""

@@ -1,1 +1,0 @@
-"""Finds faults of a running gateway, and alerts its owners to them."""
