@@ -98,10 +98,18 @@ def perform_typed(
     timeout: float = PATIENCE,
     load_settings: "Callable[[], Settings] | None" = None,
 ) -> _Answer:
-    """Perform an operation over dataclasses; `answer` is the type of its answer. See `perform`."""
+    """Perform an operation over dataclasses; `answer` is the type of its answer.
+
+    Raises what `perform` raises, and `StartError` for an answer that is not of this type.
+    """
     given = {name: value for name, value in dump(asked).items() if value is not None}
     done = perform(home, operation, given, timeout=timeout, load_settings=load_settings)
-    return load(answer, done)
+    try:
+        return load(answer, done)
+    except Mistaken as error:
+        raise StartError(
+            "The running gateway is of another version. Restart it after an upgrade."
+        ) from error
 
 
 def require_database(home: Path) -> None:

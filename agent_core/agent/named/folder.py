@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_core.agent.named.definition import (
     LONGEST_SOUL,
@@ -15,9 +16,11 @@ from agent_core.agent.named.definition import (
     read_agent,
 )
 from agent_core.errors import AgentBroken, AgentMissing, SkillBroken, SkillMissing
-from agent_core.schedule.resources import JobTurn
-from agent_core.state.conversations.sessions import Conversation
 from agent_core.transcript import escape, flatten
+
+if TYPE_CHECKING:  # `talaria agents` reads the folder without the database
+    from agent_core.schedule.resources import JobTurn
+    from agent_core.state.conversations.sessions import Conversation
 
 AGENTS = "agents"
 _TABLE, _SOUL = "agent.toml", "SOUL.md"
@@ -178,8 +181,8 @@ def _read(path: Path, name: str, most: int) -> str:
 
 async def load_agent(
     agents: AgentFolder,
-    conversation: Conversation,
-    job_turn: JobTurn | None,
+    conversation: "Conversation",
+    job_turn: "JobTurn | None",
     *,
     is_begun: bool = False,
 ) -> NamedAgent | None:

@@ -17,7 +17,8 @@ from agent_core.state.queues.outbox import NewOutboxMessage
 from gateway.errors import Declined, StartError
 from gateway.home import CONTROL_SOCKET, DATABASE
 from gateway.interfaces import client
-from gateway.interfaces.client import perform
+from gateway.interfaces.client import perform, perform_typed
+from gateway.operations.job_types import JobList, ListJobs
 from gateway.people.onboarding import hash_code
 from tests.fakes.chat import FakeChat
 from tests.integration.processes import talaria, talaria_beside
@@ -220,3 +221,15 @@ async def test_the_control_socket_is_private_and_declines_unknown_operations(
                 async with session.post(f"http://talaria/control/{path}", data=body) as response:
                     assert response.status == 400, path
                     assert (await response.json())["error"].endswith((".", "?"))
+
+
+async def test_an_answer_of_another_version_is_a_sentence(home: Path) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b'HTTP/1.0 200 OK\r\n\r\n{"jobs": [{"id": 1}]}')
+        writer.close()
+
+    server = await asyncio.start_unix_server(answer, home / CONTROL_SOCKET)
+    async with server:
+        with pytest.raises(StartError, match="of another version"):
+            await asyncio.to_thread(perform_typed, home, "jobs.list", ListJobs(), JobList)
