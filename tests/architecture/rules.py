@@ -101,6 +101,13 @@ def check_no_mock(module: Module) -> Iterator[str]:
             yield f"{module.path}:{line} imports {name}"
 
 
+def check_shared_tests(module: Module) -> Iterator[str]:
+    """What several tests need has a module of its own, with a name that says what it is."""
+    for line, name in _imports(module):
+        if name.startswith("tests.") and ".test_" in name:
+            yield f"{module.path}:{line} imports {name}"
+
+
 def check_excepts(module: Module) -> Iterator[str]:
     """Whatever comes is caught at the bulkheads only, or to be raised again."""
     if not module.is_product or module.path in BULKHEADS:
@@ -213,6 +220,7 @@ RULES: tuple[Rule, ...] = (
     check_first_line,
     check_init,
     check_no_mock,
+    check_shared_tests,
     check_excepts,
     check_environment,
     check_paths,

@@ -42,6 +42,9 @@ FAULTS = (
     ("check_init", "gateway/a/__init__.py", DOC + "from gateway.a.b import B\n"),
     ("check_no_mock", "tests/a.py", DOC + "from unittest import mock\n"),
     ("check_no_mock", "tests/a.py", DOC + "import unittest.mock\n"),
+    ("check_shared_tests", "tests/a/test_b.py", DOC + "from tests.a.test_c import make\n"),
+    ("check_shared_tests", "bench/a.py", DOC + "from tests.a import test_c\n"),
+    ("check_shared_tests", "tests/a.py", DOC + "import tests.a.test_c\n"),
     ("check_excepts", "gateway/a.py", DOC + "try:\n    a\nexcept Exception:\n    pass\n"),
     ("check_excepts", "gateway/a.py", DOC + "try:\n    a\nexcept:\n    pass\n"),
     (
@@ -84,6 +87,7 @@ def test_a_planted_fault_is_found() -> None:
         ("agent_core/state/migrate.py", DOC + "from importlib.resources import files\n"),
         ("adapters/telegram/api.py", DOC + "from telegram import Bot\n"),
         ("tests/a.py", DOC + "from telegram import Bot\n"),
+        ("tests/a.py", DOC + "from aiohttp.test_utils import TestServer\n"),
     ],
 )
 def test_what_is_allowed_is_not_a_fault(path: str, text: str) -> None:

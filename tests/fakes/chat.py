@@ -387,3 +387,13 @@ class PrefixedChat(FakeChat):
     """A platform where people type more than a slash in front of a command."""
 
     command_prefix: str = "/talaria "
+
+
+@dataclass
+class NoFilesChat(FakeChat):
+    """A platform without files."""
+
+    def __getattribute__(self, name: str) -> object:
+        if name == "most_file_bytes":
+            raise AttributeError(name)
+        return super().__getattribute__(name)

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.integration.canaries import fill
+from tests.integration.interfaces.api_fuzz import fuzz
 from tests.integration.interfaces.api_setup import OLGA, ZEBRANA
-from tests.integration.interfaces.test_api_fuzz import fuzz
-from tests.integration.interfaces.test_people_operations import fill
 
 
 @pytest.mark.long

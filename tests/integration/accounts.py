@@ -77,6 +77,27 @@ def code_in(text: str) -> str:
     return found[0]
 
 
+async def make_owner(harness: Harness, user: str = "1") -> None:
+    """Make the person of an account an owner."""
+
+    def work(connection: Connection) -> None:
+        person = people.find_by_account(connection, platform="fake", user_id=user)
+        assert person
+        people.make_owner(connection, person_id=person.id)
+
+    await harness.gateway.database.write("owner", work)
+    harness.gateway.router.forget_known()
+
+
+async def enrol(harness: Harness, user: str, name: str, *, owner: bool = False) -> None:
+    """Make a person known."""
+    await harness.chat.says("/help", user=user, name=name, chat=user)
+    await harness.at_rest()
+    harness.chat.shown.clear()
+    if owner:
+        await make_owner(harness, user)
+
+
 async def count(harness: Harness, table: str, condition: str = "1") -> int:
     def look(connection: Connection) -> int:
         row = connection.execute(f"SELECT COUNT(*) FROM {table} WHERE {condition}").fetchone()

@@ -12,8 +12,9 @@ from agent_core.state.engine.database import Connection
 from tests.emulators.pictures import make_png
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
-from tests.integration.accounts import ChatAccount
+from tests.integration.accounts import ChatAccount, make_owner
 from tests.integration.harness import Harness
+from tests.integration.harness import running as in_this_process
 
 PLACES = (
     *("said", "answer", "thought", "memory", "wish", "dropped", "kept", "tag", "found", "filename"),
@@ -162,3 +163,12 @@ def _plant_rows(connection: Connection, account: ChatAccount, family: str) -> No
 
 def make_chat() -> FakeChat:
     return FakeChat(limit=100_000)
+
+
+async def fill(home: Path) -> None:
+    """Make a home with an owner, and a member with canaries everywhere."""
+    async with in_this_process(home, Planter(), chat=make_chat()) as harness:
+        olga = ChatAccount(harness, "4711001", "Olga")
+        await olga.says("hello")
+        await make_owner(harness, olga.user)
+        await plant(harness, ChatAccount(harness, "4711002", "Zebrana"), "bluefish")

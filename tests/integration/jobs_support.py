@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 from agent_core.ids import JobId, PersonId
 from agent_core.schedule import job_editor
@@ -137,3 +138,8 @@ async def waits_for(harness: Harness, job: Job, slot: str) -> None:
 def texts(harness: Harness) -> list[str]:
     """Return what people see."""
     return [shown.text for shown in harness.chat.shown]
+
+
+async def give_skills(harness: Harness, job: Job, *names: str) -> None:
+    changed = replace(job, options=replace(job.options, skills=names))
+    await harness.gateway.database.write("change", lambda c: jobs.change(c, changed))

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
-from agent_core.state.engine.database import Connection
-from agent_core.state.people import people
 from agent_core.transcript import TextPart, dump_parts
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, finish, say
+from tests.integration.accounts import make_owner
 from tests.integration.harness import Harness, quick, running
 
 _TIMES = re.compile(r"(?:[A-Z][a-z]+day )?\d{4}-\d\d-\d\d \d\d:\d\d")
@@ -78,13 +77,7 @@ class SharedHarness:
         return self.model.requests[count:]
 
     async def make_owner(self, who: str) -> None:
-        def work(connection: Connection) -> None:
-            person = people.find_by_account(connection, platform="fake", user_id=who)
-            assert person
-            people.make_owner(connection, person_id=person.id)
-
-        await self.harness.gateway.database.write("owner", work)
-        self.harness.gateway.router.forget_known()
+        await make_owner(self.harness, who)
 
     def remember(self, who: str, *entries: str) -> None:
         """Write somebody's MEMORY.md by hand."""

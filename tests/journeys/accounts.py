@@ -371,3 +371,7 @@ class SlackAccount:
 
     def _channel(self, room: str | None) -> str:
         return self.api.dm(self.number) if room is None else room
+
+
+def ringing(account: Account) -> list[str]:
+    return [one.text for one in account.seen() if one.rings]

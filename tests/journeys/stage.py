@@ -1,6 +1,7 @@
 """A gateway's home, emulated platforms, an emulated model, and people who write to the bot."""
 
 import asyncio
+import base64
 import json
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -35,6 +36,9 @@ from tests.patience import PATIENCE, until
 TIMINGS = Timings(delivery=DeliveryTimings(first_pause=0.25, finish=0.5))
 """Shorter pauses of delivery than in use: an emulator applies soon what it was asked for."""
 _POLL = 0.005
+
+AT_ONCE = "0"
+"""Seconds until a gateway that is stopped interrupts its turns."""
 
 EVERYBODY = "*"
 T = TypeVar("T")
@@ -395,3 +399,17 @@ def results(body: Json) -> list[str]:
         for block in body["messages"][-1]["content"]
         if block["type"] == "tool_result"
     ]
+
+
+def pictures(body: Json) -> list[bytes]:
+    """Return the pictures in a request."""
+    return [
+        base64.b64decode(block["source"]["data"])
+        for message in body["messages"]
+        for block in message["content"]
+        if block["type"] == "image"
+    ]
+
+
+def slack_of(deployment: Stage, number: int = ANNA) -> SlackAccount:
+    return SlackAccount(deployment.slack, number)

@@ -9,8 +9,17 @@ from agent_core.state.engine.database import Connection
 from tests.agent_core.execution.backends import needs_bubblewrap
 from tests.emulators.streaming import Json, text_answer
 from tests.emulators.telegram_cast import ANNA, BEN, SUPERGROUP
-from tests.journeys.stage import PATIENCE, Harness, Stage, call, calls, heard, results, system_of
-from tests.journeys.test_interruptions import AT_ONCE
+from tests.journeys.stage import (
+    AT_ONCE,
+    PATIENCE,
+    Harness,
+    Stage,
+    call,
+    calls,
+    heard,
+    results,
+    system_of,
+)
 
 
 def write_agent(home: Path, name: str, table: str = "", soul: str = "") -> None:

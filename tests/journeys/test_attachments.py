@@ -9,8 +9,8 @@ from tests.emulators.streaming import Json
 from tests.emulators.telegram_cast import ANNA
 from tests.gateway.media.documents import make_pdf
 from tests.journeys.accounts import texts
-from tests.journeys.stage import Stage, call, calls, facts, heard, results
-from tests.journeys.test_buttons import everywhere
+from tests.journeys.platforms import everywhere
+from tests.journeys.stage import Stage, call, calls, facts, heard, pictures, results
 
 PICTURE = OutboundFile(name="cat.jpg", media_type="image/jpeg", data=make_jpeg())
 LETTER = OutboundFile(name="letter.pdf", media_type="application/pdf", data=make_pdf("Dear Anna"))
@@ -18,16 +18,6 @@ SCAN = OutboundFile(name="scan.pdf", media_type="application/pdf", data=make_pdf
 NOTES = OutboundFile(name="notes.txt", media_type="text/plain", data=b"Buy milk\n")
 VOICE = OutboundFile(name="voice.ogg", media_type="audio/ogg", data=b"OggS" + bytes(100))
 ARCHIVE = OutboundFile(name="all.zip", media_type="application/zip", data=b"PK\x03\x04" + bytes(50))
-
-
-def pictures(body: Json) -> list[bytes]:
-    """Return the pictures in a request."""
-    return [
-        base64.b64decode(block["source"]["data"])
-        for message in body["messages"]
-        for block in message["content"]
-        if block["type"] == "image"
-    ]
 
 
 @everywhere

@@ -6,13 +6,11 @@ import itertools
 from tests.emulators import discord_faults, slack_faults, telegram_faults
 from tests.emulators.streaming import Fault, Json, text_answer
 from tests.emulators.telegram_cast import ANNA
-from tests.journeys.accounts import Account, texts
-from tests.journeys.stage import PATIENCE, Harness, Stage, calls, is_turn
-from tests.journeys.test_buttons import QUESTION, everywhere
-from tests.journeys.test_indicators import OVERLOADED
-from tests.journeys.test_notifications import ringing
+from tests.journeys.accounts import Account, ringing, texts
+from tests.journeys.model_answers import OVERLOADED, QUESTION
+from tests.journeys.platforms import everywhere
+from tests.journeys.stage import AT_ONCE, PATIENCE, Harness, Stage, calls, is_turn
 
-AT_ONCE = "0"
 FIRST = ("Once upon a time there was a calendar, and it was full. " * 6).strip()
 OTHER = ("On Tuesday you have two appointments, and none on Wednesday. " * 6).strip()
 BROKEN = Fault(answer=text_answer(FIRST), after_events=50, then="cut")

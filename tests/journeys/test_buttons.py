@@ -1,15 +1,11 @@
 """Buttons on each platform: after a restart, text instead of a press, settings, quiet hours."""
 
-import pytest
-
 from gateway.texts import general
 from tests.emulators.telegram_cast import ANNA
 from tests.journeys.accounts import asked, texts
+from tests.journeys.model_answers import QUESTION
+from tests.journeys.platforms import everywhere
 from tests.journeys.stage import Stage, call, calls, facts, results
-
-QUESTION = call("ask", question="Which colour?", options=["Red", "Blue"])
-
-everywhere = pytest.mark.parametrize("platform", ["telegram", "discord", "slack"])
 
 
 @everywhere

@@ -13,11 +13,10 @@ from tests.agent_core.tools.mcp.oauth_server import OAuthServer
 from tests.emulators.telegram_cast import ANNA, BEN, SUPERGROUP
 from tests.integration.clock import Clock
 from tests.journeys.accounts import Account, texts
-from tests.journeys.stage import Harness, Stage, calls, results
+from tests.journeys.job_talks import make_job
+from tests.journeys.rooms import make_room
+from tests.journeys.stage import Harness, Stage, calls, results, slack_of
 from tests.journeys.terminal import at_terminal
-from tests.journeys.test_job_events import make_job
-from tests.journeys.test_room_platforms import make_room
-from tests.journeys.test_slack import slack_of
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 

@@ -18,8 +18,7 @@ from tests.emulators.pictures import make_png
 from tests.emulators.telegram_cast import ANNA
 from tests.integration.processes import free_port
 from tests.journeys.chromium import CHROMIUM, Browser, Tab, connect, start_chromium
-from tests.journeys.stage import Harness, Stage, calls, heard
-from tests.journeys.test_attachments import pictures
+from tests.journeys.stage import Harness, Stage, calls, heard, pictures
 from tests.patience import PATIENCE
 
 pytestmark = [

@@ -9,8 +9,7 @@ from gateway.turns.presenter import PresenterTimings
 from tests.agent_core.execution.backends import needs_bubblewrap
 from tests.emulators.streaming import Json, Reply, text_answer
 from tests.emulators.telegram_cast import ANNA
-from tests.journeys.stage import PATIENCE, Stage, call, calls, facts, results
-from tests.journeys.test_interruptions import AT_ONCE
+from tests.journeys.stage import AT_ONCE, PATIENCE, Stage, call, calls, facts, results
 
 pytestmark = [pytest.mark.process, needs_bubblewrap]
 

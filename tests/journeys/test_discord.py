@@ -5,10 +5,10 @@ from gateway.interfaces.health import examine
 from gateway.texts import general
 from tests.emulators.telegram_cast import ANNA, BEN
 from tests.journeys.accounts import DiscordAccount, texts
+from tests.journeys.identities import join
+from tests.journeys.model_answers import QUESTION
+from tests.journeys.rooms import CLEO, make_room
 from tests.journeys.stage import Harness, Stage, calls, facts, heard
-from tests.journeys.test_buttons import QUESTION
-from tests.journeys.test_linking import join
-from tests.journeys.test_room_platforms import CLEO, make_room
 
 LONG = "\n\n".join(f"Paragraph {number}. " + "word " * 80 for number in range(12))
 

@@ -4,8 +4,7 @@ import pytest
 
 from tests.agent_core.execution.backends import needs_bubblewrap
 from tests.emulators.telegram_cast import ANNA
-from tests.journeys.stage import Harness, Stage, call, calls, results
-from tests.journeys.test_interruptions import AT_ONCE
+from tests.journeys.stage import AT_ONCE, Harness, Stage, call, calls, results
 
 pytestmark = [pytest.mark.process, needs_bubblewrap]
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.emulators.telegram_cast import ANNA, BEN, SUPERGROUP
+from tests.integration.accounts import code_in
+from tests.journeys.rooms import make_room
 from tests.journeys.stage import Stage, call, calls, facts
-from tests.journeys.test_people import code_in
-from tests.journeys.test_room_platforms import make_room
 from tools.first_hour import count_to_useful, describe, play
 
 EVERYWHERE = ("telegram", "discord", "slack")

@@ -3,11 +3,11 @@
 from gateway.texts import general
 from tests.emulators.telegram_cast import ANNA
 from tests.journeys.accounts import Account, texts
+from tests.journeys.identities import join
+from tests.journeys.model_answers import TALE
 from tests.journeys.stage import Stage, call, calls, results
-from tests.journeys.test_linking import join
 
 QUESTION = call("ask", question="Which colour?", options=["Red", "Blue"])
-TALE = " ".join(f"word{number}" + "." * (number % 5 == 4) for number in range(40))
 
 
 def answers(accounts: tuple[Account, ...], words: str) -> int:

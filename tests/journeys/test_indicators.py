@@ -1,40 +1,17 @@
 """Indicators while a turn runs: eyes, typing, one silent status line; and what notifies."""
 
 import asyncio
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 
-from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
-from agent_core.transcript import ToolSpec
 from gateway.turns.presenter import PresenterTimings
-from tests.emulators.streaming import Fault
 from tests.emulators.telegram_cast import ANNA
 from tests.integration.processes import running
 from tests.journeys.accounts import Account, texts
+from tests.journeys.model_answers import OVERLOADED
+from tests.journeys.oven import Oven
+from tests.journeys.platforms import everywhere
 from tests.journeys.stage import PATIENCE, TIMINGS, Stage, call, calls
-from tests.journeys.test_buttons import everywhere
-
-OVERLOADED = Fault(status=529, error="overloaded_error")
-
-
-@dataclass
-class Oven:
-    """A tool that runs as long as the test wants."""
-
-    done: asyncio.Event = field(default_factory=asyncio.Event)
-    spec = ToolSpec(
-        name="bake",
-        description="Bake something.",
-        schema='{"type":"object","properties":{},"additionalProperties":false}',
-    )
-    effect: Effect = "read"
-    declaration = Declaration()
-
-    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        """Wait for the test."""
-        async with asyncio.timeout(PATIENCE):
-            await self.done.wait()
-        return ToolResult(text="Baked.")
 
 
 @everywhere

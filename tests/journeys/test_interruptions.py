@@ -2,16 +2,15 @@
 
 from gateway.texts import people
 from tests.emulators.telegram_cast import ANNA, BEN
+from tests.integration.accounts import code_in
 from tests.journeys.accounts import Account, texts
-from tests.journeys.stage import Stage, call, calls, heard, results
-from tests.journeys.test_buttons import QUESTION, everywhere
-from tests.journeys.test_here import TALE
-from tests.journeys.test_indicators import Oven
-from tests.journeys.test_linking import join, make_code
-from tests.journeys.test_people import claim, code_in
-from tests.journeys.test_room_platforms import both, make_room
+from tests.journeys.identities import claim, join, make_code
+from tests.journeys.model_answers import QUESTION, TALE
+from tests.journeys.oven import Oven
+from tests.journeys.platforms import both, everywhere
+from tests.journeys.rooms import make_room
+from tests.journeys.stage import AT_ONCE, Stage, call, calls, heard, results
 
-AT_ONCE = "0"
 BAKING = "Let me bake. " + "It takes a while, because the dough has to rest before it goes in. " * 2
 
 

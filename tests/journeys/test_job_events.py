@@ -6,21 +6,12 @@ import pytest
 
 from tests.emulators.telegram_cast import ANNA
 from tests.integration.clock import Clock
-from tests.journeys.accounts import Account, texts
-from tests.journeys.stage import Harness, Stage, call, calls
+from tests.journeys.accounts import texts
+from tests.journeys.job_talks import make_job
+from tests.journeys.stage import Stage, call, calls
 
 FRIDAY = (2026, 11, 20, 12)
 everywhere = pytest.mark.parametrize("platform", ["telegram", "discord", "slack"])
-
-
-async def make_job(harness: Harness, anna: Account, said: str, **asked: str) -> str:
-    """Have Anna make and confirm a job; return the question that she read."""
-    harness.stage.plan(calls(call("schedule", action="create", **asked)), "Made.")
-    await harness.notes(anna.says(said))
-    await harness.asks(anna, "Yes, do that")
-    question = next(text for text in texts(anna)[::-1] if "shall I" in text)
-    await harness.press(anna, "Yes, do that")
-    return question
 
 
 @everywhere

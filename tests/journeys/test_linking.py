@@ -2,28 +2,11 @@
 
 from gateway.texts import memory, people
 from tests.emulators.telegram_cast import ANNA, BEN
-from tests.journeys.accounts import Account, asked, texts
-from tests.journeys.stage import Harness, Stage, call, calls, facts, heard, results, system_of
-from tests.journeys.test_people import claim, code_in
+from tests.journeys.accounts import asked, texts
+from tests.journeys.identities import asked_last, claim, join, make_code
+from tests.journeys.stage import Stage, call, calls, facts, heard, results, system_of
 
 CLEO = 13
-
-
-async def make_code(harness: Harness, account: Account) -> str:
-    return code_in(await harness.hears(account, "/link"))
-
-
-async def join(harness: Harness, first: Account, other: Account) -> None:
-    """Link `other` to the person of `first`, with codes as intended."""
-    code = await make_code(harness, first)
-    assert "I asked on" in await harness.hears(other, f"/link {code}")
-    await harness.press(first, people.YES())
-    assert "(Linked: " in asked_last(first)
-
-
-def asked_last(account: Account) -> str:
-    """Return the newest question about accounts."""
-    return next(text for text in reversed(texts(account)) if "Once linked" in text)
 
 
 async def test_a_person_continues_from_telegram_in_discord_and_slack(

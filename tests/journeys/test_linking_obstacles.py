@@ -5,9 +5,8 @@ import asyncio
 from gateway.texts import people
 from tests.emulators.telegram_cast import ANNA
 from tests.journeys.accounts import Account, asked, texts
+from tests.journeys.identities import claim, join, make_code
 from tests.journeys.stage import PATIENCE, Harness, Stage, call, calls, heard, system_of
-from tests.journeys.test_linking import join, make_code
-from tests.journeys.test_people import claim
 
 SHORT = {"TALARIA_MEMORY__USER_LIMIT": "200"}
 

@@ -15,8 +15,8 @@ from tests.emulators.openai import OpenAIEmulator
 from tests.emulators.streaming import Answer, Fault, Json, Reply, text_answer
 from tests.emulators.telegram_cast import ANNA, BEN
 from tests.integration.processes import running
+from tests.journeys.identities import claim
 from tests.journeys.stage import PATIENCE, Stage, call, calls, heard, is_turn
-from tests.journeys.test_people import claim
 
 OVERLOADED = Fault(status=529, error="overloaded_error", message="Overloaded")
 WRONG_KEY = Fault(status=401, error="authentication_error", message="invalid x-api-key")

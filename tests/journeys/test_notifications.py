@@ -4,18 +4,15 @@ from itertools import pairwise
 
 from adapters.messages import OutboundFile
 from tests.emulators.telegram_cast import ANNA
-from tests.journeys.accounts import Account, texts
+from tests.journeys.accounts import ringing, texts
+from tests.journeys.model_answers import QUESTION
+from tests.journeys.oven import Oven
+from tests.journeys.platforms import everywhere
 from tests.journeys.stage import Stage, call, calls
-from tests.journeys.test_buttons import QUESTION, everywhere
-from tests.journeys.test_indicators import Oven
 
 LONG = ("I'm looking at your calendar now. " * 4).strip()
 ANSWER = ("You have two appointments on Tuesday, and both of them are in the morning. " * 3).strip()
 SECRET = OutboundFile(name="all.bin", media_type="application/x-secret", data=b"\x00\x01" * 50)
-
-
-def ringing(account: Account) -> list[str]:
-    return [one.text for one in account.seen() if one.rings]
 
 
 @everywhere

@@ -1,23 +1,12 @@
 """Access: the owner claims the gateway, strangers ask, the owner lets them in."""
 
-import re
-
 from gateway.texts import general
 from tests.emulators.telegram_cast import ANNA, BEN, SUPERGROUP
-from tests.journeys.stage import Harness, Stage, call, calls, heard, system_of
+from tests.integration.accounts import code_in
+from tests.journeys.identities import claim
+from tests.journeys.stage import Stage, call, calls, heard, system_of
 
 CARL = 13
-
-
-async def claim(harness: Harness, user: int = ANNA) -> None:
-    assert harness.gateway.claim_code
-    assert "you're now the owner" in await harness.ask(user, f"/claim {harness.gateway.claim_code}")
-
-
-def code_in(text: str) -> str:
-    found = re.search(r"[A-Z2-9]{4}-[A-Z2-9]{4}", text)
-    assert found, text
-    return found[0]
 
 
 async def test_an_approved_stranger_has_their_own_memory(

@@ -4,9 +4,9 @@ from gateway.interfaces.health import examine
 from tests.emulators import telegram_faults
 from tests.emulators.telegram_cast import ANNA
 from tests.journeys.accounts import texts
+from tests.journeys.identities import join
+from tests.journeys.platforms import everywhere
 from tests.journeys.stage import Stage
-from tests.journeys.test_buttons import everywhere
-from tests.journeys.test_linking import join
 
 
 @everywhere

@@ -2,9 +2,8 @@
 
 from agent_core.models.catalog import load_table
 from tests.emulators.telegram_cast import ANNA, BEN
+from tests.journeys.identities import claim, join
 from tests.journeys.stage import Stage, is_turn
-from tests.journeys.test_linking import join
-from tests.journeys.test_people import claim
 
 LITTLE = {"TALARIA_COST__PERSON_DAY_USD": "0.002"}
 """US dollars: less than an answer costs with an empty cache, more than with a full one."""

@@ -8,9 +8,11 @@ from agent_core.transcript import ToolSpec
 from gateway.texts import general
 from gateway.texts.approvals import NO, ONCE
 from tests.journeys.accounts import asked, texts
+from tests.journeys.identities import own
+from tests.journeys.model_answers import OVERLOADED
+from tests.journeys.platforms import both
+from tests.journeys.rooms import CLEO, Room, make_room
 from tests.journeys.stage import Harness, Stage, call, calls, heard, results
-from tests.journeys.test_indicators import OVERLOADED
-from tests.journeys.test_room_platforms import CLEO, Room, both, make_room, own
 
 QUESTION = call("ask", question="Which colour?", options=["Red", "Blue"])
 AGAIN = call("ask", question="Which room?", options=["Red", "Blue"])

@@ -1,52 +1,16 @@
 """Rooms on Discord and Slack: answered in place, a conversation each, nothing private shown."""
 
 import re
-from dataclasses import dataclass
-
-import pytest
 
 from gateway.texts import rooms
 from tests.emulators.telegram_cast import ANNA, BEN
-from tests.journeys.accounts import Account, texts
-from tests.journeys.stage import Harness, Stage, call, calls, facts, heard, results, system_of
-from tests.journeys.test_linking import join
-from tests.journeys.test_people import claim
+from tests.journeys.accounts import texts
+from tests.journeys.identities import own
+from tests.journeys.platforms import both
+from tests.journeys.rooms import Room, make_room
+from tests.journeys.stage import Stage, call, calls, facts, heard, results, system_of
 
-CLEO = 13
 SECRET = "Is to be promoted"
-
-both = pytest.mark.parametrize("platform", ["discord", "slack"])
-
-
-@dataclass(frozen=True)
-class Room:
-    """A room with three people and the bot."""
-
-    anna: Account
-    ben: Account
-    cleo: Account
-    id: str
-
-
-def make_room(deployment: Stage, platform: str, *people: int) -> Room:
-    numbers = people or (ANNA, BEN, CLEO)
-    if platform == "discord":
-        room = str(
-            deployment.discord.channel(deployment.discord.guild("House", numbers), "kitchen")
-        )
-    else:
-        # All members of a workspace can read its public channels.
-        kind = "channel" if people == () else "group"
-        room = deployment.slack.channel("kitchen", members=numbers, kind=kind)
-    anna, ben, cleo = (deployment.account(platform, number) for number in (ANNA, BEN, CLEO))
-    return Room(anna, ben, cleo, room)
-
-
-async def own(harness: Harness, account: Account) -> None:
-    """Return the owner's account, claimed through Telegram."""
-    telegram = harness.stage.account("telegram", account.number)
-    await claim(harness, account.number)
-    await join(harness, telegram, account)
 
 
 @both

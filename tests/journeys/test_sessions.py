@@ -7,9 +7,9 @@ from tests.emulators.streaming import Json
 from tests.emulators.telegram_cast import ANNA, BEN, SUPERGROUP
 from tests.integration.processes import talaria
 from tests.journeys.accounts import Account, DiscordAccount, SlackAccount, asked, texts
+from tests.journeys.identities import join
+from tests.journeys.platforms import everywhere
 from tests.journeys.stage import Harness, Stage, facts, heard
-from tests.journeys.test_buttons import everywhere
-from tests.journeys.test_linking import join
 
 
 async def make_two_sessions(harness: Harness, anna: Account) -> None:

@@ -13,18 +13,24 @@ from tests.emulators import slack_faults
 from tests.emulators.slack_shapes import Json
 from tests.emulators.streaming import text_answer
 from tests.emulators.telegram_cast import ANNA, BEN
+from tests.integration.accounts import code_in
 from tests.journeys.accounts import SlackAccount, texts
-from tests.journeys.stage import PATIENCE, Harness, Stage, call, calls, facts, heard, results
-from tests.journeys.test_buttons import QUESTION
-from tests.journeys.test_indicators import Oven
-from tests.journeys.test_people import code_in
-from tests.journeys.test_room_platforms import make_room
+from tests.journeys.model_answers import QUESTION
+from tests.journeys.oven import Oven
+from tests.journeys.rooms import make_room
+from tests.journeys.stage import (
+    PATIENCE,
+    Harness,
+    Stage,
+    call,
+    calls,
+    facts,
+    heard,
+    results,
+    slack_of,
+)
 
 TALE = " ".join(f"word{number}" + "." * (number % 5 == 4) for number in range(40))
-
-
-def slack_of(deployment: Stage, number: int = ANNA) -> SlackAccount:
-    return SlackAccount(deployment.slack, number)
 
 
 def called(deployment: Stage, method: str) -> list[Json]:

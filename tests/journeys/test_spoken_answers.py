@@ -11,9 +11,9 @@ from tests.emulators.openai import OpenAIEmulator
 from tests.emulators.telegram_cast import ANNA, BEN, SUPERGROUP
 from tests.integration.processes import running
 from tests.journeys.accounts import Account, Seen, texts
+from tests.journeys.identities import claim
+from tests.journeys.platforms import everywhere
 from tests.journeys.stage import PATIENCE, Harness, Stage
-from tests.journeys.test_buttons import everywhere
-from tests.journeys.test_people import claim
 
 VOICE = OutboundFile(name="voice.ogg", media_type="audio/ogg", data=b"OggS" + bytes(100))
 SPEAKER = r'''

@@ -22,9 +22,9 @@ from agent_core.state.queues.outbox import NewOutboxMessage
 from gateway.background.alert_conditions import Condition, Measured, Space, find_conditions
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
+from tests.integration.accounts import make_owner
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, quick, running
-from tests.integration.jobs.test_skills import make_owner
 from tests.integration.jobs_support import ana, greet, greeted, texts
 from tests.integration.processes import be_killed
 from tests.patience import PATIENCE
@@ -48,7 +48,7 @@ async def looked(harness: Harness, count: int = 3) -> None:
 
 async def own(harness: Harness) -> None:
     await greet(harness)
-    await harness.gateway.database.write("owner", make_owner)
+    await make_owner(harness)
 
 
 async def test_what_fails_together_is_told_together_once_and_its_end_too(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from tests.fakes.model import FakeModel, say
 from tests.integration.accounts import ChatAccount
 from tests.integration.background import dying_log
 from tests.integration.harness import Harness, quick, running
-from tests.integration.privacy.test_canaries import settled
+from tests.integration.privacy.deletions import settled
 from tests.integration.processes import be_killed
 from tests.patience import PATIENCE
 

@@ -11,8 +11,8 @@ from adapters.errors import Unreachable
 from adapters.ids import EventId
 from adapters.messages import RawEvent
 from gateway.interfaces.health import examine
+from tests.integration.accounts import make_owner
 from tests.integration.harness import Harness, running
-from tests.integration.jobs.test_skills import make_owner
 from tests.integration.jobs_support import ana, greet, greeted
 from tests.integration.processes import talaria_beside
 
@@ -25,7 +25,7 @@ DEEDS: dict[str, Callable[[Path], object]] = {
 
 async def know_owner(harness: Harness) -> None:
     await greet(harness)
-    await harness.gateway.database.write("owner", make_owner)
+    await make_owner(harness)
 
 
 @pytest.mark.parametrize("name", DEEDS)

@@ -10,7 +10,7 @@ from agent_core.models.token_estimate import estimate_input, estimate_messages
 from gateway.texts.usage import CONTEXT_EMPTY
 from tests.fakes.model import Play, ask, call, say
 from tests.integration.harness import Harness, running
-from tests.integration.turns.test_prompt_purity import Talker, dialogue
+from tests.integration.turns.untitled import Talker, dialogue
 
 
 class Counting(Talker):

@@ -1,12 +1,16 @@
 """Requests by schemathesis to every operation of the API, with tokens of two people in turn."""
 
+import asyncio
 import json
+import secrets
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import cycle
+from pathlib import Path
 from typing import Any
 
+import aiohttp
 import schemathesis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -19,8 +23,12 @@ from schemathesis.specs.openapi.checks import (
 
 from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
-from agent_core.state.people import api_tokens
+from agent_core.state.people import api_tokens, people
 from gateway.people.console_links import hash_secret
+from tests.fakes.chat import FakeChat
+from tests.integration.canaries import Planter
+from tests.integration.interfaces.api_setup import read_spec
+from tests.integration.served import Served, served
 
 _CHECKS = [
     not_a_server_error,
@@ -120,3 +128,34 @@ class Fuzz:
         is_named = case.operation.path == "/api/people"  # an owner sees who there is
         self.shown[own.canary] += own.canary in text
         assert is_named or other.canary not in text, (case.as_curl_command(), text)
+
+
+async def fuzz(home: Path, *, tokens: int, examples: int, is_fixed: bool) -> Fuzz:
+    """Fuzz a gateway in which two people have talked; return the counts."""
+    async with served(home, adapters={"fake": FakeChat()}, model=Planter()) as running:
+        database = running.gateway.database
+        everybody = await database.read(people.list_all)
+        canaries = {"olga": "redkite", "zebrana": "bluefish"}
+        olga, zebrana = (
+            Side(one.id, canaries[one.slug], [secrets.token_hex() for _ in range(tokens)])
+            for one in everybody
+        )
+        for side in (olga, zebrana):
+            await database.write("test", side.store_tokens)
+        for side in (olga, zebrana):
+            await tell(running, side)
+        spec = await read_spec(running)
+        done = Fuzz(str(running.address.origin()), (olga, zebrana), newest=40)
+        await asyncio.to_thread(done.run, spec, examples=examples, seed=is_fixed)
+    assert all(done.shown[side.canary] > 0 for side in (olga, zebrana))
+    return done
+
+
+async def tell(running: Served, side: Side) -> None:
+    """Say a person's canary to the assistant, and plan a job with it."""
+    head = {"Authorization": f"Bearer {side.tokens[1]}"}
+    job = {"kind": "message", "text": f"{side.canary} job", "cron": "0 9 1 1 *"}
+    async with aiohttp.ClientSession(running.address.origin(), headers=head) as session:
+        for path, body in (("messages", {"text": f"{side.canary} said"}), ("jobs", job)):
+            async with session.post(f"/api/{path}", json=body) as answer:
+                assert answer.status in (200, 201), await answer.text()

@@ -9,8 +9,8 @@ import pytest
 
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel
+from tests.integration.canaries import fill
 from tests.integration.interfaces.api_setup import OLGA, ZEBRANA, Setup, make_token
-from tests.integration.interfaces.test_people_operations import fill
 from tests.integration.served import served
 
 

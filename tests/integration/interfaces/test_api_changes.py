@@ -21,7 +21,7 @@ from tests.integration.interfaces.api_setup import (
     read,
 )
 from tests.integration.interfaces.console_setup import browse_as
-from tests.integration.interfaces.test_held_notes_page import hold
+from tests.integration.interfaces.held_notes import hold
 from tests.patience import PATIENCE
 from tests.tables import await_each
 

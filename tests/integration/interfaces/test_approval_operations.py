@@ -8,7 +8,7 @@ from agent_core.state.conversations.approvals import NewApproval
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from gateway.home import DATABASE
-from tests.integration.interfaces.test_people_operations import fill
+from tests.integration.canaries import fill
 from tests.integration.processes import talaria, talaria_beside
 from tests.integration.served import served
 

@@ -14,9 +14,9 @@ from gateway.jobs import system_jobs
 from tests.emulators.s3 import KEY, KEY_ID, REGION, S3Emulator
 from tests.integration.clock import Clock
 from tests.integration.harness import running
-from tests.integration.jobs.test_system_jobs import START, ZONE, outcome
 from tests.integration.jobs_support import greeted
 from tests.integration.processes import talaria, talaria_beside
+from tests.integration.system_jobs import START, ZONE, outcome
 
 
 @pytest.fixture

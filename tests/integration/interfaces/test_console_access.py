@@ -24,7 +24,7 @@ from gateway.people.console_links import LINK_MINUTES, check_pages
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel
 from tests.integration.accounts import ChatAccount
-from tests.integration.canaries import Planter, plant
+from tests.integration.canaries import Planter, fill, plant
 from tests.integration.harness import running as in_this_process
 from tests.integration.interfaces.api_setup import OLGA, ZEBRANA, Setup, ask_about_tea, find_named
 from tests.integration.interfaces.console_setup import (
@@ -34,7 +34,6 @@ from tests.integration.interfaces.console_setup import (
     open_browser,
     press_button,
 )
-from tests.integration.interfaces.test_people_operations import fill
 from tests.integration.processes import talaria, talaria_beside
 from tests.integration.served import Served, served
 from tests.patience import PATIENCE

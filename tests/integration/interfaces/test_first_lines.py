@@ -13,7 +13,7 @@ import pytest
 from agent_core.state.engine.database import Database
 from gateway.interfaces.subcommands import SUBCOMMANDS
 from tests.architecture.source import ROOT
-from tests.integration.interfaces.test_job_operations import add_people, write
+from tests.integration.interfaces.digest_home import add_people, write
 from tests.integration.processes import PATIENCE, environ, talaria
 
 pytestmark = pytest.mark.process

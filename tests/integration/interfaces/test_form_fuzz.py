@@ -28,7 +28,7 @@ from tests.fakes.chat import FakeChat
 from tests.integration.canaries import Planter
 from tests.integration.interfaces.api_setup import OLGA, ZEBRANA, ask_about_tea, make_token
 from tests.integration.interfaces.console_setup import browse_as, open_browser
-from tests.integration.interfaces.test_held_notes_page import dismiss, hold
+from tests.integration.interfaces.held_notes import dismiss, hold
 from tests.integration.served import Served, served
 
 CANARIES = {"olga": "redkite", "zebrana": "bluefish"}

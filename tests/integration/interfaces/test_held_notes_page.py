@@ -8,65 +8,16 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from agent_core.agent.review.gate import Claim
-from agent_core.agent.review.record import HeldClaim, Lesson, ReviewRecord, dump_record
-from agent_core.ids import MessageId, TurnId
-from agent_core.state.conversations import questions, turns
-from agent_core.state.engine.database import Connection
+from agent_core.state.conversations import questions
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
-from agent_core.state.queues import reviews, tasks
-from gateway.turns.proposals import take_held
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel
 from tests.integration.interfaces.api_setup import OLGA, ZEBRANA, Setup, find_named
 from tests.integration.interfaces.console_setup import browse_as
+from tests.integration.interfaces.held_notes import LESSON, LIE, hold
 from tests.integration.served import Served, served
 from tests.patience import PATIENCE
-
-LIE = "Prefers imperial units"
-LESSON = "Ask before you book"
-CHAT = '["1",null,true]'
-
-
-def hold(connection: Connection, person: Person) -> tuple[int, int]:
-    """Finish a review that holds back a claim and a lesson; its number and that of its turn."""
-    newest = turns.list_of_person(connection, person_id=person.id, before=2**62, limit=1)[0].id
-    claim = Claim(
-        target="user", text=LIE, quote="I prefer metric units", message_id=MessageId(1), replaces=""
-    )
-    lesson = Lesson(skill="", old="", text=LESSON, traces=("It booked.", "It booked again."))
-    record = ReviewRecord(
-        after=TurnId(0),
-        until=newest,
-        is_over=True,
-        held=(
-            HeldClaim(number=1, claim=claim, doubt="words", turn_id=newest),
-            HeldClaim(
-                number=2,
-                claim=Claim(target="memory", text=LESSON, quote="", message_id=None, replaces=""),
-                doubt="",
-                turn_id=newest,
-                lesson=lesson,
-            ),
-        ),
-    )
-    # The review of a later turn, so that its key is new.
-    reviews.enqueue(connection, person_id=person.id, until=TurnId(newest + 1), payload="{}", now=1)
-    task_id = connection.execute("SELECT MAX(id) FROM tasks WHERE kind = 'review'").fetchone()[0]
-    tasks.save(connection, task_id=task_id, payload=dump_record(record))
-    tasks.finish(connection, task_id=task_id)
-    return task_id, newest
-
-
-def dismiss(connection: Connection, person: Person, now: int) -> None:
-    """Let a person dismiss the notes of a review."""
-    review, _ = hold(connection, person)
-    for number in (1, 2):
-        question = take_held(connection, person.id, (review, number), ("fake", CHAT), now)
-        assert question is not None
-        asked = questions.ask(connection, question, now=now)
-        questions.answer(connection, question_id=asked.id, key="dismiss", by=person.id, now=now)
 
 
 def read_notes(home: Path) -> str:

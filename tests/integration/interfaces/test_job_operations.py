@@ -1,97 +1,41 @@
 """`talaria jobs`: list, change, make and preview, with and without a running gateway."""
 
-import asyncio
 import re
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import Awaitable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from agent_core.ids import CallId, ConversationId, PersonId
-from agent_core.schedule import job_editor
-from agent_core.schedule.job_editor import JobOwner, JobRequest, JobRules
-from agent_core.schedule.triggers import read_cron
 from agent_core.state.conversations import files, messages, sessions, turns
 from agent_core.state.conversations.messages import TranscriptPlace
 from agent_core.state.conversations.turns import StoredTurn
-from agent_core.state.engine.database import Connection, Database, now
-from agent_core.state.jobs import job_runs, jobs
-from agent_core.state.jobs.jobs import Job, JobKind
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import job_runs
 from agent_core.state.people import people
 from agent_core.transcript import Message, TextPart
-from gateway.app.settings import load
 from gateway.errors import Declined, Mistaken
-from gateway.home import DATABASE
-from gateway.interfaces.client import perform
 from tests.fakes.chat import FakeChat
+from tests.integration.interfaces.digest_home import (
+    NOW,
+    CommandLine,
+    add_people,
+    cli,
+    find,
+    make,
+    write,
+)
 from tests.integration.processes import Done, talaria, talaria_beside
 from tests.integration.served import served
 from tests.tables import await_each, check_each
 
-NOW = now()
 HOW = pytest.mark.parametrize("how", ["running", "beside"])
 
 
 @pytest.fixture
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("h")
-
-
-@dataclass
-class CommandLine:
-    """A command line on a home with Ann, who has a digest, and Bob."""
-
-    home: Path
-    chat: FakeChat
-
-    async def ask(self, operation: str, **asked: object) -> Mapping[str, Any]:
-        given = {"TALARIA_HOME": str(self.home), "TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
-        return await asyncio.to_thread(
-            perform, self.home, f"jobs.{operation}", asked, load_settings=lambda: load(given)
-        )
-
-    async def read(self, number: int) -> Job:
-        """Return a stored job."""
-        database = await Database.open(self.home / DATABASE)
-        try:
-            found = await database.read(lambda c: find(c, number))
-        finally:
-            await database.close()
-        assert found
-        return found
-
-
-def find(connection: Connection, number: int) -> Job | None:
-    return next(
-        (
-            job
-            for person in people.list_all(connection)
-            for job in jobs.list_of_person(connection, person_id=person.id)
-            if job.id == number
-        ),
-        None,
-    )
-
-
-def add_people(connection: Connection) -> None:
-    """Store Ann, Bob, and Ann's digest."""
-    ann = people.insert(connection, slug="ann", name="Ann", role="owner", now=0)
-    people.insert(connection, slug="bob", name="Bob", role="member", now=0)
-    make(connection, ann.id)
-
-
-def make(
-    connection: Connection, person_id: PersonId, title: str = "Digest", kind: JobKind = "prompt"
-) -> Job:
-    wish = JobRequest(kind=kind, title=title, body=f"Say *{title}*.", timing=read_cron("0 8 * * 1"))
-    whose = JobOwner(person_id=person_id, room_id=None, actor="test")
-    rules = JobRules()
-    new = job_editor.draft_job(wish, whose, zone="Europe/Berlin", rules=rules, now=NOW)
-    return job_editor.create_job(connection, new, rules=rules, now=NOW)
 
 
 def ask(connection: Connection, person_id: PersonId) -> tuple[StoredTurn, ConversationId]:
@@ -144,27 +88,6 @@ def ran(connection: Connection, number: int, words: str, *, slot: str) -> None:
         Message(role="assistant", parts=(TextPart(text=words),)),
     ]
     messages.append(connection, catalog, said, now=NOW)
-
-
-async def write(home: Path, *works: Callable[[Connection], object]) -> None:
-    database = await Database.open(home / DATABASE)
-    for work in works:
-        await database.write("test", work)
-    await database.close()
-
-
-@asynccontextmanager
-async def cli(
-    home: Path, how: str, *works: Callable[[Connection], object]
-) -> AsyncIterator[CommandLine]:
-    """A command line with or without a running gateway."""
-    await write(home, add_people, *works)
-    chat = FakeChat()
-    if how == "running":
-        async with served(home, adapters={"fake": chat}):
-            yield CommandLine(home, chat)
-    else:
-        yield CommandLine(home, chat)
 
 
 async def refused(asked: Awaitable[object], *, is_mistake: bool) -> str:

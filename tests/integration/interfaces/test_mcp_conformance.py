@@ -24,8 +24,8 @@ from gateway.interfaces.http.loading import take_port
 from gateway.interfaces.http.server import serving_page
 from gateway.turns.client_calls import Client, ClientCalls
 from tests.agent_core.tools.mcp.npm_folder import FOLDER, NODE, SUITE
+from tests.integration.canaries import fill
 from tests.integration.interfaces.api_setup import OLGA, make_token
-from tests.integration.interfaces.test_people_operations import fill
 from tests.integration.processes import free_port
 from tests.integration.served import served
 from tests.tables import await_each

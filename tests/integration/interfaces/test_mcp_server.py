@@ -15,8 +15,8 @@ import pytest
 from gateway.home import MEMORIES
 from tests.fakes.chat import FakeChat, Shown
 from tests.fakes.model import FakeModel
+from tests.integration.canaries import fill
 from tests.integration.interfaces.api_setup import OLGA, ZEBRANA, make_token
-from tests.integration.interfaces.test_people_operations import fill
 from tests.integration.processes import ROOT, talaria_beside
 from tests.integration.processes import running as starting
 from tests.integration.served import Served, served

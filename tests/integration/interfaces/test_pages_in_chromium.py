@@ -31,7 +31,7 @@ from tests.integration.interfaces.api_setup import (
     make_token,
 )
 from tests.integration.interfaces.console_setup import ask_link
-from tests.integration.interfaces.test_held_notes_page import dismiss
+from tests.integration.interfaces.held_notes import dismiss
 from tests.integration.served import Served, served
 
 CHROMIUM = shutil.which("chromium")

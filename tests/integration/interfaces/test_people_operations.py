@@ -17,21 +17,9 @@ from agent_core.state.people import people
 from agent_core.tools.mcp.sign_ins import clear_tokens
 from agent_core.tools.mcp.token_files import TokenFolder
 from gateway.people.data_erase import DataErase
-from tests.integration.accounts import ChatAccount
-from tests.integration.canaries import Planter, make_chat, plant, search
-from tests.integration.harness import running as in_this_process
-from tests.integration.privacy.test_data_requests import make_owner
+from tests.integration.canaries import fill, search
 from tests.integration.processes import run_fork, talaria, talaria_beside
 from tests.integration.served import served
-
-
-async def fill(home: Path) -> None:
-    """Make a home with an owner, and a member with canaries everywhere."""
-    async with in_this_process(home, Planter(), chat=make_chat()) as harness:
-        olga = ChatAccount(harness, "4711001", "Olga")
-        await olga.says("hello")
-        await make_owner(harness, olga)
-        await plant(harness, ChatAccount(harness, "4711002", "Zebrana"), "bluefish")
 
 
 async def test_export_and_erase_work_without_a_gateway(tmp_path: Path) -> None:

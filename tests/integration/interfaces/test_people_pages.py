@@ -10,7 +10,7 @@ from agent_core.state.people.rooms import Room
 from tests.agent_core.state.rows import Dialogue, add_turn
 from tests.integration.interfaces.api_setup import ZEBRANA, Setup, find_named
 from tests.integration.interfaces.console_setup import browse, browse_as
-from tests.integration.interfaces.test_usage_pages import find_row, read
+from tests.integration.interfaces.page_texts import find_row, read
 
 LINKED_AT = 1_795_000_000_000
 

@@ -22,10 +22,10 @@ from gateway.errors import Declined
 from gateway.interfaces.cli.skills.evaluate import describe_test
 from gateway.interfaces.client import perform
 from tests.agent_core.skills.skill_folders import write_skill, write_text
-from tests.integration.interfaces.test_job_operations import add_people, find, write
-from tests.integration.jobs.test_skills import changes, names_in, take_over
+from tests.integration.interfaces.digest_home import add_people, find, write
 from tests.integration.processes import Done, talaria
 from tests.integration.served import served
+from tests.integration.skills.own_skills import changes, names_in, take_over
 from tests.patience import PATIENCE
 
 HOW = pytest.mark.parametrize("how", ["running", "beside"])

@@ -11,7 +11,7 @@ from agent_core.state.queues import skill_tests, tasks
 from tests.agent_core.skills.skill_folders import write_skill, write_text
 from tests.integration.interfaces.api_setup import ZEBRANA, Setup, find_named
 from tests.integration.interfaces.console_setup import browse, browse_as
-from tests.integration.interfaces.test_usage_pages import find_row, read
+from tests.integration.interfaces.page_texts import find_row, read
 
 WEEK = 7 * 86_400_000
 RUNS = (

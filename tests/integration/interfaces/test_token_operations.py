@@ -4,7 +4,7 @@ from pathlib import Path
 
 from agent_core.state.engine.database import Database
 from gateway.home import DATABASE
-from tests.integration.interfaces.test_people_operations import fill
+from tests.integration.canaries import fill
 from tests.integration.processes import talaria, talaria_beside
 from tests.integration.served import served
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.integration.interfaces.test_people_operations import fill
+from tests.integration.canaries import fill
 from tests.integration.processes import free_port, talaria
 
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-import aiohttp
 import pytest
 
 from agent_core.ids import PersonId
@@ -20,6 +19,7 @@ from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel
 from tests.integration.interfaces.api_setup import ZEBRANA, Setup, find_named
 from tests.integration.interfaces.console_setup import browse, browse_as
+from tests.integration.interfaces.page_texts import find_row, read
 from tests.integration.served import Served, served
 
 DAY = 86_400_000
@@ -56,19 +56,6 @@ async def clean(setup: Setup) -> Setup:
     """A gateway whose people have used nothing yet."""
     await setup.served.gateway.database.write("test", clear)
     return setup
-
-
-async def read(session: aiohttp.ClientSession, path: str) -> str:
-    """The text of a page."""
-    async with session.get(path) as answer:
-        assert answer.status == 200, path
-        return await answer.text()
-
-
-def find_row(text: str, head: str) -> list[str]:
-    """The cells of the row with this head."""
-    row = text.partition(f'<th scope="row">{head}</th>')[2].partition("</tr>")[0]
-    return re.findall(r"<td>([^<]*)</td>", row)
 
 
 async def test_a_person_sees_what_each_day_cost_and_what_caching_saved(clean: Setup) -> None:

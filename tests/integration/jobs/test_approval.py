@@ -5,29 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.state.engine.database import Connection
-from agent_core.state.people import people
 from gateway.texts import general
 from tests.fakes.model import Play, ask, call, say
+from tests.integration.accounts import make_owner
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running
-from tests.integration.jobs_support import ana, give_job, greet, greeted, over
-from tests.integration.outbound.test_questions import results
+from tests.integration.jobs_support import give_job, greet, greeted, over
+from tests.integration.model_requests import results
 
 NOON = (2026, 11, 20, 12, 0)
 TEAM = ask(call("memory", json.dumps({"action": "add", "target": "team", "text": "Rent is due"})))
 SOUL = ask(call("propose_identity", json.dumps({"text": "You are Ada."})))
 QUESTION = ask(call("ask", json.dumps({"question": "Shall I?", "options": ["Yes", "No"]})))
-
-
-async def make_owner(harness: Harness) -> None:
-    """Make Ana the owner."""
-
-    def work(connection: Connection) -> None:
-        people.make_owner(connection, person_id=ana(connection))
-
-    await harness.gateway.database.write("owner", work)
-    harness.gateway.router.forget_known()
 
 
 async def asked(harness: Harness) -> None:

@@ -25,7 +25,7 @@ from tests.integration.accounts import ChatAccount, count
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running
 from tests.integration.jobs_support import find, give_job, greet, greeted, looked, over
-from tests.integration.privacy.test_canaries import settled
+from tests.integration.privacy.deletions import settled
 
 NOON = (2026, 11, 20, 12, 0)
 SETTINGS = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}

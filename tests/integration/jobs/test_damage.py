@@ -15,8 +15,8 @@ from agent_core.state.people import delivery_targets
 from tests.agent_core.skills.skill_folders import write_skill
 from tests.fakes.model import ask, call, say
 from tests.integration.clock import Clock
-from tests.integration.harness import Harness, running
-from tests.integration.jobs.test_skills import curated
+from tests.integration.damage import flip
+from tests.integration.harness import running
 from tests.integration.jobs_support import (
     ana,
     find,
@@ -28,6 +28,7 @@ from tests.integration.jobs_support import (
     runs_of,
     texts,
 )
+from tests.integration.skills.curator import curated
 
 SETTINGS = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
 NOON = (2026, 11, 20, 11, 0)
@@ -42,17 +43,6 @@ FLIPS = (
     "targets = '[]'",
     "next_slot = 'never', timing = timing || ' '",
 )
-
-
-async def flip(harness: Harness, table: str, change: str, row_id: int) -> None:
-    """Damage a row like a flipped bit on disk."""
-
-    def work(connection: Connection) -> None:
-        connection.execute("PRAGMA ignore_check_constraints = ON")
-        connection.execute(f"UPDATE {table} SET {change} WHERE id = ?", (row_id,))
-        connection.execute("PRAGMA ignore_check_constraints = OFF")
-
-    await harness.gateway.database.write("test", work)
 
 
 @pytest.mark.parametrize("change", FLIPS)

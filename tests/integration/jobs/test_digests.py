@@ -10,16 +10,15 @@ import pytest
 
 from agent_core.ids import CallId
 from agent_core.skills.catalog import SkillCatalog
-from agent_core.state.jobs import jobs
-from agent_core.state.jobs.jobs import Job
-from agent_core.state.people import people
-from agent_core.transcript import Message, TextPart
 from tests.architecture.source import ROOT
 from tests.emulators.sources import Sources
 from tests.fakes.model import FakeModel, ask, call, list_offered, say
+from tests.integration.accounts import make_owner
 from tests.integration.clock import Clock
-from tests.integration.harness import Harness, running
-from tests.integration.jobs.test_jobs import SETTINGS, ana, digest, ended, makes, schedule, states
+from tests.integration.harness import running
+from tests.integration.jobs.asked_jobs import SETTINGS, digest, ended, makes, schedule, states
+from tests.integration.jobs_support import give_skills
+from tests.integration.model_requests import facts_of
 
 CALENDAR = (
     "BEGIN:VCALENDAR\nVERSION:2.0\nBEGIN:VEVENT\nUID:1\nDTSTART:20261123T090000Z\n"
@@ -34,20 +33,9 @@ CHART = call(
 )
 
 
-def facts_of(message: Message) -> str:
-    """Return the facts that the gateway put in front of the text."""
-    parts = message.parts
-    return "".join(part.text for part in parts if isinstance(part, TextPart) and part.is_fact)
-
-
 def tools(model: FakeModel, number: int) -> set[str]:
     """Return the tools offered in a call."""
     return list_offered(model.requests[number])
-
-
-async def give_skills(harness: Harness, job: Job, *names: str) -> None:
-    changed = replace(job, options=replace(job.options, skills=names))
-    await harness.gateway.database.write("change", lambda c: jobs.change(c, changed))
 
 
 async def test_a_digest_is_gathered_drawn_and_sent_as_the_skill_says(tmp_path: Path) -> None:
@@ -148,12 +136,6 @@ async def test_a_digest_of_a_calendar_a_feed_a_page_and_github_comes_with_its_pi
             assert ("Newest" in gathered) == is_open
             assert ("Tides: high" in gathered) == is_open
             assert ("is not a public address" in gathered) != is_open
-
-
-async def make_owner(harness: Harness) -> None:
-    """Make Ana the owner."""
-    await harness.gateway.database.write("test", lambda c: people.make_owner(c, person_id=ana(c)))
-    harness.gateway.router.forget_known()
 
 
 async def test_only_jobs_gather_and_draw(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import aiohttp
 import pytest
-from aiohttp import web
 
 from agent_core.ids import InboxId
 from agent_core.schedule import job_editor
@@ -24,6 +23,7 @@ from gateway.jobs.events import MOST_AN_HOUR
 from tests.fakes.model import FakeModel, say
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running
+from tests.integration.jobs.feeds import Feed, feed_served
 from tests.integration.jobs_support import (
     find,
     give_job,
@@ -38,11 +38,6 @@ from tests.integration.served import served
 from tests.patience import PATIENCE
 
 SETTINGS = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
-FEED = """<rss version="2.0"><channel><title>News</title>{items}</channel></rss>"""
-ITEM = (
-    "<item><title>{0}</title><link>https://example.org/{0}</link>"
-    "<description>All of {0}.</description></item>"
-)
 
 
 async def test_a_job_runs_after_another_with_its_result(tmp_path: Path) -> None:
@@ -302,42 +297,6 @@ async def marked(harness: Harness, job: Job) -> None:
     async with asyncio.timeout(PATIENCE):
         while await harness.read(lambda c: job_marks.load(c, job_id=job.id)) is None:
             await asyncio.sleep(0.005)
-
-
-class Feed:
-    """A feed that grows."""
-
-    def __init__(self) -> None:
-        self.titles: list[str] = []
-        self.is_broken = False
-        self.media_type = "application/rss+xml"
-        self.asked, self.answers = asyncio.Event(), asyncio.Event()
-        self.answers.set()
-        self.request: web.Request | None = None
-
-    async def show(self, request: web.Request) -> web.Response:
-        self.request = request
-        self.asked.set()
-        await self.answers.wait()
-        if self.is_broken:
-            return web.Response(status=500)
-        items = "".join(ITEM.format(title) for title in reversed(self.titles))
-        return web.Response(text=FEED.format(items=items), content_type=self.media_type)
-
-
-@asynccontextmanager
-async def feed_served(feed: Feed) -> AsyncIterator[str]:
-    """Serve a feed, and yield the host and port of its server."""
-    application = web.Application()
-    application.router.add_get("/feed", feed.show)
-    runner = web.AppRunner(application)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        yield f"127.0.0.1:{runner.addresses[0][1]}"
-    finally:
-        feed.answers.set()
-        await runner.cleanup()
 
 
 async def test_a_feed_that_hangs_does_not_hold_up_files(tmp_path: Path) -> None:

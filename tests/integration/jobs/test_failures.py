@@ -23,7 +23,7 @@ from agent_core.state.queues import inbox
 from tests.fakes.model import FakeModel, ask, call, list_offered, say
 from tests.integration.clock import Clock, asleep
 from tests.integration.harness import Harness, running
-from tests.integration.jobs.test_events import Feed, feed_served
+from tests.integration.jobs.feeds import Feed, feed_served
 from tests.integration.jobs_support import over
 from tests.patience import PATIENCE
 

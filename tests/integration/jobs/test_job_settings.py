@@ -32,7 +32,7 @@ from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, Play, ask, call, say
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running
-from tests.integration.interfaces.test_job_operations import add_people, cli, write
+from tests.integration.interfaces.digest_home import add_people, cli, write
 from tests.integration.jobs_support import ana, give_job, greet, greeted, over, texts
 from tests.integration.processes import Done, talaria
 from tests.tables import await_each

@@ -1,8 +1,6 @@
 """Jobs from the request in chat to their delivery: once, to the right place, without noise."""
 
 import asyncio
-import json
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -11,31 +9,28 @@ import pytest
 from agent_core.errors import ModelRejected
 from agent_core.ids import JobId, PersonId
 from agent_core.state.engine.database import Connection
-from agent_core.state.jobs import job_runs, jobs
-from agent_core.state.jobs.job_runs import Run
-from agent_core.state.jobs.jobs import Job
+from agent_core.state.jobs import jobs
 from agent_core.state.people import delivery_targets, people
 from agent_core.state.queues import deferred_messages
 from tests.fakes.chat import FakeChat
-from tests.fakes.model import FakeModel, Play, ask, call, say
+from tests.fakes.model import FakeModel, Play, say
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running
+from tests.integration.jobs.asked_jobs import (
+    SETTINGS,
+    digest,
+    ended,
+    makes,
+    one_job,
+    schedule,
+    states,
+)
+from tests.integration.jobs_support import ana
 from tests.patience import PATIENCE
-
-SETTINGS = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
-
-
-def schedule(call_id: str = "c1", **arguments: object) -> Play:
-    """Return the model's request for a job."""
-    return ask(call("schedule", json.dumps({"action": "create", **arguments}), call_id))
 
 
 def reminder(**arguments: object) -> Play:
     return schedule(kind="message", text="Take the bread out.", **arguments)
-
-
-def digest(**arguments: object) -> Play:
-    return schedule(kind="prompt", title="Digest", text="Write my digest.", **arguments)
 
 
 def _has_left(model: FakeModel, count: int) -> bool:
@@ -45,53 +40,6 @@ def _has_left(model: FakeModel, count: int) -> bool:
 def texts(harness: Harness) -> list[str]:
     """Return what people see."""
     return [shown.text for shown in harness.chat.shown]
-
-
-def ana(connection: Connection) -> PersonId:
-    """Who writes in these tests."""
-    account = people.find_account(connection, platform="fake", user_id="1")
-    assert account
-    return account.person_id
-
-
-async def one_job(harness: Harness) -> Job:
-    found = await harness.read(lambda c: jobs.list_of_person(c, person_id=ana(c)))
-    assert len(found) == 1
-    return found[0]
-
-
-async def runs_of(harness: Harness, job_id: int = 0) -> Sequence[Run]:
-    wanted = JobId(job_id) if job_id else (await one_job(harness)).id
-    return await harness.read(lambda c: job_runs.list_of_job(c, job_id=wanted, limit=50))
-
-
-async def states(harness: Harness, job_id: int = 0) -> list[str]:
-    return [run.state for run in reversed(await runs_of(harness, job_id))]
-
-
-async def ended(harness: Harness, count: int, job_id: int) -> None:
-    """Return once `count` runs of a job have ended."""
-    async with asyncio.timeout(PATIENCE):
-        await _until_ended(harness, count, job_id)
-
-
-async def _until_ended(harness: Harness, count: int, job_id: int) -> None:
-    while True:
-        found = await runs_of(harness, job_id)
-        over = [run for run in found if run.reason != job_runs.MISSED]
-        if sum(run.state in ("done", "failed", "skipped") for run in over) >= count:
-            return
-        await asyncio.sleep(0.002)
-
-
-async def makes(harness: Harness, text: str = "yes please") -> Job:
-    """Ask for a job, and confirm it."""
-    await harness.chat.says("every Monday at 8, please")
-    await harness.chat.sees_text("shall I")
-    await harness.chat.press("Yes, do that")
-    await harness.chat.sees_text(text)
-    await harness.at_rest()
-    return await one_job(harness)
 
 
 async def test_a_reminder_comes_at_its_time_and_once(tmp_path: Path) -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 from agent_core.state.jobs.jobs import Target
 from agent_core.state.people import delivery_targets
 from gateway.jobs.history import shorten_output
+from tests.fakes.chat import NoFilesChat
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running
 from tests.integration.jobs_support import ana, give_job, greet, greeted, looked, texts
-from tests.integration.turns.test_finalizer import NoFilesChat
 
 SETTINGS = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
 NOON = (2026, 11, 20, 11, 0)

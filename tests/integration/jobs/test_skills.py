@@ -8,29 +8,31 @@ from typing import Any
 
 import pytest
 
-from agent_core.skills.ledger_sync import record_text
-from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import jobs
-from agent_core.state.jobs.job_runs import Run
-from agent_core.state.jobs.jobs import Job
 from agent_core.state.memory import skills
-from agent_core.state.memory.ledger import Origin
 from agent_core.state.memory.skills import SkillRow
-from agent_core.state.people import people
 from agent_core.transcript import SKILLED
 from gateway.jobs import system_jobs
 from tests.agent_core.skills.skill_folders import write_skill, write_text
-from tests.databases import open_database
 from tests.fakes.model import FakeModel, say
+from tests.integration.accounts import make_owner
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running
-from tests.integration.jobs.test_digests import facts_of, give_skills
-from tests.integration.jobs_support import find, give_job, greet, greeted, over, runs_of, texts
+from tests.integration.jobs_support import (
+    find,
+    give_job,
+    give_skills,
+    greet,
+    greeted,
+    over,
+    runs_of,
+    texts,
+)
+from tests.integration.model_requests import facts_of
+from tests.integration.skills.curator import START, ZONE, curated
+from tests.integration.skills.own_skills import changes, names_in, take_over
+from tests.integration.system_jobs import own_job
 from tests.patience import PATIENCE
-
-ZONE = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
-START = (2026, 11, 20, 11, 0)
-"""A Friday; the curator comes on Sundays at half past four."""
 
 
 @pytest.fixture
@@ -38,54 +40,8 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "skills"
 
 
-async def own_job(harness: Harness, name: str) -> Job:
-    """Return a system job."""
-    found = await harness.read(jobs.list_system)
-    return next(job for job in found if job.body == name)
-
-
-async def curated(harness: Harness, clock: Clock, *, days: int, count: int) -> Run:
-    """Let days pass; return the newest of `count` curator runs."""
-    clock.move(harness, days=days)
-    job = await own_job(harness, system_jobs.CURATOR)
-    return (await over(harness, job, count))[-1]
-
-
 async def known(harness: Harness, name: str) -> SkillRow | None:
     return await harness.read(lambda c: skills.find(c, name=name))
-
-
-def make_owner(connection: Connection) -> None:
-    person = people.find_by_account(connection, platform="fake", user_id="1")
-    assert person
-    people.make_owner(connection, person_id=person.id)
-
-
-async def take_over(home: Path, *names: str, now: int = 1) -> None:
-    """Record skills of a home as the agent's own, proved ones, which came at `now`."""
-    database = await open_database(home / "state.db")
-
-    def work(connection: Connection) -> None:
-        for name in names:
-            text = (home / "skills" / name / "SKILL.md").read_text()
-            record_text(connection, name=name, text=text, origin=Origin(actor="turn:1", now=now))
-            skills.set_state(connection, name=name, state="active")
-
-    await database.write("test", work)
-    await database.close()
-
-
-def names_in(folder: Path, pattern: str = "*") -> list[str]:
-    return sorted(path.name for path in folder.glob(pattern))
-
-
-def changes(connection: Connection) -> list[tuple[str, str, str, str]]:
-    """Return changes of skills, oldest first: name, operation, actor, evidence."""
-    rows = connection.execute(
-        "SELECT name, operation, actor, evidence FROM ledger JOIN skills ON skills.id = position"
-        " WHERE target = 'skill' ORDER BY ledger.id"
-    )
-    return rows.fetchall()
 
 
 async def usage_says(folder: Path, name: str, uses: int) -> Mapping[str, Any]:
@@ -211,7 +167,7 @@ async def test_owners_get_one_notice_per_fault_of_a_skill(tmp_path: Path, folder
     clock = Clock(*START)
     async with running(tmp_path, greeted(), now=clock, **ZONE) as harness:
         await greet(harness)
-        await harness.gateway.database.write("owner", make_owner)
+        await make_owner(harness)
         run = await curated(harness, clock, days=2, count=1)
         assert run.reason == "1 skill checked; broken, reported to the owners: tidy"
         shown = await harness.chat.sees_text("A skill is broken")

@@ -28,35 +28,20 @@ from gateway.jobs.outcomes import Outcomes
 from gateway.jobs.runner import JobRunner, SystemTask
 from gateway.texts.system_jobs import describe_sync
 from tests.emulators.honcho import HonchoEmulator
+from tests.integration.accounts import make_owner
 from tests.integration.clock import Clock
+from tests.integration.damage import flip
 from tests.integration.harness import Harness, running
-from tests.integration.jobs.test_damage import flip
-from tests.integration.jobs.test_skills import make_owner
 from tests.integration.jobs_support import greet, greeted, over, runs_of, texts
-from tests.integration.memory.test_external import all_reported, environ, queues
+from tests.integration.memory.external import all_reported, environ, queues
+from tests.integration.system_jobs import START, ZONE, outcome, own_job
 from tests.patience import PATIENCE
-
-ZONE = {"TALARIA_PEOPLE__TIME_ZONE": "UTC"}
-START = (2026, 11, 20, 11, 0)
 
 
 @pytest.fixture
 async def server() -> AsyncIterator[HonchoEmulator]:
     async with HonchoEmulator() as emulator:
         yield emulator
-
-
-async def own_job(harness: Harness, name: str) -> Job:
-    found = await harness.read(jobs.list_system)
-    return next(job for job in found if job.body == name)
-
-
-async def outcome(harness: Harness, clock: Clock, name: str, *, count: int, **span: float) -> str:
-    """Let time pass; return the outcome of the newest of `count` runs."""
-    clock.move(harness, **span)
-    run = (await over(harness, await own_job(harness, name), count))[-1]
-    assert run.state == "done"
-    return run.reason
 
 
 @pytest.mark.parametrize("change", ["title = 'Back up'", "timing = 'cron'", "body = 'back-up'"])
@@ -163,7 +148,7 @@ async def test_owners_get_one_notice_of_failure_and_recovery(tmp_path: Path) -> 
     environ = {**ZONE, "TALARIA_ALERTS__ENABLED": "true"}
     async with running(tmp_path, greeted(), now=clock, **environ) as harness:
         await greet(harness)
-        await harness.gateway.database.write("owner", make_owner)
+        await make_owner(harness)
         job = await own_job(harness, system_jobs.BACKUP)
         clock.move(harness, days=1)
         for day in (1, 2):

@@ -9,7 +9,7 @@ from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.clock import GoingClock
 from tests.integration.harness import running
-from tests.integration.memory.test_learning import KEPT, SAID, SOON, remember, reviewed
+from tests.integration.memory.learning import KEPT, SAID, SOON, remember, reviewed
 from tests.patience import PATIENCE
 
 CHEAP = "claude-haiku-5-5"

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from agent_core.models.contract import ModelRequest
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import blocks
 from agent_core.state.memory.blocks import NewBlock
@@ -10,18 +9,12 @@ from agent_core.state.people import audit, owners, people
 from gateway.texts import blocks as blocks_texts
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
-from tests.integration.outbound.test_questions import results
+from tests.integration.model_requests import facts, results
 from tests.integration.shared_harness import SharedHarness, shared_harness
 from tests.tables import await_each
 
 NEW = "/block new Shopping 200 what we need from the market"
 HEADING = "## block shopping ["
-
-
-def facts(request: ModelRequest) -> list[str]:
-    """Return the facts of the newest message."""
-    (slot, *_) = [message for message in request.messages if message.role == "user"][-1].parts
-    return str(getattr(slot, "text", "")).splitlines()
 
 
 def remember(here: SharedHarness, slug: str, *entries: str) -> None:

@@ -7,30 +7,14 @@ from pathlib import Path
 
 from agent_core.models.contract import ModelRequest
 from agent_core.transcript import TextPart
-from tests.fakes.model import Play, ask, call, say
+from tests.fakes.model import ask, call, say
 from tests.integration.accounts import count
 from tests.integration.harness import Harness
-from tests.integration.memory.test_learning import learning, read_profile, reviewed
+from tests.integration.memory.conclusions import REVIEW, SAID, conclude
+from tests.integration.memory.learning import learning, read_profile, reviewed
 from tests.patience import PATIENCE
 
-SAID = "I get up at five. I swim before work"
 GUESS = "Perhaps prefers appointments in the morning"
-KEPT = (("Gets up at five", "I get up at five"), ("Swims before work", "I swim before work"))
-REVIEW = ask(
-    *(
-        call(
-            "memory",
-            json.dumps({"section": "person", "text": text, "message": 1, "quote": quote}),
-            f"c{place}",
-        )
-        for place, (text, quote) in enumerate(KEPT)
-    )
-)
-
-
-def conclude(text: str, *premises: int, confidence: int = 70) -> Play:
-    given = {"text": text, "confidence": confidence, "premises": premises}
-    return ask(call("conclude", json.dumps(given)))
 
 
 def facts(request: ModelRequest) -> str:

@@ -1,6 +1,5 @@
 """External memory: what it receives and shows, and that nobody waits for it."""
 
-import asyncio
 import json
 import os
 import signal
@@ -12,8 +11,6 @@ from pathlib import Path
 import pytest
 
 from agent_core.memory.external.recall_cache import PATIENCE as WAIT
-from agent_core.state.engine.database import Connection
-from agent_core.state.memory import external_sync
 from agent_core.state.memory.external_sync import Backlog
 from agent_core.state.people import people
 from agent_core.transcript import dump_parts
@@ -24,11 +21,11 @@ from tests.emulators.honcho import HonchoEmulator
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, list_offered, say
 from tests.integration import processes
-from tests.integration.accounts import count
+from tests.integration.accounts import count, make_owner
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running
 from tests.integration.jobs_support import give_job, greet, greeted, over
-from tests.patience import PATIENCE
+from tests.integration.memory.external import all_reported, environ, queues
 
 HEARD = "An external memory says of them"
 CANARY = "the falcon sleeps in the attic"
@@ -40,26 +37,11 @@ async def server() -> AsyncIterator[HonchoEmulator]:
         yield emulator
 
 
-def environ(server: HonchoEmulator) -> dict[str, str]:
-    return {"HONCHO_BASE_URL": server.url, "TALARIA_MEMORY__PROVIDER": "honcho"}
-
-
 def open_harness(
     home: Path, server: HonchoEmulator, *answers: str, model: FakeModel | None = None
 ) -> AbstractAsyncContextManager[Harness]:
     model = model or FakeModel(*(say(answer) for answer in answers))
     return running(home, model, **environ(server))
-
-
-async def queues(harness: Harness) -> list[Backlog]:
-    return await harness.read(external_sync.count_all)
-
-
-async def all_reported(harness: Harness) -> None:
-    """Return once the external memory has received everything."""
-    async with asyncio.timeout(PATIENCE):
-        while any(one.queued for one in await queues(harness)):
-            await asyncio.sleep(0.01)
 
 
 async def says(harness: Harness, text: str, **fields: object) -> str:
@@ -291,16 +273,6 @@ async def test_without_a_provider_nothing_is_queued_and_there_is_no_tool(tmp_pat
         assert await queues(harness) == []
         assert "ask_memory" not in [tool.name for tool in model.requests[-1].tools]
         assert "Outside memory" not in await says(harness, "/status")
-
-
-async def make_owner(harness: Harness, user_id: str) -> None:
-    def work(connection: Connection) -> None:
-        person = people.find_by_account(connection, platform="fake", user_id=user_id)
-        assert person
-        people.make_owner(connection, person_id=person.id)
-
-    await harness.gateway.database.write("owner", work)
-    harness.gateway.router.forget_known()
 
 
 async def test_shared_room_conversations_are_not_reported(

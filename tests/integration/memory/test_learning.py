@@ -2,39 +2,37 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 
 from agent_core.agent.review.record import ReviewRecord, dump_record
 from agent_core.ids import PersonId, TaskId, TurnId
 from agent_core.models.contract import ModelRequest
-from agent_core.state.engine.database import Connection, now
+from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger
 from agent_core.state.queues import reviews, tasks
 from gateway.texts import learning as notices
 from tests.agent_core.skills.skill_folders import write_skill
 from tests.fakes.chat import FakeChat, PrefixedChat
 from tests.fakes.model import FakeModel, Gate, ask, call, say
+from tests.integration.accounts import make_owner
 from tests.integration.clock import GoingClock
-from tests.integration.harness import Harness, quick, running
-from tests.integration.jobs.test_skills import make_owner
+from tests.integration.harness import Harness, running
+from tests.integration.memory.learning import (
+    KEPT,
+    NOTE,
+    SAID,
+    SOON,
+    TWICE,
+    answering,
+    converse,
+    learning,
+    read_profile,
+    remember,
+    reviewed,
+)
 from tests.patience import PATIENCE
-
-SOON = replace(quick(), task_poll=0.02)
-SAID = "I prefer metric units"
-KEPT = "Prefers metric units"
-
-
-def remember(text: str, quote: str, message: int = 1, **more: object) -> str:
-    """Return the arguments of a call of `memory` in a review."""
-    return json.dumps({"target": "user", "text": text, "message": message, "quote": quote, **more})
-
-
-def read_profile(home: Path) -> str:
-    """Return the USER.md of the only person."""
-    return next(home.glob("memories/people/*/USER.md")).read_text()
 
 
 def list_entries(connection: Connection) -> list[str | None]:
@@ -45,40 +43,6 @@ def list_entries(connection: Connection) -> list[str | None]:
 
 def is_review(request: ModelRequest) -> bool:
     return request.system.startswith("You review")
-
-
-@asynccontextmanager
-async def learning(
-    home: Path,
-    *plays: list[object],
-    turns: int = 1,
-    chat: FakeChat | None = None,
-    concludes: bool = False,
-    clock: Callable[[], int] = now,
-) -> AsyncIterator[Harness]:
-    """Run a gateway that reviews after each answer; the plays of answers and reviews alternate."""
-    model = FakeModel(*plays)
-    environ = {
-        "TALARIA_LEARNING__TURNS": str(turns),
-        "TALARIA_LEARNING__STEPS": "0",
-        "TALARIA_LEARNING__CONCLUSIONS": str(concludes).lower(),
-    }
-    async with running(home, model, timings=SOON, chat=chat, now=clock, **environ) as harness:
-        yield harness
-
-
-async def reviewed(harness: Harness, count: int = 1) -> None:
-    """Return once `count` reviews are done."""
-
-    def done(connection: object) -> int:
-        execute = connection.execute  # type: ignore[attr-defined]
-        query = "SELECT COUNT(*) FROM tasks WHERE kind = 'review' AND state = 'done'"
-        return int(execute(query).fetchone()[0])
-
-    async with asyncio.timeout(PATIENCE):
-        while await harness.read(done) < count:
-            await asyncio.sleep(0.01)
-    await harness.at_rest()
 
 
 async def test_a_fact_that_the_person_stated_is_kept_reported_and_undone(tmp_path: Path) -> None:
@@ -243,23 +207,8 @@ async def test_learning_has_its_own_line_in_usage(tmp_path: Path) -> None:
         await harness.chat.sees_text("Learning")
 
 
-async def converse(harness: Harness, *said: str, first: int = 1) -> None:
-    """Say things one after another, and wait for the review of each."""
-    for number, words in enumerate(said, first):
-        await harness.chat.says(words)
-        await reviewed(harness, number)
-
-
 def count_reflections(harness: Harness) -> int:
     return sum(one.system.startswith("The same thing") for one in harness.model.requests)
-
-
-def answering(*answers: str) -> list[object]:
-    """Return plays of answers and reviews that keep nothing; the third turn also names the talk."""
-    plays: list[object] = []
-    for number, answer in enumerate(answers):
-        plays += [say(answer), *[say("nothing")] * (2 if number == 2 else 1)]
-    return plays
 
 
 async def accept(harness: Harness) -> str:
@@ -280,10 +229,6 @@ def list_accepted(connection: Connection) -> list[tuple[str, str]]:
         "SELECT after, evidence FROM ledger WHERE call_key LIKE '%review:%' ORDER BY id"
     )
     return [(row[0], row[1]) for row in rows]
-
-
-TWICE = ("How far is Oslo?", "No, I meant in kilometres", "And Rome?", "No, I meant in kilometres!")
-NOTE = "Give distances in kilometres"
 
 
 async def test_the_same_correction_twice_proposes_a_note_with_both_times(tmp_path: Path) -> None:
@@ -330,8 +275,7 @@ async def test_the_same_error_twice_proposes_a_patch_of_the_skill_behind_it(
     lesson = json.dumps({"name": "tidy", "old": old, "text": "Look before you remove."})
     async with learning(tmp_path, *plays, ask(call("patch", lesson))) as harness:
         await converse(harness, "tidy the shed")
-        await harness.gateway.database.write("owner", make_owner)
-        harness.gateway.identity.forget_known()
+        await make_owner(harness)
         await converse(harness, "tidy the shed again", first=2)
         asked = await accept(harness)
         ((_, evidence),) = await harness.read(list_accepted)
@@ -454,8 +398,7 @@ async def working(home: Path, *plays: object) -> AsyncIterator[Harness]:
     async with running(home, FakeModel(*answers), timings=SOON, **WORKING) as harness:
         await harness.chat.says("/learned tell")
         await harness.chat.sees_text("notify you")
-        await harness.gateway.database.write("owner", make_owner)
-        harness.gateway.identity.forget_known()
+        await make_owner(harness)
         yield harness
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from tests.fakes.model import Gate, ask, call, say
 from tests.integration.accounts import count
 from tests.integration.harness import Harness
-from tests.integration.memory.test_conclusions import REVIEW, SAID, conclude
-from tests.integration.memory.test_learning import (
+from tests.integration.memory.conclusions import REVIEW, SAID, conclude
+from tests.integration.memory.learning import (
     NOTE,
     TWICE,
     answering,

@@ -9,7 +9,7 @@ from agent_core.state.memory import ledger
 from gateway.texts import profile
 from tests.fakes.model import FakeModel, Gate, ask, call, say
 from tests.integration.harness import running
-from tests.integration.memory.test_learning import learning, read_profile, reviewed
+from tests.integration.memory.learning import learning, read_profile, reviewed
 from tests.patience import PATIENCE
 
 SAID = "I live in Vienna. I prefer short answers. I am writing a book about bees"

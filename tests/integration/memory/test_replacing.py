@@ -11,7 +11,7 @@ from gateway.texts import approvals
 from tests.fakes.chat import FakeChat, PrefixedChat
 from tests.fakes.model import ask, call, say
 from tests.integration.harness import Harness
-from tests.integration.memory.test_learning import learning, read_profile, remember, reviewed
+from tests.integration.memory.learning import learning, read_profile, remember, reviewed
 
 OLD, NEW = "Is allergic to nuts", "Moved to Linz"
 SAID = "I moved to Linz"

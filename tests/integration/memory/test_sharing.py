@@ -6,8 +6,10 @@ from pathlib import Path
 
 from gateway.texts import general
 from tests.fakes.model import FakeModel, Gate, ask, call, say
+from tests.integration.accounts import enrol
 from tests.integration.harness import Harness, running
-from tests.integration.outbound.test_questions import QUESTION, ROOM, enrol, waiting, words
+from tests.integration.model_requests import words
+from tests.integration.questions import QUESTION, ROOM, waiting
 
 ANN = {"user": "ann", "name": "Ann", **ROOM}
 BEN = {"user": "ben", "name": "Ben", **ROOM}

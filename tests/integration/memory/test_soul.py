@@ -17,7 +17,7 @@ from gateway.people.owners import Notices
 from tests.databases import open_database
 from tests.fakes.chat import FakeChat, Shown
 from tests.fakes.model import FakeModel, Play, ask, call, list_offered, say
-from tests.integration.outbound.test_questions import results
+from tests.integration.model_requests import results
 from tests.integration.shared_harness import SharedHarness, shared_harness
 from tests.tables import await_each
 

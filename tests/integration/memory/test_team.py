@@ -13,8 +13,7 @@ from agent_core.state.memory.ledger import LedgerEntry
 from gateway.texts import general
 from tests.fakes.chat import FakeChat, Shown
 from tests.fakes.model import FakeModel, Play, ask, call, say
-from tests.integration.memory.test_blocks import facts
-from tests.integration.outbound.test_questions import results
+from tests.integration.model_requests import facts, results
 from tests.integration.shared_harness import SharedHarness, shared_harness
 from tests.patience import PATIENCE
 

@@ -13,23 +13,19 @@ from adapters.messages import OutboundMessage
 from agent_core.ids import ConversationId
 from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection, Database
-from agent_core.state.people import people
 from agent_core.state.queues import inbox
 from agent_core.tools.contract import ToolContext, ToolResult
 from agent_core.tools.user_questions import UserPrompt
-from agent_core.transcript import ToolResultPart
 from gateway.app.timings import Timings
 from gateway.texts import general
-from tests.fakes.chat import FakeChat, Shown
+from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, Gate, ask, call, say
 from tests.fakes.tool import FakeTool
-from tests.integration.accounts import age, count
+from tests.integration.accounts import age, count, enrol
 from tests.integration.harness import Harness, quick, running
+from tests.integration.model_requests import results, words
+from tests.integration.questions import ARGUMENTS, QUESTION, ROOM, waiting
 from tests.patience import PATIENCE
-
-ARGUMENTS = '{"question": "Which colour?", "options": ["Red", "Blue"]}'
-QUESTION = ask(call("ask", ARGUMENTS))
-ROOM = {"chat": "room", "direct": False}
 
 
 @dataclass
@@ -37,48 +33,6 @@ class NumbersChat(FakeChat):
     """A platform without buttons."""
 
     most_buttons: int = 0
-
-
-def results(model: FakeModel, request: int = -1) -> list[str]:
-    """Return the tool results of the last answer in a request."""
-    return [
-        part.text
-        for message in model.requests[request].messages
-        for part in message.parts
-        if isinstance(part, ToolResultPart)
-    ]
-
-
-def words(model: FakeModel, request: int = -1) -> list[str]:
-    return [m.text for m in model.requests[request].messages if m.role == "user"]
-
-
-async def asked(chat: FakeChat, text: str = "Which colour?") -> Shown:
-    """Return the question's message once it can be answered."""
-    return await chat.sees_text(text)
-
-
-async def waiting(harness: Harness, text: str = "Which colour?") -> Shown:
-    """Return the question once the turn waits for its answer."""
-    await harness.until(lambda: bool(harness.gateway.questions.answers._futures))
-    return await asked(harness.chat, text)
-
-
-async def enrol(harness: Harness, user: str, name: str, *, owner: bool = False) -> None:
-    """Make a person known."""
-    await harness.chat.says("/help", user=user, name=name, chat=user)
-    await harness.at_rest()
-    harness.chat.shown.clear()
-    if not owner:
-        return
-
-    def work(connection: Connection) -> None:
-        person = people.find_by_account(connection, platform="fake", user_id=user)
-        assert person
-        people.make_owner(connection, person_id=person.id)
-
-    await harness.gateway.database.write("owner", work)
-    harness.gateway.router.forget_known()
 
 
 async def test_a_press_answers_and_its_message_shows_the_choice(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from tests.integration.accounts import count
 from tests.integration.clock import Clock
 from tests.integration.harness import quick, running
 from tests.integration.jobs_support import give_job, greet, greeted, looked
-from tests.integration.outbound.test_questions import results
+from tests.integration.model_requests import results
 
 OWN = "own-test-credential-0815"
 """A credential of this installation, in no known form."""

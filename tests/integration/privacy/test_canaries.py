@@ -1,26 +1,12 @@
 """Forgotten and erased data is in no byte of any file, shown by planted words."""
 
-import asyncio
 from pathlib import Path
 
-from agent_core.state.engine import meta
 from gateway.texts import privacy
 from tests.integration.accounts import ChatAccount, count, two_accounts
 from tests.integration.canaries import PLACES, Planter, make_chat, plant, search, words
-from tests.integration.harness import Harness, running
-from tests.patience import PATIENCE
-
-
-async def settled(harness: Harness) -> None:
-    """Return once confirmed deletions are done and overwritten."""
-    async with asyncio.timeout(PATIENCE):
-        while await harness.read(
-            lambda c: meta.list_under(c, prefix="owed:")
-        ) or await harness.read(
-            lambda c: meta.list_under(c, prefix="erase:") or meta.get(c, key="scrub")
-        ):
-            await asyncio.sleep(0.02)
-    await harness.at_rest()
+from tests.integration.harness import running
+from tests.integration.privacy.deletions import settled
 
 
 def put_calendar(home: Path, slug: str, family: str) -> Path:

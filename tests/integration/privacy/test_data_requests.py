@@ -1,10 +1,8 @@
 """Export, forget, erase: permissions, contents, and that they are finished."""
 
-import io
 import json
 import os
 import re
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,7 +11,6 @@ import pytest
 from adapters.toolkit.markdown import Listing, parse
 from agent_core.localization import Text
 from agent_core.state.engine import meta
-from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import erase_person
 from agent_core.state.people import people
 from gateway.outbound.buttons import stand_for
@@ -22,33 +19,14 @@ from gateway.texts.rooms import ONLY_IN_DIRECT
 from tests.databases import open_database
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
-from tests.integration.accounts import ChatAccount, count, two_accounts
+from tests.integration.accounts import ChatAccount, count, make_owner, two_accounts
 from tests.integration.canaries import Planter, make_chat, plant, search, words
 from tests.integration.harness import Harness, running
 from tests.integration.jobs_support import give_job
-from tests.integration.privacy.test_canaries import settled
+from tests.integration.privacy.deletions import settled
+from tests.integration.privacy.exports import unpack
 
 ROOM = {"chat": "room", "direct": False, "room_title": "Kitchen"}
-
-
-async def make_owner(harness: Harness, account: ChatAccount) -> None:
-    def work(connection: Connection) -> None:
-        person = people.find_by_account(connection, platform="fake", user_id=account.user)
-        assert person
-        people.make_owner(connection, person_id=person.id)
-
-    await harness.gateway.database.write("owner", work)
-    harness.gateway.router.forget_known()
-
-
-def unpack(harness: Harness, account: ChatAccount) -> dict[str, str]:
-    """Return the files of an export by name."""
-    found: dict[str, str] = {}
-    for shown in harness.chat.shown:
-        if shown.file and shown.chat_id == account.user and shown.file.name.endswith(".zip"):
-            with zipfile.ZipFile(io.BytesIO(shown.file.data)) as archive:
-                found |= {n: archive.read(n).decode("utf-8", "replace") for n in archive.namelist()}
-    return found
 
 
 @pytest.mark.process
@@ -181,7 +159,7 @@ async def test_members_erase_themselves_and_owners_members_too(tmp_path: Path) -
         for account in accounts:
             await account.says("hello")
         for account in accounts[:2]:
-            await make_owner(harness, account)
+            await make_owner(harness, account.user)
         outcomes = await erase_outcomes(harness, accounts)
         assert await count(harness, "people", "joined_to = id") == 0
     for (one, other), outcome in outcomes.items():
@@ -196,7 +174,7 @@ async def test_the_only_owner_cannot_be_erased(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(say("Hello."))) as harness:
         ana = ChatAccount(harness, "4711001", "Zebrana")
         await ana.says("hello")
-        await make_owner(harness, ana)
+        await make_owner(harness, ana.user)
         assert await ana.says("/erase me") == privacy.ERASE_LAST_OWNER()
 
 
@@ -209,7 +187,7 @@ async def test_an_owner_erases_a_member_and_is_told_of_the_backups(tmp_path: Pat
             ChatAccount(harness, "4711002", "Zebramia"),
         )
         await olga.says("hello")
-        await make_owner(harness, olga)
+        await make_owner(harness, olga.user)
         await plant(harness, mia, "bluefish")
         await olga.says("/erase zebramia")
         await olga.presses(privacy.ERASE_YES())
@@ -438,7 +416,7 @@ async def test_an_erased_persons_messages_in_a_shared_room_are_erased(
         olga = ChatAccount(harness, "4711001", "Olga")
         ana = ChatAccount(harness, "4711002", "Zebrana")
         await olga.says("hello")
-        await make_owner(harness, olga)
+        await make_owner(harness, olga.user)
         await olga.says("/room room", **ROOM)
         await ana.says("we all like bluefish", **ROOM)
         await olga.says("and I like redfish", **ROOM)

@@ -12,11 +12,12 @@ from agent_core.state.queues import deferred_messages
 from agent_core.state.queues.deferred_messages import NewDeferredMessage
 from gateway.texts import privacy
 from tests.fakes.model import ask, call, say
-from tests.integration.accounts import ChatAccount, count, two_accounts
+from tests.integration.accounts import ChatAccount, count, make_owner, two_accounts
 from tests.integration.canaries import Planter, make_chat, search
 from tests.integration.harness import Harness, running
-from tests.integration.privacy.test_canaries import settled
-from tests.integration.privacy.test_data_requests import ROOM, make_owner
+from tests.integration.privacy.deletions import settled
+
+ROOM = {"chat": "room", "direct": False, "room_title": "Kitchen"}
 
 YEAR = 365 * 24 * 3_600_000
 
@@ -148,7 +149,7 @@ async def test_messages_in_a_shared_conversation_are_forgotten(
     async with running(tmp_path, model, chat=make_chat()) as harness:
         ana, ben = two_accounts(harness)
         await ana.says("hello")
-        await make_owner(harness, ana)
+        await make_owner(harness, ana.user)
         await ana.says("/room room", **ROOM)
         model.plays += [say("A bluefish, then.")]
         await ana.says("we eat bluefish", **ROOM)

@@ -12,7 +12,7 @@ from tests.integration.canaries import search
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running
 from tests.integration.jobs_support import give_job, greet, greeted, looked
-from tests.integration.privacy.test_canaries import settled
+from tests.integration.privacy.deletions import settled
 
 NOON = (2026, 11, 20, 12, 0)
 SETTINGS = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}

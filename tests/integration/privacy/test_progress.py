@@ -8,10 +8,9 @@ import pytest
 
 from gateway.texts import privacy
 from tests.fakes.model import FakeModel, say
-from tests.integration.accounts import ChatAccount
+from tests.integration.accounts import ChatAccount, make_owner
 from tests.integration.harness import Harness, quick, running
-from tests.integration.privacy.test_canaries import settled
-from tests.integration.privacy.test_data_requests import make_owner
+from tests.integration.privacy.deletions import settled
 
 AT_ONCE = replace(quick(), first_progress=0.0)
 LINES = ("I'm on it", "Searching", "Deleting", "Packing")
@@ -48,7 +47,7 @@ async def test_the_removal_shows_how_far_it_is(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(say("Nice.")), timings=AT_ONCE) as harness:
         ana = ChatAccount(harness, "4711001", "Ana")
         await ana.says("hello from lisbon")
-        await make_owner(harness, ana)
+        await make_owner(harness, ana.user)
         await ana.says("/forget lisbon")
         await ana.presses(privacy.FORGET_ALL())
         await settled(harness)

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from gateway.texts import privacy
-from tests.integration.accounts import ChatAccount
+from tests.integration.accounts import ChatAccount, make_owner
 from tests.integration.canaries import Planter, make_chat
 from tests.integration.harness import running
-from tests.integration.privacy.test_canaries import settled
-from tests.integration.privacy.test_data_requests import make_owner, unpack
+from tests.integration.privacy.deletions import settled
+from tests.integration.privacy.exports import unpack
 
 pytestmark = pytest.mark.process
 
@@ -74,7 +74,7 @@ async def test_erase_removes_the_workspace_in_any_state(tmp_path: Path) -> None:
             ChatAccount(harness, "4711001", "Zebrana"),
         )
         await olga.says("hello")
-        await make_owner(harness, olga)
+        await make_owner(harness, olga.user)
         await ana.says("hello")
         await ana.says("/erase me")
         await ana.presses(privacy.ERASE_YES())

@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import signal
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -14,10 +13,8 @@ from agent_core.skills.catalog import SkillCatalog
 from agent_core.skills.curation.snapshot import list_snapshots
 from agent_core.skills.curator import CuratorRules
 from agent_core.skills.usage import UsageFile
-from agent_core.state.engine.database import Connection, now
+from agent_core.state.engine.database import now
 from agent_core.state.memory import skills
-from agent_core.state.people import people
-from agent_core.state.queues import curations
 from gateway.background.skill_curator import Curator, SkillServices
 from gateway.people.owners import Notices
 from tests.agent_core.skills.curation.agent_skills import make
@@ -25,67 +22,24 @@ from tests.agent_core.skills.skill_folders import write_skill
 from tests.fakes.model import FakeModel, Play, ask, call, say
 from tests.integration.accounts import ChatAccount
 from tests.integration.clock import Clock
-from tests.integration.harness import Harness, running
-from tests.integration.jobs.test_skills import START, ZONE, curated, names_in, take_over
-from tests.integration.jobs_support import ana, greeted
+from tests.integration.harness import running
+from tests.integration.jobs_support import greeted
 from tests.integration.processes import be_killed
-from tests.integration.skills.test_tests import SOON, list_runs, own
+from tests.integration.skills.curator import (
+    MERGE,
+    NOTES,
+    START,
+    TEXT,
+    TIDY,
+    ZONE,
+    begin,
+    curated,
+    find_notes,
+    looked,
+    write_notes,
+)
+from tests.integration.skills.own_skills import SOON, list_runs, names_in, own, take_over
 from tests.patience import PATIENCE
-
-NOTES = [
-    "Lives in Graz",
-    "Has a cat called Mimi",
-    "The cat is called Mimi",
-    "Rows every Tuesday",
-    "Likes short answers",
-]
-TIDY = ask(
-    call("tidy", json.dumps({"kind": "duplicate", "remove": [2], "keep": 1, "reason": "Twice."}))
-)
-TEXT = "---\nname: notes\ndescription: Keeps notes.\n---\nSort and file them.\n"
-MERGE = ask(
-    call(
-        "merge",
-        json.dumps(
-            {
-                "skills": ["file-notes", "sort-notes"],
-                "into": "notes",
-                "text": TEXT,
-                "reason": "Both keep notes.",
-            }
-        ),
-    )
-)
-
-
-def find_notes(home: Path) -> Path:
-    return next(home.glob("memories/people/*")) / "USER.md"
-
-
-async def begin(harness: Harness, home: Path) -> None:
-    """Make Ana an owner who has written notes by hand."""
-    await own(harness)
-    person = await harness.read(lambda c: people.find(c, person_id=ana(c)))
-    assert person
-    (home / "memories" / "people" / person.slug).mkdir(parents=True)
-    write_notes(home)
-
-
-def write_notes(home: Path, notes: Sequence[str] = NOTES) -> None:
-    find_notes(home).write_text(render(tuple(notes)))
-
-
-async def looked(harness: Harness, count: int) -> None:
-    """Return once `count` looks are done, and everything is told."""
-
-    def done(connection: Connection) -> int:
-        query = "SELECT COUNT(*) FROM tasks WHERE kind = :kind AND state = 'done'"
-        return int(connection.execute(query, {"kind": curations.KIND}).fetchone()[0])
-
-    async with asyncio.timeout(PATIENCE):
-        while await harness.read(done) < count:
-            await asyncio.sleep(0.01)
-    await harness.at_rest()
 
 
 def working(*plays: Play) -> FakeModel:

@@ -19,27 +19,22 @@ from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.accounts import ChatAccount, count
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running
-from tests.integration.jobs.test_skills import (
-    START,
-    ZONE,
-    changes,
-    curated,
-    names_in,
-    own_job,
-    take_over,
-)
 from tests.integration.jobs_support import greeted, over
-from tests.integration.privacy.test_canaries import settled
+from tests.integration.privacy.deletions import settled
 from tests.integration.processes import be_killed
-from tests.integration.skills.test_curation import (
+from tests.integration.skills.curator import (
     MERGE,
     NOTES,
+    START,
     TIDY,
+    ZONE,
     begin,
+    curated,
     find_notes,
     looked,
 )
-from tests.integration.skills.test_tests import SOON, own
+from tests.integration.skills.own_skills import SOON, changes, names_in, own, take_over
+from tests.integration.system_jobs import own_job
 from tests.patience import PATIENCE
 
 _BY_LOOKS = "call_key LIKE 'curation:%'"

@@ -6,9 +6,10 @@ from pathlib import Path
 from agent_core.tools.gate import PROPOSED
 from tests.agent_core.skills.skill_folders import write_skill, write_text
 from tests.fakes.model import Play, ask, call, say
+from tests.integration.accounts import make_owner
 from tests.integration.harness import Harness, running
-from tests.integration.jobs.test_skills import changes, make_owner
 from tests.integration.jobs_support import greet, greeted
+from tests.integration.skills.own_skills import changes
 
 
 async def test_a_skill_is_listed_read_and_changed_without_a_new_prompt(tmp_path: Path) -> None:
@@ -72,8 +73,7 @@ async def test_an_owners_words_become_a_skill_and_anothers_need_an_owner(tmp_pat
         await harness.chat.sees_text("Not.")
         assert "No skill was changed" in str(model.requests[-1].messages[-1])
         assert not place.exists()
-        await harness.gateway.database.write("owner", make_owner)
-        harness.gateway.identity.forget_known()
+        await make_owner(harness)
         await harness.chat.says("keep that now")
         await harness.chat.sees_text("Made.")
         assert place.read_text() == text
@@ -92,7 +92,7 @@ async def test_after_words_of_others_a_skill_is_only_proposed(tmp_path: Path) ->
     folder = {"TALARIA_PROMPT__FOLDER": str(tmp_path / "project")}
     async with running(tmp_path, model, **folder) as harness:
         await greet(harness)
-        await harness.gateway.database.write("owner", make_owner)
+        await make_owner(harness)
         assert "appraise" not in model.requests[0].system
         await harness.chat.says("appraise it")
         await harness.chat.sees_text("Shall I?")
@@ -114,8 +114,7 @@ async def test_a_skill_whose_name_fits_no_button_is_undone_by_its_command(tmp_pa
     model = greeted(create, say("Made."), patch, say("Changed."))
     async with running(tmp_path, model) as harness:
         await greet(harness)
-        await harness.gateway.database.write("owner", make_owner)
-        harness.gateway.identity.forget_known()
+        await make_owner(harness)
         await harness.chat.says("keep that")
         await harness.chat.sees_text("Made.")
         await harness.chat.says("and change it")
@@ -135,8 +134,7 @@ async def test_the_agents_changes_of_skills_are_undone_in_chat(tmp_path: Path) -
         await greet(harness)
         await harness.chat.says("/undo skill tidy")
         await harness.chat.sees_text("Only an owner can do that.")
-        await harness.gateway.database.write("owner", make_owner)
-        harness.gateway.identity.forget_known()
+        await make_owner(harness)
         await harness.chat.says("/undo skill tidy")
         await harness.chat.sees_text("There's no change to a skill tidy.")
         await harness.chat.says("keep that")
@@ -166,8 +164,7 @@ async def test_a_created_skill_is_archived_by_its_undo_and_comes_back(tmp_path: 
     place = tmp_path / "skills" / "tidy" / "SKILL.md"
     async with running(tmp_path, model) as harness:
         await greet(harness)
-        await harness.gateway.database.write("owner", make_owner)
-        harness.gateway.identity.forget_known()
+        await make_owner(harness)
         await harness.chat.says("keep that")
         await harness.chat.sees_text("Made.")
         await harness.chat.says("/undo")

@@ -14,9 +14,8 @@ from tests.agent_core.skills.skill_folders import write_skill
 from tests.fakes.model import FakeModel, Play, ask, call, say
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running
-from tests.integration.jobs.test_digests import give_skills
-from tests.integration.jobs.test_skills import START, ZONE
-from tests.integration.jobs_support import give_job, greet, greeted, over
+from tests.integration.jobs_support import give_job, give_skills, greet, greeted, over
+from tests.integration.skills.curator import START, ZONE
 
 READ = ask(call("skill_view", '{"name": "tidy"}'))
 LEFT = "SELECT state, reason, payload FROM inbox WHERE event_id = 'left'"

@@ -5,7 +5,6 @@ import json
 import os
 import signal
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,16 +13,15 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.memory import skills
 from agent_core.state.queues import skill_tests
 from tests.fakes.model import FakeModel, Play, ask, call, say
-from tests.integration.harness import Harness, quick, running
-from tests.integration.jobs.test_skills import changes, make_owner
-from tests.integration.jobs_support import greet, greeted
+from tests.integration.harness import Harness, running
+from tests.integration.jobs_support import greeted
 from tests.integration.processes import be_killed
+from tests.integration.skills.own_skills import SOON, changes, list_runs, own
 from tests.patience import PATIENCE
 
 TEXT = "---\nname: tally\ndescription: Adds up prices.\n---\nAdd them up with care.\n"
 READ = ask(call("skill_view", '{"name": "tally"}'))
 ROUNDS = ((1, "41.50"), (2, "42.75"), (3, "43.25"))
-SOON = replace(quick(), task_poll=0.02)
 
 
 def write_skill_play(text: str = TEXT) -> Play:
@@ -52,11 +50,6 @@ TOTALS = [f"It is {total}." for _, total in ROUNDS]
 GAIN = replays(["No idea."] * 3, TOTALS)
 
 
-def list_runs(connection: Connection) -> list[str]:
-    """Return the purposes of the model calls that were paid for."""
-    return [row[0] for row in connection.execute("SELECT purpose FROM usage ORDER BY id")]
-
-
 def list_tests(connection: Connection) -> list[str]:
     """Return what the tests found out, the last one at the end."""
     query = "SELECT payload FROM tasks WHERE kind = :kind AND payload LIKE '%worse%'"
@@ -80,14 +73,6 @@ async def use_it(harness: Harness) -> None:
         await harness.chat.says(f"/tally the receipts of week {number}")
         await harness.chat.sees_text(f"Total: {total}")
         await harness.at_rest()
-
-
-async def own(harness: Harness) -> None:
-    await greet(harness)
-    await harness.gateway.database.write("owner", make_owner)
-    harness.gateway.identity.forget_known()
-    await harness.chat.says("/title Prices")  # so that no call of the model makes one
-    await harness.at_rest()
 
 
 async def write_it(harness: Harness) -> None:

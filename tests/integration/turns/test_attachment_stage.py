@@ -15,7 +15,7 @@ from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, Gate, ask, call, say
 from tests.integration.accounts import count
 from tests.integration.harness import Harness, running
-from tests.integration.outbound.test_questions import words
+from tests.integration.model_requests import words
 from tests.patience import PATIENCE
 
 NOTE = [{"kind": "document", "file_id": "note", "name": "note.txt"}]

@@ -17,10 +17,10 @@ from gateway.texts import approvals
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.fakes.tool import FakeTool
-from tests.integration.accounts import count
+from tests.integration.accounts import count, enrol
 from tests.integration.harness import Harness, running
-from tests.integration.outbound.test_questions import enrol, results
-from tests.integration.turns.test_tool_approval import waiting
+from tests.integration.model_requests import results
+from tests.integration.questions import waiting
 
 HOST = "a.example"
 

@@ -24,7 +24,8 @@ from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, Gate, Play, ask, call, say
 from tests.fakes.tool import FakeTool
 from tests.integration.harness import Harness, quick, running
-from tests.integration.turns.test_lanes import refuse, states
+from tests.integration.turns.refused_writes import refuse
+from tests.integration.turns.stored_states import states
 from tests.patience import PATIENCE
 
 NEVER = 600.0

@@ -1,7 +1,6 @@
 """The end of a turn: its text in order, its files once, and nothing else."""
 
 import asyncio
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ from adapters.errors import Unsure
 from agent_core.errors import ModelRejected
 from agent_core.state.engine.database import Connection
 from gateway.texts import general
-from tests.fakes.chat import FakeChat
+from tests.fakes.chat import FakeChat, NoFilesChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.accounts import count
 from tests.integration.harness import Harness, running
@@ -110,16 +109,6 @@ async def test_a_resumed_turn_sends_its_files_once(tmp_path: Path) -> None:
         await chat.sees(2)
         await until_sent(harness)
         assert seen(chat) == [("Here they are.", ""), ("", "in a.txt")]
-
-
-@dataclass
-class NoFilesChat(FakeChat):
-    """A platform without files."""
-
-    def __getattribute__(self, name: str) -> object:
-        if name == "most_file_bytes":
-            raise AttributeError(name)
-        return super().__getattribute__(name)
 
 
 async def test_without_file_support_the_files_are_named(tmp_path: Path) -> None:

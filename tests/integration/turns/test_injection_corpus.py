@@ -34,13 +34,12 @@ from tests.emulators.sources import Sources
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, Play, ask, call, say
 from tests.gateway.media.documents import make_pdf
-from tests.integration.accounts import count
+from tests.integration.accounts import count, enrol
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running
-from tests.integration.jobs.test_digests import give_skills
-from tests.integration.jobs_support import give_job, greet, over
-from tests.integration.outbound.test_questions import enrol, results
-from tests.integration.turns.test_injected_orders import COMMANDS
+from tests.integration.jobs_support import give_job, give_skills, greet, over
+from tests.integration.model_requests import results
+from tests.integration.turns.leaking_commands import COMMANDS
 
 pytestmark = [pytest.mark.process, pytest.mark.slow, needs_bubblewrap]
 

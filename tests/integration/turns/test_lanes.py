@@ -1,7 +1,6 @@
 """Lanes: one turn at a time, in order, through stops and a failing store."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,8 @@ from agent_core.state.queues import outbox
 from tests.fakes.chat import FakeChat, PrefixedChat
 from tests.fakes.model import FakeModel, Gate, ask, call, say
 from tests.integration.harness import Harness, running
+from tests.integration.turns.refused_writes import refuse
+from tests.integration.turns.stored_states import states
 
 ONE_PLACE = {"TALARIA_TURNS__AT_ONCE": "1"}
 RECALL = call("recall", '{"query": "tea"}')
@@ -21,25 +22,6 @@ RECALL = call("recall", '{"query": "tea"}')
 def said(model: FakeModel) -> str:
     """Return the texts of people in the last request."""
     return "\n".join(m.text for m in model.requests[-1].messages if m.role == "user")
-
-
-async def states(harness: Harness, table: str) -> list[str]:
-    def look(connection: Connection) -> list[str]:
-        return [row[0] for row in connection.execute(f"SELECT state FROM {table} ORDER BY id")]
-
-    return await harness.read(look)
-
-
-async def refuse(harness: Harness, name: str, event: str) -> Callable[[], Awaitable[None]]:
-    """Make the store fail for a write, like a full disk; returns a function that ends it."""
-    trigger = f"CREATE TRIGGER {name} BEFORE {event} BEGIN SELECT RAISE(ABORT, 'no'); END"
-    database = harness.gateway.database
-    await database.write("test", lambda c: c.execute(trigger))
-
-    async def relent() -> None:
-        await database.write("test", lambda c: c.execute(f"DROP TRIGGER {name}"))
-
-    return relent
 
 
 async def test_a_second_stop_does_nothing(tmp_path: Path) -> None:

@@ -17,7 +17,8 @@ from tests.fakes.tool import FakeTool
 from tests.integration import harness as harnesses
 from tests.integration.accounts import count
 from tests.integration.harness import Harness
-from tests.integration.outbound.test_questions import QUESTION, results, waiting, words
+from tests.integration.model_requests import results, words
+from tests.integration.questions import QUESTION, waiting
 
 MOVED = general.describe_move("fake")
 running = partial(harnesses.running, timings=harnesses.quick(first_words=0.0, first_indicator=0.0))

@@ -10,7 +10,7 @@ from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.accounts import count
 from tests.integration.harness import Harness, running
-from tests.integration.turns.test_prompt_purity import rebuild, see
+from tests.integration.turns.rebuilt import rebuild, see
 
 BOILER = "The boiler makes a loud noise"
 ASKS = "What did I say about the boiler?"

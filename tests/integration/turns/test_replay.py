@@ -25,8 +25,9 @@ from tests.emulators.sources import Sources
 from tests.fakes.model import Gate, ask, call, finish, say
 from tests.gateway.media.documents import make_pdf
 from tests.integration.harness import running
-from tests.integration.turns.test_lanes import refuse, states
-from tests.integration.turns.test_prompt_purity import Talker, dialogue
+from tests.integration.turns.refused_writes import refuse
+from tests.integration.turns.stored_states import states
+from tests.integration.turns.untitled import Talker, dialogue
 from tests.patience import PATIENCE
 
 LIMITS = {"TALARIA_TURNS__MAX_STEPS": "2", "TALARIA_MODEL__PATIENCE": "0"}

@@ -14,7 +14,7 @@ from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
 from tests.integration.accounts import ChatAccount, count
 from tests.integration.harness import Harness, running
-from tests.integration.outbound.test_questions import words
+from tests.integration.model_requests import words
 
 
 async def until_quiet(harness: Harness) -> None:

@@ -10,40 +10,20 @@ from agent_core.state.engine.database import Database
 from agent_core.state.queues import inbox
 from agent_core.tools.contract import ToolContext, ToolResult
 from gateway.texts import general
-from tests.fakes.chat import FakeChat, Shown
+from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.fakes.tool import FakeTool
-from tests.integration.accounts import count
-from tests.integration.harness import Harness, running
-from tests.integration.outbound.test_questions import ROOM, enrol, results
+from tests.integration.accounts import count, enrol
+from tests.integration.harness import running
+from tests.integration.model_requests import results
+from tests.integration.questions import ROOM, waiting
+from tests.integration.turns.payment import Payment
 
 AT_ONCE = {"TALARIA_TURNS__DRAIN_SECONDS": "0"}
 
 
-class Payment(FakeTool):
-    """Pays once approved; a second payment would do harm."""
-
-    def __init__(self) -> None:
-        super().__init__("pay", self._pay, effect="unsafe")
-        self.reached, self.go = asyncio.Event(), asyncio.Event()
-        self.go.set()
-
-    def describe(self, arguments: Mapping[str, object]) -> str:
-        return f"Pay {arguments.get('amount')} to {arguments.get('to')}?"
-
-    async def _pay(self, arguments: Mapping[str, object], _: ToolContext) -> ToolResult:
-        self.reached.set()
-        await self.go.wait()
-        return ToolResult(text=f"Paid {arguments['amount']}.")
-
-
 def pay(amount: str, call_id: str = "c1") -> tuple[str, str, str]:
     return "pay", f'{{"amount": "{amount}", "to": "Ben"}}', call_id
-
-
-async def waiting(harness: Harness, text: str) -> Shown:
-    await harness.until(lambda: bool(harness.gateway.questions.answers._futures))
-    return await harness.chat.sees_text(text)
 
 
 async def test_nothing_happens_before_the_approval(tmp_path: Path) -> None:

@@ -22,8 +22,8 @@ from tests.integration.accounts import count
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running
 from tests.integration.jobs_support import give_job, greet, greeted
-from tests.integration.outbound.test_questions import results
-from tests.integration.turns.test_tool_approval import Payment
+from tests.integration.model_requests import results
+from tests.integration.turns.payment import Payment
 
 SETTINGS = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
 CALENDAR = (

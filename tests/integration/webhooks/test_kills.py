@@ -9,8 +9,8 @@ import aiohttp
 import pytest
 
 from tests.emulators.receiver import Receiver
+from tests.integration.canaries import fill
 from tests.integration.interfaces.api_setup import OLGA
-from tests.integration.interfaces.test_people_operations import fill
 from tests.integration.processes import Running, running, talaria
 
 pytestmark = pytest.mark.process

@@ -20,89 +20,27 @@ from agent_core.state.conversations import (
 )
 from agent_core.state.conversations.compactions import Compaction, NewCompaction
 from agent_core.state.conversations.questions import NewQuestion
-from agent_core.state.conversations.usage import ModelCall
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import merge_people, removed_conversations, split_person
-from agent_core.state.lifecycle.merge_people import Rename
 from agent_core.state.people import learning, people
 from agent_core.state.people import people as tool_switches
-from agent_core.state.people.people import Account, Learning, NewAccount, Person
+from agent_core.state.people.people import Account, Learning, Person
 from agent_core.state.queues import dead_letters, outbox, reviews, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage
 from agent_core.state.search import search
 from agent_core.state.search.search import SearchFilter, Term
 from agent_core.state.tokenizer import stem
-from agent_core.transcript import Message, TextPart
 from tests.agent_core.state.conftest import RunScript
+from tests.agent_core.state.lifecycle.joined_people import direct, give_account, join, renaming, say
 from tests.agent_core.state.message_index import check_index
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
 from tests.agent_core.state.schema import create_schema
 
-SPENT = ModelCall(
-    purpose="turn",
-    model="m",
-    input_tokens=10,
-    cache_read_tokens=0,
-    cache_write_tokens=0,
-    output_tokens=1,
-    micro_dollars=7,
-)
 OWNED = ("turns", "usage", "messages", "conversations", "tasks")
-
-
-def give_account(connection: Connection, person: Person, platform: str = "telegram") -> Account:
-    user_id = f"{person.slug}-{platform}"
-    people.attach_account(
-        connection,
-        NewAccount(
-            platform=platform, user_id=user_id, display_name=person.name, admitted_by="code"
-        ),
-        person_id=person.id,
-        now=0,
-    )
-    found = people.find_account(connection, platform=platform, user_id=user_id)
-    assert found
-    return found
-
-
-def say(
-    connection: Connection, dialogue: Dialogue, *texts: str, account: Account | None = None
-) -> TurnId:
-    """A whole turn: words, cost, a reply that is owed, and a title to be made."""
-    turn_id = add_turn(connection, dialogue, now=1)
-    if account:
-        where = {"account": account.id, "turn": turn_id, "session": dialogue.session_id}
-        connection.execute("UPDATE turns SET account_id = :account WHERE id = :turn", where)
-        connection.execute(
-            "UPDATE sessions SET account_id = COALESCE(account_id, :account) WHERE id = :session",
-            where,
-        )
-    said = [Message(role="user", parts=(TextPart(text=text),)) for text in texts]
-    messages.append(connection, dialogue.shelf(turn_id), said, now=1)
-    usage.insert(connection, SPENT, person_id=dialogue.person.id, turn_id=turn_id, now=1)
-    outgoing = NewOutboxMessage(
-        platform="p", chat="c", body="b", person_id=dialogue.person.id, turn_id=turn_id
-    )
-    outbox.enqueue(connection, outgoing, now=1)
-    turns.end(connection, turn_id=turn_id, state="answered", reason="", now=2)
-    return turn_id
-
-
-def direct(connection: Connection, person: Person) -> Dialogue:
-    return add_dialogue(connection, person, key=f"direct:{person.id}")
 
 
 def room(connection: Connection, person: Person, place: str = "room:p:1:") -> Dialogue:
     return add_dialogue(connection, person, key=f"{place}:{person.id}", room=True)
-
-
-def renaming(old: PersonId, new: PersonId) -> Rename:
-    return lambda one: f"{one.key.removesuffix(f':{old}')}:{new}"
-
-
-def join(connection: Connection, owner: Person, gone: Person, now: int = 9) -> int:
-    rename = renaming(gone.id, owner.id)
-    return merge_people.merge(connection, kept=owner.id, absorbed=gone.id, rename=rename, now=now)
 
 
 def split(connection: Connection, account: Account, into: Person, now: int = 10) -> None:
@@ -542,7 +480,7 @@ DIE = """
 import asyncio, os, signal, sys
 from pathlib import Path
 from agent_core.state.engine.database import Database
-from tests.agent_core.state.lifecycle.test_merge_people import furnish, join
+from tests.agent_core.state.lifecycle.joined_people import furnish, join
 
 def observe(now, names):
     if now == sys.argv[2] and "join" in names:
@@ -555,17 +493,6 @@ async def main():
 
 asyncio.run(main())
 """
-
-
-def furnish(connection: Connection) -> tuple[Person, Person]:
-    """Two people with much to say."""
-    ann, ben = add_person(connection, "ann"), add_person(connection, "ben")
-    for person in (ann, ben):
-        give_account(connection, person)
-        dialogue = direct(connection, person)
-        for number in range(50):
-            say(connection, dialogue, f"tea number {number}")
-    return ann, ben
 
 
 @pytest.mark.parametrize(("moment", "found"), [("begin", (50, 50)), ("committed", (100, 0))])

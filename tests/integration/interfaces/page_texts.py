@@ -1,0 +1,18 @@
+"""What the console's pages say."""
+
+import re
+
+import aiohttp
+
+
+async def read(session: aiohttp.ClientSession, path: str) -> str:
+    """The text of a page."""
+    async with session.get(path) as answer:
+        assert answer.status == 200, path
+        return await answer.text()
+
+
+def find_row(text: str, head: str) -> list[str]:
+    """The cells of the row with this head."""
+    row = text.partition(f'<th scope="row">{head}</th>')[2].partition("</tr>")[0]
+    return re.findall(r"<td>([^<]*)</td>", row)
