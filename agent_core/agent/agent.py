@@ -103,7 +103,6 @@ class Agent:
         self._memory = memory
         self._now = now
         self.note_end = config.note_end or (lambda *_: None)
-        self._price = config.quotas.prices.cost
         self._sessions = config.sessions
         self._compactor = config.compactor
         self._external_memory = config.external_memory
@@ -295,7 +294,6 @@ class Agent:
             model=self._model,
             policy=self._choose_policy(turn),
             toolbox=turn.toolbox,
-            price=self._price,
             now=self._now,
             load_images=self._images.load_images,
             reserve=partial(self._config.quotas.reserve, turn.person.id),
@@ -435,7 +433,6 @@ class Agent:
             shelf=shelf,
             payer_id=payer_id,
             tools=toolbox,
-            price=self._price,
             now=self._now,
         )
         journal.inherit_sources(prompt.sources)

@@ -1,13 +1,13 @@
 """Record a running turn, so that a crash loses no answer, tool call or result."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent_core.agent.prompt.facts import find_sources
 from agent_core.events import Steer, TurnEnded
 from agent_core.execution.subprocesses.spawning import finish
 from agent_core.ids import CallId, InboxId, PersonId
-from agent_core.models.catalog import Cost, bill
+from agent_core.models.catalog import bill
 from agent_core.models.contract import ModelAnswer
 from agent_core.state.conversations import approvals, files, messages, turns, usage
 from agent_core.state.conversations.messages import StoredMessage, TranscriptPlace
@@ -68,14 +68,12 @@ class TurnJournal:
         shelf: TranscriptPlace,
         payer_id: PersonId,
         tools: Toolbox,
-        price: Cost,
         now: Callable[[], int],
     ) -> None:
         self._database = database
         self.shelf = shelf
         self._payer_id = payer_id
         self._tools = tools
-        self._price = price
         self._now = now
         self._open_calls: tuple[ToolCallPart, ...] = ()
         self._results: dict[CallId, ToolResult] = {}
@@ -393,7 +391,7 @@ class TurnJournal:
 
         def work(connection: Connection) -> None:
             for answer in self._unbilled:
-                spent = bill(answer.model, answer.usage, "broken", self._price)
+                spent = bill(replace(answer, fingerprint=None), "broken")
                 usage.insert(connection, spent, person_id=self._payer_id, turn_id=turn_id, now=now)
 
         if self._unbilled:
@@ -415,7 +413,7 @@ class TurnJournal:
         for answer in self._unbilled:
             usage.insert(
                 connection,
-                bill(answer.model, answer.usage, "turn", self._price, answer.fingerprint),
+                bill(answer, "turn"),
                 person_id=self._payer_id,
                 turn_id=self.shelf.turn_id,
                 now=now,

@@ -77,7 +77,7 @@ class TitleGenerator:
         def work(connection: Connection) -> None:
             sessions.set_title(connection, session_id=session_id, title=title)
             if answer:
-                spent = bill(answer.model, answer.usage, "title", self.quotas.prices.cost)
+                spent = bill(answer, "title")
                 usage.insert(connection, spent, person_id=person_id, turn_id=None, now=now)
 
         await finish(self.database.write("titles.give", work))

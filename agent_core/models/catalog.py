@@ -7,14 +7,14 @@ snapshot; `talaria models update` writes a newer one to the home directory.
 import json
 import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from agent_core.models.contract import Fingerprint, Usage
+from agent_core.models.contract import ModelAnswer, Usage
 from agent_core.models.router import split_name
 from agent_core.state.conversations.usage import ModelCall
 
@@ -218,19 +218,14 @@ def reads_pdf(model: str) -> bool:
     return bool(facts and facts.reads_pdf)
 
 
-Cost = Callable[[str, Usage], int | None]
-"""Micro-dollars of a call by model name; None without a known price."""
-
-
-def bill(
-    model: str, taken: Usage, purpose: str, cost: Cost, fingerprint: Fingerprint | None = None
-) -> ModelCall:
-    """Make the usage row of a call; `model` is the name that answered."""
+def bill(answer: ModelAnswer, purpose: str) -> ModelCall:
+    """Make the usage row of a call."""
+    fingerprint = answer.fingerprint
     return ModelCall(
         purpose=purpose,
-        model=model,
-        **asdict(taken),
-        micro_dollars=cost(model, taken),
+        model=answer.model,
+        **asdict(answer.usage),
+        micro_dollars=answer.micro_dollars,
         request_hash=fingerprint.hash if fingerprint else None,
         asked_model=fingerprint.model if fingerprint else None,
         output_limit=fingerprint.output_limit if fingerprint else None,
@@ -265,8 +260,10 @@ class Prices:
     def cost(self, model: str, usage: Usage) -> int | None:
         """Return the cost of a call in micro-dollars, rounded up; None without a known price."""
         price = self.find(model)
-        if price is None:
-            return None
+        return None if price is None else self.charge(price, usage)
+
+    def charge(self, price: Price, usage: Usage) -> int:
+        """Return the cost of a call at a price, in micro-dollars, rounded up."""
         if price.long and price.long_from is not None and usage.read_tokens > price.long_from:
             price = price.long
         cached, written = self._find_cache_prices(price)

@@ -77,7 +77,7 @@ class ModelAnswer:
 
     The calls in `message` are complete and may run only with `stop == "tools"`. `model` is the name
     that answered. `refusal` is the provider's category of a refusal, if any. The caller sets
-    `fingerprint`, not the provider.
+    `fingerprint` and `micro_dollars`, not the provider; the cost is None without a known price.
     """
 
     message: Message
@@ -86,6 +86,7 @@ class ModelAnswer:
     model: str
     refusal: str = ""
     fingerprint: Fingerprint | None = field(default=None, compare=False)
+    micro_dollars: int | None = field(default=None, compare=False)
 
 
 class Model(Protocol):

@@ -140,7 +140,7 @@ class Curation:
         self, task: Task, record: CurationRecord, person: Person, answer: ModelAnswer
     ) -> None:
         """Store what was proposed with its cost, and tell the person."""
-        spent = bill(answer.model, answer.usage, PURPOSE, self.quotas.prices.cost)
+        spent = bill(answer, PURPOSE)
 
         def work(connection: Connection) -> list[OutboxRow]:
             tasks.save(connection, task_id=task.id, payload=dump_record(record))

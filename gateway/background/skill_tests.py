@@ -170,9 +170,8 @@ class SkillTests:
 
     async def _ask(self, person: Person, request: ModelRequest) -> tuple[ModelAnswer, int]:
         """Make a call that the person pays for, from the share of background work."""
-        quotas = self.quotas
-        answer = await call_in_background(self.model, quotas, person.id, request)
-        spent = bill(answer.model, answer.usage, PURPOSE, quotas.prices.cost)
+        answer = await call_in_background(self.model, self.quotas, person.id, request)
+        spent = bill(answer, PURPOSE)
         work = partial(usage.insert, call=spent, person_id=person.id, turn_id=None, now=self.now())
         await finish(self.database.write("skill_tests.answer", work))
         return answer, spent.micro_dollars or 0

@@ -1,4 +1,4 @@
-"""A loop's dependencies without limits: every request fits and costs nothing."""
+"""A loop's dependencies without limits: every request fits, and no quota is charged."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,6 +7,9 @@ from agent_core.agent.budget import Budget
 from agent_core.agent.loop.contract import Reservation
 from agent_core.models.contract import ModelRequest, Usage
 from agent_core.transcript import Message
+
+PRICE = 7
+"""Micro-dollars of a call to `fake-1`; other models have no known price."""
 
 
 class UnboundedWindow:
@@ -30,7 +33,8 @@ class Unlimited:
     request: ModelRequest
     used_cheap_model: bool = False
 
-    def finalize(self, model: str, spent: Usage) -> None: ...
+    def finalize(self, model: str, spent: Usage) -> int | None:
+        return PRICE if model == "fake-1" else None
 
     def close(self, *, streamed: int = 0) -> None: ...
 

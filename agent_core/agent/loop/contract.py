@@ -101,8 +101,8 @@ class Reservation(Protocol):
     def used_cheap_model(self) -> bool:
         """True if the cheap model is used because a quota is nearly exhausted."""
 
-    def finalize(self, model: str, spent: Usage) -> None:
-        """Replace the reserved amount by the usage of the call."""
+    def finalize(self, model: str, spent: Usage) -> int | None:
+        """Replace the reserved amount by the usage of the call; return its cost, if known."""
 
     def close(self, *, streamed: int = 0) -> None:
         """Release the amount unless finalized, after `streamed` characters of the answer."""
@@ -119,16 +119,15 @@ class Reserve(Protocol):
 class LoopDeps:
     """The services that a turn uses.
 
-    `price` returns micro-dollars, or None for a model without a known price; `now` is in
-    milliseconds since the epoch, UTC. `load_images` returns the bytes of the images in messages by
-    key, and may raise `StoreError`. `faulty` names the models whose fault was reported; all turns
-    share it. `helpers` makes the runner of the turn's helpers; None if the turn may have none.
+    `now` is in milliseconds since the epoch, UTC. `load_images` returns the bytes of the images in
+    messages by key, and may raise `StoreError`. `faulty` names the models whose fault was reported;
+    all turns share it. `helpers` makes the runner of the turn's helpers; None if the turn may have
+    none.
     """
 
     model: Model
     policy: ModelPolicy
     toolbox: Toolbox
-    price: Callable[[str, Usage], int | None]
     now: Callable[[], int]
     load_images: Callable[[Sequence[Message]], Awaitable[Mapping[str, bytes]]]
     reserve: Reserve

@@ -148,8 +148,7 @@ class Loop:
         """Send a request and charge its answer to the budget. Raises as `_call_model`."""
         answer = await self._caller.call(request)
         self._outage.end()
-        price = self._deps.price(answer.model, answer.usage)
-        self._budget.spend(answer.usage.total_tokens, price)
+        self._budget.spend(answer.usage.total_tokens, answer.micro_dollars)
         if self._caller.model == request.model and not self._caller.used_cheap_model:
             self._window.learn(request.model, answer.usage)
         if answer.stop == "overflow":

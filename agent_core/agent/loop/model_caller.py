@@ -91,9 +91,9 @@ class ModelCaller:
             try:
                 async for piece in stream:
                     if isinstance(piece, ModelAnswer):
-                        reserved.finalize(piece.model, piece.usage)
+                        cost = reserved.finalize(piece.model, piece.usage)
                         self._deps.faulty.discard(request.model)
-                        return self._note(piece, fingerprint)
+                        return self._note(replace(piece, micro_dollars=cost), fingerprint)
                     streamed += len(piece.text)
                     await self._display.append(piece.text)
                 raise ModelInterrupted("the stream ended before the answer did")

@@ -18,7 +18,6 @@ from agent_core.errors import (
     ModelUnknown,
 )
 from agent_core.ids import PersonId
-from agent_core.models.catalog import Cost
 from agent_core.models.contract import Batches, Model, ModelAnswer, ModelRequest
 
 _log = logging.getLogger(__name__)
@@ -83,13 +82,12 @@ class BackgroundModel:
         request: ModelRequest,
         tickets: Tickets,
         now: int,
-    ) -> tuple[ModelAnswer, Cost]:
-        """Return the answer, and the prices that it is billed at.
+    ) -> ModelAnswer:
+        """Return the answer; one of a batch costs half.
 
         If a batch fails, expires or takes longer than a day, makes the call directly. Raises
         `AnswerPending`, `ModelError`, `QuotaExceeded` and `StoreError`.
         """
-        prices = self.quotas.prices
         if isinstance(self.model, Batches) and (self.is_batched or tickets.known):
             ticket = tickets.known or Ticket(step=tickets.step, mark=uuid.uuid4().hex, since=now)
             try:
@@ -102,8 +100,9 @@ class BackgroundModel:
                 _log.info("a direct call follows a batch: %s", error)
                 answer = None
             if answer:
-                return answer, lambda model, usage: _halve(prices.cost(model, usage))
-        return await call_in_background(self.model, self.quotas, person_id, request), prices.cost
+                cost = self.quotas.prices.cost(answer.model, answer.usage)
+                return replace(answer, micro_dollars=_halve(cost))
+        return await call_in_background(self.model, self.quotas, person_id, request)
 
     async def _ask_batch(
         self,
@@ -157,8 +156,8 @@ async def call_in_background(
         async with aclosing(model.stream(request)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, ModelAnswer):
-                    reserved.finalize(piece.model, piece.usage)
-                    answer = piece
+                    cost = reserved.finalize(piece.model, piece.usage)
+                    answer = replace(piece, micro_dollars=cost)
                     break
                 streamed += len(piece.text)
     except asyncio.CancelledError:

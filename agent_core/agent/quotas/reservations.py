@@ -3,7 +3,7 @@
 import asyncio
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from agent_core.agent.quotas.balance import (
     Balance,
@@ -16,7 +16,7 @@ from agent_core.agent.quotas.balance import (
 from agent_core.errors import QuotaExceeded, ReachedQuota, StoreError
 from agent_core.execution.subprocesses.spawning import finish
 from agent_core.ids import PersonId
-from agent_core.models.catalog import Prices, bill
+from agent_core.models.catalog import Prices
 from agent_core.models.contract import ModelRequest, Usage
 from agent_core.models.token_estimate import estimate_input
 from agent_core.state.conversations import usage
@@ -60,10 +60,11 @@ class CostEstimator:
 
     def _estimate(self, model: str, sent: int, written: int) -> CostEstimate:
         read = math.ceil(sent * self._ratios.get(model, 1.0))
-        low = self._prices.cost(model, Usage(cache_read_tokens=sent))
-        high = self._prices.cost(model, Usage(cache_write_tokens=read, output_tokens=written))
-        if low is None or high is None:
+        price = self._prices.find(model)
+        if price is None:
             return CostEstimate(sent=sent, unit="tokens", least=sent, most=read + written)
+        low = self._prices.charge(price, Usage(cache_read_tokens=sent))
+        high = self._prices.charge(price, Usage(cache_write_tokens=read, output_tokens=written))
         return CostEstimate(sent=sent, unit="money", least=low, most=high)
 
 
@@ -115,14 +116,18 @@ class Reservation:
         for balance in balances:
             balance.reserved[cost.unit] += cost.most
 
-    def finalize(self, model: str, spent: Usage) -> None:
-        """Replace the reserved amount by the call's usage; `model` is the model that answered."""
+    def finalize(self, model: str, spent: Usage) -> int | None:
+        """Replace the reserved amount by the call's usage; `model` is the model that answered.
+
+        Returns the cost in micro-dollars, None without a known price.
+        """
         self._quotas.estimator.learn(self.request.model, self._estimate.sent, spent.read_tokens)
         cost = self._quotas.prices.cost(model, spent)
         if cost is None:
             self._close("tokens", spent.total_tokens)
         else:
             self._close("money", cost)
+        return cost
 
     def close(self, *, streamed: int = 0) -> None:
         """Release the amount if it was not finalized.
@@ -233,7 +238,8 @@ class Quotas:
 
     def record_broken(self, person_id: PersonId, model: str, taken: Usage) -> None:
         """Record the usage of a call that broke off, because it is billed anyway."""
-        spent = bill(model, taken, "broken", self.prices.cost)
+        cost = self.prices.cost(model, taken)
+        spent = ModelCall(purpose="broken", model=model, **asdict(taken), micro_dollars=cost)
         self._broken.append((person_id, spent, self._now()))
 
     async def write_broken(self) -> None:

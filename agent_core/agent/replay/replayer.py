@@ -46,7 +46,6 @@ async def replay(
         model=_RecordedModel(script),
         policy=ModelPolicy(model="recorded"),
         toolbox=_RecordedTools(record.results),
-        price=lambda model, usage: script.price(),
         now=lambda: record.turn.started_at,
         load_images=script.load_images,
         reserve=script.reserve,

@@ -1,6 +1,6 @@
 """The recorded course of a turn, and the position of its replay."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent_core.agent.budget import Budget, Limits
@@ -94,13 +94,15 @@ class RecordEnds(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _NoReservation:
-    """A reservation without cost: the call was paid for when it was made."""
+    """A reservation that sets nothing aside: the call was paid for when it was made."""
 
     request: ModelRequest
+    price: Callable[[], int]
     used_cheap_model: bool = False
 
-    def finalize(self, model: str, spent: Usage) -> None:
-        """Do nothing."""
+    def finalize(self, model: str, spent: Usage) -> int:
+        """Return the price of the call; see `ReplayScript.price`."""
+        return self.price()
 
     def close(self, *, streamed: int = 0) -> None:
         """Do nothing."""
@@ -164,14 +166,14 @@ class ReplayScript:
         """Use the model of the recorded call, which may be a fallback or the cheap model."""
         number = len(self.replayed)
         if number >= len(self._calls):
-            return _NoReservation(request=request)
+            return _NoReservation(request=request, price=self.price)
         spent = self._calls[number].spent
         asked = replace(
             request,
             model=spent.asked_model or spent.model,
             max_output_tokens=spent.output_limit or 0,
         )
-        return _NoReservation(request=asked)
+        return _NoReservation(request=asked, price=self.price)
 
     def take_steers(self) -> list[Steer]:
         """The person's next recorded messages, if they come next."""

@@ -152,10 +152,10 @@ class Reviewer:
             )
 
         tickets = Tickets(step=step, known=known, save=save)
-        answer, cost = await self.background.ask(person.id, request, tickets, self.now())
+        answer = await self.background.ask(person.id, request, tickets, self.now())
         calls = tuple(answer.message.calls) if answer.stop == "tools" else ()
         asked = _note(replace(record, ticket=None), step, calls)
-        spent = bill(answer.model, answer.usage, PURPOSE, cost)
+        spent = bill(answer, PURPOSE)
 
         def work(connection: Connection) -> None:
             tasks.save(connection, task_id=task.id, payload=dump_record(asked))

@@ -20,17 +20,18 @@ from agent_core.state.lifecycle import person_data
 from agent_core.state.queues import inbox
 from agent_core.tools.contract import ToolResult
 from agent_core.tools.results import add_image, add_pdf
-from agent_core.transcript import Message, ToolResultPart, user_message
+from agent_core.transcript import Message, TextPart, ToolResultPart, user_message
 from tests.agent_core.agent.busy_writer import busy
 from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
 from tests.emulators.pictures import make_png
 from tests.fakes.journal import FakeJournal
-from tests.fakes.model import call, finish, say
+from tests.fakes.model import call, finish
 
 ONE, TWO = call("look", call_id="one"), call("look", call_id="two")
-ASKED = finish(ONE, TWO, stop="tools")
-LATE = finish(call("send", call_id="late"), stop="tools")
-ANSWER = say("Done.")[-1]
+ASKED = replace(finish(ONE, TWO, stop="tools"), micro_dollars=7)
+LATE = replace(finish(call("send", call_id="late"), stop="tools"), micro_dollars=7)
+ANSWER = replace(finish(TextPart(text="Done.")), micro_dollars=7)
+SHORT = replace(finish(), micro_dollars=7)
 STEER = Steer(inbox_ids=(InboxId(1), InboxId(2)), facts="", text="green, please")
 
 
@@ -98,7 +99,6 @@ class StoreRig:
             shelf=shelf,
             payer_id=shelf.person_id,
             tools=Unsafe(),
-            price=lambda model, spent: 7,
             now=lambda: 1,
         )
         self._is_settled = False
@@ -185,13 +185,15 @@ async def test_steers_are_the_turns_with_all_their_events(rig: Rig) -> None:
 
 
 async def test_every_answer_is_paid_for_once(rig: Rig) -> None:
-    rig.journal.note_answer(say()[-1])  # the window was full before it was complete
+    rig.journal.note_answer(
+        replace(ANSWER, message=Message(role="assistant", parts=()))
+    )  # the window was full before it was complete
     rig.journal.note_answer(ASKED)
     await rig.journal.record_answer(ASKED)
     await rig.journal.record_result(ONE, ToolResult(text="1"))
     await rig.journal.record_result(TWO, ToolResult(text="2"))
     await rig.journal.record_input([results("1", "2")], [])
-    rig.journal.note_answer(say()[-1])
+    rig.journal.note_answer(SHORT)
     rig.journal.note_answer(ANSWER)
     rig.journal.conclude([ANSWER.message])
     assert await rig.paid() == 4

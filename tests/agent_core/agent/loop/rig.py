@@ -10,7 +10,6 @@ from agent_core.agent.prompt.visibility import PromptContext
 from agent_core.agent.turn import Turn
 from agent_core.events import Emit, Event, TextGrew, TextReset, TurnEnded
 from agent_core.ids import CallId, ConversationId, PersonId, PromptHash, TurnId
-from agent_core.models.contract import Usage
 from agent_core.models.router import ModelPolicy
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.people.people import Person
@@ -27,8 +26,6 @@ ADA = Person(id=PersonId(1), slug="ada", name="Ada", role="owner", time_zone=Non
 TALK = Conversation(
     id=ConversationId(2), key="direct:1", kind="direct", person_id=ADA.id, scope="p1"
 )
-PRICE = 7
-"""Micro-dollars of any call to the model `fake-1`; others have no known price."""
 
 
 class Left(Exception):
@@ -78,7 +75,6 @@ class Rig:
             model=self.model,
             policy=self.policy,
             toolbox=self.toolbox,
-            price=_price,
             now=lambda: 1_000 + self.offset + int(self.time * 1000),
             load_images=self.load_images,
             reserve=self.reserve,
@@ -142,10 +138,6 @@ class Rig:
         event = (await self.run(messages))[-1]
         assert isinstance(event, TurnEnded)
         return event
-
-
-def _price(model: str, usage: Usage) -> int | None:
-    return PRICE if model == "fake-1" else None
 
 
 def shown(events: Sequence[Event | TurnEnded]) -> str:

@@ -52,9 +52,10 @@ class Granted:
         self.used_cheap_model = used_cheap_model
         self.is_settled = False
 
-    def finalize(self, model: str, spent: Usage) -> None:
+    def finalize(self, model: str, spent: Usage) -> int | None:
         self.is_settled = True
         self.purse.ends.append((model, spent))
+        return None
 
     def close(self, *, streamed: int = 0) -> None:
         if not self.is_settled:

@@ -12,6 +12,7 @@ from agent_core.state.conversations.turns import Step, TurnRequest
 from agent_core.state.engine.database import Connection
 from agent_core.transcript import make_source
 from tests.agent_core.state.rows import PROMPT, ROOM, add_dialogue, add_person, add_turn
+from tests.fakes.model import finish
 
 ONE, TWO = CallId("one"), CallId("two")
 
@@ -137,7 +138,7 @@ def test_a_turn_inserted_with_its_ending_is_one_that_ended_later(connection: Con
     dialogue = add_dialogue(connection, add_person(connection))
     running = add_turn(connection, dialogue, now=3)
     for model, purpose in (("old", "turn"), ("m", "turn"), ("mini", "compaction")):
-        answer = bill(model, Usage(), purpose, lambda *_: None)
+        answer = bill(finish(model=model, usage=Usage()), purpose)
         person_id = dialogue.person.id
         usage.insert(connection, answer, person_id=person_id, turn_id=running, now=4)
     end(connection, running)
