@@ -329,6 +329,7 @@ async def test_a_feed_that_never_worked_is_reported_and_then_begins_anew(tmp_pat
             await marked(harness, job)
             clock.move(harness, hours=25)
             await harness.chat.sees_text("read its feed for a day")
+            await harness.at_rest()
             feed.is_broken, feed.titles = False, ["old"]
             before = await harness.read(lambda c: job_marks.load(c, job_id=job.id))
             clock.move(harness, minutes=15)

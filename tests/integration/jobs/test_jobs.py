@@ -83,6 +83,7 @@ async def test_a_no_makes_no_job(tmp_path: Path) -> None:
         await harness.chat.sees_text("shall I")
         await harness.chat.press("No")
         await harness.chat.sees_text("Fine, nothing then.")
+        await harness.at_rest()
         assert await harness.read(lambda c: jobs.list_of_person(c, person_id=ana(c))) == []
         assert "The person said no" in str(model.requests[-1].messages[-1])
 
@@ -315,6 +316,7 @@ async def test_a_running_job_cannot_make_jobs(tmp_path: Path) -> None:
         await makes(harness)
         clock.move(harness, hours=19)
         await harness.chat.sees_text("News.")
+        await harness.at_rest()
         assert "a running job can't create, change or start jobs" in str(
             model.requests[-1].messages
         )

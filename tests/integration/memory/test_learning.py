@@ -369,6 +369,7 @@ async def test_learn_off_switches_learning_off_and_reviews_nothing(tmp_path: Pat
         await harness.chat.sees_text("Fine.")
         await harness.chat.says("/learn off")
         await harness.chat.sees_text(notices.MODE_SAVED["off"]())
+        await harness.at_rest()
         assert await harness.read(lambda c: reviews.find_newest(c, person_id=PersonId(1))) == 0
 
 

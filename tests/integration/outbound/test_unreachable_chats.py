@@ -90,4 +90,5 @@ async def test_other_chats_of_the_person_stay_reachable(tmp_path: Path) -> None:
         await leave(harness)
         await harness.chat.says("over here", chat="2")
         await harness.chat.sees_text("Two.")
+        await harness.at_rest()
         assert list(await harness.read(unreachable_chats.list_all)) == [("fake", CHAT)]

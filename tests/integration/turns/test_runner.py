@@ -385,6 +385,7 @@ async def test_a_turn_that_crashed_six_times_is_given_up(tmp_path: Path) -> None
         await harness.gateway.database.write("test", leave_running)
     async with running(tmp_path, FakeModel()) as harness:
         await harness.chat.sees_text("interrupted several times")
+        await harness.at_rest()
         latest = await harness.read(lambda c: turns.list_recent(c, limit=1))
         assert (latest[0].state, latest[0].reason) == ("failed", "crashed")
 

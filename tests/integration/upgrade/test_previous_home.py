@@ -175,9 +175,11 @@ async def test_everything_in_it_still_works(home: Path) -> None:
         await phone.sees_text("Understood: is anybody there?")
         await phone.says("back again", user="p2", chat="p2", name="Dora")
         await phone.sees_text("Understood: back again")
+        await harness.at_rest()
         assert await harness.read(unreachable_chats.list_all) == {}
         await work.says("hello", user="w1", chat="w1", name="Ana at work")
         await work.sees_text("Understood: hello")
+        await harness.at_rest()
         assert not await harness.read(lambda c: outbox.count(c, state="unsure"))
         await end_quiet_hours(harness, clock)
 
