@@ -11,7 +11,7 @@ from pathlib import Path
 import aiohttp
 
 from agent_core.ids import PersonId, TurnId
-from agent_core.skills.evaluation.record import EvalRecord, Run, dump_record
+from agent_core.skills.evaluation.record import CaseRun, EvalRecord, dump_record
 from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.engine.database import now as wall_clock
@@ -125,7 +125,7 @@ async def add_skill(gateway: Gateway, session: aiohttp.ClientSession) -> None:
             answer.raise_for_status()
     cases = tuple(f"turn-{number}" for number in range(20))
     runs = tuple(
-        Run(case=case, arm=arm, passed=arm == "with", steps=3, tokens=900)
+        CaseRun(case=case, arm=arm, passed=arm == "with", steps=3, tokens=900)
         for case in cases
         for arm in ("without", "with")
     )

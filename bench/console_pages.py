@@ -26,7 +26,7 @@ from bench.console_home import (
 from bench.figures import Figure, percentile, render
 from gateway.app.lifecycle import Gateway
 from gateway.interfaces.contexts import open_context
-from gateway.interfaces.http.console import Pages as ChatPages
+from gateway.interfaces.http.console import ChatPages as ChatPages
 from gateway.interfaces.http.page_data import PageData
 from gateway.interfaces.pages.routes import Login, make_pages
 from gateway.operations.logins import make_login_link

@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 
 from adapters.console import receive as reading
-from adapters.console.api import Client, ConsoleServer
+from adapters.console.api import ConsoleClient, ConsoleServer
 from adapters.console.render import (
     render_ack,
     render_deletion,
@@ -116,7 +116,7 @@ class ConsoleAdapter:
     def _note_open(self) -> None:
         self._is_open = True
 
-    async def _hear(self, line: str, client: Client) -> None:
+    async def _hear(self, line: str, client: ConsoleClient) -> None:
         """Take one line from a client; report an unusable line and continue."""
         try:
             heard = reading.read_line(line, now=time.time_ns() // 1_000_000)

@@ -12,10 +12,10 @@ _log = logging.getLogger(__name__)
 
 _CLOSE = 1.0
 
-Hear = Callable[[str, "Client"], Awaitable[None]]
+Hear = Callable[[str, "ConsoleClient"], Awaitable[None]]
 
 
-class Client:
+class ConsoleClient:
     """The connection of one client."""
 
     shows_buttons = False
@@ -50,7 +50,7 @@ class ConsoleServer:
         self._confirm = settings.confirm
         self._longest_backlog = settings.longest_backlog
         self._hear = hear
-        self._clients: set[Client] = set()
+        self._clients: set[ConsoleClient] = set()
         self._waiting: dict[str, asyncio.Future[None]] = {}
 
     async def serve(self, on_open: Callable[[], None]) -> None:
@@ -77,7 +77,7 @@ class ConsoleServer:
                 await client.close()
             self._path.unlink(missing_ok=True)
 
-    def broadcast(self, line: Line, *, besides: Client | None = None) -> None:
+    def broadcast(self, line: Line, *, besides: ConsoleClient | None = None) -> None:
         """Send a line to every client, or to all except `besides`, without confirmation."""
         for client in self._clients:
             if client is not besides:
@@ -107,7 +107,7 @@ class ConsoleServer:
             shown.set_result(None)
 
     async def _attend(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        client = Client(writer, self._longest_backlog)
+        client = ConsoleClient(writer, self._longest_backlog)
         self._clients.add(client)
         try:
             while line := await _read_line(reader):

@@ -9,10 +9,10 @@ from adapters.toolkit.markdown import (
     Heading,
     Listing,
     Paragraph,
-    Quote,
+    QuoteBlock,
     Run,
     Style,
-    Table,
+    TableBlock,
     fit,
     parse,
 )
@@ -72,10 +72,10 @@ def _write_block(block: Block) -> str:
         case CodeBlock():
             language = block.language if _LANGUAGE.match(block.language) else ""
             return _fence(block.text, language)
-        case Table():
+        case TableBlock():
             fitted = fit(block, spell=_spell)
             return _fence(fitted) if isinstance(fitted, str) else _list(fitted)
-        case Quote():
+        case QuoteBlock():
             lines = _write(block.blocks, gap="\n\n").split("\n")
             # Discord nests no quotes: a mark within a quote would be shown.
             return "\n".join("> " + line.removeprefix("> ") for line in lines)

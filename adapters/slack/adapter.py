@@ -17,7 +17,7 @@ from adapters.errors import (
 )
 from adapters.ids import Address, PlatformMessageId, PlatformUserId
 from adapters.messages import Attachment, Inbound, OutboundMessage, RawEvent
-from adapters.slack.api import Api, Place
+from adapters.slack.api import Api, SlackPlace
 from adapters.slack.errors import StreamOpen
 from adapters.slack.events import BotIdentity
 from adapters.slack.files import MOST_BYTES, Files
@@ -259,7 +259,7 @@ class SlackAdapter:
         ticket = address.ticket
         return ticket is not None and (address.chat_id in self._foreign or read_ticket(ticket)[1])
 
-    async def _post(self, message: OutboundMessage, place: Place) -> str:
+    async def _post(self, message: OutboundMessage, place: SlackPlace) -> str:
         if message.file is not None:
             return await self._files.send(message, message.file, place)
         if self._me is not None and self._streams.suits(message, place):
@@ -285,7 +285,7 @@ class SlackAdapter:
             await self._api.update(channel, ts, content)
         self._shown.note((channel, ts), content)
 
-    async def _finish(self, message: OutboundMessage, place: Place, *, was_edit: bool) -> None:
+    async def _finish(self, message: OutboundMessage, place: SlackPlace, *, was_edit: bool) -> None:
         """Clear the status after the last message, or show that a question waits for an answer."""
         if not message.is_live or message.buttons:
             asks = message.is_live or bool(message.buttons)
@@ -382,8 +382,8 @@ def create(settings: SlackSettings) -> ChatAdapter:
     return SlackAdapter(settings)
 
 
-def _spot(address: Address) -> Place:
-    return Place(channel=channel_of(address), thread=address.thread_id)
+def _spot(address: Address) -> SlackPlace:
+    return SlackPlace(channel=channel_of(address), thread=address.thread_id)
 
 
 def _leaves(group: BaseExceptionGroup[AdapterStopped]) -> list[AdapterStopped]:

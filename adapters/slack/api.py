@@ -33,7 +33,7 @@ _PAGE = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class SlackPlace:
     """A channel and, optionally, a thread in it."""
 
     channel: str
@@ -159,7 +159,7 @@ class Api:
                 "app's page, see that SLACK_APP_TOKEN begins with xapp-, and start again."
             ) from error
 
-    async def post(self, place: Place, body: Json) -> str:
+    async def post(self, place: SlackPlace, body: Json) -> str:
         """Send a message and return its ts."""
         with self.client(lost=Unsure) as web:
             answer = await web.chat_postMessage(
@@ -221,7 +221,7 @@ class Api:
 
     async def pages(
         self,
-        place: Place,
+        place: SlackPlace,
         *,
         after: str = "0",
         with_metadata: bool = False,
@@ -300,7 +300,7 @@ class Api:
                 cursor = words_in(inside(page, "response_metadata"), "next_cursor")
         return count
 
-    async def start_stream(self, place: Place, chunks: Sequence[Json], to: Json) -> str:
+    async def start_stream(self, place: SlackPlace, chunks: Sequence[Json], to: Json) -> str:
         """Start a streamed message and return its ts. `to` names the reader in a channel."""
         with self.client(lost=Unsure) as web:
             answer = await web.chat_startStream(

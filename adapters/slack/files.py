@@ -8,7 +8,7 @@ import aiohttp
 
 from adapters.errors import AdapterError, FileTooLarge, Rejected, Unreachable, Unsure
 from adapters.messages import Attachment, OutboundFile, OutboundMessage
-from adapters.slack.api import Api, Place, read
+from adapters.slack.api import Api, SlackPlace, read
 from adapters.slack.errors import read_status
 from adapters.slack.places import is_ts
 from adapters.slack.write_mrkdwn import caption_of
@@ -61,7 +61,7 @@ class Files:
         except (aiohttp.ClientError, TimeoutError) as error:
             raise Unreachable(f"{name} could not be fetched: {type(error).__name__}.") from error
 
-    async def send(self, message: OutboundMessage, file: OutboundFile, place: Place) -> str:
+    async def send(self, message: OutboundMessage, file: OutboundFile, place: SlackPlace) -> str:
         """Upload a file and return its message's ts. Raises `AdapterError`."""
         if not 0 < len(file.data) <= MOST_BYTES:
             raise Rejected(f"{file.name} is empty or too large for Slack.")
@@ -86,7 +86,7 @@ class Files:
             await asyncio.sleep(pause)
         raise Unsure("Slack has the file, but does not say in which message it is shown.")
 
-    async def find(self, message: OutboundMessage, place: Place) -> str | None:
+    async def find(self, message: OutboundMessage, place: SlackPlace) -> str | None:
         """Return the message of a file that this process uploaded, or None."""
         file_id = self._uploads.get(message.key)
         return await self._shared_as(file_id, place) if file_id is not None else None
@@ -120,7 +120,7 @@ class Files:
         except (aiohttp.ClientError, TimeoutError) as error:
             raise Unreachable(f"{file.name} could not be uploaded.") from error
 
-    async def _shared_as(self, file_id: str, place: Place) -> str | None:
+    async def _shared_as(self, file_id: str, place: SlackPlace) -> str | None:
         try:
             with self._api.client() as web:
                 file = inside(read(await web.files_info(file=file_id)), "file")

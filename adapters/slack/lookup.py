@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from adapters.errors import ChatGone, Rejected, Unsure
 from adapters.ids import PlatformMessageId
 from adapters.messages import OutboundMessage
-from adapters.slack.api import Api, Place
+from adapters.slack.api import Api, SlackPlace
 from adapters.slack.events import BotIdentity
 from adapters.slack.places import is_ts, read_ticket
 from adapters.slack.render import key_in, whisper_of
@@ -18,7 +18,7 @@ _LETTERS = re.compile(r"[\W_]+")
 
 
 async def find(
-    api: Api, me: BotIdentity, message: OutboundMessage, place: Place, known: Sequence[str]
+    api: Api, me: BotIdentity, message: OutboundMessage, place: SlackPlace, known: Sequence[str]
 ) -> str | None:
     """Return the message's ts, or None if the message certainly does not exist.
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from adapters.errors import AdapterError, MessageGone, RateLimited, Rejected, Unreachable, Unsure
 from adapters.messages import OutboundMessage, Step
-from adapters.slack.api import Api, Place
+from adapters.slack.api import Api, SlackPlace
 from adapters.slack.errors import Unsupported
 from adapters.slack.places import is_im
 from adapters.slack.render import actions_of, metadata_of, step_chunks, text_chunks, words_of
@@ -47,13 +47,13 @@ class Streams:
         """Whether the workspace seems to support streaming."""
         return self._refusals < _TRIES
 
-    def suits(self, message: OutboundMessage, place: Place) -> bool:
+    def suits(self, message: OutboundMessage, place: SlackPlace) -> bool:
         """Return True if a message can start as a stream: if it begins an answer in a thread."""
         has_room = message.is_live and not message.buttons and message.file is None
         return self.is_on and has_room and place.thread is not None
 
     async def begin(
-        self, message: OutboundMessage, place: Place, *, reader: str | None, team: str
+        self, message: OutboundMessage, place: SlackPlace, *, reader: str | None, team: str
     ) -> str | None:
         """Start a stream and return its ts; None if Slack refuses and nothing was sent.
 
@@ -152,13 +152,13 @@ class StatusIndicator:
         self._api = api
         self._is_agent = False
         self._is_assistant = True
-        self._shown: BoundedDict[Place, Status] = BoundedDict()
+        self._shown: BoundedDict[SlackPlace, Status] = BoundedDict()
 
     def greet(self, *, is_agent: bool) -> None:
         """Set the app's kind; if it is no agent, the older assistant API is tried."""
         self._is_agent, self._is_assistant = is_agent, not is_agent
 
-    async def work(self, place: Place) -> None:
+    async def work(self, place: SlackPlace) -> None:
         """Show that an answer is in progress. Raises `AdapterError`."""
         if place.thread is None:
             return
@@ -177,7 +177,7 @@ class StatusIndicator:
             else:
                 self._shown.put(place, "processing")
 
-    async def finalize(self, place: Place, *, asks: bool, was_edit: bool) -> None:
+    async def finalize(self, place: SlackPlace, *, asks: bool, was_edit: bool) -> None:
         """Clear the indicator after the last words or a question. Never fails: the message was
         sent.
 
@@ -201,7 +201,7 @@ class StatusIndicator:
         except AdapterError as error:
             _log.info("the indicator in %s on Slack could not be changed: %s", place.channel, error)
 
-    async def _set(self, place: Place, status: Status) -> None:
+    async def _set(self, place: SlackPlace, status: Status) -> None:
         try:
             with self._api.client() as web:
                 await web.agents_sessions_setStatus(

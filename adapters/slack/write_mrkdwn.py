@@ -9,7 +9,7 @@ from adapters.toolkit.markdown import (
     Heading,
     Listing,
     Paragraph,
-    Quote,
+    QuoteBlock,
     Rule,
     Run,
     parse,
@@ -67,7 +67,7 @@ def lines_of(block: Block) -> Iterator[str]:
             yield from _words(runs).split("\n")
         case CodeBlock(text=text):
             yield f"```{escape(text)}```"
-        case Quote(blocks=blocks):
+        case QuoteBlock(blocks=blocks):
             for inner in blocks:
                 yield from (f">{line}" for line in lines_of(inner))
         case Listing(items=items, first=first):

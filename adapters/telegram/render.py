@@ -12,10 +12,10 @@ from adapters.toolkit.markdown import (
     Heading,
     Listing,
     Paragraph,
-    Quote,
+    QuoteBlock,
     Rule,
     Run,
-    Table,
+    TableBlock,
     fit,
     parse,
 )
@@ -165,14 +165,14 @@ def _write_block(writer: _Writer, block: Block, depth: int) -> None:
         case CodeBlock():
             writer.write(block.text)
             writer.mark("pre", start, language=block.language or None)
-        case Table():
+        case TableBlock():
             fitted = fit(block, spell=_spell)
             if isinstance(fitted, Listing):
                 _write_list(writer, fitted, max(depth, 0))
             else:
                 writer.write(fitted)
                 writer.mark("pre", start)
-        case Quote():
+        case QuoteBlock():
             # Telegram does not nest quotes, and a quote can begin only at the start of a line.
             _write_blocks(writer, block.blocks, depth=-1, gap="\n")
             if depth == 0:

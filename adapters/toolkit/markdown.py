@@ -72,7 +72,7 @@ class CodeBlock:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quote:
+class QuoteBlock:
     """Quoted blocks."""
 
     blocks: tuple["Block", ...]
@@ -91,7 +91,7 @@ Cell = tuple[Run, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class TableBlock:
     """Rows of cells, the header first; each row has a cell for each column."""
 
     rows: tuple[tuple[Cell, ...], ...]
@@ -103,7 +103,7 @@ class Rule:
     """A horizontal rule."""
 
 
-Block = Paragraph | Heading | CodeBlock | Quote | Listing | Table | Rule
+Block = Paragraph | Heading | CodeBlock | QuoteBlock | Listing | TableBlock | Rule
 
 
 def parse(text: str) -> tuple[Block, ...]:
@@ -178,7 +178,7 @@ class _Reader:
                 language = token.info.split(maxsplit=1)[0] if token.info.strip() else ""
                 return CodeBlock(text=token.content.removesuffix("\n"), language=language)
             case "blockquote_open":
-                return Quote(blocks=self.blocks("blockquote_close"))
+                return QuoteBlock(blocks=self.blocks("blockquote_close"))
             case "bullet_list_open" | "ordered_list_open":
                 return self._listing(token)
             case "table_open":
@@ -211,7 +211,7 @@ class _Reader:
         is_tight = all(token.hidden for token in paragraphs)
         return Listing(items=tuple(items), first=first, is_tight=is_tight)
 
-    def _table(self) -> Table:
+    def _table(self) -> TableBlock:
         rows: list[tuple[tuple[Run, ...], ...]] = []
         alignments: list[Alignment] = []
         cells: list[tuple[Run, ...]] = []
@@ -223,7 +223,7 @@ class _Reader:
             elif token.type == "tr_close":
                 rows.append(tuple(cells))
                 cells = []
-        return Table(rows=tuple(rows), alignments=tuple(alignments))
+        return TableBlock(rows=tuple(rows), alignments=tuple(alignments))
 
 
 def _alignment(token: Token) -> Alignment:
@@ -279,7 +279,7 @@ _PAIR = 2
 """The number of columns of a table that lists names and values."""
 
 
-def fit(table: Table, *, spell: Callable[[Sequence[Run]], str]) -> str | Listing:
+def fit(table: TableBlock, *, spell: Callable[[Sequence[Run]], str]) -> str | Listing:
     """Draw a table if its lines fit a phone; otherwise make a list of its rows."""
     drawn = draw(table, spell=spell)
     if max(map(_width, drawn.split("\n"))) <= _PHONE:
@@ -309,7 +309,7 @@ def _list_row(header: Sequence[Cell], row: Sequence[Cell]) -> tuple[Block, ...]:
     return Paragraph(runs=title), below
 
 
-def draw(table: Table, *, spell: Callable[[Sequence[Run]], str]) -> str:
+def draw(table: TableBlock, *, spell: Callable[[Sequence[Run]], str]) -> str:
     """Draw a table as text, each column as wide as its widest cell.
 
     `spell` converts the runs of a cell to plain text.

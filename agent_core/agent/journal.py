@@ -30,9 +30,9 @@ _MOST_SOURCES = 20
 """Untrusted sources that are named; a long session may have hundreds."""
 _STOPPED = "The turn was cut short before this call gave a result."
 
-Work = Callable[[Connection], None]
+TurnWrite = Callable[[Connection], None]
 """Writes within the caller's transaction."""
-Begin = Callable[[Connection, "TurnJournal"], None]
+InsertTurn = Callable[[Connection, "TurnJournal"], None]
 """Inserts the journal's turn within the caller's transaction."""
 
 
@@ -88,7 +88,7 @@ class TurnJournal:
         """Answers that arrived, but whose usage is not on disk yet."""
         self.waiting_since: int | None = None
         """The beginning of the outage that the turn waits out."""
-        self._begin: Begin | None = None
+        self._begin: InsertTurn | None = None
         self._was_attempted = False
         self._added: list[StoredMessage] = []
         self.ending: TurnEnding | None = None
@@ -106,7 +106,7 @@ class TurnJournal:
         self.claimed: set[InboxId] = set()
         """Inbound events whose steers this turn has claimed permanently."""
 
-    def begin_with(self, begin: Begin) -> None:
+    def begin_with(self, begin: InsertTurn) -> None:
         """Set how the turn is inserted. Without this call, an earlier process has inserted it.
 
         `begin` must not refer to the running turn: the two would form a cycle, which stays in
@@ -178,7 +178,7 @@ class TurnJournal:
         """Insert the turn if it isn't on disk yet. Raises what the insertion raises."""
         await self._write("turns.begin", lambda _: None)
 
-    async def _write(self, name: str, work: Work) -> None:
+    async def _write(self, name: str, work: TurnWrite) -> None:
         ended = self._unwritten
 
         def whole(connection: Connection) -> None:
@@ -237,7 +237,7 @@ class TurnJournal:
         if self._held:
             await finish(self._record("turns.answer", lambda _: None))
 
-    async def _record(self, name: str, work: Work) -> None:
+    async def _record(self, name: str, work: TurnWrite) -> None:
         """Write the answer that was held back, and then `work`. Never cancelled."""
         held, now = self._held, self._now()
 
@@ -268,7 +268,7 @@ class TurnJournal:
     async def record_begin(
         self, call: ToolCallPart, request: ApprovalRequest | None = None
     ) -> bool:
-        """Record that a call runs, and use up its approval; see `Begin`.
+        """Record that a call runs, and use up its approval; see `InsertTurn`.
 
         A call that does no harm twice needs no record: after a crash, it runs again.
         """

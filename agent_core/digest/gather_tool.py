@@ -7,8 +7,14 @@ from pathlib import Path
 
 from agent_core.digest.formatting import own_folder
 from agent_core.digest.github import GitHubAccess, read_notifications
-from agent_core.digest.own_sources import Reader, list_due_jobs, list_open_ends
-from agent_core.digest.requests import SPEC, GatherRequest, Source, list_addresses, read_request
+from agent_core.digest.own_sources import SourceReader, list_due_jobs, list_open_ends
+from agent_core.digest.requests import (
+    SPEC,
+    DigestSource,
+    GatherRequest,
+    list_addresses,
+    read_request,
+)
 from agent_core.digest.web_sources import (
     CalendarFolders,
     WebAccess,
@@ -87,7 +93,7 @@ class GatherTool:
         )
 
     async def _read_named(
-        self, source: Source, wanted: GatherRequest, person: Person, context: ToolContext
+        self, source: DigestSource, wanted: GatherRequest, person: Person, context: ToolContext
     ) -> tuple[bool, str]:
         """Read one source; return whether that succeeded, and the text or the fault."""
         name = f"{source.kind} {quote(source.at, _SHOWN_PLACE)}" if source.at else source.kind
@@ -101,7 +107,7 @@ class GatherTool:
         return False, f"## {name} was not read: {reason.rstrip('.')}."
 
     async def _read(
-        self, source: Source, wanted: GatherRequest, person: Person, context: ToolContext
+        self, source: DigestSource, wanted: GatherRequest, person: Person, context: ToolContext
     ) -> str:
         services = self._services
         if "://" in source.at and source.at not in list_addresses(context.evidence):
@@ -123,10 +129,10 @@ class GatherTool:
             raise SourceFailed(_NOT_HERE)
         if source.kind == "reminders":
             return await self._database.read(
-                lambda c: list_due_jobs(Reader(connection=c, context=context), wanted)
+                lambda c: list_due_jobs(SourceReader(connection=c, context=context), wanted)
             )
         return await self._database.read(
-            lambda c: list_open_ends(Reader(connection=c, context=context), source, wanted)
+            lambda c: list_open_ends(SourceReader(connection=c, context=context), source, wanted)
         )
 
     def _calendar_folders(self, context: ToolContext) -> CalendarFolders:
@@ -140,7 +146,7 @@ class GatherTool:
         return CalendarFolders(folders=(own, folder))
 
 
-def _name_source(source: Source) -> UntrustedSource:
+def _name_source(source: DigestSource) -> UntrustedSource:
     """Name a source that holds words of others: an address, or earlier conversations."""
     return (
         make_source("earlier")

@@ -5,7 +5,7 @@ from datetime import datetime, time, timedelta
 from itertools import takewhile
 
 from agent_core.digest.formatting import count, fit
-from agent_core.digest.requests import GatherRequest, Source
+from agent_core.digest.requests import DigestSource, GatherRequest
 from agent_core.memory.recall.formatting import View, format_hits
 from agent_core.memory.recall.query import read_query
 from agent_core.memory.recall.search import search_messages
@@ -37,14 +37,14 @@ _OPEN = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reader:
+class SourceReader:
     """The database, and the turn that reads from it."""
 
     connection: Connection
     context: ToolContext
 
 
-def list_due_jobs(reader: Reader, wanted: GatherRequest) -> str:
+def list_due_jobs(reader: SourceReader, wanted: GatherRequest) -> str:
     """Format the person's jobs that are due in the requested days."""
     connection, context = reader.connection, reader.context
     zone = find_zone(wanted.zone)
@@ -83,7 +83,7 @@ def _list_times(job: Job, begin: int, end: int) -> list[int]:
     return times
 
 
-def list_open_ends(reader: Reader, source: Source, wanted: GatherRequest) -> str:
+def list_open_ends(reader: SourceReader, source: DigestSource, wanted: GatherRequest) -> str:
     """Format unanswered questions, and messages that sound like promises."""
     connection, context = reader.connection, reader.context
     field = SearchFilter(

@@ -12,9 +12,9 @@ from agent_core.tools.clock import local_time
 from agent_core.tools.schemas import make_object, make_schema
 from agent_core.transcript import ToolSpec
 
-Kind = Literal["calendar", "feed", "page", "github", "reminders", "recall"]
-KINDS: tuple[Kind, ...] = ("calendar", "feed", "page", "github", "reminders", "recall")
-NEED_PLACE: tuple[Kind, ...] = ("calendar", "feed", "page")
+DigestKind = Literal["calendar", "feed", "page", "github", "reminders", "recall"]
+KINDS: tuple[DigestKind, ...] = ("calendar", "feed", "page", "github", "reminders", "recall")
+NEED_PLACE: tuple[DigestKind, ...] = ("calendar", "feed", "page")
 MOST_SOURCES = 12
 MOST_DAYS = 31
 _DAY_MS = 24 * 3_600_000
@@ -52,10 +52,10 @@ SPEC = ToolSpec(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class DigestSource:
     """A source with its address or its query; both may be empty."""
 
-    kind: Kind
+    kind: DigestKind
     at: str = ""
     query: str = ""
 
@@ -64,7 +64,7 @@ class Source:
 class GatherRequest:
     """A parsed call. `since` is in milliseconds; days are in `zone`."""
 
-    sources: tuple[Source, ...]
+    sources: tuple[DigestSource, ...]
     zone: str
     since: int
     first: date
@@ -99,11 +99,11 @@ def list_addresses(text: str) -> frozenset[str]:
     }
 
 
-def _read_source(given: Mapping[str, str]) -> Source:
-    kind = cast(Kind, given["kind"])
+def _read_source(given: Mapping[str, str]) -> DigestSource:
+    kind = cast(DigestKind, given["kind"])
     at, query = given.get("at", "").strip(), given.get("query", "").strip()
     if kind in NEED_PLACE and not at:
         raise ToolArgumentError(f"a {kind} needs `at`: its address")
     if len(at) > _LONGEST or len(query) > _LONGEST:
         raise ToolArgumentError(f"`at` and `query` take at most {_LONGEST} characters")
-    return Source(kind=kind, at=at, query=query)
+    return DigestSource(kind=kind, at=at, query=query)

@@ -13,7 +13,7 @@ from agent_core.digest.web_sources import (
     list_events,
     read_text,
 )
-from agent_core.schedule.gates import Gate, passes
+from agent_core.schedule.gates import JobGate, passes
 from agent_core.tools.readers.faults import SourceFailed
 from agent_core.tools.web.fetching import FetchRequest, Page
 
@@ -30,7 +30,7 @@ class GateOutcome:
 
 
 async def check_source(
-    access: WebAccess, gate: Gate, *, seen: str, today: str, zone: str, folders: Sequence[Path]
+    access: WebAccess, gate: JobGate, *, seen: str, today: str, zone: str, folders: Sequence[Path]
 ) -> GateOutcome:
     """Check a gate. Raises `SourceFailed`.
 

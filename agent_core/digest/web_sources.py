@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import cast
 
 from agent_core.digest.formatting import count, fit
-from agent_core.digest.requests import GatherRequest, Source
+from agent_core.digest.requests import DigestSource, GatherRequest
 from agent_core.errors import name_installation
 from agent_core.tools.clock import local_time
 from agent_core.tools.network.addresses import show_link
@@ -76,7 +76,7 @@ class FeedItem:
 
 
 async def read_calendar(
-    access: WebAccess, folders: CalendarFolders, source: Source, wanted: GatherRequest
+    access: WebAccess, folders: CalendarFolders, source: DigestSource, wanted: GatherRequest
 ) -> str:
     """Format the events of the requested days. Raises `SourceFailed`."""
     days = wanted.first.isoformat()
@@ -160,7 +160,7 @@ async def read_text(access: WebAccess, page: Page) -> str:
     return _texts(parsed).get("text", "")
 
 
-async def read_feed(access: WebAccess, source: Source, wanted: GatherRequest) -> str:
+async def read_feed(access: WebAccess, source: DigestSource, wanted: GatherRequest) -> str:
     """Format the newest entries since a moment. Raises `SourceFailed`."""
     page = await access.fetcher.fetch(FetchRequest(url=source.at))
     parsed = await _read(
@@ -175,7 +175,7 @@ async def read_feed(access: WebAccess, source: Source, wanted: GatherRequest) ->
     return fit(f"{title}, {parsed.get('count')} since {begin}", lines, wanted.room)
 
 
-async def read_page(access: WebAccess, source: Source, wanted: GatherRequest) -> str:
+async def read_page(access: WebAccess, source: DigestSource, wanted: GatherRequest) -> str:
     """Format the readable text of a web page. Raises `SourceFailed`."""
     page: Page = await access.fetcher.fetch(FetchRequest(url=source.at))
     if not (page.media_type.startswith("text/") or "xml" in page.media_type):

@@ -7,9 +7,9 @@ from difflib import SequenceMatcher
 from typing import Literal
 
 from agent_core.memory.files import find_flaw, normalise, parse, size
-from agent_core.state.memory.ledger import Change, Operation, Target, name_operation
+from agent_core.state.memory.ledger import Change, MemoryTarget, Operation, name_operation
 
-Action = Literal[Operation, "rewrite"]
+EditAction = Literal[Operation, "rewrite"]
 Fault = Literal["flaw", "full", "known", "none", "several", "same"]
 """Reasons to refuse an edit, in order: the text is not allowed, the list would be too long, an
 entry already says the same, no entry matches, several match, or nothing would change.
@@ -24,8 +24,8 @@ class Edit:
     an add or a replace visible to others in every conversation; otherwise it is private.
     """
 
-    action: Action
-    target: Target
+    action: EditAction
+    target: MemoryTarget
     text: str = ""
     old: str = ""
     is_for_anyone: bool = False
@@ -53,7 +53,9 @@ def plan(entries: tuple[str, ...], edit: Edit, limit: int) -> tuple[Change, ...]
 
 
 def plan_all(
-    lists: Mapping[Target, tuple[str, ...]], edits: Sequence[Edit], limits: Mapping[Target, int]
+    lists: Mapping[MemoryTarget, tuple[str, ...]],
+    edits: Sequence[Edit],
+    limits: Mapping[MemoryTarget, int],
 ) -> tuple[tuple[Change, ...], ...] | Refusal:
     """Plan several edits, each on the result of the edits before it.
 

@@ -23,7 +23,7 @@ ChangeName = int | str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reader:
+class ExplanationReader:
     """The person who asks for an explanation.
 
     They are shown only their own messages and, if `audience` is given, those that it has seen.
@@ -83,7 +83,7 @@ class Explanation:
 
 
 def explain_entry(
-    connection: Connection, change_index: ChangeIndex, number: int, reader: Reader
+    connection: Connection, change_index: ChangeIndex, number: int, reader: ExplanationReader
 ) -> Explanation | None:
     """Explain the entry behind a numbered change; None if the number is unknown."""
     row = change_index.find(number)
@@ -111,7 +111,7 @@ def is_forgotten(words: str | None, rows: Iterable[LedgerEntry]) -> bool:
     return is_removed and any(FORGOTTEN in (row.change.before, row.change.after) for row in rows)
 
 
-def find_basis(connection: Connection, row: LedgerEntry, reader: Reader) -> Basis:
+def find_basis(connection: Connection, row: LedgerEntry, reader: ExplanationReader) -> Basis:
     """Find the sources of a change that the reader may see. Raises `StoreDamaged`."""
     source = _find_source(connection, row)
     message_ids = source.origin.message_ids

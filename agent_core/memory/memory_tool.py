@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from agent_core.errors import ToolArgumentError
 from agent_core.localization import Text
 from agent_core.memory.approval import PATIENCE, Approval, show_changes
-from agent_core.memory.changes import Action, Edit, Refusal, plan_all
+from agent_core.memory.changes import Edit, EditAction, Refusal, plan_all
 from agent_core.memory.editing import AppliedEdit
 from agent_core.memory.files import size
 from agent_core.memory.shared import SharedList, SharedMemory
-from agent_core.state.memory.ledger import Origin, Target
+from agent_core.state.memory.ledger import MemoryTarget, Origin
 from agent_core.tools.contract import Declaration, Effect, MemoryOwner, ToolContext, ToolResult
 from agent_core.tools.schemas import make_schema
 from agent_core.tools.secret_scan import find_secret
@@ -67,7 +67,7 @@ class MemoryRequest:
 def read(arguments: Mapping[str, object], *, in_room: bool) -> MemoryRequest:
     """Parse the arguments of a call. Raises `ToolArgumentError`."""
     target = _read_target(arguments.get("target", "memory" if in_room else None), in_room=in_room)
-    list_target: Target = "user" if target == "user" else "memory"
+    list_target: MemoryTarget = "user" if target == "user" else "memory"
     if arguments.get("action") != "batch":
         return MemoryRequest(target=target, edits=(_read_edit(arguments, list_target),))
     given = arguments.get("edits")
@@ -100,8 +100,8 @@ def _read_target(value: object, *, in_room: bool) -> str:
     raise ToolArgumentError(f"`target` can't be {value!r}: it is {names} or `{BLOCK}NAME`")
 
 
-def _read_edit(arguments: Mapping[str, object], target: Target) -> Edit:
-    action: Action
+def _read_edit(arguments: Mapping[str, object], target: MemoryTarget) -> Edit:
+    action: EditAction
     match arguments.get("action"):
         case "add" | "replace" | "remove" | "rewrite" as action:
             pass
@@ -123,7 +123,7 @@ def _read_edit(arguments: Mapping[str, object], target: Target) -> Edit:
     return Edit(action=action, target=target, text=text, old=old, is_for_anyone=is_for_anyone)
 
 
-def _describe_text(action: Action) -> str:
+def _describe_text(action: EditAction) -> str:
     if action == "rewrite":
         return "the whole list, a line beginning with `- ` for each entry"
     return "the entry as it should read"

@@ -23,7 +23,7 @@ from agent_core.memory.sync import MemoryList, find_list, record
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import merge_people
 from agent_core.state.memory import ledger, shares
-from agent_core.state.memory.ledger import LISTS, LedgerEntry, Origin, Target
+from agent_core.state.memory.ledger import LISTS, LedgerEntry, MemoryTarget, Origin
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 
@@ -119,7 +119,7 @@ def _add_all(
 
 
 def _find_left(
-    connection: Connection, *, kept: PersonId, absorbed: PersonId, target: Target
+    connection: Connection, *, kept: PersonId, absorbed: PersonId, target: MemoryTarget
 ) -> list[tuple[str, LedgerEntry]]:
     """Find present entries of one list that were never copied to the other list.
 
@@ -192,7 +192,7 @@ def split_memory(
 @dataclass(frozen=True, slots=True)
 class _Cut:
     unlinked: UnlinkedAccount
-    target: Target
+    target: MemoryTarget
     now: int
 
 

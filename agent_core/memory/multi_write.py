@@ -9,11 +9,11 @@ from agent_core.memory.store import MemoryStore
 from agent_core.memory.sync import MemoryList, find_list, record
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger, shares
-from agent_core.state.memory.ledger import Change, LedgerEntry, Origin, Target
+from agent_core.state.memory.ledger import Change, LedgerEntry, MemoryTarget, Origin
 from agent_core.state.memory.shares import Share
 
 
-def memory_list(store: MemoryStore, person_id: PersonId, target: Target) -> MemoryList:
+def memory_list(store: MemoryStore, person_id: PersonId, target: MemoryTarget) -> MemoryList:
     """Identify one list of one person."""
     return MemoryList(person_id=person_id, target=target, limit=store.limits.of(target))
 
@@ -49,7 +49,11 @@ def copy_evidence(origin: Origin, source: LedgerEntry) -> Origin:
 
 
 def share(
-    connection: Connection, person_id: PersonId, like: list[Share], target: Target, origin: Origin
+    connection: Connection,
+    person_id: PersonId,
+    like: list[Share],
+    target: MemoryTarget,
+    origin: Origin,
 ) -> None:
     """Repeat the given shares for one person's copy of an entry."""
     for one in like:
@@ -62,7 +66,7 @@ def move_shares(
     kept: PersonId,
     back: PersonId,
     entry: str,
-    target: Target,
+    target: MemoryTarget,
     origin: Origin,
 ) -> None:
     """Move the shares of an entry together with it; the latest decision about visibility wins."""

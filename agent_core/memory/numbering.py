@@ -8,7 +8,7 @@ from agent_core.ids import PersonId
 from agent_core.memory.entry_history import EntryHistory, TrackedEntry
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger, shares
-from agent_core.state.memory.ledger import LISTS, LedgerEntry, Target
+from agent_core.state.memory.ledger import LISTS, LedgerEntry, MemoryTarget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +20,7 @@ class NumberedEntry:
     """
 
     number: int
-    target: Target
+    target: MemoryTarget
     entry: str
     audiences: tuple[str, ...]
 
@@ -29,7 +29,7 @@ class NumberedEntry:
 class ChangeIndex:
     """The changes of a person's lists, by number; see `NumberedEntry`."""
 
-    histories: Mapping[Target, EntryHistory]
+    histories: Mapping[MemoryTarget, EntryHistory]
     rows: tuple[LedgerEntry, ...]
 
     def find_number(self, row: LedgerEntry) -> int:

@@ -11,7 +11,7 @@ from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import merge_people
 from agent_core.state.memory import evidence, ledger
-from agent_core.state.memory.ledger import LedgerEntry, Target
+from agent_core.state.memory.ledger import LedgerEntry, MemoryTarget
 from agent_core.state.people import people
 
 _TURN, _REVIEW = "turn:", "review:"
@@ -151,7 +151,7 @@ def replay(rows: Iterable[LedgerEntry]) -> list[tuple[str, LedgerEntry]]:
     ]
 
 
-def says(entries: tuple[str, ...], entry: str, target: Target) -> bool:
+def says(entries: tuple[str, ...], entry: str, target: MemoryTarget) -> bool:
     """True if the list has this entry; case and spaces are ignored."""
     changes = plan(entries, Edit(action="add", target=target, text=entry), sys.maxsize)
     return isinstance(changes, Refusal) and changes.fault == "known"

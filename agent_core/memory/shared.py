@@ -13,7 +13,7 @@ from agent_core.state.engine.database import Database
 from agent_core.state.memory import blocks, ledger
 from agent_core.state.memory.blocks import TEAM, Block
 from agent_core.state.memory.ledger import Origin
-from agent_core.state.people.people import Kind
+from agent_core.state.people.people import PersonKind
 
 _MOST_KEPT = 4096
 """The largest number of lists in the cache."""
@@ -28,7 +28,7 @@ class SharedList:
     """
 
     person_id: PersonId | None
-    kind: Kind
+    kind: PersonKind
     slug: str
     target: str
     limit: int

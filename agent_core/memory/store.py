@@ -22,7 +22,7 @@ from agent_core.memory.sync import (
     ListSync,
     MemoryList,
     SyncResult,
-    Work,
+    SyncWork,
     confirm_written,
     find_bound,
     find_if_in_sync,
@@ -30,16 +30,21 @@ from agent_core.memory.sync import (
     no_change,
     sync_lists,
 )
-from agent_core.memory.undo import Restored, UndoneChange, UndoRefused
+from agent_core.memory.undo import RestoredEntry, UndoneChange, UndoRefused
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory.blocks import TEAM
-from agent_core.state.memory.ledger import Origin, Projection, Target
-from agent_core.state.people.people import Kind
+from agent_core.state.memory.ledger import MemoryTarget, Origin, Projection
+from agent_core.state.people.people import PersonKind
 
 _log = logging.getLogger(__name__)
 
-_FILES: dict[Target, str] = {"memory": "MEMORY.md", "user": "USER.md"}
-_FOLDERS: dict[Kind, str] = {"human": "people", "room": "rooms", "block": "blocks", "team": ""}
+_FILES: dict[MemoryTarget, str] = {"memory": "MEMORY.md", "user": "USER.md"}
+_FOLDERS: dict[PersonKind, str] = {
+    "human": "people",
+    "room": "rooms",
+    "block": "blocks",
+    "team": "",
+}
 """The parent folder of each kind; the team has only one folder."""
 _ATTEMPTS = 5
 """The most rewrites of a file that somebody else keeps changing at the same time."""
@@ -61,7 +66,7 @@ class MemoryLimits:
     memory: int = 2200
     user: int = 1375
 
-    def of(self, target: Target) -> int:
+    def of(self, target: MemoryTarget) -> int:
         """Return the limit of one list."""
         return self.memory if target == "memory" else self.user
 
@@ -107,7 +112,7 @@ class MemoryStore:
         self._write = write
         self._withdraw = withdraw
         self._locks: WeakValueDictionary[PersonId, asyncio.Lock] = WeakValueDictionary()
-        self._stamped: dict[tuple[Kind, str, Target], Path] = {}
+        self._stamped: dict[tuple[PersonKind, str, MemoryTarget], Path] = {}
         """The paths of files that are checked in every turn."""
         self.unread: dict[Path, str] = {}
         """The files whose last read failed, and why, in English."""
@@ -123,7 +128,7 @@ class MemoryStore:
         other._limits = limits
         return other
 
-    def stamp(self, kind: Kind, slug: str, target: Target = "memory") -> Stamp:
+    def stamp(self, kind: PersonKind, slug: str, target: MemoryTarget = "memory") -> Stamp:
         """Fingerprint a memory file by its inode, times and size; None without one.
 
         Blocks for some microseconds; a thread would take longer.
@@ -138,7 +143,7 @@ class MemoryStore:
         return found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size
 
     async def snapshot(
-        self, person_id: PersonId, slug: str, now: int, *, kind: Kind = "human"
+        self, person_id: PersonId, slug: str, now: int, *, kind: PersonKind = "human"
     ) -> Snapshot:
         """Load a memory. Adopts hand edits, and rewrites outdated files.
 
@@ -162,7 +167,7 @@ class MemoryStore:
         )
 
     async def _find_bound(
-        self, person_id: PersonId, target: Target, entries: tuple[str, ...]
+        self, person_id: PersonId, target: MemoryTarget, entries: tuple[str, ...]
     ) -> int:
         memory_list = self._list(person_id, target)
         if size(entries) <= memory_list.limit:
@@ -170,7 +175,7 @@ class MemoryStore:
         return await self._database.read(find_bound, memory_list)
 
     async def compare(
-        self, person_id: PersonId, slug: str, now: int, *, kind: Kind = "human"
+        self, person_id: PersonId, slug: str, now: int, *, kind: PersonKind = "human"
     ) -> list[Difference]:
         """Synchronise the files and the ledger of a memory; returns the differences.
 
@@ -200,7 +205,7 @@ class MemoryStore:
         edit: Edit,
         origin: Origin,
         *,
-        kind: Kind = "human",
+        kind: PersonKind = "human",
     ) -> AppliedEdit | Refusal:
         """Apply one edit; see `change_all`."""
         outcome = await self.change_all(person_id, slug, (edit,), origin, kind=kind)
@@ -213,7 +218,7 @@ class MemoryStore:
         edits: Sequence[Edit],
         origin: Origin,
         *,
-        kind: Kind = "human",
+        kind: PersonKind = "human",
     ) -> tuple[AppliedEdit, ...] | Refusal:
         """Apply at least one edit, in order, all or none.
 
@@ -237,7 +242,7 @@ class MemoryStore:
         row_id: int | None,
         origin: Origin,
         *,
-        kind: Kind = "human",
+        kind: PersonKind = "human",
     ) -> tuple[UndoneChange, ...] | UndoRefused:
         """Undo one ledger row, or without `row_id` the newest change set; see `undo.undo`.
 
@@ -255,8 +260,8 @@ class MemoryStore:
         moment: int,
         origin: Origin,
         *,
-        kind: Kind = "human",
-    ) -> Mapping[Target, Restored]:
+        kind: PersonKind = "human",
+    ) -> Mapping[MemoryTarget, RestoredEntry]:
         """Restore all lists of a memory to a moment; see `undo.restore`.
 
         Durable like `change_all`; raises the same.
@@ -290,17 +295,17 @@ class MemoryStore:
         """Return the lock of one memory; it exists only while someone holds or awaits it."""
         return self._locks.setdefault(person_id, asyncio.Lock())
 
-    def _list(self, person_id: PersonId, target: Target) -> MemoryList:
+    def _list(self, person_id: PersonId, target: MemoryTarget) -> MemoryList:
         return MemoryList(person_id=person_id, target=target, limit=self._limits.of(target))
 
-    def _places(self, person_id: PersonId, slug: str, kind: Kind) -> dict[MemoryList, Path]:
+    def _places(self, person_id: PersonId, slug: str, kind: PersonKind) -> dict[MemoryList, Path]:
         """Map all lists of a memory to their files."""
-        targets: tuple[Target, ...] = ("memory", "user") if kind == "human" else ("memory",)
+        targets: tuple[MemoryTarget, ...] = ("memory", "user") if kind == "human" else ("memory",)
         return {
             self._list(person_id, target): self.locate(kind, slug, target) for target in targets
         }
 
-    def locate(self, kind: Kind, slug: str, target: Target) -> Path:
+    def locate(self, kind: PersonKind, slug: str, target: MemoryTarget) -> Path:
         """Return the file of a list; `slug` names the folder of its owner."""
         if slug in ("", "..") or Path(slug).name != slug:
             raise ValueError(f"{slug!r} can't name a {kind}'s folder")
@@ -310,7 +315,7 @@ class MemoryStore:
         return self.folder / _FOLDERS[kind] / place / _FILES[target]
 
     async def _look(
-        self, person_id: PersonId, path: Path, target: Target, now: int
+        self, person_id: PersonId, path: Path, target: MemoryTarget, now: int
     ) -> tuple[str, ...]:
         """Load one list. Writes nothing if file and ledger agree."""
         memory_list = self._list(person_id, target)
@@ -326,7 +331,7 @@ class MemoryStore:
             return await self._database.read(find_list, memory_list)
 
     async def _sync(
-        self, places: Mapping[MemoryList, Path], work: Work[T], now: int
+        self, places: Mapping[MemoryList, Path], work: SyncWork[T], now: int
     ) -> SyncResult[T]:
         """Synchronise files and ledger around some work. Raises `OSError`."""
         seen = [(memory_list, await self._read(path)) for memory_list, path in places.items()]
@@ -361,7 +366,7 @@ class MemoryStore:
         )
 
     async def _commit(
-        self, seen: Sequence[tuple[MemoryList, FileText]], work: Work[T], now: int
+        self, seen: Sequence[tuple[MemoryList, FileText]], work: SyncWork[T], now: int
     ) -> SyncResult[T]:
         return await self._database.write("memory.settle", self._sync_lists, seen, work, now)
 
@@ -369,7 +374,7 @@ class MemoryStore:
         self,
         connection: Connection,
         seen: Sequence[tuple[MemoryList, FileText]],
-        work: Work[T],
+        work: SyncWork[T],
         now: int,
     ) -> SyncResult[T]:
         """Synchronise lists, and delete notes that rested on their former entries."""

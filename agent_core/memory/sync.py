@@ -15,7 +15,7 @@ from agent_core.memory.entry_history import EntryHistory
 from agent_core.memory.files import ABSENT, FileText, hash_text, parse, render, size
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import blocks, ledger, memory_owners, shares
-from agent_core.state.memory.ledger import Change, LedgerEntry, Origin, Projection, Target
+from agent_core.state.memory.ledger import Change, LedgerEntry, MemoryTarget, Origin, Projection
 from agent_core.state.memory.memory_owners import StoredOwner
 from agent_core.state.queues import tasks
 from agent_core.state.queues.tasks import Task
@@ -37,7 +37,7 @@ class MemoryList:
     """A list of a memory owner. `limit` is in characters of its file."""
 
     person_id: PersonId
-    target: Target
+    target: MemoryTarget
     limit: int
 
 
@@ -64,8 +64,8 @@ class SyncResult(Generic[T]):
     lists: tuple[ListSync, ...]
 
 
-LimitOf = Callable[[Target], int]
-Work = Callable[[Connection, Mapping[MemoryList, tuple[str, ...]]], T]
+LimitOf = Callable[[MemoryTarget], int]
+SyncWork = Callable[[Connection, Mapping[MemoryList, tuple[str, ...]]], T]
 """A function that adds rows to the ledgers of the given lists."""
 
 
@@ -134,7 +134,7 @@ def find_if_in_sync(
 def sync_lists(
     connection: Connection,
     seen: Sequence[tuple[MemoryList, FileText]],
-    work: Work[T],
+    work: SyncWork[T],
     now: int,
 ) -> SyncResult[T]:
     """Adopt hand edits, run the work, and compute the new content of the files.
@@ -251,7 +251,7 @@ class Oversize:
     """A list that a hand edit made larger than its limit. Sizes are in characters."""
 
     owner: StoredOwner
-    target: Target
+    target: MemoryTarget
     size: int
     limit: int
 

@@ -12,7 +12,7 @@ from agent_core.memory.sync import MemoryList, find_rows, record
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle.redact import FORGOTTEN
 from agent_core.state.memory import ledger
-from agent_core.state.memory.ledger import LedgerEntry, Origin, Target
+from agent_core.state.memory.ledger import LedgerEntry, MemoryTarget, Origin
 from agent_core.state.people import people
 
 UndoFault = Literal["unknown", "undone", "parted", "forgotten", "nothing"]
@@ -43,7 +43,7 @@ class UndoRefused:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Restored:
+class RestoredEntry:
     """The result of a restore: the number of added rows, and the present list.
 
     `left_out` counts the old entries that were forgotten or unlinked since.
@@ -100,7 +100,7 @@ def undo(
 
 
 def find_newest_change(
-    connection: Connection, person_id: PersonId, histories: Mapping[Target, EntryHistory]
+    connection: Connection, person_id: PersonId, histories: Mapping[MemoryTarget, EntryHistory]
 ) -> int:
     """Find the newest row that `undo` without `row_id` would undo; 0 if there is none."""
     change_set = _find_newest_change_set(
@@ -119,7 +119,7 @@ def restore(
     *,
     moment: int,
     origin: Origin,
-) -> dict[MemoryList, Restored]:
+) -> dict[MemoryList, RestoredEntry]:
     """Restore lists to a moment, in milliseconds since the epoch, by adding ledger rows.
 
     Entries that were forgotten or unlinked since stay out. Raises `StoreDamaged`.
@@ -142,7 +142,7 @@ def restore(
         changes = compare(entries, wanted)
         for change in changes:
             record(connection, memory_list, change, origin)
-        restored[memory_list] = Restored(
+        restored[memory_list] = RestoredEntry(
             rows=len(changes), entries=wanted, left_out=len(then) - len(wanted)
         )
     return restored

@@ -23,7 +23,7 @@ from agent_core.schedule.rules import (
     ALWAYS,
     WORKING_DAYS,
     DayRule,
-    Rule,
+    RecurrenceRule,
     SunTime,
     TimeOfDay,
     dump_days,
@@ -140,7 +140,7 @@ def describe_timing(timing: Timing, zone: ZoneInfo) -> str:
         return _describe_cron(timing.expression)
     if isinstance(timing, Once):
         return _ONCE(moment=format_moment(timing.at))
-    if isinstance(timing, Rule):
+    if isinstance(timing, RecurrenceRule):
         return _describe_rule(timing)
     if isinstance(timing, OnEvent):
         return _describe_event(timing)
@@ -173,7 +173,7 @@ def _describe_ends(timing: Every, zone: ZoneInfo) -> list[str]:
     return ends
 
 
-def _describe_rule(rule: Rule) -> str:
+def _describe_rule(rule: RecurrenceRule) -> str:
     times = join_list([_describe_time(time_of_day) for time_of_day in rule.times])
     parts = [_RULE(times=times[:1].upper() + times[1:], days=_describe_days(rule.days))]
     if rule.region:

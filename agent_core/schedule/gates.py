@@ -29,7 +29,7 @@ _USAGE = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gate:
+class JobGate:
     """A check before a run. `at` is an address, a file name or a command line.
 
     A test of a number reads the first number behind the words `after`, or else the first one of the
@@ -48,7 +48,7 @@ class Gate:
         return shlex.split(self.at)
 
 
-def read_gate(text: str) -> Gate:
+def read_gate(text: str) -> JobGate:
     """Parse a gate. Raises `ValueError` with a clause."""
     if len(text) > LONGEST_GATE:
         raise ValueError(f"a gate has at most {LONGEST_GATE} characters")
@@ -59,29 +59,29 @@ def read_gate(text: str) -> Gate:
     if known == "script":
         if not shlex.split(rest):
             raise ValueError(_USAGE)
-        return Gate(kind=known, at=rest)
+        return JobGate(kind=known, at=rest)
     at, _, test = rest.partition(" ") if known != "calendar" else (rest, "", "")
     if known != "calendar" and not at.startswith(("http://", "https://")):
         raise ValueError(f"{at!r} is not an address; {_USAGE}")
     return _read_test(known, at, test)
 
 
-def _read_test(kind: GateKind, at: str, test: str) -> Gate:
+def _read_test(kind: GateKind, at: str, test: str) -> JobGate:
     if not test:
-        return Gate(kind=kind, at=at)
+        return JobGate(kind=kind, at=at)
     word, _, value = test.partition(" ")
     if kind != "page" or not value:
         raise ValueError(_USAGE)
     match word.casefold():
         case "contains":
-            return Gate(kind=kind, at=at, test="contains", value=value)
+            return JobGate(kind=kind, at=at, test="contains", value=value)
         case "lacks":
-            return Gate(kind=kind, at=at, test="lacks", value=value)
+            return JobGate(kind=kind, at=at, test="lacks", value=value)
         case "above" | "below" as name:
             found = _COMPARED.fullmatch(value)
             if found is None:
                 raise ValueError(f"{value!r} is not a number; {_USAGE}")
-            return Gate(
+            return JobGate(
                 kind=kind,
                 at=at,
                 test="above" if name == "above" else "below",
@@ -103,7 +103,7 @@ def describe_gate(text: str) -> str:
     return tests[gate.test](path=gate.at, value=gate.value)
 
 
-def passes(gate: Gate, text: str) -> bool:
+def passes(gate: JobGate, text: str) -> bool:
     """Return whether a page's text meets the condition of a gate. Raises `ValueError`."""
     if gate.test == "contains":
         return gate.value.casefold() in text.casefold()

@@ -58,7 +58,7 @@ class RunOption:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Declaration:
+class FieldDeclaration:
     """Where a field is offered, and where it is stored."""
 
     name: str
@@ -83,7 +83,10 @@ def declare(
     goes_with: Sequence[str] = (),
     refusal: str = "",
 ) -> Any:
-    """Declare a field; `refusal` is the sentence for a value of a wrong type. See `Declaration`."""
+    """Declare a field; see `FieldDeclaration`.
+
+    `refusal` is the sentence for a value of a wrong type.
+    """
     offer = {
         "tool": tool,
         "flag": flag,
@@ -274,10 +277,10 @@ class JobFields:
     )
 
 
-def _list_declarations() -> tuple[Declaration, ...]:
+def _list_declarations() -> tuple[FieldDeclaration, ...]:
     hints = get_type_hints(JobFields)
     return tuple(
-        Declaration(name=one.name, type=_strip_none(hints[one.name]), **one.metadata["offer"])
+        FieldDeclaration(name=one.name, type=_strip_none(hints[one.name]), **one.metadata["offer"])
         for one in fields(JobFields)
     )
 
@@ -300,7 +303,7 @@ def make_properties() -> dict[str, object]:
     return {one.name: _make_schema(one) for one in DECLARATIONS}
 
 
-def _make_schema(declared: Declaration) -> Mapping[str, object]:
+def _make_schema(declared: FieldDeclaration) -> Mapping[str, object]:
     if not isinstance(declared.tool, str):
         return declared.tool
     description = {"description": declared.tool} if declared.tool else {}

@@ -18,7 +18,7 @@ MOST_RUN = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class MisfirePlan:
     """The decision at a moment.
 
     `run` are the slots to run. `missed` are the other due slots, up to `MOST_COUNTED`. Both are
@@ -30,17 +30,17 @@ class Plan:
     next: Slot | None = None
 
 
-def plan_runs(timing: Timing, zone: ZoneInfo, late: Late, waited: Slot, now: int) -> Plan:
+def plan_runs(timing: Timing, zone: ZoneInfo, late: Late, waited: Slot, now: int) -> MisfirePlan:
     """Decide at `now` (milliseconds since the epoch) for a job that waits for a slot.
 
     A single moment (`Once`) is never skipped.
     """
     if waited.at > now:
-        return Plan(next=waited)
+        return MisfirePlan(next=waited)
     come = takewhile(lambda slot: slot.at <= now, walk_slots(timing, zone, waited))
     due = list(islice(come, MOST_COUNTED))
     if isinstance(timing, Once):
-        return Plan(run=tuple(due))
+        return MisfirePlan(run=tuple(due))
     newest = due[-1]
     if len(due) == MOST_COUNTED:
         newest = last_slot(timing, zone, now) or newest
@@ -59,7 +59,7 @@ def plan_runs(timing: Timing, zone: ZoneInfo, late: Late, waited: Slot, now: int
     else:
         chosen = in_time
     missed = [slot for slot in due if slot not in chosen]
-    return Plan(run=chosen, missed=tuple(missed[:MOST_COUNTED]), next=behind)
+    return MisfirePlan(run=chosen, missed=tuple(missed[:MOST_COUNTED]), next=behind)
 
 
 def _list_newest(timing: Timing, zone: ZoneInfo, newest: Slot) -> list[Slot]:

@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 from cronsim import CronSim
 
 from agent_core.schedule import rule_slots
-from agent_core.schedule.rules import Rule
+from agent_core.schedule.rules import RecurrenceRule
 from agent_core.schedule.triggers import (
     Cron,
     Every,
@@ -60,7 +60,7 @@ def walk_after(timing: Timing, zone: ZoneInfo, after: int) -> Iterator[Slot]:
     if isinstance(timing, Every):
         number = (after - timing.anchor) // (timing.seconds * 1000) + 1
         return _walk_every(timing, max(number, 0) if timing.begins else number)
-    if isinstance(timing, Rule):
+    if isinstance(timing, RecurrenceRule):
         return rule_slots.walk_after(timing, zone, after)
     if isinstance(timing, OnEvent):
         return iter(())
@@ -74,7 +74,7 @@ def next_slot(timing: Timing, zone: ZoneInfo, slot: Slot) -> Slot | None:
     """Find the next slot after a slot; after a clock change, both may be due at the same moment."""
     if isinstance(timing, Once | OnEvent):
         return None
-    if isinstance(timing, Rule):
+    if isinstance(timing, RecurrenceRule):
         return next(rule_slots.walk_behind(timing, zone, slot), None)
     if isinstance(timing, Cron) and not timing.is_wildcard:
         return next(_walk_set(timing, zone, _read_name(slot.name)), None)
@@ -91,7 +91,7 @@ def last_slot(timing: Timing, zone: ZoneInfo, until: int) -> Slot | None:
     if isinstance(timing, Every):
         newest = until if timing.until is None else min(until, timing.until)
         return _nth(timing, (newest - timing.anchor) // (timing.seconds * 1000))
-    if isinstance(timing, Rule):
+    if isinstance(timing, RecurrenceRule):
         return rule_slots.find_last(timing, zone, until)
     if timing.is_wildcard:
         return _last_wildcard(timing, zone, until)

@@ -10,11 +10,11 @@ from agent_core.errors import ToolArgumentError
 from agent_core.schedule.almanac import CALENDAR, find_region, require_named
 from agent_core.schedule.job_editor import JobRequest
 from agent_core.schedule.job_fields import DECLARATIONS, HERE, HOME, JobFields, make_properties
-from agent_core.schedule.rule_slots import MOST_COUNT, Limits, limit_rule
+from agent_core.schedule.rule_slots import MOST_COUNT, SlotLimits, limit_rule
 from agent_core.schedule.rules import (
     ALWAYS,
     Calendar,
-    Rule,
+    RecurrenceRule,
     SunTime,
     is_region,
     read_days,
@@ -153,7 +153,7 @@ def _read_rule(
     zone: ZoneInfo,
     now: int,
     calendars: Mapping[str, Calendar],
-) -> Rule:
+) -> RecurrenceRule:
     """Parse a calendar rule. Raises `ValueError` with a sentence."""
     times = read_times(_strip(words))
     skipped = _strip(given.skip or ())
@@ -168,7 +168,7 @@ def _read_rule(
     place = _read_place(_text(given.place))
     if any(isinstance(one, SunTime) for one in times):
         place = place or _find_place(zone)
-    rule = Rule(
+    rule = RecurrenceRule(
         days=read_days(_text(given.rule) or "FREQ=DAILY"),
         times=times,
         start=ALWAYS,
@@ -177,7 +177,7 @@ def _read_rule(
         calendar=calendars[own.pop().removeprefix(CALENDAR).strip()] if own else None,
         place=place,
     )
-    limits = Limits(
+    limits = SlotLimits(
         start=_read_limit(given.starts, time()),
         until=_read_limit(given.until, time(23, 59)),
         count=_read_count(given.count),

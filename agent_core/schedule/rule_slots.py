@@ -15,7 +15,7 @@ from agent_core.schedule.rules import (
     ALWAYS,
     ClockTime,
     DayRule,
-    Rule,
+    RecurrenceRule,
     Spans,
     SunTime,
     dump_days,
@@ -42,7 +42,7 @@ MOST_COUNT = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class SlotLimits:
     """The first local time, the last local time, and the number of slots; None for no limit."""
 
     start: datetime | None = None
@@ -50,14 +50,14 @@ class Limits:
     count: int | None = None
 
 
-def walk_after(rule: Rule, zone: ZoneInfo, after: int) -> Iterator[Slot]:
+def walk_after(rule: RecurrenceRule, zone: ZoneInfo, after: int) -> Iterator[Slot]:
     """Iterate the slots after a moment. Raises `ValueError` if a calendar is missing."""
     first = moment(after).astimezone(zone).date() - _DAY
     for slots in _walk_day_slots(rule, zone, first):
         yield from (slot for slot in slots if slot.at > after)
 
 
-def walk_behind(rule: Rule, zone: ZoneInfo, slot: Slot) -> Iterator[Slot]:
+def walk_behind(rule: RecurrenceRule, zone: ZoneInfo, slot: Slot) -> Iterator[Slot]:
     """Iterate the slots after a slot; the next one may be due at the same moment.
 
     The slot is found by its name, because an updated calendar may change its moment.
@@ -73,7 +73,7 @@ def walk_behind(rule: Rule, zone: ZoneInfo, slot: Slot) -> Iterator[Slot]:
         yield from slots
 
 
-def find_last(rule: Rule, zone: ZoneInfo, until: int) -> Slot | None:
+def find_last(rule: RecurrenceRule, zone: ZoneInfo, until: int) -> Slot | None:
     """Find the newest slot at or before a moment."""
     last = moment(until).astimezone(zone).date() + _DAY
     if rule.until:
@@ -87,7 +87,9 @@ def find_last(rule: Rule, zone: ZoneInfo, until: int) -> Slot | None:
     return None
 
 
-def limit_rule(rule: Rule, zone: ZoneInfo, limits: Limits, now: int) -> Rule:
+def limit_rule(
+    rule: RecurrenceRule, zone: ZoneInfo, limits: SlotLimits, now: int
+) -> RecurrenceRule:
     """Give a rule its start and its end. `now` is in milliseconds since the epoch.
 
     Without a start, an interval counts from the rule's first day from now on. A number of slots
@@ -126,7 +128,7 @@ def limit_rule(rule: Rule, zone: ZoneInfo, limits: Limits, now: int) -> Rule:
     return rule
 
 
-def _count(rule: Rule, zone: ZoneInfo, count: int, now: int) -> datetime | None:
+def _count(rule: RecurrenceRule, zone: ZoneInfo, count: int, now: int) -> datetime | None:
     if not 1 <= count <= MOST_COUNT:
         raise ValueError(f"`count` is 1 to {MOST_COUNT}; the nearest is {MOST_COUNT}")
     slots = list(islice(walk_after(rule, zone, now), count))
@@ -147,7 +149,7 @@ def _name_day(days: DayRule, day: date) -> DayRule:
     return replace(days, months=(day.month,), month_days=(day.day,))
 
 
-def _refuse_never(rule: Rule) -> None:
+def _refuse_never(rule: RecurrenceRule) -> None:
     """Refuse a rule whose days never occur. Raises `ValueError` with the nearest rule."""
     days = rule.days
     if next(iter(_make_rrule(days, _align(days, rule.start.date(), rule.start.year))), None):
@@ -161,7 +163,7 @@ def _refuse_never(rule: Rule) -> None:
     raise ValueError(f"{dump_days(days)} never occurs; the nearest is {dump_days(nearest)}")
 
 
-def _walk_day_slots(rule: Rule, zone: ZoneInfo, first: date) -> Iterator[list[Slot]]:
+def _walk_day_slots(rule: RecurrenceRule, zone: ZoneInfo, first: date) -> Iterator[list[Slot]]:
     """Iterate the slots of each day of a rule, until the sun no longer rises or sets on them."""
     sunless = 0
     for day in _walk_days(rule, first):
@@ -172,7 +174,7 @@ def _walk_day_slots(rule: Rule, zone: ZoneInfo, first: date) -> Iterator[list[Sl
         yield slots
 
 
-def _walk_days(rule: Rule, first: date) -> Iterator[date]:
+def _walk_days(rule: RecurrenceRule, first: date) -> Iterator[date]:
     """Iterate the days of a rule from a day onwards."""
     first = max(first, rule.start.date())
     end = rule.until.year if rule.until else _LAST_YEAR
@@ -185,7 +187,7 @@ def _walk_days(rule: Rule, first: date) -> Iterator[date]:
         year += 1
 
 
-def _list_days(rule: Rule, year: int) -> tuple[date, ...]:
+def _list_days(rule: RecurrenceRule, year: int) -> tuple[date, ...]:
     """List the days of a year, except the skipped ones."""
     start, until = rule.start.date(), rule.until.date() if rule.until else date.max
     spans = rule.calendar.spans if rule.calendar else ()
@@ -259,7 +261,7 @@ def _align(days: DayRule, start: date, year: int) -> date:
     return origin + max((begin - origin).days, 0) // size * size * _DAY
 
 
-def _list_slots(rule: Rule, zone: ZoneInfo, day: date) -> list[Slot]:
+def _list_slots(rule: RecurrenceRule, zone: ZoneInfo, day: date) -> list[Slot]:
     """List the slots of a day, earliest first."""
     found = []
     minutes = {
@@ -279,7 +281,7 @@ def _list_slots(rule: Rule, zone: ZoneInfo, day: date) -> list[Slot]:
     return sorted(found, key=lambda slot: slot.at)  # stable: slots in a gap keep their order
 
 
-def _find_sun_slot(rule: Rule, zone: ZoneInfo, day: date, wanted: object) -> Slot | None:
+def _find_sun_slot(rule: RecurrenceRule, zone: ZoneInfo, day: date, wanted: object) -> Slot | None:
     """Find a slot of the sun, named after its day: a library update may change its minute."""
     if not isinstance(wanted, SunTime) or rule.place is None:
         return None
@@ -289,5 +291,5 @@ def _find_sun_slot(rule: Rule, zone: ZoneInfo, day: date, wanted: object) -> Slo
     return Slot(name=f"{day} {dump_time(wanted)}", at=milliseconds(found))
 
 
-def _is_within(rule: Rule, local: datetime) -> bool:
+def _is_within(rule: RecurrenceRule, local: datetime) -> bool:
     return rule.start <= local and (rule.until is None or local <= rule.until)

@@ -84,7 +84,7 @@ class Calendar:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class RecurrenceRule:
     """Times of day on the days of a rule, from `start` to `until`, both local and inclusive.
 
     The start is also the origin of an interval; `ALWAYS` means no start. `without` are spans that
@@ -289,7 +289,7 @@ def show_clock(minute: int) -> str:
     return f"{minute // 60:02}:{minute % 60:02}"
 
 
-def dump_rule(rule: Rule) -> str:
+def dump_rule(rule: RecurrenceRule) -> str:
     """Format a rule as iCalendar properties, separated by spaces.
 
     RFC 5545 has no names for several times a day, holidays and the sun: these begin with `X-`.
@@ -314,7 +314,7 @@ def dump_rule(rule: Rule) -> str:
     return " ".join(properties)
 
 
-def list_skipped(rule: Rule) -> list[str]:
+def list_skipped(rule: RecurrenceRule) -> list[str]:
     """List the skipped days and holidays, in the form of the `schedule` tool's argument."""
     spans = [f"{first}/{last}" if first != last else f"{first}" for first, last in rule.without]
     region = [f"holidays:{rule.region}"] if rule.region else []
@@ -331,7 +331,7 @@ def _load_spans(text: str) -> Spans:
 
 
 @lru_cache(maxsize=1024)
-def load_rule(text: str) -> Rule:
+def load_rule(text: str) -> RecurrenceRule:
     """Parse the result of `dump_rule`. Raises `ValueError` on any other text."""
     parts = dict(part.split(":", 1) for part in text.split(" ") if ":" in part)
     try:
@@ -341,7 +341,7 @@ def load_rule(text: str) -> Rule:
         raise ValueError(f"{text!r} is no rule") from error
     at, days_off = unquote(parts.get("X-CALENDAR", "")), _load_spans(parts.get("X-DAYS-OFF", ""))
     place = [float(degrees) for degrees in parts.get("GEO", "").split(";") if degrees]
-    return Rule(
+    return RecurrenceRule(
         days=read_days(days),
         times=read_times(times),
         start=datetime.strptime(start, _STAMP),

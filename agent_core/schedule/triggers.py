@@ -13,7 +13,7 @@ from cronsim import CronSim, CronSimError
 
 from agent_core.schedule.rules import (
     ALWAYS,
-    Rule,
+    RecurrenceRule,
     dump_days,
     dump_rule,
     dump_time,
@@ -123,7 +123,7 @@ class OnEvent:
         return self.value.split()[1]
 
 
-Timing = Cron | Every | Once | Rule | OnEvent
+Timing = Cron | Every | Once | RecurrenceRule | OnEvent
 
 
 def read_cron(text: str) -> Cron:
@@ -242,7 +242,7 @@ def dump_timing(timing: Timing) -> str:
         until = "" if timing.until is None else f" until {timing.until}"
         begin = "starting" if timing.begins else "from"
         return f"every {timing.seconds} {begin} {timing.anchor}{until}"
-    if isinstance(timing, Rule):
+    if isinstance(timing, RecurrenceRule):
         return f"rule {dump_rule(timing)}"
     if isinstance(timing, OnEvent):
         return f"on {timing.kind} {timing.value}".rstrip()

@@ -32,7 +32,7 @@ MOST_FILES = 1000
 
 _MOST_NAMED = 50
 
-Origin = Literal["bundled", "home", "project"]
+SkillOrigin = Literal["bundled", "home", "project"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class CatalogEntry:
     """
 
     name: str
-    origin: Origin
+    origin: SkillOrigin
     skill: Skill | None = None
     fault: str = ""
     place: Path | None = None
@@ -158,7 +158,7 @@ class SkillCatalog:
         """True if the home has a skills folder."""
         return self.folder.is_dir()
 
-    def _list_places(self) -> Iterator[tuple[Origin, Path]]:
+    def _list_places(self) -> Iterator[tuple[SkillOrigin, Path]]:
         """List the folders of all skills, in the order in which a name is looked up."""
         for place in list_skill_folders(self.folder):
             yield "home", place
@@ -192,7 +192,7 @@ class SkillCatalog:
         return places
 
     def _look_again(
-        self, place: Path, origin: Origin
+        self, place: Path, origin: SkillOrigin
     ) -> tuple[CatalogEntry, tuple[_Stamp, CatalogEntry]]:
         """Read a skill, unless its text and its folder are unchanged."""
         stamp = _stamp(place) if origin != "project" else ()
@@ -201,7 +201,7 @@ class SkillCatalog:
         entry = known[1] if known and is_same else self._look_at(place, origin)
         return entry, (stamp, entry)
 
-    def _look_at(self, place: Path, origin: Origin) -> CatalogEntry:
+    def _look_at(self, place: Path, origin: SkillOrigin) -> CatalogEntry:
         name = show_name(place.name)
         try:
             skill, fault = read_skill_folder(place), ""

@@ -10,9 +10,9 @@ from agent_core.state.memory.skills import SkillRow
 
 _DAY = 86_400_000
 
-Found = Literal["see", "changed", "archived", "returned", "forget"]
+FoundStep = Literal["see", "changed", "archived", "returned", "forget"]
 """Steps that only record what a person did by hand, or what a crash interrupted."""
-StepKind = Literal[Found, "tell", "repaired", "stale", "fresh", "archive"]
+StepKind = Literal[FoundStep, "tell", "repaired", "stale", "fresh", "archive"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +24,7 @@ class CuratorRules:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class SkillDifference:
     """A SKILL.md that differs from the ledger; None means that there is no skill."""
 
     before: str | None
@@ -47,11 +47,11 @@ class CuratorView:
     known: Mapping[str, SkillRow]
     wanted: Collection[str]
     made: Collection[str]
-    changes: Mapping[str, Difference]
+    changes: Mapping[str, SkillDifference]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class CurationStep:
     """A step for one skill.
 
     `days` is the time without use; `kept` is the skill's name in the archive once it is there.
@@ -74,11 +74,11 @@ class CuratorReport:
 
     count: int
     has_folder: bool
-    steps: Sequence[Step]
+    steps: Sequence[CurationStep]
     stuck: Sequence[tuple[str, str]] = ()
 
 
-def plan_steps(view: CuratorView, rules: CuratorRules, now: int) -> list[Step]:
+def plan_steps(view: CuratorView, rules: CuratorRules, now: int) -> list[CurationStep]:
     """Plan all steps, skill by skill."""
     own = {one.name for one in view.own}
     return [
@@ -104,37 +104,37 @@ def count_idle(row: SkillRow, now: int) -> int:
 
 def _plan_present(
     one: CatalogEntry, view: CuratorView, rules: CuratorRules, now: int
-) -> Iterator[Step]:
+) -> Iterator[CurationStep]:
     row, change = view.known.get(one.name), view.changes.get(one.name)
     if row is None or (change and change.before is None and row.state != "archived"):
-        yield Step(kind="see", name=one.name)
+        yield CurationStep(kind="see", name=one.name)
     elif change and change.before is not None:
-        yield Step(kind="changed", name=one.name)
+        yield CurationStep(kind="changed", name=one.name)
     reported = row.told_fault if row else ""
     if one.fault and reported != hash_fault(one.fault):
-        yield Step(kind="tell", name=one.name, fault=one.fault)
+        yield CurationStep(kind="tell", name=one.name, fault=one.fault)
     if reported and not one.fault:
-        yield Step(kind="repaired", name=one.name)
+        yield CurationStep(kind="repaired", name=one.name)
     if row is None:
         return
     if row.state == "archived":
-        yield Step(kind="returned", name=one.name)
+        yield CurationStep(kind="returned", name=one.name)
         return
     days = count_idle(row, now) if one.name in view.made else 0
     is_protected = row.is_pinned or one.name in view.wanted
     if rules.archive_days and days >= rules.archive_days and not is_protected:
-        yield Step(kind="archive", name=one.name, days=days)
+        yield CurationStep(kind="archive", name=one.name, days=days)
     elif rules.stale_days and days >= rules.stale_days:
         if row.state == "active":  # drafts and skills on trial wait for their proof
-            yield Step(kind="stale", name=one.name, days=days)
+            yield CurationStep(kind="stale", name=one.name, days=days)
     elif row.state == "stale":
-        yield Step(kind="fresh", name=one.name)
+        yield CurationStep(kind="fresh", name=one.name)
 
 
-def _plan_absent(row: SkillRow, view: CuratorView) -> Iterator[Step]:
+def _plan_absent(row: SkillRow, view: CuratorView) -> Iterator[CurationStep]:
     """Plan the steps for a skill that is no longer in the home folder."""
     if row.name in view.away:
         if row.state != "archived":
-            yield Step(kind="archived", name=row.name)
+            yield CurationStep(kind="archived", name=row.name)
     elif row.name not in view.others or row.name in view.changes:
-        yield Step(kind="forget", name=row.name)
+        yield CurationStep(kind="forget", name=row.name)

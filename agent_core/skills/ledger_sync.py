@@ -13,7 +13,7 @@ from typing import get_args
 
 from agent_core.errors import SkillConflict, SkillMissing
 from agent_core.skills.catalog import ARCHIVE, SkillCatalog, list_skill_folders, show_name
-from agent_core.skills.curator import CuratorView, Difference, Found, Step
+from agent_core.skills.curator import CurationStep, CuratorView, FoundStep, SkillDifference
 from agent_core.skills.snapshots import read_snapshot
 from agent_core.skills.states import judge_text, list_made
 from agent_core.state.engine.backup import sync_folder
@@ -83,7 +83,7 @@ def move_folder(place: Path, target: Path) -> None:
     sync_folder(place.parent)
 
 
-FOUND: frozenset[str] = frozenset(get_args(Found))
+FOUND: frozenset[str] = frozenset(get_args(FoundStep))
 
 
 def inspect_skills(connection: Connection, catalog: SkillCatalog) -> CuratorView:
@@ -104,9 +104,9 @@ def inspect_skills(connection: Connection, catalog: SkillCatalog) -> CuratorView
 
 
 def note_found(
-    connection: Connection, view: CuratorView, steps: Iterable[Step], origin: Origin
+    connection: Connection, view: CuratorView, steps: Iterable[CurationStep], origin: Origin
 ) -> None:
-    """Record changes made by hand or before a crash: the `Found` steps, and their ledger rows."""
+    """Record changes made by hand or before a crash: `FoundStep`, and their ledger rows."""
     for step in steps:
         match step.kind:
             case "see":
@@ -226,7 +226,7 @@ def record_text(
     return entry
 
 
-def _compare(connection: Connection, folder: Path) -> dict[str, Difference]:
+def _compare(connection: Connection, folder: Path) -> dict[str, SkillDifference]:
     seen = {show_name(place.name): read_snapshot(place) for place in list_skill_folders(folder)}
     known: dict[str, str | None] = {}
     team = blocks.find_team(connection)
@@ -234,7 +234,7 @@ def _compare(connection: Connection, folder: Path) -> dict[str, Difference]:
         newest = team and skill_changes.find_newest(connection, person_id=team, skill_id=row.id)
         known[row.name] = newest.change.after if newest else None
     return {
-        name: Difference(before=known.get(name), after=seen.get(name))
+        name: SkillDifference(before=known.get(name), after=seen.get(name))
         for name in sorted({*known, *seen})
         if known.get(name) != seen.get(name)
     }

@@ -13,7 +13,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from agent_core.errors import SkillBroken
 
-Value = str | dict[str, str]
+YamlValue = str | dict[str, str]
 
 LONGEST_FRONT = 16_384
 """The most characters of the front matter; the fields that the format limits need a tenth of that.
@@ -28,7 +28,7 @@ _COLON = re.compile(r"[a-z][a-z-]{0,63}: +[A-Za-z](?:(?! #).)*?:(?: .*)?")
 """A line whose unquoted value has a colon, which YAML refuses. Many published skills have one."""
 
 
-def read_front_matter(text: str) -> dict[str, Value]:
+def read_front_matter(text: str) -> dict[str, YamlValue]:
     """Parse the front matter. Raises `ValueError` with the reason."""
     if len(text) > LONGEST_FRONT:
         raise ValueError(f"it has more than {LONGEST_FRONT:,} characters")
@@ -96,7 +96,7 @@ def _describe(error: MarkedYAMLError) -> str:
     return f"line {where.line + 2}: {what}{hint}" if where else what
 
 
-def _value(key: Any, value: Any) -> Value:
+def _value(key: Any, value: Any) -> YamlValue:
     if isinstance(value, dict):
         return {
             _text(one, "a name"): _text(reported, f"`{key}`") for one, reported in value.items()
@@ -218,14 +218,14 @@ def _check(folder: str, texts: Mapping[str, str]) -> None:
         )
 
 
-def _text_of(given: Mapping[str, Value], key: str) -> str:
+def _text_of(given: Mapping[str, YamlValue], key: str) -> str:
     value = given.get(key, "")
     if not isinstance(value, str):
         raise ValueError(f"`{key}` must be a text")
     return value.strip()
 
 
-def _mapping_of(given: Mapping[str, Value], key: str) -> Mapping[str, str]:
+def _mapping_of(given: Mapping[str, YamlValue], key: str) -> Mapping[str, str]:
     value = given.get(key) or {}
     if isinstance(value, str):
         raise ValueError(f"`{key}` must contain indented lines like `name: text`")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
-from agent_core.state.people.people import Kind
+from agent_core.state.people.people import PersonKind
 from agent_core.tools.delegated_tasks import Helpers
 from agent_core.transcript import ImagePart, ToolCallPart, ToolSpec, UntrustedSource
 
@@ -47,7 +47,7 @@ class MemoryOwner:
 
     person_id: PersonId
     slug: str
-    kind: Kind = "human"
+    kind: PersonKind = "human"
     blocks: tuple[str, ...] | None = None
 
 

@@ -15,9 +15,9 @@ from agent_core.ids import PersonId
 from agent_core.models.contract import ModelAnswer, ModelRequest
 from agent_core.skills.catalog import SkillCatalog
 from agent_core.skills.evaluation.cases import Check, EvalCase
-from agent_core.skills.evaluation.record import Run
-from agent_core.skills.evaluation.replay import Replayer, Sandbox
-from agent_core.skills.evaluation.verdict import Verdict, judge_runs
+from agent_core.skills.evaluation.record import CaseRun
+from agent_core.skills.evaluation.replay import Replayer, ReplaySandbox
+from agent_core.skills.evaluation.verdict import CaseVerdict, judge_runs
 from agent_core.transcript import TextPart
 from tests.agent_core.skills.skill_folders import write_skill
 from tests.fakes.model import finish
@@ -46,11 +46,11 @@ def list_tasks() -> list[EvalCase]:
     ]
 
 
-async def measure(home: Path, name: str) -> tuple[Sequence[Run], Verdict]:
+async def measure(home: Path, name: str) -> tuple[Sequence[CaseRun], CaseVerdict]:
     """Run all tasks without and with a skill."""
     write_skill(home, name, SKILLS[name])
     catalog = SkillCatalog(home)
-    sandbox = Sandbox(
+    sandbox = ReplaySandbox(
         catalog=catalog,
         model="scripted",
         judge_model="none",
@@ -69,7 +69,7 @@ async def measure(home: Path, name: str) -> tuple[Sequence[Run], Verdict]:
     return runs, judge_runs(runs)
 
 
-def count_successes(runs: Sequence[Run], arm: str) -> int:
+def count_successes(runs: Sequence[CaseRun], arm: str) -> int:
     """Count the tasks that went well without or with the skill."""
     return sum(bool(run.passed) for run in runs if run.arm == arm)
 

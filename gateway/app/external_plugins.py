@@ -28,9 +28,9 @@ API = 1
 FOLDER = "plugins"
 """The folder of the home for plug-ins, as `pip install --target` fills it."""
 
-Kind = Literal["platforms", "models", "tools", "memories", "skills"]
+PluginKind = Literal["platforms", "models", "tools", "memories", "skills"]
 Origin = Literal["installed", "home"]
-GROUPS: Mapping[str, Kind] = {
+GROUPS: Mapping[str, PluginKind] = {
     "talaria.platforms": "platforms",
     "talaria.models": "models",
     "talaria.tools": "tools",
@@ -38,7 +38,7 @@ GROUPS: Mapping[str, Kind] = {
     "talaria.skills": "skills",
 }
 """The kinds of plug-ins by the group of their entry points."""
-_CONTRACTS: Mapping[Kind, type] = {
+_CONTRACTS: Mapping[PluginKind, type] = {
     "platforms": ChatAdapter,
     "models": Model,
     "tools": Tool,
@@ -55,7 +55,7 @@ class Plugin:
     origin: Origin
     entries: tuple[EntryPoint, ...]
 
-    def list_entries(self, kind: Kind) -> list[EntryPoint]:
+    def list_entries(self, kind: PluginKind) -> list[EntryPoint]:
         """List the entry points of one kind."""
         return [entry for entry in self.entries if GROUPS[entry.group] == kind]
 
@@ -155,14 +155,14 @@ class ExternalPlugins:
             return str(error)
         return ""
 
-    def _walk(self, kind: Kind) -> Iterator[tuple[Plugin, EntryPoint]]:
+    def _walk(self, kind: PluginKind) -> Iterator[tuple[Plugin, EntryPoint]]:
         """Yield the entry points of one kind. Raises `StartError` if two have the same name."""
         for plugin in self.enabled:
             for entry in plugin.list_entries(kind):
                 self._check_name(plugin, entry, kind)
                 yield plugin, entry
 
-    def _check_name(self, plugin: Plugin, entry: EntryPoint, kind: Kind) -> None:
+    def _check_name(self, plugin: Plugin, entry: EntryPoint, kind: PluginKind) -> None:
         if entry.name in plugins.list_built_in(kind):
             raise _fault(plugin, f"Talaria itself has {entry.name} among its {kind}")
         for other in self.enabled:

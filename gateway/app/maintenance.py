@@ -16,7 +16,7 @@ from agent_core.ids import SessionId
 from agent_core.memory.soul_store import SOUL_TASK
 from agent_core.memory.sync import GROWTH_TASK
 from agent_core.skills.drafts import Drafts
-from agent_core.skills.evaluation.replay import Sandbox
+from agent_core.skills.evaluation.replay import ReplaySandbox
 from agent_core.skills.usage import UsageFile
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
@@ -54,7 +54,7 @@ _SLOW = frozenset((SPEECH_TASK, reviews.KIND, curations.KIND, skill_tests.KIND, 
 _TEST_TOOLS = ("terminal", "read_file", "write_file", "patch", "search_files")
 """The workspace tools that a skill test may use."""
 
-Handler = Callable[[Task], Awaitable[None]]
+TaskHandler = Callable[[Task], Awaitable[None]]
 
 
 class TaskRunner:
@@ -64,7 +64,7 @@ class TaskRunner:
         self,
         *,
         database: Database,
-        handlers: Mapping[str, Handler],
+        handlers: Mapping[str, TaskHandler],
         now: Callable[[], int],
         wakeup: asyncio.Event,
         poll: float,
@@ -189,7 +189,7 @@ def make_skill_tests(core: Core, notices: Notices, lanes: Lanes) -> SkillTests:
         if core.backend
         else ()
     )
-    sandbox = Sandbox(
+    sandbox = ReplaySandbox(
         catalog=catalog,
         model=settings.model.name,
         judge_model=settings.model.cheap,
@@ -278,7 +278,7 @@ def make_task_runners(
         PROPOSAL_TASK: proposals.apply,
         SUMMARY_TASK: learning.summarize,
     }
-    kinds: list[tuple[dict[str, Handler], asyncio.Event]] = [
+    kinds: list[tuple[dict[str, TaskHandler], asyncio.Event]] = [
         (quick, core.tasks_due),
         ({SPEECH_TASK: spoken_answers.apply}, core.speech_due),
         ({reviews.KIND: learning.apply, curations.KIND: curation.apply}, asyncio.Event()),
@@ -296,7 +296,7 @@ def make_task_runners(
     ]
 
 
-def _make_handlers(core: Core, notices: Notices, erasures: asyncio.Lock) -> dict[str, Handler]:
+def _make_handlers(core: Core, notices: Notices, erasures: asyncio.Lock) -> dict[str, TaskHandler]:
     """Return the handlers of quick tasks: titles, memory files, reports to owners, session logs.
 
     `erasures` is the lock that is held while personal data is removed.

@@ -32,14 +32,14 @@ _LATEST_TASK = 60 * 60_000
 _RUNS = 5
 """Newest runs of a system job, among which the last failed one is."""
 
-Kind = Literal["platform", "model", "budget", "disk", "job", "backup", "queue", "memory"]
+AlertKind = Literal["platform", "model", "budget", "disk", "job", "backup", "queue", "memory"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
     """A fault that exists now. `subject` distinguishes conditions of the same kind."""
 
-    kind: Kind
+    kind: AlertKind
     subject: str = ""
     details: Details
 

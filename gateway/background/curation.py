@@ -26,8 +26,8 @@ from agent_core.skills.curation.merging import (
     read_merges,
 )
 from agent_core.skills.curation.record import (
+    CurationProposal,
     CurationRecord,
-    Proposal,
     dump_record,
     list_open,
     load_record,
@@ -57,7 +57,9 @@ _LEAST_SKILLS = 2
 _WAIT = 3_600_000
 """Milliseconds until a look is retried if its person has no quota left for background work."""
 
-Read = Callable[[tuple[ToolCallPart, ...], frozenset[frozenset[str]]], tuple[list[Proposal], int]]
+Read = Callable[
+    [tuple[ToolCallPart, ...], frozenset[frozenset[str]]], tuple[list[CurationProposal], int]
+]
 """Reads the proposals of an answer, given the groups that were proposed before."""
 
 

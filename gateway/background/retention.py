@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from agent_core.privacy.erasure.scrub import merge_indexes
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import person_data, retention
-from agent_core.state.lifecycle.retention import DAY, Kind, Span
+from agent_core.state.lifecycle.retention import DAY, RetainedKind, Span
 from agent_core.state.webhooks import webhooks
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Sweeper:
 
     async def sweep(self) -> Mapping[str, int]:
         """Delete once; return the number of deleted rows by kind. Raises `StoreError`."""
-        days: Mapping[Kind, int] = {
+        days: Mapping[RetainedKind, int] = {
             "inbox": self.settings.inbox_days,
             "exports": _EXPORTS,
             "copies": min(_COPIES, self.settings.outbox_days),
@@ -63,7 +63,7 @@ class Sweeper:
         secrets = await self.database.write("sweep.secrets", webhooks.drop_old_secrets, now=now)
         return deleted | {"files": await self._sweep_files(), "secrets": secrets}
 
-    async def _sweep_kind(self, kind: Kind, days: int) -> int:
+    async def _sweep_kind(self, kind: RetainedKind, days: int) -> int:
         if not days:
             return 0
         before = self.now() - days * DAY
@@ -110,7 +110,7 @@ def _sweep_exports(connection: Connection, span: Span) -> int:
     return len(keys)
 
 
-_DELETIONS: Mapping[Kind, Callable[..., int]] = {
+_DELETIONS: Mapping[RetainedKind, Callable[..., int]] = {
     "inbox": retention.sweep_inbox,
     "outbox": retention.sweep_outbox,
     "steps": retention.sweep_steps,

@@ -14,10 +14,10 @@ from agent_core.skills.changes import write_planned
 from agent_core.skills.curation.looks import enqueue_looks
 from agent_core.skills.curation.snapshot import take_snapshot
 from agent_core.skills.curator import (
+    CurationStep,
     CuratorReport,
     CuratorRules,
     CuratorView,
-    Step,
     hash_fault,
     plan_steps,
 )
@@ -156,7 +156,7 @@ class Curator:
 
     def _archive(self, connection: Connection, found: CuratorReport, now: int) -> CuratorReport:
         """Archive unused skills; one that can't be moved stays until the next review."""
-        steps: list[Step] = []
+        steps: list[CurationStep] = []
         failed: list[tuple[str, str]] = []
         for step in found.steps:
             if step.kind != "archive":
@@ -175,7 +175,7 @@ class Curator:
         return replace(found, steps=steps, stuck=failed)
 
 
-def _record_marks(connection: Connection, step: Step, now: int) -> None:
+def _record_marks(connection: Connection, step: CurationStep, now: int) -> None:
     """Record a review's marks; changes found and moves are recorded already."""
     match step.kind:
         case "tell":

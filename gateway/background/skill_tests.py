@@ -18,8 +18,8 @@ from agent_core.skills.decline import check_uses, roll_back
 from agent_core.skills.evaluation.cases import LEAST_CASES, EvalCase, add_cases, read_cases
 from agent_core.skills.evaluation.draw import Recorded, draw_cases, load_recorded
 from agent_core.skills.evaluation.record import EvalRecord, dump_record, load_record
-from agent_core.skills.evaluation.replay import Replayer, Sandbox
-from agent_core.skills.evaluation.verdict import Verdict, judge_runs
+from agent_core.skills.evaluation.replay import Replayer, ReplaySandbox
+from agent_core.skills.evaluation.verdict import CaseVerdict, judge_runs
 from agent_core.skills.ledger_sync import note_loaded
 from agent_core.skills.usage import UsageFile
 from agent_core.state.conversations import usage
@@ -67,7 +67,7 @@ class SkillTests:
     usage: UsageFile
     model: Model
     quotas: Quotas
-    sandbox: Sandbox
+    sandbox: ReplaySandbox
     is_running: Callable[[ConversationId], bool]
     now: Callable[[], int]
 
@@ -102,7 +102,7 @@ class SkillTests:
         except QuotaExceeded:
             raise TaskUnfinished(_WAIT) from None
         except (SkillMissing, SkillBroken, SkillConflict) as error:
-            verdict = Verdict(result="void", reason=str(error))
+            verdict = CaseVerdict(result="void", reason=str(error))
         else:
             verdict = judge_runs(record.runs)
         await self._end(task, replace(record, result=verdict.result, reason=verdict.reason), person)

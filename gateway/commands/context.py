@@ -20,7 +20,7 @@ from agent_core.state.conversations.usage import ModelCall, QuotaUsage, UsageLin
 from agent_core.state.engine.database import Connection, Database
 from gateway.commands.registry import Call, Handler, Reply
 from gateway.texts import usage as usage_texts
-from gateway.texts.usage import Reader, UsageReport
+from gateway.texts.usage import UsageReader, UsageReport
 from gateway.turns.lanes import Lanes
 
 _MONTH = 30 * 86_400_000
@@ -128,7 +128,7 @@ class ContextCommands:
             price = self.quotas.prices.find(model)
             priced.append((model, price.as_of if price else ""))
         report = UsageReport(
-            reader=Reader(zone=call.zone, now=call.now, is_owner=call.person.is_owner),
+            reader=UsageReader(zone=call.zone, now=call.now, is_owner=call.person.is_owner),
             person=person,
             today=today,
             recalled=(len(recalled), sum(map(count_recalled, recalled))),

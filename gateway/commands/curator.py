@@ -16,8 +16,8 @@ from agent_core.skills.changes import write_planned
 from agent_core.skills.curation.looks import enqueue_memory_look, list_memory, list_visible
 from agent_core.skills.curation.merging import apply_merge
 from agent_core.skills.curation.record import (
+    CurationProposal,
     Merge,
-    Proposal,
     ProposalState,
     StoredRecord,
     Tidying,
@@ -68,7 +68,7 @@ class _Waiting:
         return f"curation:{self.key}"
 
     @property
-    def proposal(self) -> Proposal:
+    def proposal(self) -> CurationProposal:
         """The proposal itself."""
         return self.stored.record.proposals[self.number]
 

@@ -5,16 +5,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent_core.ids import PersonId, TurnId
-from agent_core.memory.explanations import Reader
+from agent_core.memory.explanations import ExplanationReader
 from agent_core.memory.numbering import ChangeIndex, load_change_index
 from agent_core.memory.store import MemoryStore
 from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory.ledger import LedgerEntry, Origin
 from agent_core.state.people import people
-from agent_core.state.people.people import Kind, Person
+from agent_core.state.people.people import Person, PersonKind
 from gateway.commands.registry import Call, Reply
-from gateway.texts.memory import Viewer
+from gateway.texts.memory import MemoryViewer
 from gateway.texts.rooms import UNREADABLE
 
 _log = logging.getLogger(__name__)
@@ -30,8 +30,8 @@ class MemoryScope:
 
     person_id: PersonId
     slug: str
-    kind: Kind
-    reader: Reader
+    kind: PersonKind
+    reader: ExplanationReader
     """The messages that may be shown in the chat of the command."""
 
     @property
@@ -55,7 +55,7 @@ def scope_of(call: Call) -> MemoryScope:
         person_id=room.person_id,
         slug=room.slug,
         kind="room",
-        reader=Reader(person_id=room.person_id, audience=room.audience),
+        reader=ExplanationReader(person_id=room.person_id, audience=room.audience),
     )
 
 
@@ -65,7 +65,7 @@ def own_scope(person: Person) -> MemoryScope:
         person_id=person.id,
         slug=person.slug,
         kind="human",
-        reader=Reader(person_id=person.id),
+        reader=ExplanationReader(person_id=person.id),
     )
 
 
@@ -105,7 +105,7 @@ class MemoryAccess:
 
     async def make_viewer(
         self, call: Call, scope: MemoryScope, rows: Sequence[LedgerEntry]
-    ) -> Viewer:
+    ) -> MemoryViewer:
         """Return the reader of the answer, with the names of the people who made the changes."""
         actors = (row.origin.actor for row in rows)
         ids = {actor.removeprefix(PERSON) for actor in actors if actor.startswith(PERSON)}
@@ -115,4 +115,4 @@ class MemoryAccess:
             return {one: person.name for one, person in found.items() if person}
 
         names = await self.database.read(find_names) if ids else {}
-        return Viewer(zone=call.zone, is_direct=not scope.is_room, names=names)
+        return MemoryViewer(zone=call.zone, is_direct=not scope.is_room, names=names)

@@ -13,7 +13,7 @@ from agent_core.errors import ToolArgumentError
 from agent_core.ids import JobId, PersonId, RoomId
 from agent_core.schedule.job_editor import next_slot_of
 from agent_core.schedule.misfires import choose_next_slot
-from agent_core.schedule.rules import Calendar, Rule, Spans
+from agent_core.schedule.rules import Calendar, RecurrenceRule, Spans
 from agent_core.schedule.triggers import dump_timing, load_timing
 from agent_core.schedule.wall_clock import Slot, find_zone
 from agent_core.state.engine.database import Connection, Database
@@ -105,7 +105,7 @@ class Calendars:
             now = self.now()
             job = jobs.find(connection, job_id=job_id)
             timing = load_timing(job.timing) if job and job.is_whole else None
-            if job is None or not isinstance(timing, Rule) or timing.calendar is None:
+            if job is None or not isinstance(timing, RecurrenceRule) or timing.calendar is None:
                 return
             timing = replace(timing, calendar=replace(timing.calendar, spans=spans))
             waited = next_slot_of(job)
@@ -126,6 +126,6 @@ def _list_calendars(connection: Connection) -> list[tuple[Job, Calendar]]:
     found = []
     for job in waiting_jobs.list_waiting(connection, after=0):
         timing = load_timing(job.timing) if job.is_whole else None
-        if isinstance(timing, Rule) and timing.calendar:
+        if isinstance(timing, RecurrenceRule) and timing.calendar:
             found.append((job, timing.calendar))
     return found

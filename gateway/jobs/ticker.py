@@ -15,7 +15,7 @@ from apscheduler.triggers.base import BaseTrigger
 from apscheduler.triggers.date import DateTrigger
 
 from agent_core.errors import StoreError
-from agent_core.schedule.misfires import GRACE, Plan, choose_next_slot, plan_runs
+from agent_core.schedule.misfires import GRACE, MisfirePlan, choose_next_slot, plan_runs
 from agent_core.schedule.quiet_times import LONGEST_QUIET
 from agent_core.schedule.triggers import load_timing
 from agent_core.schedule.wall_clock import Slot, find_zone
@@ -330,7 +330,7 @@ class Scheduler:
 
 
 @lru_cache(maxsize=_CACHED_PLANS)
-def _plan(timing: str, zone: str, late: Late, waited: tuple[str, int], now: int) -> Plan:
+def _plan(timing: str, zone: str, late: Late, waited: tuple[str, int], now: int) -> MisfirePlan:
     """Plan the slots of jobs with this timing. Raises `ValueError`, `OverflowError`."""
     slot = Slot(name=waited[0], at=waited[1])
     return plan_runs(load_timing(timing), find_zone(zone), late, slot, now)

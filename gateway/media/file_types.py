@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-Kind = Literal[
+FileKind = Literal[
     "image",
     "foreign_image",
     "pdf",
@@ -37,7 +37,7 @@ _PLAIN_CONTROLS = frozenset(b"\t\n\r\f\x1b\x08")
 _MOST_CONTROLS = 0.01
 
 
-def look(data: bytes, *, is_heard: bool) -> tuple[Kind, str]:
+def look(data: bytes, *, is_heard: bool) -> tuple[FileKind, str]:
     """Return the kind of a file, and its media type as far as it is known.
 
     `is_heard` marks a file that was sent as audio. A container that may hold sound or video then
@@ -69,9 +69,9 @@ def find_media_type(data: bytes) -> str:
     return look(data, is_heard=False)[1] or "application/octet-stream"
 
 
-def _look_into_boxes(data: bytes, is_heard: bool) -> tuple[Kind, str] | None:
+def _look_into_boxes(data: bytes, is_heard: bool) -> tuple[FileKind, str] | None:
     """Detect container formats, whose first bytes only name the family."""
-    boxed: Kind = "audio" if is_heard else "video"
+    boxed: FileKind = "audio" if is_heard else "video"
     if data[:4] == b"RIFF" and data[8:12] in _FORMS:
         media_type = _FORMS[data[8:12]]
         family = media_type.partition("/")[0]
@@ -95,7 +95,7 @@ def _look_into_boxes(data: bytes, is_heard: bool) -> tuple[Kind, str] | None:
     return None
 
 
-def _look_on(data: bytes) -> tuple[Kind, str]:
+def _look_on(data: bytes) -> tuple[FileKind, str]:
     if data.startswith(_FOREIGN):
         return "foreign_image", "image/*"
     if data.startswith(_PACKAGES) or data[257:262] == b"ustar":

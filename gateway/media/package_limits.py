@@ -25,15 +25,15 @@ _UNPACKERS: Mapping[bytes, Callable[..., Any]] = {
 }
 _TAR_MARK = slice(257, 262)
 
-Fault = Literal["encrypted", "archive", "large_archive", "unsafe_archive", "broken_document"]
+PackageFlaw = Literal["encrypted", "archive", "large_archive", "unsafe_archive", "broken_document"]
 
 
 class PackageFault(Exception):
     """A file can't be read; `fault` says why."""
 
-    def __init__(self, fault: Fault) -> None:
+    def __init__(self, fault: PackageFlaw) -> None:
         super().__init__(fault)
-        self.fault: Fault = fault
+        self.fault: PackageFlaw = fault
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,7 +42,7 @@ _FETCH_PAUSES = (1.0, 3.0)
 _LONGEST_PAUSE = 10.0
 _GRACE_SECONDS = 5.0
 """Seconds that a transcriber may exceed its own time limit before it is stopped."""
-_FAULTS: Mapping[file_types.Kind, Fault] = {
+_FAULTS: Mapping[file_types.FileKind, Fault] = {
     "foreign_image": "foreign_picture",
     "video": "video",
     "old_office": "old_office",

@@ -6,7 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from adapters.toolkit.markdown import Block as MarkdownBlock
-from adapters.toolkit.markdown import Heading, Listing, Paragraph, Quote, Run, Table, parse
+from adapters.toolkit.markdown import (
+    Heading,
+    Listing,
+    Paragraph,
+    QuoteBlock,
+    Run,
+    TableBlock,
+    parse,
+)
 from gateway.media.file_types import look
 from gateway.media.media_command import CommandFailed, MediaCommand
 from gateway.texts.attachments import LINK, SPOKEN_ANSWER
@@ -63,16 +71,16 @@ def _walk(blocks: Sequence[MarkdownBlock]) -> Iterator[str]:
     for block in blocks:
         if isinstance(block, Paragraph | Heading):
             yield _spell(block.runs)
-        elif isinstance(block, Quote):
+        elif isinstance(block, QuoteBlock):
             yield from _walk(block.blocks)
         elif isinstance(block, Listing):
             for item in block.items:
                 yield from _walk(item)
-        elif isinstance(block, Table):
+        elif isinstance(block, TableBlock):
             yield from _read_rows(block)
 
 
-def _read_rows(table: Table) -> Iterator[str]:
+def _read_rows(table: TableBlock) -> Iterator[str]:
     """Yield a sentence for each row: its first cell, and the others with their headings."""
     header, *rows = [[_spell(cell) for cell in row] for row in table.rows]
     for row in rows:

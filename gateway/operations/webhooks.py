@@ -11,7 +11,7 @@ from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.people import Person
 from agent_core.state.webhooks import deliveries, webhooks
 from agent_core.state.webhooks.deliveries import Delivery
-from agent_core.state.webhooks.webhooks import EVENT_KINDS, EventKind, NewWebhook, Webhook
+from agent_core.state.webhooks.webhooks import EVENT_KINDS, NewWebhook, Webhook, WebhookEventKind
 from gateway.errors import Declined, Mistaken, suggest
 from gateway.operations.contract import (
     Answer,
@@ -276,7 +276,7 @@ def _list_people(connection: Connection, asked: Answer) -> list[Person]:
     return people.list_all(connection)
 
 
-def _read_kinds(asked: Answer) -> list[EventKind]:
+def _read_kinds(asked: Answer) -> list[WebhookEventKind]:
     """Return the kinds of events that the request wants; no kinds means all. Raises `Mistaken`."""
     wanted = asked.get("kinds") or EVENT_KINDS
     for one in wanted:

@@ -45,7 +45,7 @@ _log = logging.getLogger(__name__)
 _Edited = Literal["shown", "gone", "locked"]
 """The outcome of an edit: it is shown, or the message no longer exists, or can't be edited."""
 
-Job = OutboxRow | LiveMessage | ReservedSlot
+SendJob = OutboxRow | LiveMessage | ReservedSlot
 
 Reroute = Callable[[Connection, OutboxRow, int], OutboxRow | None]
 """Enqueues a message of an unreachable chat for another chat, if it may go there; within a
@@ -75,7 +75,7 @@ class OutboxDispatcher:
         self._channels = {name: Channel.to(adapter) for name, adapter in self.adapters.items()}
         self._live_messages = LiveMessageEditor(database, now, finish=timings.finish)
         self._reconciler = Reconciler(database, composer, now)
-        self._workers: Workers[Chat, Job] = Workers(group, self._serve, self._fail)
+        self._workers: Workers[Chat, SendJob] = Workers(group, self._serve, self._fail)
         self._paused: dict[Chat, asyncio.Event | None] = {}
         """Waiting queues, each with the event that ends its wait early; a firm wait has none."""
         self._unreachable: dict[Chat, str] = {}
@@ -167,7 +167,7 @@ class OutboxDispatcher:
     def _is_paused(self, chat: Chat) -> bool:
         return self._queues.find(chat) in self._paused
 
-    async def _serve(self, chat: Chat, queue: deque[Job]) -> None:
+    async def _serve(self, chat: Chat, queue: deque[SendJob]) -> None:
         job = queue[0]
         if isinstance(job, ReservedSlot):
             rows = await job.wait()
@@ -199,7 +199,7 @@ class OutboxDispatcher:
         else:
             await self._wait(chat, pause)
 
-    async def _fail(self, chat: Chat, job: Job, error: Exception) -> None:
+    async def _fail(self, chat: Chat, job: SendJob, error: Exception) -> None:
         """Set a message aside after an unexpected error: a retry would meet the same error."""
         if isinstance(job, LiveMessage):
             job.is_over = True

@@ -16,9 +16,9 @@ from agent_core.state.queues.person_events import (
     RUNNING,
     AskedQuestion,
     MemoryChange,
-    TurnState,
+    TurnEventState,
 )
-from agent_core.state.webhooks.webhooks import EventKind
+from agent_core.state.webhooks.webhooks import WebhookEventKind
 
 _MOST = 1000
 """Most events of a kind that one read returns; the next read returns more."""
@@ -78,7 +78,7 @@ def _join(turns: frozenset[int]) -> str:
 class Event:
     """An event of a person. `number` is that of the turn, change or question; `at` is in ms UTC."""
 
-    kind: EventKind
+    kind: WebhookEventKind
     number: int
     at: int
     fields: dict[str, object] = field(default_factory=dict)
@@ -124,7 +124,7 @@ class EventFeed:
             connection, person_id=self._person_id, after=cursor.floor, limit=_MOST
         )
         new = [turn for turn in found if turn.id not in cursor.recent]
-        earlier: list[TurnState] = []
+        earlier: list[TurnEventState] = []
         if cursor.open:
             earlier = person_events.find_turns(
                 connection, person_id=self._person_id, turn_ids=cursor.open
@@ -162,7 +162,7 @@ def find_now(connection: Connection, *, person_id: PersonId) -> Cursor:
     )
 
 
-def _describe(turn: TurnState, *, is_new: bool) -> Iterator[Event]:
+def _describe(turn: TurnEventState, *, is_new: bool) -> Iterator[Event]:
     """Yield what happened to a turn since it was last seen."""
     if is_new:
         yield Event(

@@ -19,7 +19,7 @@ _OUTCOME = "\n\n" + "outcome " * 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Key:
+class ChoiceKey:
     """The content of a button's key."""
 
     question_id: QuestionId
@@ -32,12 +32,12 @@ class Key:
         return is_meant and secrets.compare_digest(question.secret, self.secret)
 
 
-def read_key(key: str) -> Key | None:
+def read_key(key: str) -> ChoiceKey | None:
     """Parse a button's key; None if no question made it."""
     found = _KEY.fullmatch(key)
     if found is None:
         return None
-    return Key(
+    return ChoiceKey(
         question_id=QuestionId(int(found["id"])), choice=found["choice"], secret=found["secret"]
     )
 

@@ -10,7 +10,7 @@ from agent_core.ids import InboxId, PersonId, QuestionId, TurnId
 from agent_core.localization import Text
 from agent_core.schedule.quiet_times import is_quiet
 from agent_core.state.conversations import questions
-from agent_core.state.conversations.questions import Kind, NewQuestion, Question
+from agent_core.state.conversations.questions import NewQuestion, Question, QuestionKind
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
@@ -30,20 +30,20 @@ FOR_OWNER = "owner"
 
 Payloads of calls are JSON, and store the same fact under this key.
 """
-REASON: Kind = "reason"
+REASON: QuestionKind = "reason"
 """The kind of questions that are answered by any words."""
-_CALL: Kind = "call"
+_CALL: QuestionKind = "call"
 
 _MOST_REFUSED = 4096
 _LONGEST_REASON = 4000
-_ONLY_PRESSED: frozenset[Kind] = frozenset(("full", "reading"))
+_ONLY_PRESSED: frozenset[QuestionKind] = frozenset(("full", "reading"))
 """Kinds of questions that only a button answers: typed words in their chat go to the model."""
-_PROPOSAL: Kind = "proposal"
+_PROPOSAL: QuestionKind = "proposal"
 """The kind of questions that are asked once their turn has ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class AnswerOutcome:
     """The result of an answer: the closing words of the question's message, and outbox rows.
 
     With `stays_open` nothing is decided: the words are a message of their own, and the buttons
@@ -59,7 +59,7 @@ class Outcome:
     """Replace the whole question by the words, because nobody should see it any more."""
 
 
-Answerer = Callable[[Connection, Question, str, Person, int], Outcome]
+Answerer = Callable[[Connection, Question, str, Person, int], AnswerOutcome]
 """Applies an answer in the transaction that stores it: question, key of the choice, the person who
 answers, and the time.
 """
@@ -100,7 +100,7 @@ class Questions:
         dispatcher: OutboxDispatcher,
         zone_of: Callable[[Person | None], str],
         now: Callable[[], int],
-        answerers: Mapping[Kind, Answerer],
+        answerers: Mapping[QuestionKind, Answerer],
     ) -> None:
         """`zone_of` returns the IANA time zone of a person."""
         self._database = database
@@ -108,7 +108,7 @@ class Questions:
         self._dispatcher = dispatcher
         self._zone_of = zone_of
         self._now = now
-        self._answerers: dict[Kind, Answerer] = {
+        self._answerers: dict[QuestionKind, Answerer] = {
             "choice": _describe_choice,
             "approval": _describe_choice,
             **answerers,
@@ -389,7 +389,7 @@ def _say(connection: Connection, reaction: Reaction, words: str, now: int) -> Ou
 
 def _describe_choice(
     _: Connection, question: Question, key: str, person: Person, __: int
-) -> Outcome:
+) -> AnswerOutcome:
     choice = choice_of(question, key)
     label = choice.label if choice else key
-    return Outcome(words=general.describe_choice(label, person.name))
+    return AnswerOutcome(words=general.describe_choice(label, person.name))

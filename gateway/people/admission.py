@@ -9,7 +9,7 @@ from adapters.messages import Sender
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import account_links, audit, codes, people
 from agent_core.state.people.audit import AuditEntry
-from agent_core.state.people.people import Admission, NewAccount, Person, Role
+from agent_core.state.people.people import Admission, NewAccount, Person, PersonRole
 from agent_core.state.queues.outbox import NewOutboxMessage
 from gateway.people.onboarding import Greeting, greet, hash_code, make_code
 from gateway.texts import general
@@ -209,7 +209,7 @@ def enter(
         person = people.find_owner(connection)
     if person is None:
         slug = "owner" if is_owner else slug_of(name)
-        role: Role = "owner" if is_owner else "member"
+        role: PersonRole = "owner" if is_owner else "member"
         person = people.insert(connection, slug=slug, name=name, role=role, now=now)
     people.attach_account(connection, account, person_id=person.id, now=now)
     return person

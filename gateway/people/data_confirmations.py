@@ -6,13 +6,13 @@ from pathlib import Path
 
 from agent_core.ids import PersonId
 from agent_core.privacy.erasure.words import Preview
-from agent_core.state.conversations.questions import Choice, Kind, NewQuestion, Question
+from agent_core.state.conversations.questions import Choice, NewQuestion, Question, QuestionKind
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import erase_person
 from agent_core.state.memory import external_sync
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
-from gateway.outbound.questions import Answerer, Outcome, make_secret
+from gateway.outbound.questions import Answerer, AnswerOutcome, make_secret
 from gateway.people.data_erase import find_traces, list_backups
 from gateway.people.data_requests import DataRequest, RequestQueue
 from gateway.texts import privacy
@@ -30,16 +30,16 @@ class DataConfirmations:
         self._queue = queue
         self._home = home
 
-    def answerers(self) -> Mapping[Kind, Answerer]:
+    def answerers(self) -> Mapping[QuestionKind, Answerer]:
         """Return the handlers by question kind."""
         return {"forget": self.answer_forget, "erase": self.answer_erase}
 
     def answer_forget(
         self, connection: Connection, question: Question, key: str, person: Person, now: int
-    ) -> Outcome:
+    ) -> AnswerOutcome:
         """Store the request, and replace the question, which quotes the person's lines."""
         if key == _NONE:
-            return Outcome(words=privacy.FORGET_KEPT(), is_alone=True)
+            return AnswerOutcome(words=privacy.FORGET_KEPT(), is_alone=True)
         request = DataRequest(
             person_id=person.id,
             words=json.loads(question.payload)["words"],
@@ -48,24 +48,24 @@ class DataConfirmations:
             place=(question.platform, question.chat),
         )
         self._queue.put(connection, request, f"q{question.id}")
-        return Outcome(words=privacy.FORGET_BEGUN(), is_alone=True)
+        return AnswerOutcome(words=privacy.FORGET_BEGUN(), is_alone=True)
 
     def answer_erase(
         self, connection: Connection, question: Question, key: str, person: Person, now: int
-    ) -> Outcome:
+    ) -> AnswerOutcome:
         """Ask a second time after the first yes, and store the request after the second."""
         asked = json.loads(question.payload)
         target = people.find(connection, person_id=PersonId(asked["person"]))
         if key != _YES:
-            return Outcome(words=privacy.ERASE_KEPT(), is_alone=True)
+            return AnswerOutcome(words=privacy.ERASE_KEPT(), is_alone=True)
         if target is None or erase_person.is_erased(connection, person_id=target.id):
-            return Outcome(words=privacy.GONE_ALREADY(), is_alone=True)
+            return AnswerOutcome(words=privacy.GONE_ALREADY(), is_alone=True)
         if not may_erase(person, target):
-            return Outcome(words=privacy.ERASE_OTHERS(), is_alone=True)
+            return AnswerOutcome(words=privacy.ERASE_OTHERS(), is_alone=True)
         if not asked["is_sure"]:
             place = (question.platform, question.chat)
             again = ask_to_erase(person, target, place=place, now=now, is_sure=True)
-            return Outcome(words=privacy.ERASE_YES(), is_alone=True, asks=[again])
+            return AnswerOutcome(words=privacy.ERASE_YES(), is_alone=True, asks=[again])
         is_own = target.id == person.id
         request = DataRequest(
             person_id=target.id, place=None if is_own else (question.platform, question.chat)
@@ -77,7 +77,7 @@ class DataConfirmations:
             backups = list_backups(self._home, find_traces(connection, target.id))
             external = [one.provider for one in external_sync.count_all(connection)]
             words = privacy.describe_erase_begun(backups, external)
-        return Outcome(words=words, is_alone=True)
+        return AnswerOutcome(words=words, is_alone=True)
 
 
 def may_erase(person: Person, target: Person) -> bool:

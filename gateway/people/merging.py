@@ -9,7 +9,7 @@ from agent_core.memory.merge import list_unmerged, merge_memories, merge_rest, s
 from agent_core.memory.provenance import UnlinkedAccount
 from agent_core.memory.store import MemoryStore
 from agent_core.state.conversations import questions
-from agent_core.state.conversations.questions import Choice, Kind, NewQuestion, Question
+from agent_core.state.conversations.questions import Choice, NewQuestion, Question, QuestionKind
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import merge_people, split_person
 from agent_core.state.lifecycle.merge_people import Rename
@@ -20,7 +20,7 @@ from agent_core.state.people.people import Account, NewAccount, Person
 from agent_core.state.queues import curations, outbox, reviews, skill_tests, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.conversation_keys import rename_conversation
-from gateway.outbound.questions import Answerer, Outcome, drop, make_secret
+from gateway.outbound.questions import Answerer, AnswerOutcome, drop, make_secret
 from gateway.outbound.webhooks import events
 from gateway.outbound.webhooks.events import store_news
 from gateway.people.admission import LOCAL_PLATFORM, name_after, slug_of
@@ -52,13 +52,13 @@ class AccountMerging:
     def __init__(self, memory: MemoryStore) -> None:
         self._memory = memory
 
-    def answerers(self) -> Mapping[Kind, Answerer]:
+    def answerers(self) -> Mapping[QuestionKind, Answerer]:
         """Return the handlers of the questions asked while merging."""
         return {"link": self.answer_link, "merge": self.answer_merge}
 
     def answer_link(
         self, connection: Connection, question: Question, key: str, person: Person, now: int
-    ) -> Outcome:
+    ) -> AnswerOutcome:
         """Handle the first side's answer to the question whether the other account is theirs."""
         link = account_links.find(connection, link_id=LinkId(int(question.payload)))
         other = link.other if link else None
@@ -69,21 +69,21 @@ class AccountMerging:
             or link.person_id != person.id
             or now >= link.expires_at
         ):
-            return Outcome(words=people_texts.LINK_OVER())
+            return AnswerOutcome(words=people_texts.LINK_OVER())
         if key != YES:
             _close(connection, link, "refused", person, now)
             reported = _report(connection, other, people_texts.LINK_REFUSED_NOTICE(), now)
-            return Outcome(words=people_texts.LINK_REFUSED(), rows=[reported])
+            return AnswerOutcome(words=people_texts.LINK_REFUSED(), rows=[reported])
         account = people.find_account(connection, platform=other.platform, user_id=other.user_id)
         them = people.find(connection, person_id=account.person_id) if account else None
         if (them.id if them else None) != other.person_id or (them and them.id == person.id):
             _close(connection, link, "over", person, now)
-            return Outcome(words=people_texts.LINK_CHANGED())
+            return AnswerOutcome(words=people_texts.LINK_CHANGED())
         if them and them.is_owner and not person.is_owner:
             _close(connection, link, "refused", person, now)  # they became an owner meanwhile
-            return Outcome(words=people_texts.LINK_REFUSED())
+            return AnswerOutcome(words=people_texts.LINK_REFUSED())
         if self._is_busy(connection, person) or (them and self._is_busy(connection, them)):
-            return Outcome(words=people_texts.BUSY(), stays_open=True)
+            return AnswerOutcome(words=people_texts.BUSY(), stays_open=True)
         return self._join(connection, link, other, person, them, now)
 
     def _join(
@@ -94,13 +94,13 @@ class AccountMerging:
         person: Person,
         them: Person | None,
         now: int,
-    ) -> Outcome:
+    ) -> AnswerOutcome:
         left: list[str] = []
         if them:
             try:
                 left = self._merge(connection, link, person, them, now)
             except OSError as error:
-                return Outcome(words=_describe(error), stays_open=True)
+                return AnswerOutcome(words=_describe(error), stays_open=True)
         _close(connection, link, "joined", person, now)
         gone = them or _meet(connection, other, now)
         rows = end_live(connection, person, now) + end_live(connection, gone, now)
@@ -114,7 +114,7 @@ class AccountMerging:
         self._enqueue_files(connection, person, f"link:{link.id}", now)
         reported = people_texts.describe_linked_notice(link.platform, person.name)
         account = people_texts.name_account(other.platform, other.user_id, other.name)
-        return Outcome(
+        return AnswerOutcome(
             words=people_texts.LINKED(account=account),
             rows=[*rows, _report(connection, other, reported, now)],
             asks=[_ask_to_keep(link, account, left, now)] if left else [],
@@ -131,12 +131,12 @@ class AccountMerging:
 
     def answer_merge(
         self, connection: Connection, question: Question, key: str, person: Person, now: int
-    ) -> Outcome:
+    ) -> AnswerOutcome:
         """Handle the answer about the notes that did not fit."""
         if key != KEEP:
-            return Outcome(words=people_texts.MERGE_LEFT())
+            return AnswerOutcome(words=people_texts.MERGE_LEFT())
         words, is_done = self.keep(connection, person, f"question:{question.id}", now)
-        return Outcome(words=words, stays_open=not is_done)
+        return AnswerOutcome(words=words, stays_open=not is_done)
 
     def keep(
         self, connection: Connection, person: Person, occasion: str, now: int

@@ -19,7 +19,7 @@ from agent_core.state.queues import unreachable_chats
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow, enqueue
 from agent_core.state.queues.tasks import Task
 from agent_core.state.webhooks.webhooks import Webhook
-from gateway.chats import name_chat, read_chat
+from gateway.chats import ChatRef, name_chat, read_chat
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.people.admission import API_PLATFORM, LOCAL_PLATFORM, UNATTENDED
 from gateway.texts import blocks
@@ -33,13 +33,10 @@ LOCAL_CHAT = name_chat(Address(chat_id="local", is_direct=True))
 _LOOK_BACK = 200
 """Number of an owner's latest turns searched for a direct chat."""
 
-Place = tuple[str, str]
-"""A platform, and a chat on it."""
-
 
 def choose_owner(
-    connection: Connection, asker: PersonId, here: Place, platforms: Collection[str]
-) -> tuple[PersonId, Place] | None:
+    connection: Connection, asker: PersonId, here: ChatRef, platforms: Collection[str]
+) -> tuple[PersonId, ChatRef] | None:
     """Choose the owner to ask, and the chat: the asker if they are one, else the first reachable.
 
     `here` is the asker's chat; an owner is asked there only if nobody else reads it.
@@ -58,14 +55,14 @@ def choose_owner(
 
 def find_direct_chat(
     connection: Connection, person: Person, platforms: Collection[str]
-) -> Place | None:
+) -> ChatRef | None:
     """Return a person's latest direct chat on an enabled platform.
 
     Without a turn in one, the chat of the latest reply to them counts. A terminal comes last,
     because it may not be open.
     """
     gone = unreachable_chats.list_all(connection)
-    local: list[Place] = []
+    local: list[ChatRef] = []
     for list_places in (owners.list_places, owners.list_answered_places):
         for platform, chat in list_places(connection, person_id=person.id, limit=_LOOK_BACK):
             address = read_chat(chat)
@@ -81,8 +78,8 @@ def find_direct_chat(
 
 
 def find_place(
-    connection: Connection, person_id: PersonId, here: Place, platforms: Collection[str]
-) -> Place | None:
+    connection: Connection, person_id: PersonId, here: ChatRef, platforms: Collection[str]
+) -> ChatRef | None:
     """Return where a person is asked: in the chat of their turn, unless a program began it."""
     if here[0] != API_PLATFORM:
         return here

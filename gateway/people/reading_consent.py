@@ -5,14 +5,14 @@ from collections.abc import Collection, Mapping
 from agent_core.ids import PersonId
 from agent_core.localization import use_language
 from agent_core.state.conversations import questions as stored
-from agent_core.state.conversations.questions import Choice, Kind, NewQuestion, Question
+from agent_core.state.conversations.questions import Choice, NewQuestion, Question, QuestionKind
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import audit, people, reading_consents
 from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.people import Person
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.errors import Declined
-from gateway.outbound.questions import Answerer, Outcome, Questions, make_secret
+from gateway.outbound.questions import Answerer, AnswerOutcome, Questions, make_secret
 from gateway.people.owners import find_direct_chat
 from gateway.texts import access
 
@@ -21,7 +21,7 @@ READING_HOURS = 24
 _HOUR = 3_600_000
 _ASK_LASTS = 7 * 24 * _HOUR
 """Milliseconds during which the question may be answered."""
-_KIND: Kind = "reading"
+_KIND: QuestionKind = "reading"
 _YES, _NO = "yes", "no"
 
 
@@ -76,22 +76,22 @@ def end_reading(connection: Connection, *, person: Person, actor: str, now: int)
     return ended
 
 
-def make_reading_answerers() -> Mapping[Kind, Answerer]:
+def make_reading_answerers() -> Mapping[QuestionKind, Answerer]:
     """Return the handler of the question's answers."""
     return {_KIND: _answer}
 
 
 def _answer(
     connection: Connection, question: Question, key: str, person: Person, now: int
-) -> Outcome:
+) -> AnswerOutcome:
     """Store the consent after a yes, if the asker is still an owner."""
     reader = people.find(connection, person_id=PersonId(int(question.payload)))
     actor = f"person:{person.id}"
     if reader is None or not reader.is_owner:
-        return Outcome(words=access.NO_OWNER_ANY_MORE())
+        return AnswerOutcome(words=access.NO_OWNER_ANY_MORE())
     if key != _YES:
         _record(connection, person.id, actor, "refuse", reader, now)
-        return Outcome(words=access.REFUSED(name=reader.name))
+        return AnswerOutcome(words=access.REFUSED(name=reader.name))
     reading_consents.insert(
         connection,
         person_id=person.id,
@@ -100,7 +100,7 @@ def _answer(
         expires_at=now + READING_HOURS * _HOUR,
     )
     _record(connection, person.id, actor, "allow", reader, now)
-    return Outcome(words=access.ALLOWED(name=reader.name, hours=READING_HOURS))
+    return AnswerOutcome(words=access.ALLOWED(name=reader.name, hours=READING_HOURS))
 
 
 def _record(

@@ -9,7 +9,7 @@ from adapters.abilities import KnowsCreator
 from adapters.errors import AdapterError
 from adapters.messages import InboundMessage
 from agent_core.ids import PersonId, RoomId
-from agent_core.state.conversations.questions import Choice, Kind, NewQuestion, Question
+from agent_core.state.conversations.questions import Choice, NewQuestion, Question, QuestionKind
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import rooms
 from agent_core.state.people.people import Person
@@ -17,7 +17,7 @@ from agent_core.state.people.rooms import Room
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.chats import name_chat
 from gateway.outbound.dispatcher import OutboxDispatcher
-from gateway.outbound.questions import Answerer, Outcome, Questions, make_secret
+from gateway.outbound.questions import Answerer, AnswerOutcome, Questions, make_secret
 from gateway.people import room_privacy
 from gateway.people.rooms import Rooms
 from gateway.texts import rooms as room_texts
@@ -115,20 +115,20 @@ class RoomConsent:
         return [*rows, *self.questions.pose(connection, new, now)]
 
 
-def make_consent_answerers() -> Mapping[Kind, Answerer]:
+def make_consent_answerers() -> Mapping[QuestionKind, Answerer]:
     """Return the handler of the question's answers."""
     return {"full": _answer}
 
 
 def _answer(
     connection: Connection, question: Question, key: str, person: Person, now: int
-) -> Outcome:
+) -> AnswerOutcome:
     """Open the mode `full` after a yes, unless somebody else was noticed meanwhile."""
     room = rooms.find_by_id(connection, room_id=RoomId(int(question.payload)))
     if key != _YES:
-        return Outcome(words=room_texts.FULL_DECLINED())
+        return AnswerOutcome(words=room_texts.FULL_DECLINED())
     if room is None or room_privacy.is_shared(connection, room, person.id):
-        return Outcome(words=room_texts.FULL_IMPOSSIBLE())
+        return AnswerOutcome(words=room_texts.FULL_IMPOSSIBLE())
     rooms.set_mode(connection, room_id=room.id, mode="full", by=person.id, now=now)
     room_privacy.record_mode(connection, room, "full", f"person:{person.id}", now)
-    return Outcome(words=room_texts.FULL_OPENED())
+    return AnswerOutcome(words=room_texts.FULL_OPENED())

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 
 from agent_core.localization import Plural, Text, format_date, join_list
 from agent_core.memory.approval import fence, show_changes, show_difference
-from agent_core.skills.curation.record import Merge, Proposal, ProposalState
+from agent_core.skills.curation.record import CurationProposal, Merge, ProposalState
 from agent_core.skills.curation.snapshot import RestoredSnapshot
 from agent_core.skills.decline import Decline
-from agent_core.skills.evaluation.record import Run
+from agent_core.skills.evaluation.record import CaseRun
 from agent_core.state.memory.ledger import Change, LedgerEntry
 from agent_core.state.memory.skills import SkillState
 from agent_core.tools.clock import local_time
@@ -133,7 +133,9 @@ def describe_looked_at(count: int) -> str:
     return f"A model would look at {count} skills of the assistant for what overlaps."
 
 
-def describe_proposals(proposals: Sequence[Proposal], more: int, *, is_whole: bool = False) -> str:
+def describe_proposals(
+    proposals: Sequence[CurationProposal], more: int, *, is_whole: bool = False
+) -> str:
     """Show proposals with their reasons and their differences, numbered from 1.
 
     Long differences are cut, unless `is_whole`.
@@ -199,7 +201,7 @@ def describe_report(
     return "\n\n".join(parts)
 
 
-def _describe(number: int, proposal: Proposal, is_whole: bool) -> str:
+def _describe(number: int, proposal: CurationProposal, is_whole: bool) -> str:
     change, reason = proposal.change, flatten(proposal.reason, _LONGEST)
     if isinstance(change, Merge):
         names = _name(change.before)
@@ -235,17 +237,17 @@ def _name(names: Iterable[str]) -> str:
     return join_list([*names])
 
 
-def describe_passed(name: str, runs: Sequence[Run]) -> str:
+def describe_passed(name: str, runs: Sequence[CaseRun]) -> str:
     """Tell that a draft passed its test."""
     return _PASSED(name=name, counts=_count(runs))
 
 
-def describe_failed(name: str, runs: Sequence[Run]) -> str:
+def describe_failed(name: str, runs: Sequence[CaseRun]) -> str:
     """Tell that a draft failed its test."""
     return _FAILED(name=name, counts=_count(runs))
 
 
-def describe_rolled_back(name: str, version: int, runs: Sequence[Run], row: int) -> str:
+def describe_rolled_back(name: str, version: int, runs: Sequence[CaseRun], row: int) -> str:
     """Tell that a text failed its test, and which version the skill has again."""
     return _ROLLED_BACK(name=name, number=version, counts=_count(runs), id=row)
 
@@ -262,7 +264,7 @@ def describe_decline(done: Decline) -> str:
     )
 
 
-def _count(runs: Sequence[Run]) -> str:
+def _count(runs: Sequence[CaseRun]) -> str:
     good = [run.arm for run in runs if run.passed]
     count = len({run.case for run in runs})
     return _COUNTS(done=good.count("with"), number=good.count("without"), count=count)

@@ -139,7 +139,7 @@ _MOST_STEPS = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Viewer:
+class MemoryViewer:
     """The reader: a person in a direct conversation, or everyone in a group. `zone` is IANA.
 
     `names` are those of people who made changes, by their ids.
@@ -184,7 +184,7 @@ def _list_notes(notes: Sequence[tuple[str, str]]) -> list[str]:
     return [f"- {name}: {flatten(words, _LONGEST)}" for name, words in notes]
 
 
-def explain(reason: Explanation, viewer: Viewer) -> str:
+def explain(reason: Explanation, viewer: MemoryViewer) -> str:
     """Show where an entry comes from, and its history; neither for a forgotten one."""
     if reason.is_forgotten:
         return _FORGOTTEN()
@@ -231,7 +231,7 @@ def label_reversal(one: Undone) -> str:
     return UNDO() if one.undone.row.change.after else UNDO_AGAIN()
 
 
-def describe_undone(changes: Sequence[Undone], viewer: Viewer) -> str:
+def describe_undone(changes: Sequence[Undone], viewer: MemoryViewer) -> str:
     """Say what was undone, and what went with it."""
     lines: list[str] = []
     for one in changes:
@@ -244,7 +244,7 @@ def describe_undone(changes: Sequence[Undone], viewer: Viewer) -> str:
     return "\n".join([*lines, *(_REDO(number=one.again) for one in changes)])
 
 
-def describe_shared_undone(name: str, undone: Sequence[UndoneChange], viewer: Viewer) -> str:
+def describe_shared_undone(name: str, undone: Sequence[UndoneChange], viewer: MemoryViewer) -> str:
     """Say what was undone in a block that several people share."""
     lines = [_UNDONE_SHARED(name=quote_name(name))]
     for one in undone:
@@ -253,7 +253,7 @@ def describe_shared_undone(name: str, undone: Sequence[UndoneChange], viewer: Vi
     return "\n".join([*lines, "", _BLOCK_REDO(name=name)])
 
 
-def name_actor(row: LedgerEntry, viewer: Viewer) -> str:
+def name_actor(row: LedgerEntry, viewer: MemoryViewer) -> str:
     """Say who made a change."""
     kind, _, number = row.origin.actor.partition(":")
     name = viewer.names.get(number)
@@ -269,7 +269,7 @@ def name_maker(actor: str) -> str:
     return _ACTORS.get(known, _ACTORS["other"])()
 
 
-def _list_sources(reason: Explanation, viewer: Viewer) -> list[str]:
+def _list_sources(reason: Explanation, viewer: MemoryViewer) -> list[str]:
     """List the messages, then the quoted words if no shown message holds them.
 
     A message that is hidden from a group is hidden as a quote, too.
@@ -288,7 +288,7 @@ def _list_sources(reason: Explanation, viewer: Viewer) -> list[str]:
     return lines or [_NO_SOURCE(change=name_actor(reason.made_by, viewer))]
 
 
-def _describe_source(message: SourceMessage, viewer: Viewer) -> str:
+def _describe_source(message: SourceMessage, viewer: MemoryViewer) -> str:
     name = _YOU() if viewer.is_direct else _SOMEONE()
     if message.author and not viewer.is_direct:
         name = quote_name(message.author)
@@ -297,7 +297,7 @@ def _describe_source(message: SourceMessage, viewer: Viewer) -> str:
     return _SAYING(name=name, date=date, time=time, platform=platform, quote=_quote(message.text))
 
 
-def _describe_step(step: ChangeStep, viewer: Viewer) -> str:
+def _describe_step(step: ChangeStep, viewer: MemoryViewer) -> str:
     date, time = _format(step.row.origin.now, viewer)
     shown = _STEP(
         number=step.number,
@@ -347,7 +347,7 @@ def _list_others(head: str, others: Sequence[tuple[int, str]]) -> list[str]:
     return [head, *(f"- {number}: {flatten(words, _LONGEST)}" for number, words in others)]
 
 
-def _format(at: int, viewer: Viewer) -> tuple[str, str]:
+def _format(at: int, viewer: MemoryViewer) -> tuple[str, str]:
     moment = local_time(at, viewer.zone)
     return format_date(moment), f"{moment:%H:%M}"
 

@@ -9,7 +9,7 @@ from agent_core.localization import Plural
 
 if TYPE_CHECKING:
     from agent_core.memory.external.client import SyncReport
-    from agent_core.skills.curator import CuratorReport, Step, StepKind
+    from agent_core.skills.curator import CurationStep, CuratorReport, StepKind
 
 _DONE: dict["StepKind", str] = {
     "see": "new",
@@ -72,7 +72,7 @@ def describe_plan(found: "CuratorReport") -> list[str]:
     return lines or ["There is nothing to do."]
 
 
-def _gather(steps: "Iterable[Step]") -> list[tuple[str, list[str]]]:
+def _gather(steps: "Iterable[CurationStep]") -> list[tuple[str, list[str]]]:
     """Group the steps by their action and name their skills."""
     found: dict[str, list[str]] = {}
     for step in steps:

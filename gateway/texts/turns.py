@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from adapters.messages import Step, StepState
-from agent_core.agent.replay.context_report import Source
+from agent_core.agent.replay.context_report import PromptSource
 from agent_core.localization import Plural, Text
 from agent_core.state.conversations.transcripts import WaitKind
 
@@ -36,7 +36,7 @@ ABOUT_SOURCES = Text(
     " of a request."
 )
 SOURCE, SHARE = Text("Source"), Text("Share")
-SOURCES: Mapping[Source, Text] = {
+SOURCES: Mapping[PromptSource, Text] = {
     "identity": Text("Instructions"),
     "memory": Text("Memory"),
     "files": Text("Context files"),

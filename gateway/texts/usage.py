@@ -13,7 +13,7 @@ from gateway.texts.people import quote_name
 if TYPE_CHECKING:
     from agent_core.agent.quotas.balance import DailyLimit
     from agent_core.agent.quotas.reservations import QuotaStatus
-    from agent_core.agent.replay.context_report import ContextReport, Source
+    from agent_core.agent.replay.context_report import ContextReport, PromptSource
     from agent_core.errors import ReachedQuota
 
 COMPACT_RUNNING = Text(
@@ -67,7 +67,7 @@ _NO_CAP = Text("as much as Talaria allows")
 _CONTEXT = Text(
     "**What I read before each answer**: about {total:,} of {limit:,} tokens; {left:,} are left"
 )
-_SOURCES: "dict[Source, Text]" = {
+_SOURCES: "dict[PromptSource, Text]" = {
     "identity": Text("- Instructions: {tokens:,}"),
     "memory": Text("- Memory: {tokens:,}"),
     "files": Text("- Context files: {tokens:,}"),
@@ -286,7 +286,7 @@ def _list_hints(report: "ContextReport") -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reader:
+class UsageReader:
     """The reader of a sentence: their time zone, the moment, and whether they are an owner."""
 
     zone: str
@@ -294,7 +294,7 @@ class Reader:
     is_owner: bool
 
 
-def describe_limit(quota: "ReachedQuota", answered: str, reader: Reader) -> str:
+def describe_limit(quota: "ReachedQuota", answered: str, reader: UsageReader) -> str:
     """Append to an answer which daily limit ended its turn, and until when."""
     if reader.is_owner:
         note = _LIMIT_OF_OWNER if quota.subject == "person" else _LIMIT_OF_ALL_FOR_OWNER
@@ -314,7 +314,7 @@ class UsageReport:
     date of their prices, empty for one without; `people` and `deployment` are for owners.
     """
 
-    reader: Reader
+    reader: UsageReader
     person: "QuotaStatus"
     today: Sequence[UsageLine]
     recalled: tuple[int, int]
@@ -403,7 +403,7 @@ def describe_amount(unit: str, amount: int) -> str:
     return (_FRACTIONS if amount >= _LEAST_FRACTION else _MICRO)(amount=amount / 1_000_000)
 
 
-def _moment(at: int, reader: Reader) -> str:
+def _moment(at: int, reader: UsageReader) -> str:
     """Format a moment on the reader's clock."""
     there, here = local_time(at, reader.zone), local_time(reader.now, reader.zone)
     sentence = {0: _TODAY_AT, 1: _TOMORROW_AT}.get((there.date() - here.date()).days, _DATE_AT)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from agent_core.localization import Plural, Text
 from agent_core.state.webhooks.deliveries import DeliveryState
-from agent_core.state.webhooks.webhooks import EventKind, State
+from agent_core.state.webhooks.webhooks import WebhookEventKind, WebhookState
 
 WEBHOOKS = Text("Webhooks")
 ABOUT = Text(
@@ -15,7 +15,7 @@ NONE = Text("No webhooks yet. Add the address of a program that takes POST reque
 ADD = Text("Add a webhook")
 NAME, ADDRESS, EVENTS = Text("Name"), Text("Address"), Text("Events")
 HINT_ADDRESS = Text("It begins with https://, and is public unless an owner allows its host.")
-KINDS: Mapping[EventKind, Text] = {
+KINDS: Mapping[WebhookEventKind, Text] = {
     "turn.started": Text("a turn has started"),
     "turn.ended": Text("a turn has ended"),
     "memory.changed": Text("memory has changed"),
@@ -24,7 +24,7 @@ KINDS: Mapping[EventKind, Text] = {
 NO_KINDS = Text("Choose at least one event.")
 SECRET_OF = Text("The signing secret of {name}. Copy it now: it is not shown again.")
 OLD_UNTIL = Text("The former secret also signs until")
-STATES: Mapping[State, Text] = {
+STATES: Mapping[WebhookState, Text] = {
     "active": Text("active"),
     "paused": Text("paused"),
     "dead": Text("ended"),

@@ -18,7 +18,7 @@ from agent_core.tools.selection.catalog import unwrap
 from agent_core.transcript import ToolCallPart, flatten
 from gateway.texts import agents, general, usage
 from gateway.texts.turns import describe_interrupted, describe_tool
-from gateway.texts.usage import Reader
+from gateway.texts.usage import UsageReader
 
 _LONGEST_ACTION = 120
 """Characters of the arguments that name an interrupted call."""
@@ -109,7 +109,7 @@ def list_begun(connection: Connection, active: ActiveTurn, ended: TurnEnded) -> 
     return [step.name for step in steps if not was_kept_back(step.name, step.outcome or "")]
 
 
-def describe_ending(ended: TurnEnded, tools: Sequence[str], reader: Reader) -> str:
+def describe_ending(ended: TurnEnded, tools: Sequence[str], reader: UsageReader) -> str:
     """Return the text of an answer, with a note on how its turn ended. More notes may follow."""
     text = close_code(ended.text)
     if ended.ending == "answered":
@@ -129,7 +129,7 @@ def describe_ending(ended: TurnEnded, tools: Sequence[str], reader: Reader) -> s
 
 
 def note_cheap_model(
-    connection: Connection, ended: TurnEnded, active: ActiveTurn, reader: Reader
+    connection: Connection, ended: TurnEnded, active: ActiveTurn, reader: UsageReader
 ) -> str:
     """Return the note for the first answer of a day that the cheap model gave; else ""."""
     if not ended.used_cheap_model:

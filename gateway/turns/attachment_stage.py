@@ -22,7 +22,7 @@ from gateway.queued_message import QueuedMessage
 from gateway.texts import general
 from gateway.turns.lanes import Lanes
 
-Key = tuple[ConversationId, str, str]
+StageKey = tuple[ConversationId, str, str]
 """A conversation, a platform and a queue on it; see `name_queue`."""
 
 
@@ -52,7 +52,7 @@ class AttachmentStage:
         self._lanes = lanes
         self._dispatcher = dispatcher
         self._now = now
-        self._workers: Workers[Key, PendingRead] = Workers(group, self._serve, self._fail)
+        self._workers: Workers[StageKey, PendingRead] = Workers(group, self._serve, self._fail)
         self._is_open = True
 
     def close(self) -> None:
@@ -99,13 +99,13 @@ class AttachmentStage:
             stop.request()
         return bool(stopped)
 
-    async def _serve(self, _: Key, queue: deque[PendingRead]) -> None:
+    async def _serve(self, _: StageKey, queue: deque[PendingRead]) -> None:
         await self._database.retry_while_unavailable(
             lambda: self._read_for_sender(queue[0]), "a message with attachments"
         )
         queue.popleft()
 
-    async def _fail(self, _: Key, read: PendingRead, error: Exception) -> None:
+    async def _fail(self, _: StageKey, read: PendingRead, error: Exception) -> None:
         """Set a message aside after an unexpected error, and report it to its sender."""
         with _speak_to_sender(read.pending):
             note = general.INTERNAL_ERROR()
@@ -171,7 +171,7 @@ def _speak_to_sender(pending: QueuedMessage) -> AbstractContextManager[None]:
     return use_language(pending.person.language, pending.message.sender.language)
 
 
-def _key_of(pending: QueuedMessage) -> Key:
+def _key_of(pending: QueuedMessage) -> StageKey:
     queue = name_queue(pending.message.address)
     return pending.conversation.id, pending.platform, queue
 

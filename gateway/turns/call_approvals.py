@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from agent_core.ids import CallId, PersonId, SessionId
 from agent_core.state.conversations import approvals
 from agent_core.state.conversations.approvals import NewApproval
-from agent_core.state.conversations.questions import Choice, Kind, NewQuestion, Question
+from agent_core.state.conversations.questions import Choice, NewQuestion, Question, QuestionKind
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import audit, people
 from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.people import Person
 from agent_core.tools.policy.approval_requests import USE_WITHIN, ApprovalRequest
 from gateway.outbound.question_views import choice_of
-from gateway.outbound.questions import FOR_OWNER, Answerer, Outcome, make_secret
+from gateway.outbound.questions import FOR_OWNER, Answerer, AnswerOutcome, make_secret
 from gateway.texts import approvals as texts
 from gateway.texts import general
 from gateway.texts.readers import speak_to
@@ -112,27 +112,27 @@ def name_reason(call_id: CallId) -> CallId:
     return CallId(f"{call_id}:{WHY}")
 
 
-def make_call_answerers() -> Mapping[Kind, Answerer]:
+def make_call_answerers() -> Mapping[QuestionKind, Answerer]:
     """Return the handlers of answers by question kind."""
     return {"call": _answer, "reason": _hear_reason}
 
 
 def _answer(
     connection: Connection, question: Question, key: str, person: Person, now: int
-) -> Outcome:
+) -> AnswerOutcome:
     """Store what an answer allows, in the transaction of the answer."""
     bound = load_bound(question)
     choice = choice_of(question, key)
     if bound is None or choice is None:
-        return Outcome(words=general.QUESTION_OVER())
+        return AnswerOutcome(words=general.QUESTION_OVER())
     if bound.is_for_owner and not person.is_owner:
-        return Outcome(words=general.OWNER_ONLY(), stays_open=True)
+        return AnswerOutcome(words=general.OWNER_ONLY(), stays_open=True)
     record_decision(connection, bound, key, f"person:{person.id}", now)
     if key in ALLOWED:
         _allow(connection, bound, key, person, now)
     said = general.describe_choice(choice.label, person.name)
     if key != WHY:
-        return Outcome(words=said)
+        return AnswerOutcome(words=said)
     reason = NewQuestion(
         person_id=person.id,
         kind="reason",
@@ -145,7 +145,7 @@ def _answer(
         call_id=name_reason(question.call_id) if question.call_id else None,
         payload=question.payload,
     )
-    return Outcome(words=said, asks=(reason,))
+    return AnswerOutcome(words=said, asks=(reason,))
 
 
 def _allow(connection: Connection, bound: Bound, key: str, person: Person, now: int) -> None:
@@ -185,5 +185,5 @@ def record_decision(
     )
 
 
-def _hear_reason(_: Connection, __: Question, ___: str, ____: Person, _____: int) -> Outcome:
-    return Outcome(words=texts.NOTED())
+def _hear_reason(_: Connection, __: Question, ___: str, ____: Person, _____: int) -> AnswerOutcome:
+    return AnswerOutcome(words=texts.NOTED())

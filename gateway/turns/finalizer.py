@@ -29,7 +29,7 @@ from gateway.outbound.questions import Questions
 from gateway.queued_message import QueuedMessage
 from gateway.texts import general, usage
 from gateway.texts.readers import speak_to
-from gateway.texts.usage import Reader
+from gateway.texts.usage import UsageReader
 from gateway.turns.answer_messages import (
     ReplyTarget,
     enqueue_files,
@@ -268,10 +268,10 @@ class TurnFinalizer:
         body += f"\n\n{usage.LEFT_OUT()}" if active.window.has_left_out else ""
         return body + note_interrupted(connection, active)
 
-    def _make_reader(self, active: ActiveTurn) -> Reader:
+    def _make_reader(self, active: ActiveTurn) -> UsageReader:
         person = active.person
         zone = self.deps.zone_of(person)
-        return Reader(zone=zone, now=self.deps.now(), is_owner=person.is_owner)
+        return UsageReader(zone=zone, now=self.deps.now(), is_owner=person.is_owner)
 
     def _enqueue_tasks(self, connection: Connection, over: _Over, place: Place) -> None:
         """Enqueue the title of a session, and a review and the speech of an answer."""

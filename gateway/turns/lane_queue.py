@@ -9,14 +9,14 @@ from agent_core.state.conversations.turns import StoredTurn
 from gateway.chats import Place, name_chat
 from gateway.queued_message import QueuedMessage
 
-Job = QueuedMessage | StoredTurn
+LaneJob = QueuedMessage | StoredTurn
 """Work of a lane: a message, or a turn that an earlier process left."""
 
 
 class LaneQueue:
     """The jobs that wait in one conversation, and the rules for taking them."""
 
-    def __init__(self, jobs: deque[Job], draining: asyncio.Event) -> None:
+    def __init__(self, jobs: deque[LaneJob], draining: asyncio.Event) -> None:
         """`draining` is set once no more turns begin."""
         self.jobs = jobs
         self.draining = draining
@@ -70,7 +70,7 @@ class LaneQueue:
             return None
         return job if _origin(job) == _origin(first) else None
 
-    def _replace(self, jobs: Sequence[Job]) -> None:
+    def _replace(self, jobs: Sequence[LaneJob]) -> None:
         self.jobs.clear()
         self.jobs.extend(jobs)
 
@@ -84,5 +84,5 @@ def _origin(pending: QueuedMessage) -> tuple[str, str, PersonId]:
     return pending.platform, chat, pending.person.id
 
 
-def _age(job: Job) -> int:
+def _age(job: LaneJob) -> int:
     return job.inbox_ids[0] if isinstance(job, QueuedMessage) else 0

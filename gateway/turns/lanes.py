@@ -28,7 +28,7 @@ from gateway.turns import crash_backoff
 from gateway.turns.beginning import StaleTurn
 from gateway.turns.crash_backoff import CrashBackoff
 from gateway.turns.handle import Phase, TurnHandle, TurnHandles
-from gateway.turns.lane_queue import Job, LaneQueue
+from gateway.turns.lane_queue import LaneJob, LaneQueue
 from gateway.turns.runner import TurnRunner
 
 _log = logging.getLogger(__name__)
@@ -63,7 +63,9 @@ class Lanes:
         self._deps = deps
         self._runner = deps.runner
         self._handles = deps.handles.by_conversation
-        self._workers: Workers[ConversationId, Job] = Workers(deps.group, self._serve, self._fail)
+        self._workers: Workers[ConversationId, LaneJob] = Workers(
+            deps.group, self._serve, self._fail
+        )
         self._draining = asyncio.Event()
         self._changed = asyncio.Event()
         """Set when a lane is done, and once the lanes drain."""
@@ -225,7 +227,7 @@ class Lanes:
         """Count the conversations with work."""
         return len(self._workers)
 
-    async def _serve(self, conversation_id: ConversationId, queue: deque[Job]) -> None:
+    async def _serve(self, conversation_id: ConversationId, queue: deque[LaneJob]) -> None:
         lane = LaneQueue(queue, self._draining)
         handle = TurnHandle(lane=lane, asker=_person_of(queue[0]))
         self._handles[conversation_id] = handle
@@ -249,7 +251,7 @@ class Lanes:
                 await self._run(job, handle)
         del self._handles[conversation_id]
 
-    async def _take_place(self, job: Job, handle: TurnHandle, stack: AsyncExitStack) -> None:
+    async def _take_place(self, job: LaneJob, handle: TurnHandle, stack: AsyncExitStack) -> None:
         """Wait for a place, and hold it until the stack is left."""
         person_id, released = _person_of(job), self._deps.places.released
         if _is_of_program(job):
@@ -268,7 +270,7 @@ class Lanes:
         async with places.released(person_id), of_programs.released(person_id):
             yield
 
-    async def _run(self, job: Job, handle: TurnHandle) -> None:
+    async def _run(self, job: LaneJob, handle: TurnHandle) -> None:
         """Run one turn; while the store refuses to begin it, wait."""
         if handle.batch:
             handle.place = place_of_batch(handle.batch)
@@ -293,7 +295,7 @@ class Lanes:
         except StaleTurn:
             self._deps.on_stale(handle.inbox_ids())
 
-    async def _fail(self, conversation_id: ConversationId, job: Job, error: Exception) -> None:
+    async def _fail(self, conversation_id: ConversationId, job: LaneJob, error: Exception) -> None:
         """End a turn that an unexpected error broke, and report it to its person.
 
         The lane waits until that is written: the next turn can't follow a transcript whose turn
@@ -320,16 +322,16 @@ def _is_beside(conversation: Conversation) -> bool:
     return conversation.kind in ("aside", "task") or conversation.agent != ""
 
 
-def _person_of(job: Job) -> PersonId:
+def _person_of(job: LaneJob) -> PersonId:
     return job.person_id if isinstance(job, StoredTurn) else job.person.id
 
 
-def _is_job_run(job: Job) -> bool:
+def _is_job_run(job: LaneJob) -> bool:
     """Return whether a message is a job run: the scheduler limits those, and chose their chat."""
     return isinstance(job, QueuedMessage) and job.job_turn is not None
 
 
-def _is_of_program(job: Job) -> bool:
+def _is_of_program(job: LaneJob) -> bool:
     """Return whether a program asks, and not its person on a page."""
     if job.platform != API_PLATFORM:
         return False

@@ -27,7 +27,7 @@ from gateway.turns.answer_text import SentTexts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class ShownWords:
     """The messages of a turn that an earlier process opened."""
 
     live: OutboxRow | None = None
@@ -36,11 +36,11 @@ class Shown:
     """Texts of the finished ones, oldest first."""
 
 
-def find_shown(connection: Connection, turn_id: TurnId) -> Shown:
+def find_shown(connection: Connection, turn_id: TurnId) -> ShownWords:
     """Find the messages that a turn has opened so far."""
     live, status = outbox.find_visible(connection, turn_id=turn_id)
     sent = turns.list_bodies(connection, turn_id=turn_id)
-    return Shown(live=live, status=status, sent=tuple(sent))
+    return ShownWords(live=live, status=status, sent=tuple(sent))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +86,7 @@ def is_worth_showing(text: str, least: int) -> bool:
     return is_long and (not least or _SENTENCE_END.search(text) is not None)
 
 
-_NOTHING_SHOWN = Shown()
+_NOTHING_SHOWN = ShownWords()
 
 
 class Presenter:
@@ -98,7 +98,7 @@ class Presenter:
         adapter: ChatAdapter,
         outgoing: NewOutboxMessage,
         *,
-        shown: Shown = _NOTHING_SHOWN,
+        shown: ShownWords = _NOTHING_SHOWN,
         verbosity: Verbosity | Literal["hidden"] = "normal",
         timings: PresenterTimings,
     ) -> None:

@@ -15,7 +15,7 @@ from agent_core.ids import CallId, PersonId, QuestionId, TaskId
 from agent_core.localization import use_language
 from agent_core.memory.approval import show_changes
 from agent_core.state.conversations import messages, questions, sessions, turns
-from agent_core.state.conversations.questions import Choice, Kind, NewQuestion, Question
+from agent_core.state.conversations.questions import Choice, NewQuestion, Question, QuestionKind
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory.ledger import Change
 from agent_core.state.people import people, rooms
@@ -25,11 +25,11 @@ from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.state.queues.tasks import Task
 from agent_core.tools.user_questions import Proposal
 from agent_core.transcript import ToolCallPart
-from gateway.chats import is_direct_chat
+from gateway.chats import ChatRef, is_direct_chat
 from gateway.job_turns import find_job_turn
 from gateway.outbound.buttons import make_undo_buttons_of_call, offer_command, stand_for
 from gateway.outbound.dispatcher import OutboxDispatcher
-from gateway.outbound.questions import Answerer, Outcome, Questions, make_secret
+from gateway.outbound.questions import Answerer, AnswerOutcome, Questions, make_secret
 from gateway.people.owners import find_direct_chat
 from gateway.texts import approvals
 from gateway.texts import learning as notices
@@ -57,8 +57,6 @@ CHOICES = (ACCEPT, _DISMISS)
 """The keys of the answers to a proposal."""
 _COMPARED = ("memory", "archive", "skill_manage")
 """Tools whose change must be the one that was shown, when it is made."""
-Place = tuple[str, str]
-"""A platform and a chat."""
 
 
 def make_question(
@@ -95,7 +93,7 @@ def make_question(
 
 
 def ask_about_claim(
-    task_id: TaskId, held: HeldClaim, replaced: str, whom: tuple[PersonId, Place], now: int
+    task_id: TaskId, held: HeldClaim, replaced: str, whom: tuple[PersonId, ChatRef], now: int
 ) -> NewQuestion:
     """Make the question about a claim that a review holds back, in the reader's language.
 
@@ -163,7 +161,11 @@ def list_held(connection: Connection, person_id: PersonId) -> list[tuple[TaskId,
 
 
 def take_held(
-    connection: Connection, person_id: PersonId, number: tuple[int, int], place: Place, now: int
+    connection: Connection,
+    person_id: PersonId,
+    number: tuple[int, int],
+    place: ChatRef,
+    now: int,
 ) -> NewQuestion | None:
     """Take a claim off its review, and make the question about it; None if it does not wait.
 
@@ -197,7 +199,7 @@ def bring_back(
     asking: Questions,
     person_id: PersonId,
     number: int,
-    place: Place | None,
+    place: ChatRef | None,
     now: int,
 ) -> list[OutboxRow] | None:
     """Let a change that was not accepted wait for an answer again; None if there is none.
@@ -224,17 +226,17 @@ def make_learned_buttons(learned: Sequence[LearnedEntry]) -> tuple[Choice, ...]:
     )
 
 
-def make_proposal_answerers() -> Mapping[Kind, Answerer]:
+def make_proposal_answerers() -> Mapping[QuestionKind, Answerer]:
     """Return the handler of answers by question kind."""
     return {"proposal": _answer}
 
 
 def _answer(
     connection: Connection, question: Question, key: str, person: Person, now: int
-) -> Outcome:
+) -> AnswerOutcome:
     """Enqueue the change of an accepted proposal, in the transaction of the answer."""
     if key != ACCEPT:
-        return Outcome(words=approvals.DISMISSED())
+        return AnswerOutcome(words=approvals.DISMISSED())
     tasks.enqueue(
         connection,
         kind=PROPOSAL_TASK,
@@ -243,7 +245,7 @@ def _answer(
         payload=str(question.id),
         now=now,
     )
-    return Outcome(words=approvals.ACCEPTED())
+    return AnswerOutcome(words=approvals.ACCEPTED())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -311,7 +313,7 @@ class AcceptedProposals:
             return []
         if made and outbox.find_of_question(connection, question_id=question_id) is None:
             return []  # it was asked on a page, which shows the change
-        place: Place | None = (question.platform, question.chat)
+        place: ChatRef | None = (question.platform, question.chat)
         if made and made.call.conversation.is_private and not is_direct_chat(question.chat):
             place = find_direct_chat(connection, made.call.person, self.dispatcher.adapters)
         if place is None:

@@ -37,7 +37,7 @@ from gateway.turns.finalizer import TurnDeps, TurnFinalizer
 from gateway.turns.handle import Phase, TurnHandle
 from gateway.turns.host import TurnHost
 from gateway.turns.model_messages import make_user_message
-from gateway.turns.presenter import LiveEnding, Presenter, Shown, find_shown
+from gateway.turns.presenter import LiveEnding, Presenter, ShownWords, find_shown
 
 _log = logging.getLogger(__name__)
 
@@ -100,7 +100,7 @@ class TurnRunner:
             is_repeat = any(pending.is_repeat for pending in batch)
             if handle.unstored or is_repeat or prepared.session is None:
                 await active.journal.begin()
-            await self._run(active, Shown(), handle)
+            await self._run(active, ShownWords(), handle)
         except StaleTurn:
             await active.journal.write_off()
             await self._finalizer.discard_stale(newest)
@@ -228,12 +228,12 @@ class TurnRunner:
         """End a turn whose transcript is damaged. Raises `StoreError`."""
         await self._finalizer.abandon(turn)
 
-    async def _load(self, turn: StoredTurn) -> tuple[ActiveTurn, Shown]:
+    async def _load(self, turn: StoredTurn) -> tuple[ActiveTurn, ShownWords]:
         """Read a begun turn and the messages that show it. Raises `StoreError`."""
 
         def look(
             connection: Connection,
-        ) -> tuple[Conversation, Person | None, Shown, JobTurn | None]:
+        ) -> tuple[Conversation, Person | None, ShownWords, JobTurn | None]:
             return (
                 sessions.get_conversation(
                     connection, conversation_id=turn.conversation_id, person_id=turn.person_id
@@ -248,13 +248,15 @@ class TurnRunner:
             raise StoreDamaged(f"turn {turn.id} has no person")
         return await self._deps.agent.resume(turn, conversation, person, job_turn), shown
 
-    async def _run(self, active: ActiveTurn, shown: Shown, handle: TurnHandle) -> None:
+    async def _run(self, active: ActiveTurn, shown: ShownWords, handle: TurnHandle) -> None:
         """Run and finalize a turn in its person's language; see `_run_and_finalize`."""
         apps = (pending.message.sender.language for pending in handle.batch)
         with use_language(active.person.language, *apps):
             await self._run_and_finalize(active, shown, handle)
 
-    async def _run_and_finalize(self, active: ActiveTurn, shown: Shown, handle: TurnHandle) -> None:
+    async def _run_and_finalize(
+        self, active: ActiveTurn, shown: ShownWords, handle: TurnHandle
+    ) -> None:
         """Play a turn and finalize it; while the store can't be written, wait and continue.
 
         Raises `StoreError` only if nothing of it was written. A turn on disk is never begun a
@@ -285,11 +287,11 @@ class TurnRunner:
             handle.phase = Phase.OVER
             await self._finalizer.finalize(active, ended, tools, handle.place)
 
-    async def _reload(self, active: ActiveTurn) -> tuple[ActiveTurn, Shown]:
+    async def _reload(self, active: ActiveTurn) -> tuple[ActiveTurn, ShownWords]:
         """Read a turn again once the store can be read. Raises `StoreDamaged`."""
         await asyncio.sleep(self._deps.database.retry_pause)
 
-        async def load() -> tuple[ActiveTurn, Shown]:
+        async def load() -> tuple[ActiveTurn, ShownWords]:
             await active.journal.write_off()
             turn = await self._deps.database.read(turns.find, turn_id=active.id)
             assert turn is not None  # noqa: S101 - no turn is ever deleted
@@ -298,7 +300,7 @@ class TurnRunner:
         return await self._deps.database.retry_while_unavailable(load, f"turn {active.id}")
 
     async def _play(
-        self, active: ActiveTurn, shown: Shown, host: TurnHost, handle: TurnHandle
+        self, active: ActiveTurn, shown: ShownWords, host: TurnHost, handle: TurnHandle
     ) -> tuple[TurnEnded, Sequence[str]]:
         """Run a turn and show it; return its ending and the names of the tools it called."""
         if handle.stop.is_requested() or handle.place is None:

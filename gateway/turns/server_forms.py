@@ -3,7 +3,7 @@
 from agent_core.ids import CallId
 from agent_core.state.conversations.questions import Choice
 from agent_core.tools.contract import ToolContext
-from agent_core.tools.mcp.forms import Field, Form, FormAnswer, PageLink, Value
+from agent_core.tools.mcp.forms import Field, Form, FormAnswer, FormValue, PageLink
 from agent_core.tools.user_questions import (
     WORDS,
     Answer,
@@ -65,7 +65,7 @@ class _Asking:
 
     async def fill_in(self, form: Form) -> FormAnswer:
         """Ask for every field in turn."""
-        content: dict[str, Value] = {}
+        content: dict[str, FormValue] = {}
         for field in form.fields:
             for _ in range(_MOST_TRIES):
                 said = await self._ask_field(form, field)
@@ -117,7 +117,7 @@ def _label(field: Field, number: int) -> str:
     return option.label
 
 
-def _read(field: Field, said: Choice) -> Value | None:
+def _read(field: Field, said: Choice) -> FormValue | None:
     """Return the value of an answer, None for one that is left out. Raises `ValueError`."""
     if said.key == _SKIP:
         return field.default

@@ -12,7 +12,7 @@ from typing import Any
 
 from agent_core.ids import PersonId
 from agent_core.schedule.occurrences import first_slot
-from agent_core.schedule.rules import ALWAYS, Rule, read_days, read_times
+from agent_core.schedule.rules import ALWAYS, RecurrenceRule, read_days, read_times
 from agent_core.schedule.triggers import Timing, dump_timing, moment, read_every, read_once
 from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.jobs import jobs
@@ -23,7 +23,9 @@ from tests.faults.event_jobs import MARK, EventJobs
 from tests.faults.script import is_turn
 
 MINUTE = 60_000
-_EACH_MINUTE = Rule(days=read_days("FREQ=DAILY"), times=read_times(["00:00-23:59/1"]), start=ALWAYS)
+_EACH_MINUTE = RecurrenceRule(
+    days=read_days("FREQ=DAILY"), times=read_times(["00:00-23:59/1"]), start=ALWAYS
+)
 _SCHEDULED = re.compile(r"Scheduled: job (\d+), due (\w+ [\d-]+ [\d:]+)")
 _MARK = re.compile(rf"(?:once \d+|tick \d+|ran \d+ \w+ [\d-]+ [\d:]+)!|{MARK.pattern}")
 _DUE = re.compile(r"This was due (?:(\d+) times)?[^\n]*")

@@ -16,7 +16,7 @@ from adapters.errors import (
     Rejected,
     Unreachable,
 )
-from adapters.slack.api import Api, Place
+from adapters.slack.api import Api, SlackPlace
 from adapters.slack.events import BotIdentity, SlackEvent, sort_message, unreadable_event
 from adapters.slack.ingest.pipeline import EventPipeline
 from adapters.slack.places import is_ts, read_mark
@@ -170,7 +170,7 @@ class CatchUp:
         since = _earlier(newest, _OVERLAP)
         found: dict[str, SlackEvent] = {}
         threads = {t: ts for mark, ts in ours.items() if (t := read_mark(mark)[1]) is not None}
-        shown = await self._ask(Place(channel=channel), _earlier(newest, _ROOTS))
+        shown = await self._ask(SlackPlace(channel=channel), _earlier(newest, _ROOTS))
         for message in shown:
             root, latest = str(message.get("ts")), str(message.get("latest_reply"))
             if is_ts(root) and is_ts(latest) and latest > since:
@@ -180,7 +180,7 @@ class CatchUp:
         recent = sorted((ts, thread) for thread, ts in threads.items() if ts > oldest)
         for _, thread in recent[-_MOST_THREADS:]:
             try:
-                shown = await self._ask(Place(channel=channel, thread=thread), since)
+                shown = await self._ask(SlackPlace(channel=channel, thread=thread), since)
             except _REFUSED as error:
                 _log.info("the thread %s of %s on Slack is skipped: %s", thread, channel, error)
             else:
@@ -190,7 +190,7 @@ class CatchUp:
             batch = unheard[start : start + _BATCH]
             await self._pipeline.store(inlet, me, batch, lambda _: True)
 
-    async def _ask(self, place: Place, after: str) -> list[Json]:
+    async def _ask(self, place: SlackPlace, after: str) -> list[Json]:
         """Fetch messages after `after`, as slowly as Slack's rate limits demand."""
         shown: list[Json] = []
         async for page in self._api.pages(place, after=after, is_patient=True):

@@ -20,14 +20,14 @@ _Call = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class GuardVerdict:
     """The action after a call. `sentence` is for the model; it is empty for `go`."""
 
     kind: Literal["go", "warn", "stop"]
     sentence: str = ""
 
 
-_GO = Verdict(kind="go")
+_GO = GuardVerdict(kind="go")
 
 
 class Guardrails:
@@ -75,7 +75,7 @@ class Guardrails:
             )
         return tuple(parts)
 
-    def judge(self, call: ToolCallPart, result: ToolResult) -> Verdict:
+    def judge(self, call: ToolCallPart, result: ToolResult) -> GuardVerdict:
         """Count one call that ended."""
         key = (call.name, _canonical(call.arguments))
         name = flatten(call.name, _NAME_LIMIT)
@@ -95,12 +95,12 @@ class Guardrails:
         return _weigh(count, _WARN_REPEAT, _STOP_REPEAT, fault)
 
 
-def _weigh(count: int, warn: int, stop: int, fault: str) -> Verdict:
+def _weigh(count: int, warn: int, stop: int, fault: str) -> GuardVerdict:
     if count >= stop:
-        return Verdict(kind="stop", sentence=f"{fault}.")
+        return GuardVerdict(kind="stop", sentence=f"{fault}.")
     if count >= warn:
         sentence = f"{fault}: don't repeat it; change the arguments or take another way."
-        return Verdict(kind="warn", sentence=sentence)
+        return GuardVerdict(kind="warn", sentence=sentence)
     return _GO
 
 

@@ -47,7 +47,7 @@ def _midnight(now: int, zone: str, later: int) -> int:
 Unit = Literal["money", "tokens"]
 """Unit of a call's cost: micro-dollars if its price is known, else tokens."""
 Whose = Literal["person", "deployment"]
-Verdict = Literal["available", "busy", "exhausted"]
+QuotaVerdict = Literal["available", "busy", "exhausted"]
 """Whether a call fits, may fit once running calls end, or doesn't fit today."""
 
 
@@ -104,7 +104,7 @@ class Balance:
             spent = {unit: max(amount, self.spent[unit]) for unit, amount in spent.items()}
         self.day, self.spent = day, spent
 
-    def judge(self, cost: CostEstimate) -> Verdict:
+    def judge(self, cost: CostEstimate) -> QuotaVerdict:
         """Decide whether a call may be made.
 
         A single call may begin although its highest cost does not fit: the length of an answer is

@@ -92,7 +92,7 @@ class QuotaRules:
     zone: str
 
 
-class Reservation:
+class QuotaReservation:
     """The amount set aside for one call. Always finalize or close the reservation."""
 
     def __init__(
@@ -198,7 +198,7 @@ class Quotas:
         *,
         cheap: str = "",
         is_background: bool = False,
-    ) -> Reservation:
+    ) -> QuotaReservation:
         """Set aside the most that a call may cost.
 
         Chooses the model `cheap` if a quota is nearly exhausted, and refuses background work then.
@@ -213,7 +213,7 @@ class Quotas:
             found = self._choose(balances, priced, cheap, is_background=is_background)
             if not isinstance(found, _Refusal):
                 used_cheap_model = found is not priced
-                return Reservation(
+                return QuotaReservation(
                     self, person_id, balances, found, used_cheap_model=used_cheap_model
                 )
             if not found.may_wait:

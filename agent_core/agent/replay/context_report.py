@@ -17,7 +17,7 @@ from agent_core.models.token_estimate import estimate_input, estimate_messages
 from agent_core.state.conversations.usage import ModelCall
 from agent_core.transcript import Message, ToolCallPart, ToolResultPart, user_message
 
-Source = Literal["identity", "memory", "files", "tools", "talk", "outputs", "summary"]
+PromptSource = Literal["identity", "memory", "files", "tools", "talk", "outputs", "summary"]
 """A source of tokens. `outputs` are tool calls and results; `summary` covers compacted turns."""
 
 _LEAST_RATIO, _MOST_RATIO = 0.4, 4.0
@@ -39,7 +39,7 @@ class ContextReport:
     since the previous turn, None for the first turn.
     """
 
-    sources: Mapping[Source, int]
+    sources: Mapping[PromptSource, int]
     saved_by_compaction: int
     calls: int
     read: int
@@ -72,7 +72,7 @@ def report_context(
     last = calls[-1].spent
     model = last.asked_model or last.model
     images = list_shown(model, choose(shown), shown)
-    sources: dict[Source, int] = {
+    sources: dict[PromptSource, int] = {
         **{name: _estimate(text) for name, text in split_parts(prompt.system).items()},
         "tools": _estimate_tools(prompt),
         "outputs": _estimate_outputs(shown),

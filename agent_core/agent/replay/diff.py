@@ -9,7 +9,7 @@ from agent_core.agent.replay.rebuild import RebuiltCall
 from agent_core.agent.replay.replayer import ReplayedRequest
 from agent_core.transcript import Message, dump_parts
 
-Verdict = Literal["identical", "differs", "fewer", "not_noted"]
+ReplayVerdict = Literal["identical", "differs", "fewer", "not_noted"]
 """Every request is equal; one differs; the turn ended before it made one; or one can't be compared,
 because no fingerprint was recorded.
 """
@@ -27,7 +27,7 @@ class Comparison:
     show the difference as far as it is known.
     """
 
-    verdict: Verdict
+    verdict: ReplayVerdict
     compared: int
     lines: tuple[str, ...] = ()
 

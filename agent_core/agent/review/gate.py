@@ -18,12 +18,12 @@ from agent_core.state.tokenizer import cut
 from agent_core.tools.secret_scan import find_secret
 from agent_core.transcript import IGNORED
 
-Target = Literal["user", "memory", "archive"]
+ReviewTarget = Literal["user", "memory", "archive"]
 Section = Literal["person", "answers", "work", "people"]
 """The parts of a profile: who the person is, how they like answers, what they work on, and the
 people and projects that they name.
 """
-SECTIONS: Mapping[Section, Target] = {
+SECTIONS: Mapping[Section, ReviewTarget] = {
     "person": "user",
     "answers": "user",
     "work": "memory",
@@ -36,7 +36,7 @@ work on a text; the quote itself does not state the claim; only one of the two i
 quote is a question or a condition; the claim speaks as the person; or the claim would replace an
 entry.
 """
-Fault = Literal["known", "trivial", "passing", "defeat", "secret", "hidden"]
+ReviewFault = Literal["known", "trivial", "passing", "defeat", "secret", "hidden"]
 """Reasons to refuse: an entry says so already; the claim has no content; it is true for a day only;
 it turns a failure into a rule; it has a secret; or it has invisible characters.
 """
@@ -201,7 +201,7 @@ class Claim:
     place in the profile, if the claim belongs there.
     """
 
-    target: Target
+    target: ReviewTarget
     text: str
     quote: str
     message_id: MessageId | None
@@ -210,21 +210,21 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class ReviewVerdict:
     """The judgement of a claim: kept, unless there is a doubt or a fault."""
 
     doubt: Doubt | None = None
-    fault: Fault | None = None
+    fault: ReviewFault | None = None
 
 
-def judge(claim: Claim, said: Mapping[MessageId, str], entries: Iterable[str]) -> Verdict:
+def judge(claim: Claim, said: Mapping[MessageId, str], entries: Iterable[str]) -> ReviewVerdict:
     """Judge a claim. `said` are the person's own messages, `entries` the remembered ones."""
     if fault := _find_fault(claim, entries):
-        return Verdict(fault=fault)
-    return Verdict(doubt=_find_doubt(claim, said))
+        return ReviewVerdict(fault=fault)
+    return ReviewVerdict(doubt=_find_doubt(claim, said))
 
 
-def find_flaw_of_guess(text: str, entries: Iterable[str]) -> Fault | Doubt | None:
+def find_flaw_of_guess(text: str, entries: Iterable[str]) -> ReviewFault | Doubt | None:
     """Return why a conclusion can't be stored: it is useless, dangerous, or speaks as the person.
 
     Nobody can check whether a conclusion is true, so it is never more than a guess.
@@ -233,7 +233,7 @@ def find_flaw_of_guess(text: str, entries: Iterable[str]) -> Fault | Doubt | Non
     return _find_fault(guess, entries) or ("voice" if _VOICE.search(text) else None)
 
 
-def find_flaw_of_patch(text: str) -> Fault | None:
+def find_flaw_of_patch(text: str) -> ReviewFault | None:
     """Return why a passage of a skill can't be proposed: hidden text, a secret or a defeat."""
     if find_flaw(text.replace("\n", " ")) or _INVISIBLE.search(text):
         return "hidden"
@@ -242,7 +242,7 @@ def find_flaw_of_patch(text: str) -> Fault | None:
     return "defeat" if _DEFEAT.search(text) else None
 
 
-def find_flaw_of_skill(text: str) -> Fault | Doubt | None:
+def find_flaw_of_skill(text: str) -> ReviewFault | Doubt | None:
     """Return why a text can't be a skill: a flaw of a patch, or it speaks as the person.
 
     Each line is judged alone: an instruction for the case that something fails is no defeat.
@@ -265,7 +265,7 @@ def keep_own_words(text: str) -> str:
     )
 
 
-def _find_fault(claim: Claim, entries: Iterable[str]) -> Fault | None:
+def _find_fault(claim: Claim, entries: Iterable[str]) -> ReviewFault | None:
     text = claim.text
     if find_flaw(text) or find_flaw(claim.quote):
         return "hidden"

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agent_core.agent.review.gate import SECTIONS, Claim, Section, Target, keep_own_words
-from agent_core.agent.review.work import LESSON_TOOLS, NOTHING, QUESTION, Work, describe_work
+from agent_core.agent.review.gate import SECTIONS, Claim, ReviewTarget, Section, keep_own_words
+from agent_core.agent.review.work import LESSON_TOOLS, NOTHING, QUESTION, ShownWork, describe_work
 from agent_core.ids import MessageId
 from agent_core.models.arguments import read_object
 from agent_core.models.contract import ModelRequest, make_question
@@ -74,7 +74,7 @@ _TOOLS = (
 
 
 def make_request(
-    model: str, said: Sequence[Said], entries: Sequence[tuple[str, str]], work: Work = NOTHING
+    model: str, said: Sequence[Said], entries: Sequence[tuple[str, str]], work: ShownWork = NOTHING
 ) -> ModelRequest:
     """Build the one call of a review. `entries` are the remembered (list, entry) pairs.
 
@@ -123,7 +123,7 @@ def _read_claim(call: ToolCallPart) -> Claim | None:
     given = read_object(call.arguments)
     if given is None:
         return None
-    target: Target = "archive"
+    target: ReviewTarget = "archive"
     section: Section | None = None
     if call.name == "memory" and given.get("section") in SECTIONS:
         section = given["section"]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from agent_core.agent.review.gate import SECTIONS, Section
 from agent_core.ids import PersonId
-from agent_core.memory.explanations import Reader, find_basis
+from agent_core.memory.explanations import ExplanationReader, find_basis
 from agent_core.memory.numbering import load_change_index
 from agent_core.memory.provenance import trace_row
 from agent_core.state.engine.database import Connection
@@ -72,7 +72,7 @@ def _find_section(connection: Connection, rows: Iterable[LedgerEntry]) -> Sectio
 
 def _find_quotes(connection: Connection, row: LedgerEntry, person_id: PersonId) -> tuple[str, ...]:
     """Find the words that prove a row: all messages of the turn, if it has several."""
-    basis = find_basis(connection, row, Reader(person_id=person_id))
+    basis = find_basis(connection, row, ExplanationReader(person_id=person_id))
     said = tuple(one.text for one in basis.source_messages if one.text)
     if len(said) > 1:
         return said

@@ -24,7 +24,7 @@ from agent_core.agent.review.reflection import (
 from agent_core.agent.review.work import (
     NOTHING,
     WORK,
-    Work,
+    ShownWork,
     find_turn,
     find_work,
 )
@@ -69,7 +69,7 @@ TWICE = "twice"
 _UNREADABLE = "unreadable"
 _FULL = "full"
 _FORGOTTEN = "forgotten"
-Step = Literal["calls", "reflected", "drawn"]
+ReviewStep = Literal["calls", "reflected", "drawn"]
 """A call of a review, by the field of its record that holds the answer."""
 _SKILL = "skill"
 
@@ -140,7 +140,7 @@ class Reviewer:
         person: Person,
         request: ModelRequest,
         record: ReviewRecord,
-        step: Step,
+        step: ReviewStep,
     ) -> ReviewRecord:
         """Call the model, and store its answer together with its cost."""
         known = record.ticket if record.ticket and record.ticket.step == step else None
@@ -191,7 +191,7 @@ class Reviewer:
         )
         return replace(record, held=(*record.held, held))
 
-    async def _find_work(self, record: ReviewRecord, person: Person) -> Work:
+    async def _find_work(self, record: ReviewRecord, person: Person) -> ShownWork:
         """Find the work to ask about, as far as it still exists."""
         writer = self.skills
         if writer is None:
@@ -345,7 +345,7 @@ class Reviewer:
         ]
 
 
-def _note(record: ReviewRecord, step: Step, calls: tuple[ToolCallPart, ...]) -> ReviewRecord:
+def _note(record: ReviewRecord, step: ReviewStep, calls: tuple[ToolCallPart, ...]) -> ReviewRecord:
     match step:
         case "calls":
             return replace(record, calls=calls)

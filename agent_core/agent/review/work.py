@@ -68,7 +68,7 @@ class WorkTurn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class ShownWork:
     """The turns that show work, by number, and the agent's own skills that they read, by name.
 
     `may_create` is true only for an owner, because everyone uses the skills.
@@ -87,7 +87,7 @@ class Work:
         return (*create, *((_PATCH,) if self.skills else ()), _NOTE)
 
 
-NOTHING = Work()
+NOTHING = ShownWork()
 
 
 def find_work(
@@ -97,7 +97,7 @@ def find_work(
     after: TurnId,
     until: TurnId,
     own: frozenset[str] | None,
-) -> Work:
+) -> ShownWork:
     """Find the work in a person's turns. `own` are the agent's skills; None if the person is no
     owner.
     """
@@ -121,32 +121,34 @@ def find_work(
         successes = sum(not one.is_error for one in called[turn_id])
         shown[turn_id] = WorkTurn(text=text, successes=successes)
     texts = reviews.list_read_skills(connection, turn_ids=list(shown)) if own else {}
-    return Work(
+    return ShownWork(
         turns=shown,
         skills=_choose_skills({name: texts[name] for name in texts if name in (own or ())}),
         may_create=own is not None,
     )
 
 
-def describe_work(work: Work) -> str:
+def describe_work(work: ShownWork) -> str:
     """Show the turns and the skills to the model."""
     turns = "\n".join(work.turns[one].text for one in sorted(work.turns))
     skills = [f"Skill {name}: {quote(text, len(text))}" for name, text in work.skills.items()]
     return "\n\n".join((f"<work>\n{turns}\n</work>", *skills))
 
 
-def read_lesson(calls: Sequence[ToolCallPart], work: Work, known: Sequence[str]) -> Lesson | None:
+def read_lesson(
+    calls: Sequence[ToolCallPart], work: ShownWork, known: Sequence[str]
+) -> Lesson | None:
     """Return the first lesson of an answer that may be kept or proposed; None for none."""
     found = (_read(call, work, known) for call in calls if call.name in LESSON_TOOLS)
     return next((one for one in found if one), None)
 
 
-def find_turn(lesson: Lesson, work: Work) -> TurnId:
+def find_turn(lesson: Lesson, work: ShownWork) -> TurnId:
     """Return the turn that a lesson comes from."""
     return next(one for one, turn in work.turns.items() if turn.text == lesson.traces[0])
 
 
-def _read(call: ToolCallPart, work: Work, known: Sequence[str]) -> Lesson | None:
+def _read(call: ToolCallPart, work: ShownWork, known: Sequence[str]) -> Lesson | None:
     given = read_object(call.arguments) or {}
     number = given.pop("turn", None)
     turn = work.turns.get(TurnId(number)) if type(number) is int else None

@@ -43,7 +43,7 @@ _LETTER = 11.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class DrawOrder:
     """The data of a chart."""
 
     kind: str
@@ -53,14 +53,14 @@ class Order:
     unit: str
 
 
-def draw(order: Order) -> bytes:
+def draw(order: DrawOrder) -> bytes:
     """Draw a chart as PNG."""
     kept = io.BytesIO()
     plot(order).savefig(kept, format="png", dpi=_DPI, facecolor=_PAPER)
     return kept.getvalue()
 
 
-def plot(order: Order) -> Figure:
+def plot(order: DrawOrder) -> Figure:
     """Draw a chart whose labels do not overlap."""
     families, known = _choose_fonts("".join((order.title, order.unit, *order.labels)))
     mpl.rcParams["font.family"] = families
@@ -260,10 +260,10 @@ def _replace_missing(text: str, known: set[int]) -> str:
     return "".join(kept).replace("$", "\\$")
 
 
-def read_order(text: str) -> Order:
+def read_order(text: str) -> DrawOrder:
     """Parse a chart's data from JSON."""
     given = json.loads(text)
-    return Order(
+    return DrawOrder(
         kind=given["kind"],
         title=given["title"],
         labels=given["labels"],

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from agent_core.errors import BackendUnavailable
 from agent_core.execution.contract import Command
-from agent_core.execution.hosted.channel import Channel, Line
+from agent_core.execution.hosted.channel import Channel, OutputLine
 from agent_core.execution.hosted.remote import RemoteWorkspaces
 from agent_core.execution.hosted.script import SCRIPT, Layout, make_hosted_setup
 from agent_core.execution.running import RunningCommands
@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 class Sandbox(Protocol):
     """The running sandbox of one person. Every method raises `BackendUnavailable`."""
 
-    async def open(self, script: str) -> Line:
+    async def open(self, script: str) -> OutputLine:
         """Start bash with a script; cancellation leaves nothing running."""
 
     async def stop(self) -> None:

@@ -23,7 +23,7 @@ Take = Callable[[bytes], Awaitable[None]]
 """Takes the next bytes of a stream; waits while too many bytes are unread."""
 
 
-class Line(Protocol):
+class OutputLine(Protocol):
     """A supervisor that runs in a sandbox. Every method raises `BackendUnavailable`."""
 
     async def follow(self, take_output: Take, take_words: Take) -> None:
@@ -42,7 +42,7 @@ class Line(Protocol):
 class Channel:
     """The gateway's side of a line; see `Client`."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: OutputLine) -> None:
         self.returncode: int | None = None
         self.stdin = _Lifeline(line)
         self.stdout, self.stderr = _Buffer(), asyncio.StreamReader()
@@ -96,7 +96,7 @@ class Channel:
 class _Lifeline:
     """Standard input of a supervisor; see `Input`."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: OutputLine) -> None:
         self._line = line
         self._waiting = bytearray()
         self._sending = asyncio.Lock()

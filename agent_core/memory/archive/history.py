@@ -8,7 +8,7 @@ from agent_core.memory.archive.entries import format_archive_entry, format_archi
 from agent_core.memory.explanations import (
     ChangeStep,
     Explanation,
-    Reader,
+    ExplanationReader,
     find_basis,
     is_forgotten,
 )
@@ -93,7 +93,7 @@ def list_archive_changes(
 
 
 def explain_archive_entry(
-    connection: Connection, history: ArchiveHistory, reader: Reader
+    connection: Connection, history: ArchiveHistory, reader: ExplanationReader
 ) -> Explanation:
     """Explain an archive entry; see `memory.explanations.explain_archive_entry`."""
     newest = history.rows[-1]

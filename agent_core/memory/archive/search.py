@@ -38,7 +38,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FoundEntries:
     """The best entries, at most `POOL`. `count` is the number of entries with a word of the query,
     or a lower bound if it is not `is_exact`.
     """
@@ -50,7 +50,7 @@ class Found:
 
 def search_archive(
     connection: Connection, within: ArchiveFilter, query: Query, clock: Clock
-) -> Found:
+) -> FoundEntries:
     """Search the entries of a scope. Damaged entries are skipped and logged."""
     if not query.terms:
         return _scan(connection, within, query)
@@ -62,7 +62,7 @@ def search_archive(
     best = sorted(scores, key=lambda one: (-scores[one], -one))[:POOL]
     entries = archive.list_entries(connection, person_id=within.person_id, archive_ids=best)
     hits = _rank(entries, Ranking(query, weights, clock))
-    return Found(hits=hits, count=len(scores), is_exact=is_exact)
+    return FoundEntries(hits=hits, count=len(scores), is_exact=is_exact)
 
 
 def _gather(
@@ -138,7 +138,7 @@ def _cut(entry: ArchiveEntry) -> Iterator[Passage]:
         )
 
 
-def _scan(connection: Connection, within: ArchiveFilter, query: Query) -> Found:
+def _scan(connection: Connection, within: ArchiveFilter, query: Query) -> FoundEntries:
     """Scan the newest entries for fragments that the index lacks."""
     newest = archive.list_holders(connection, within=within, limit=MOST_READ)
     entries = archive.list_entries(connection, person_id=within.person_id, archive_ids=newest)
@@ -149,4 +149,4 @@ def _scan(connection: Connection, within: ArchiveFilter, query: Query) -> Found:
     }
     found = sorted((one for one in entries if scores[one]), key=lambda one: -scores[one])
     hits = tuple(Hit(entry=entry, passage=entry.text) for entry in found[:POOL])
-    return Found(hits=hits, count=len(found), is_exact=len(newest) < MOST_READ)
+    return FoundEntries(hits=hits, count=len(found), is_exact=len(newest) < MOST_READ)

@@ -17,7 +17,7 @@ from agent_core.memory.archive.entries import (
     read_text,
     write_entry,
 )
-from agent_core.memory.archive.search import Found, Hit, search_archive
+from agent_core.memory.archive.search import FoundEntries, Hit, search_archive
 from agent_core.memory.archive.writes import UNKNOWN, AppliedChange
 from agent_core.memory.memory_tool import trace_call
 from agent_core.memory.recall.formatting import excerpt, find_match
@@ -39,7 +39,7 @@ _MOST_TAGS = 60
 _FORMAT = "%Y-%m-%d"
 
 
-def format_hits(query: Query, found: Found, page: int, zone: str) -> str:
+def format_hits(query: Query, found: FoundEntries, page: int, zone: str) -> str:
     """Format one page of hits, one per line; pages count from 1."""
     asked = flatten(", ".join(query.asked), _ASKED_LIMIT)
     if not found.hits:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from agent_core.errors import ExternalMemoryUnavailable
 from agent_core.ids import PersonId, TurnId
 from agent_core.memory.contract import ExternalMemoryTool
-from agent_core.memory.external.contact import ProviderConnection, State
+from agent_core.memory.external.contact import ContactState, ProviderConnection
 from agent_core.memory.external.recall_cache import LABEL, PATIENCE, RecallCache
 from agent_core.memory.external.sync_queue import POLL, SyncQueue
 from agent_core.state.engine.database import Connection, Database
@@ -80,7 +80,7 @@ class ExternalMemoryStatus:
     """
 
     name: str
-    state: State
+    state: ContactState
     detail: str
     queued: int
     dead: int

@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 _FIRST, _MOST = 1.0, 300.0
 """Seconds until the next attempt: first `_FIRST`, doubled after each failure up to `_MOST`."""
 
-State = Literal["starting", "ok", "away"]
+ContactState = Literal["starting", "ok", "away"]
 
 
 class ProviderHealth:
@@ -34,7 +34,7 @@ class ProviderHealth:
         self._name = name
         self._first = first
         self._failures = 0
-        self.state: State = "starting"
+        self.state: ContactState = "starting"
         self.detail = ""
         self._again_at = 0.0
 

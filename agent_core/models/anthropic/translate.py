@@ -24,7 +24,7 @@ from agent_core.transcript import (
 
 PROVIDER = "anthropic"
 
-Block = dict[str, Any]
+ContentBlock = dict[str, Any]
 
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _CALL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -54,10 +54,10 @@ class _Entry:
 
     start: int
     role: str
-    content: list[Block]
+    content: list[ContentBlock]
 
     @property
-    def body(self) -> Block:
+    def body(self) -> ContentBlock:
         return {"role": self.role, "content": self.content}
 
 
@@ -75,8 +75,8 @@ def render_behind(
 ) -> tuple[bytes, Prefix]:
     """Render the same body after a known beginning; also return the new beginning."""
     mark = _mark("" if cache_ttl == "5m" else cache_ttl)
-    head: Block = {"model": request.model, "max_tokens": request.max_output_tokens}
-    tail: Block = {"output_config": {"effort": effort}} if effort else {}
+    head: ContentBlock = {"model": request.model, "max_tokens": request.max_output_tokens}
+    tail: ContentBlock = {"output_config": {"effort": effort}} if effort else {}
     messages, longer = _render_messages(prefix, request, mark)
     body = (
         _encode_frozen(head, request, mark),
@@ -96,12 +96,12 @@ def render_count(request: ModelRequest) -> bytes:
     return b"".join((head, b',"messages":[', messages, b"]}"))
 
 
-def _encode(body: Block | list[Block]) -> bytes:
+def _encode(body: ContentBlock | list[ContentBlock]) -> bytes:
     # A lone surrogate can't be sent; it is replaced by a question mark.
     return _ENCODE(body).encode(errors="replace")
 
 
-def _encode_frozen(head: Block, request: ModelRequest, mark: Block) -> bytes:
+def _encode_frozen(head: ContentBlock, request: ModelRequest, mark: ContentBlock) -> bytes:
     """Encode the body up to its messages: tools and system prompt, each with a cache breakpoint."""
     text = _encode(head)[:-1]
     if request.tools:
@@ -125,12 +125,12 @@ def _encode_system(system: str, ttl: str) -> bytes:
     return _encode([{"type": "text", "text": system, "cache_control": _mark(ttl)}])
 
 
-def _mark(ttl: str) -> Block:
+def _mark(ttl: str) -> ContentBlock:
     """Make a cache breakpoint; its default lifetime is five minutes."""
     return {"type": "ephemeral", **({"ttl": ttl} if ttl else {})}
 
 
-def _render_tool(tool: ToolSpec) -> Block:
+def _render_tool(tool: ToolSpec) -> ContentBlock:
     return {
         "name": tool.name,
         "description": tool.description,
@@ -138,7 +138,9 @@ def _render_tool(tool: ToolSpec) -> Block:
     }
 
 
-def _render_messages(prefix: Prefix, request: ModelRequest, mark: Block) -> tuple[bytes, Prefix]:
+def _render_messages(
+    prefix: Prefix, request: ModelRequest, mark: ContentBlock
+) -> tuple[bytes, Prefix]:
     """Encode the messages with breakpoints; see `render_behind`."""
     entries = _lay_out(prefix, request)
     closed = _count_closed(entries)
@@ -175,7 +177,7 @@ def _count_closed(entries: list[_Entry]) -> int:
     return 0
 
 
-def _is_call(block: Block) -> bool:
+def _is_call(block: ContentBlock) -> bool:
     return bool(block["type"] == "tool_use")
 
 
@@ -206,9 +208,11 @@ def _lay_out(prefix: Prefix, request: ModelRequest) -> list[_Entry]:
     return entries
 
 
-def _render_user(message: Message, names: "_CallNames", selection: ImageSelection) -> list[Block]:
+def _render_user(
+    message: Message, names: "_CallNames", selection: ImageSelection
+) -> list[ContentBlock]:
     """Render a person's message (facts, text and files, one block each) or tool results."""
-    blocks: list[Block] = []
+    blocks: list[ContentBlock] = []
     for part in message.parts:
         if isinstance(part, ImagePart):
             is_returned = blocks and blocks[-1]["type"] == "tool_result"
@@ -218,7 +222,7 @@ def _render_user(message: Message, names: "_CallNames", selection: ImageSelectio
             if part.text.strip():
                 blocks.append({"type": "text", "text": part.text})
         elif isinstance(part, ToolResultPart):
-            block: Block = {"type": "tool_result", "tool_use_id": names.find(part.call_id)}
+            block: ContentBlock = {"type": "tool_result", "tool_use_id": names.find(part.call_id)}
             if part.text.strip():
                 has_images = message.role == "tool" and bool(message.images)
                 block["content"] = (
@@ -231,7 +235,7 @@ def _render_user(message: Message, names: "_CallNames", selection: ImageSelectio
     return blocks or [{"type": "text", "text": _NO_WORDS}]
 
 
-def _render_image(part: ImagePart, selection: ImageSelection) -> Block:
+def _render_image(part: ImagePart, selection: ImageSelection) -> ContentBlock:
     data, instead = selection.show(part)
     if instead:
         return {"type": "text", "text": instead}
@@ -239,10 +243,10 @@ def _render_image(part: ImagePart, selection: ImageSelection) -> Block:
     return {"type": "document" if isinstance(part, PdfPart) else "image", "source": source}
 
 
-def _render_assistant(message: Message, model: str, names: "_CallNames") -> list[Block]:
+def _render_assistant(message: Message, model: str, names: "_CallNames") -> list[ContentBlock]:
     """Render the model's own message, without the thoughts of another model."""
     names.begin()
-    blocks: list[Block] = []
+    blocks: list[ContentBlock] = []
     for part in message.parts:
         if isinstance(part, TextPart):
             if part.text.strip():
@@ -263,7 +267,7 @@ def _render_assistant(message: Message, model: str, names: "_CallNames") -> list
     return blocks
 
 
-def _without_last_thoughts(blocks: list[Block]) -> list[Block]:
+def _without_last_thoughts(blocks: list[ContentBlock]) -> list[ContentBlock]:
     """Remove trailing thoughts: the API refuses a finished message that ends with a thought."""
     end = len(blocks)
     while end and blocks[end - 1]["type"] in _THOUGHTS:
@@ -271,7 +275,7 @@ def _without_last_thoughts(blocks: list[Block]) -> list[Block]:
     return blocks[:end]
 
 
-def _parse_arguments(arguments: str) -> Block:
+def _parse_arguments(arguments: str) -> ContentBlock:
     """Parse arguments to an object, even if the model wrote no object."""
     parsed = read_object(arguments)
     return {"unreadable_arguments": arguments} if parsed is None else parsed
@@ -311,7 +315,7 @@ class _CallNames:
         return name in self._used or name in self._before
 
 
-def _mark_entries(entries: list[_Entry], mark: Block) -> None:
+def _mark_entries(entries: list[_Entry], mark: ContentBlock) -> None:
     """Set breakpoints on the last message and on the user message before it.
 
     The previous call cached its prefix up to its last message, which is now the earlier user

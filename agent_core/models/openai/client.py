@@ -29,7 +29,7 @@ from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.models.http import chunk_large, parse_retry_after
 from agent_core.models.image_support import ImageSupport, is_about_images
 from agent_core.models.openai.answer import AnswerReader
-from agent_core.models.openai.translate import PROVIDER, Dialect, Limit, render_request
+from agent_core.models.openai.translate import PROVIDER, Dialect, TokenLimitName, render_request
 from agent_core.models.options import read_address, read_choice, read_seconds, refuse_unknown
 
 ADDRESS = "https://api.openai.com/v1"
@@ -81,7 +81,7 @@ _BY_CODE: Mapping[str, type[ModelError]] = {
 }
 """A body's code or type takes precedence over its status."""
 
-_OTHER_LIMIT: Mapping[Limit, Limit] = {
+_OTHER_LIMIT: Mapping[TokenLimitName, TokenLimitName] = {
     "max_tokens": "max_completion_tokens",
     "max_completion_tokens": "max_tokens",
 }

@@ -21,8 +21,8 @@ from agent_core.transcript import (
 
 PROVIDER = "openai"
 
-Body = dict[str, Any]
-Limit = Literal["max_tokens", "max_completion_tokens"]
+RequestBody = dict[str, Any]
+TokenLimitName = Literal["max_tokens", "max_completion_tokens"]
 
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _NO_WORDS = "(a message without words)"
@@ -32,7 +32,7 @@ _NO_WORDS = "(a message without words)"
 class Dialect:
     """The options in which servers differ."""
 
-    limit: Limit = "max_tokens"
+    limit: TokenLimitName = "max_tokens"
     """OpenAI's own models require the newer name; many other servers know only the older one."""
     is_changed: bool = False
     """True after the limit's name was changed."""
@@ -42,7 +42,7 @@ class Dialect:
 
 def render_request(request: ModelRequest, *, dialect: Dialect, effort: str = "") -> bytes:
     """Render a request's body; equal requests give equal bytes."""
-    body: Body = {"model": request.model, dialect.limit: request.max_output_tokens}
+    body: RequestBody = {"model": request.model, dialect.limit: request.max_output_tokens}
     if effort:
         body["reasoning_effort"] = effort
     if request.tools:
@@ -55,7 +55,7 @@ def render_request(request: ModelRequest, *, dialect: Dialect, effort: str = "")
     return _ENCODE(body).encode(errors="replace")
 
 
-def _render_tool(tool: ToolSpec) -> Body:
+def _render_tool(tool: ToolSpec) -> RequestBody:
     return {
         "type": "function",
         "function": {
@@ -67,14 +67,14 @@ def _render_tool(tool: ToolSpec) -> Body:
 
 
 @lru_cache(maxsize=512)
-def _parse_schema(tool: ToolSpec) -> Body:
+def _parse_schema(tool: ToolSpec) -> RequestBody:
     """Parse a tool's schema; cached, because every call repeats it."""
     return tool.parse_shown_schema()
 
 
-def _render_messages(request: ModelRequest) -> list[Body]:
+def _render_messages(request: ModelRequest) -> list[RequestBody]:
     system = request.system
-    rendered: list[Body] = [{"role": "system", "content": system}] if system.strip() else []
+    rendered: list[RequestBody] = [{"role": "system", "content": system}] if system.strip() else []
     images = ImageSelection(request.images)
     for message in request.messages:
         if message.role == "tool":
@@ -98,9 +98,9 @@ def _render_messages(request: ModelRequest) -> list[Body]:
     return rendered
 
 
-def _render_user(message: Message, images: ImageSelection) -> list[Body]:
+def _render_user(message: Message, images: ImageSelection) -> list[RequestBody]:
     """Render a person's facts, text and files, one block each."""
-    blocks: list[Body] = []
+    blocks: list[RequestBody] = []
     for part in message.parts:
         if isinstance(part, ImagePart):
             blocks.append(_render_image(part, images))
@@ -109,9 +109,9 @@ def _render_user(message: Message, images: ImageSelection) -> list[Body]:
     return blocks or [{"type": "text", "text": _NO_WORDS}]
 
 
-def _render_returned(message: Message, images: ImageSelection) -> list[Body]:
+def _render_returned(message: Message, images: ImageSelection) -> list[RequestBody]:
     """Render the pictures and PDF files of tool results, each behind a line that names its tool."""
-    blocks: list[Body] = []
+    blocks: list[RequestBody] = []
     name = ""
     for part in message.parts:
         if isinstance(part, ToolResultPart):
@@ -123,7 +123,7 @@ def _render_returned(message: Message, images: ImageSelection) -> list[Body]:
     return blocks
 
 
-def _render_image(part: ImagePart, images: ImageSelection) -> Body:
+def _render_image(part: ImagePart, images: ImageSelection) -> RequestBody:
     data, instead = images.show(part)
     if instead:
         return {"type": "text", "text": instead}
@@ -133,14 +133,14 @@ def _render_image(part: ImagePart, images: ImageSelection) -> Body:
     return {"type": "image_url", "image_url": {"url": url}}
 
 
-def _join_words(blocks: Sequence[Body]) -> str | list[Body]:
+def _join_words(blocks: Sequence[RequestBody]) -> str | list[RequestBody]:
     """Join blocks without images into one text: many servers accept no list of blocks."""
     if any(block["type"] != "text" for block in blocks):
         return list(blocks)
     return "\n\n".join(block["text"] for block in blocks)
 
 
-def _render_assistant(message: Message) -> list[Body]:
+def _render_assistant(message: Message) -> list[RequestBody]:
     """Render the model's own message; empty if this provider accepts no part of it."""
     text = message.text
     if not message.calls:
@@ -162,6 +162,6 @@ def _check_arguments(arguments: str) -> str:
     return arguments if is_object else _ENCODE({"unreadable_arguments": arguments})
 
 
-def _render_result(part: ToolResultPart) -> Body:
+def _render_result(part: ToolResultPart) -> RequestBody:
     text = f"Error: {part.text}" if part.is_error else part.text
     return {"role": "tool", "tool_call_id": part.call_id, "content": text}

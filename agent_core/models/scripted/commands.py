@@ -87,7 +87,7 @@ class ReplyContext:
     delay: float
 
 
-class Command(ABC):
+class StandInCommand(ABC):
     """Something that a person asks of the stand-in."""
 
     def list_calls(self, notes: Notes) -> list[PlannedCall]:
@@ -103,7 +103,7 @@ class Command(ABC):
         return [Piece(text=self.reply(results, context))]
 
 
-class _ToolCommand(Command):
+class _ToolCommand(StandInCommand):
     """A command that needs a tool, and reports the result of its last call."""
 
     def reply(self, results: Sequence[ToolResultPart], context: ReplyContext) -> str:
@@ -134,7 +134,7 @@ class Remember(_ToolCommand):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Forget(Command):
+class Forget(StandInCommand):
     """Delete the entry that contains this text; of several, none."""
 
     words: str
@@ -223,7 +223,7 @@ class ShowJobs(_ToolCommand):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShowMemory(Command):
+class ShowMemory(StandInCommand):
     """List the memory."""
 
     def reply(self, results: Sequence[ToolResultPart], context: ReplyContext) -> str:
@@ -236,7 +236,7 @@ class ShowMemory(Command):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShowHelp(Command):
+class ShowHelp(StandInCommand):
     """List the abilities."""
 
     def reply(self, results: Sequence[ToolResultPart], context: ReplyContext) -> str:
@@ -246,7 +246,7 @@ class ShowHelp(Command):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Count(Command):
+class Count(StandInCommand):
     """Count from one to a number."""
 
     to: int
@@ -262,7 +262,7 @@ class Count(Command):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Think(Command):
+class Think(StandInCommand):
     """Wait before answering, in seconds."""
 
     seconds: float
@@ -277,7 +277,7 @@ class Think(Command):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chat(Command):
+class Chat(StandInCommand):
     """Anything else, which only a language model can answer."""
 
     words: str

@@ -6,7 +6,6 @@ from datetime import datetime
 
 from agent_core.models.scripted.commands import (
     Chat,
-    Command,
     Count,
     Forget,
     Remember,
@@ -14,6 +13,7 @@ from agent_core.models.scripted.commands import (
     ShowHelp,
     ShowJobs,
     ShowMemory,
+    StandInCommand,
     Think,
 )
 from agent_core.models.scripted.reminders import read_reminder
@@ -59,7 +59,7 @@ _JOBS = (
 _HELP = r"(?:help(?: me)?|hilfe|was kannst du|what can (?:you|i) do|how does this work|commands)"
 
 
-def read_command(words: str, now: datetime | None = None) -> Command:
+def read_command(words: str, now: datetime | None = None) -> StandInCommand:
     """Return the command in a message; `now` is the time on the person's clock, if known."""
     if len(words) > _LONGEST_COMMAND:
         return Chat(words=words.strip())

@@ -14,10 +14,10 @@ from agent_core.models.scripted.commands import (
     ABILITIES,
     WHO_SHORT,
     Chat,
-    Command,
     Piece,
     PlannedCall,
     ReplyContext,
+    StandInCommand,
 )
 from agent_core.models.scripted.memory_view import read_notes
 from agent_core.models.scripted.parse import read_command
@@ -42,7 +42,7 @@ _LONGEST = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class StandInPlan:
     """Tool calls to make now; if there are none, the answer."""
 
     calls: tuple[PlannedCall, ...] = ()
@@ -64,7 +64,11 @@ class StandInModel:
     async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
         """Answer; see the contract. Raises nothing."""
         summary = summarize(request)
-        plan = Plan(pieces=(Piece(text=summary),)) if summary else make_plan(request, self._delay)
+        plan = (
+            StandInPlan(pieces=(Piece(text=summary),))
+            if summary
+            else make_plan(request, self._delay)
+        )
         # Unique in the conversation, because the number of messages grows with every call.
         stem = f"call_{len(request.messages)}"
         parts = tuple(
@@ -103,7 +107,7 @@ def create(options: Mapping[str, str]) -> Model:
     return StandInModel(delay=read_seconds(options, "delay", 0.4))
 
 
-def make_plan(request: ModelRequest, delay: float) -> Plan:
+def make_plan(request: ModelRequest, delay: float) -> StandInPlan:
     """Plan the next step. Depends only on the request, so a repeat gives the same plan.
 
     A turn begins after the last answer without calls. All of the person's messages in the turn are
@@ -121,7 +125,7 @@ def make_plan(request: ModelRequest, delay: float) -> Plan:
     ]
     wanted = dict.fromkeys(call for _, chain in chains if (call := _next(chain, done)))
     if wanted:
-        return Plan(calls=tuple(wanted))
+        return StandInPlan(calls=tuple(wanted))
     context = ReplyContext(
         before=notes,
         now=read_notes(request.system, request.messages),
@@ -133,10 +137,10 @@ def make_plan(request: ModelRequest, delay: float) -> Plan:
         if pieces:
             pieces.append(Piece(text="\n\n"))
         pieces += command.play([done[call] for call in chain if call in done], context)
-    return Plan(pieces=tuple(pieces) or (Piece(text=WHO_SHORT()),))
+    return StandInPlan(pieces=tuple(pieces) or (Piece(text=WHO_SHORT()),))
 
 
-def _understand(message: Message) -> Command | None:
+def _understand(message: Message) -> StandInCommand | None:
     """Return the command in a person's message, with the names of its files if it is for a language
     model; None for an empty message, or one of somebody else.
     """

@@ -30,7 +30,7 @@ _MOST_LETTERS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FoundRows:
     """The ids of matching rows, without any of their text.
 
     `keys` are files that other rows may still reference. `evidence_rows` are rows of shared memory
@@ -61,22 +61,22 @@ class Found:
     sync_items: tuple[int, ...] = ()
     keys: tuple[str, ...] = ()
 
-    def cut(self, most: int) -> Iterator["Found"]:
+    def cut(self, most: int) -> Iterator["FoundRows"]:
         """Split into pieces with at most `most` rows of each kind; yields at least one piece."""
         kinds = [field.name for field in fields(self)]
         longest = max(len(getattr(self, kind)) for kind in kinds)
         for start in range(0, max(longest, 1), most):
-            yield Found(**{kind: getattr(self, kind)[start : start + most] for kind in kinds})
+            yield FoundRows(**{kind: getattr(self, kind)[start : start + most] for kind in kinds})
 
 
-def find_in_memory(connection: Connection, subject: DataSubject, matcher: WordMatcher) -> Found:
+def find_in_memory(connection: Connection, subject: DataSubject, matcher: WordMatcher) -> FoundRows:
     """Find matches in memory, its history and stored prompts."""
     foreign = person_data.list_foreign_prompts(connection, subject=subject)
     blocks = erase_person.list_unshared_blocks(connection, subject=subject)
     lone = replace(subject, person_ids=tuple(person_id for person_id, _ in blocks))
     owners = replace(subject, person_ids=subject.person_ids + lone.person_ids)
     prompts = match_texts(connection, "prompts", subject, matcher.is_in)
-    return Found(
+    return FoundRows(
         blocks=match_texts(connection, "descriptions", lone, matcher.is_in),
         names=tuple(find_names(connection, subject, matcher)),
         deeds=match_texts(connection, "audit", lone, matcher.is_in),
@@ -95,14 +95,14 @@ def find_in_memory(connection: Connection, subject: DataSubject, matcher: WordMa
 
 def find_in_conversations(
     connection: Connection, subject: DataSubject, matcher: WordMatcher, report: Report
-) -> Found:
+) -> FoundRows:
     """Find matches in conversations and everything derived from them."""
     sent = list(person_data.walk_sent(connection, subject=subject))
     given = list(_find_given(connection, subject, matcher))
     withheld = list(find_withheld(connection, subject, matcher))
     files = [key for _, key in (*given, *withheld)]
     exports = {row.file_key for row in sent if row.file_key and row.turn_id is None}
-    return Found(
+    return FoundRows(
         messages=tuple(find_messages(connection, subject, matcher, report)),
         titles=match_texts(connection, "titles", subject, matcher.is_in),
         compactions=match_texts(connection, "compactions", subject, matcher.is_in),

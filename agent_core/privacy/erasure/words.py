@@ -16,16 +16,16 @@ from agent_core.privacy.erasure import person as person_erasure
 from agent_core.privacy.erasure import scrub
 from agent_core.privacy.erasure import search as word_search
 from agent_core.privacy.erasure.matcher import WordMatcher
-from agent_core.privacy.erasure.search import Found
+from agent_core.privacy.erasure.search import FoundRows
 from agent_core.privacy.progress import Progress, Report
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import erase_person, merge_people, person_data, redact
 from agent_core.state.lifecycle.person_data import DataSubject
 from agent_core.state.lifecycle.redact import FORGOTTEN
 from agent_core.state.memory import archive, blocks, external_sync, ledger
-from agent_core.state.memory.ledger import Origin, Target
+from agent_core.state.memory.ledger import MemoryTarget, Origin
 from agent_core.state.people import people
-from agent_core.state.people.people import Kind, Person
+from agent_core.state.people.people import Person, PersonKind
 from agent_core.state.queues import deferred_messages
 
 _BATCH = 20
@@ -45,8 +45,8 @@ class Entry:
 
     person_id: PersonId
     slug: str
-    kind: Kind
-    target: Target
+    kind: PersonKind
+    target: MemoryTarget
     text: str
 
 
@@ -135,7 +135,7 @@ class WordRemoval:
         entries = await self._drop_entries(subject, matcher, now)
         redacted = jobs = 0
         renamed: list[str] = []
-        traced = Found()
+        traced = FoundRows()
         for _ in range(_ROUNDS):
             kept = partial(word_search.find_in_memory, subject=subject, matcher=matcher)
             found = await self.database.browse(kept)
@@ -154,7 +154,7 @@ class WordRemoval:
                 await self._remove_from_conversations(subject, traced, report, now)
                 redacted += len(traced.messages) + len(traced.withheld) + len(traced.versions)
                 jobs += len(traced.jobs)
-            if found == traced == Found():
+            if found == traced == FoundRows():
                 break
         return RemovedCounts(entries=entries, messages=redacted, jobs=jobs, blocks=tuple(renamed))
 
@@ -186,7 +186,7 @@ class WordRemoval:
             lambda c: _list_memory_owners(c, subject)
         ):
             seen = await self.memory.snapshot(person_id, slug, now, kind=kind)
-            lists: tuple[tuple[Target, tuple[str, ...]], ...] = (
+            lists: tuple[tuple[MemoryTarget, tuple[str, ...]], ...] = (
                 ("memory", seen.memory),
                 ("user", seen.user),
             )
@@ -208,9 +208,9 @@ class WordRemoval:
         return len(entries)
 
     async def _remove_from_memory(
-        self, subject: DataSubject, matcher: WordMatcher, found: Found, now: int
+        self, subject: DataSubject, matcher: WordMatcher, found: FoundRows, now: int
     ) -> None:
-        def work(connection: Connection, found: Found) -> None:
+        def work(connection: Connection, found: FoundRows) -> None:
             scrub.enqueue_scrub(connection)
             for person_id, archive_id in found.archive:
                 kept = archive.find(connection, person_id=person_id, archive_id=archive_id)
@@ -234,7 +234,7 @@ class WordRemoval:
             await self.database.write("forget.memory", partial(work, found=piece))
 
     async def _remove_from_conversations(
-        self, subject: DataSubject, found: Found, report: Report, now: int
+        self, subject: DataSubject, found: FoundRows, report: Report, now: int
     ) -> None:
         own = set(await self.database.browse(partial(erase_person.list_sessions, subject=subject)))
         for number, piece in enumerate(_cut(found.messages)):
@@ -254,9 +254,9 @@ class WordRemoval:
 
 def _list_memory_owners(
     connection: Connection, subject: DataSubject
-) -> list[tuple[PersonId, str, Kind]]:
+) -> list[tuple[PersonId, str, PersonKind]]:
     """List (person id, folder, kind) of the memory owners that belong to a person alone."""
-    found: list[tuple[PersonId, str, Kind]] = []
+    found: list[tuple[PersonId, str, PersonKind]] = []
     for person_id in subject.person_ids:
         person = people.find(connection, person_id=person_id)
         if person:
@@ -305,7 +305,7 @@ def _redact_messages(
         external_sync.enqueue_drop(connection, session_id=session_id, now=now)
 
 
-def _redact_rows(connection: Connection, found: Found) -> bool:
+def _redact_rows(connection: Connection, found: FoundRows) -> bool:
     """Remove words from rows derived from turns; returns False if some are still in use."""
     scrub.enqueue_scrub(connection)
     scrub.note_loose_files(connection, found.keys)
@@ -329,7 +329,7 @@ def _redact_rows(connection: Connection, found: Found) -> bool:
     return all(done)
 
 
-def _redact_sessions(connection: Connection, found: Found) -> bool:
+def _redact_sessions(connection: Connection, found: FoundRows) -> bool:
     for session_id in found.titles:
         redact.drop_title(connection, session_id=session_id)
     for session_id in found.compactions:

@@ -22,7 +22,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import erase_person, export
 from agent_core.state.lifecycle.export import ExportedMessage, Row
 from agent_core.state.lifecycle.person_data import DataSubject
-from agent_core.state.memory.ledger import Target
+from agent_core.state.memory.ledger import MemoryTarget
 from agent_core.transcript import (
     DocumentPart,
     ImagePart,
@@ -207,7 +207,7 @@ T = TypeVar("T")
 _PIECE = 1 << 20
 _BETWEEN_REPORTS = 1000
 """Messages between two reports; they take some 20 ms."""
-_LISTS: tuple[tuple[Target, str], ...] = (("memory", "MEMORY.md"), ("user", "USER.md"))
+_LISTS: tuple[tuple[MemoryTarget, str], ...] = (("memory", "MEMORY.md"), ("user", "USER.md"))
 
 
 def write_export(
@@ -273,7 +273,9 @@ def _read(path: Path) -> Iterator[bytes]:
             yield piece
 
 
-def _find_entries(connection: Connection, subject: DataSubject, target: Target) -> tuple[str, ...]:
+def _find_entries(
+    connection: Connection, subject: DataSubject, target: MemoryTarget
+) -> tuple[str, ...]:
     memory_list = MemoryList(person_id=PersonId(subject.person_ids[0]), target=target, limit=0)
     return find_list(connection, memory_list)
 

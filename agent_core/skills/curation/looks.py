@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from agent_core.ids import PersonId
 from agent_core.memory.numbering import list_entries, load_change_index
 from agent_core.skills.curation.record import (
+    CurationProposal,
     CurationRecord,
     Merge,
-    Proposal,
     StoredRecord,
     dump_record,
     load_record,
@@ -84,6 +84,6 @@ def list_known_groups(records: Iterable[StoredRecord]) -> frozenset[frozenset[st
     )
 
 
-def _name_group(proposal: Proposal) -> frozenset[str]:
+def _name_group(proposal: CurationProposal) -> frozenset[str]:
     change = proposal.change
     return frozenset(change.before) if isinstance(change, Merge) else name_entries(change)

@@ -20,7 +20,7 @@ from agent_core.skills.changes import (
     plan_moves,
     write_planned,
 )
-from agent_core.skills.curation.record import Merge, Proposal
+from agent_core.skills.curation.record import CurationProposal, Merge
 from agent_core.skills.install.stage import walk
 from agent_core.skills.ledger_sync import note_loaded, record_archived
 from agent_core.skills.snapshots import is_whole, read_snapshot
@@ -100,12 +100,12 @@ def read_merges(
     texts: dict[str, str],
     catalog: SkillCatalog,
     known: Collection[frozenset[str]],
-) -> tuple[list[Proposal], int]:
+) -> tuple[list[CurationProposal], int]:
     """Return the sound proposals of an answer, and how many were dropped. Blocks.
 
     `known` are the groups of skills in earlier proposals, accepted or not.
     """
-    found: list[Proposal] = []
+    found: list[CurationProposal] = []
     taken: set[str] = set()
     for call in calls:
         read = _read_merge(call, texts)
@@ -120,7 +120,7 @@ def read_merges(
         except CoreError:
             continue
         taken |= names | {merge.into}
-        found.append(Proposal(reason=reason, change=merge))
+        found.append(CurationProposal(reason=reason, change=merge))
     return found, len(calls) - len(found)
 
 
@@ -135,7 +135,11 @@ def check_merge(catalog: SkillCatalog, merge: Merge) -> SkillChange:
 
 
 def apply_merge(
-    connection: Connection, catalog: SkillCatalog, proposal: Proposal, merge: Merge, origin: Origin
+    connection: Connection,
+    catalog: SkillCatalog,
+    proposal: CurationProposal,
+    merge: Merge,
+    origin: Origin,
 ) -> None:
     """Record a merge that a person has agreed to; `write_planned` makes it.
 

@@ -37,7 +37,7 @@ class Tidying:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proposal:
+class CurationProposal:
     """A change that waits for a person's yes, with the model's reason."""
 
     reason: str
@@ -55,7 +55,7 @@ class CurationRecord:
 
     subject: Subject
     digest: str = ""
-    proposals: tuple[Proposal, ...] = ()
+    proposals: tuple[CurationProposal, ...] = ()
     refused: int = 0
 
     def decide(self, number: int, state: ProposalState) -> "CurationRecord":
@@ -95,10 +95,10 @@ def list_open(records: Sequence[StoredRecord]) -> list[tuple[StoredRecord, int]]
     ]
 
 
-def _load_proposal(found: dict[str, object]) -> Proposal:
+def _load_proposal(found: dict[str, object]) -> CurationProposal:
     change = found.pop("change")
     assert isinstance(change, dict)  # noqa: S101 - written by `dump_record`
     if "into" in change:
-        return Proposal(**found, change=Merge(**change))  # type: ignore[arg-type]
+        return CurationProposal(**found, change=Merge(**change))  # type: ignore[arg-type]
     change["removed"] = tuple(change["removed"])
-    return Proposal(**found, change=Tidying(**change))  # type: ignore[arg-type]
+    return CurationProposal(**found, change=Tidying(**change))  # type: ignore[arg-type]

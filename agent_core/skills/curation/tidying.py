@@ -12,7 +12,7 @@ from typing import Literal
 from agent_core.memory.changes import Edit
 from agent_core.memory.files import find_flaw
 from agent_core.models.contract import ModelRequest, make_question
-from agent_core.skills.curation.record import Proposal, Tidying, TidyKind
+from agent_core.skills.curation.record import CurationProposal, Tidying, TidyKind
 from agent_core.state.tokenizer import cut
 from agent_core.tools.clock import local_time
 from agent_core.tools.schemas import make_schema
@@ -80,12 +80,12 @@ def read_tidyings(
     calls: Sequence[ToolCallPart],
     entries: Sequence[KnownEntry],
     known: Collection[frozenset[str]],
-) -> tuple[list[Proposal], int]:
+) -> tuple[list[CurationProposal], int]:
     """Return the sound proposals of an answer, and how many were dropped.
 
     `known` are the groups of entries in earlier proposals, accepted or not.
     """
-    found: list[Proposal] = []
+    found: list[CurationProposal] = []
     taken: set[str] = set()
     for call in calls:
         read = _read_tidying(call, entries)
@@ -96,7 +96,7 @@ def read_tidyings(
         if touched in known or touched & taken:
             continue
         taken |= touched
-        found.append(Proposal(reason=reason, change=change))
+        found.append(CurationProposal(reason=reason, change=change))
     return found, len(calls) - len(found)
 
 

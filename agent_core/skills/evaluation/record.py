@@ -10,7 +10,7 @@ ARMS: tuple[Arm, ...] = ("without", "with")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class CaseRun:
     """A replay of a case, with or without the skill; `why` is the first check that it failed.
 
     `passed` is None for a case that can't be replayed. `steps` are model calls.
@@ -38,7 +38,7 @@ class EvalRecord:
     text_row: int
     is_asked: bool = False
     cases: tuple[str, ...] | None = None
-    runs: tuple[Run, ...] = ()
+    runs: tuple[CaseRun, ...] = ()
     result: str = ""
     reason: str = ""
 
@@ -59,6 +59,6 @@ def dump_record(record: EvalRecord) -> str:
 def load_record(text: str) -> EvalRecord:
     """Decode a record. Raises `ValueError`, `KeyError` or `TypeError` for anything else."""
     found = json.loads(text)
-    found["runs"] = tuple(Run(**one) for one in found["runs"])
+    found["runs"] = tuple(CaseRun(**one) for one in found["runs"])
     found["cases"] = None if found["cases"] is None else tuple(found["cases"])
     return EvalRecord(**found)

@@ -19,9 +19,9 @@ from agent_core.models.contract import ModelAnswer, ModelRequest, make_question
 from agent_core.skills.catalog import CatalogEntry, SkillCatalog
 from agent_core.skills.evaluation.cases import EvalCase
 from agent_core.skills.evaluation.draw import Recorded
-from agent_core.skills.evaluation.record import Arm, Run
+from agent_core.skills.evaluation.record import Arm, CaseRun
 from agent_core.skills.evaluation.verdict import (
-    Found,
+    ReplayResult,
     find_failure,
     list_own_numbers,
     read_status,
@@ -55,12 +55,12 @@ _JUDGE = (
     " Reply with one word: `yes` if the answer has the same substance, else `no`."
 )
 
-Ask = Callable[[ModelRequest], Awaitable[tuple[ModelAnswer, int]]]
+AskModel = Callable[[ModelRequest], Awaitable[tuple[ModelAnswer, int]]]
 """Makes and bills a call; returns its answer and its cost in millionths of a US dollar."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sandbox:
+class ReplaySandbox:
     """The environment of replays: models, tools of the workspace, and the backend, if any.
 
     `find_words` returns a recorded request without the sentence that names the skill.
@@ -78,7 +78,9 @@ class Sandbox:
 class Replayer:
     """Replays cases for one person, who pays."""
 
-    def __init__(self, sandbox: Sandbox, ask: Ask, person_id: PersonId, slug: str) -> None:
+    def __init__(
+        self, sandbox: ReplaySandbox, ask: AskModel, person_id: PersonId, slug: str
+    ) -> None:
         """`slug` names the person's workspace."""
         self._sandbox = sandbox
         self._ask = ask
@@ -91,13 +93,13 @@ class Replayer:
 
     async def run(
         self, case: EvalCase, recorded: Recorded | None, arm: Arm, entry: CatalogEntry
-    ) -> Run:
+    ) -> CaseRun:
         """Replay a case, and judge it. Raises what `ask` raises, and `BackendUnavailable`."""
         if case.turn_id is not None and recorded is None:
-            return Run(case=case.id, arm=arm, passed=None, why="its turn is gone")
+            return CaseRun(case=case.id, arm=arm, passed=None, why="its turn is gone")
         request = self._sandbox.find_words(recorded.request) if recorded else case.prompt
         if not request:
-            return Run(case=case.id, arm=arm, passed=None, why="it only names the skill")
+            return CaseRun(case=case.id, arm=arm, passed=None, why="it only names the skill")
         context = recorded.context if recorded else ()
         await self._wipe()
         try:
@@ -126,13 +128,13 @@ class Replayer:
         entry: CatalogEntry,
         messages: list[Message],
         recorded: Recorded | None,
-    ) -> tuple[Found, Run]:
+    ) -> tuple[ReplayResult, CaseRun]:
         system, specs = _SYSTEM, self._list_specs(recorded)
         if arm == "with":
             system += await self._describe(entry)
         calls: list[str] = []
         status: int | None = None
-        run = Run(case=case.id, arm=arm, passed=False)
+        run = CaseRun(case=case.id, arm=arm, passed=False)
         for step in range(1, _MOST_STEPS + 1):
             is_last = step == _MOST_STEPS
             answer, cost = await self._ask(
@@ -152,7 +154,7 @@ class Replayer:
             )
             if answer.stop != "tools" or is_last:
                 text = answer.message.text
-                return Found(answer=text, calls=tuple(calls), status=status), run
+                return ReplayResult(answer=text, calls=tuple(calls), status=status), run
             results = []
             for call in answer.message.calls:
                 calls.append(call.name)
@@ -207,7 +209,7 @@ class Replayer:
         copied = await copy_files(self._backend, self._sandbox.catalog, entry, context)
         return f"{text}\n\n{copied}" if copied else text
 
-    async def _judge(self, run: Run, request: str, answer: str, expected: list[str]) -> Run:
+    async def _judge(self, run: CaseRun, request: str, answer: str, expected: list[str]) -> CaseRun:
         """Ask the cheap model whether an answer meets the expectations."""
         wanted = [one for one in expected if one.strip()]
         if not wanted:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent_core.skills.evaluation.cases import LEAST_CASES, Check, find_pattern
-from agent_core.skills.evaluation.record import Run
+from agent_core.skills.evaluation.record import CaseRun
 
 _SAVED = 0.95
 """The share of the tokens below which a saving counts: answers vary by some percent by chance."""
@@ -14,7 +14,7 @@ _STATUS = re.compile(r"\[Exit status (\d+)\.\]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class ReplayResult:
     """The result of a replay: answer, names of its calls, and the status of its last command."""
 
     answer: str
@@ -23,7 +23,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class CaseVerdict:
     """The verdict on a skill and its reason: `passed`, `failed`, or `few` for too few cases."""
 
     result: str
@@ -36,7 +36,7 @@ def read_status(result: str) -> int:
     return int(found[1]) if found else 0
 
 
-def find_failure(checks: Sequence[Check], found: Found) -> str:
+def find_failure(checks: Sequence[Check], found: ReplayResult) -> str:
     """Return the first check that an answer fails, as a clause; "" if it passes all."""
     for check in checks:
         if not _passes(check, found):
@@ -49,7 +49,7 @@ def list_own_numbers(answer: str, given: str) -> set[str]:
     return set(_NUMBER.findall(answer)) - set(_NUMBER.findall(given))
 
 
-def judge_runs(runs: Sequence[Run]) -> Verdict:
+def judge_runs(runs: Sequence[CaseRun]) -> CaseVerdict:
     """Judge a skill by its runs: no case may be worse with it; success, steps or tokens improve.
 
     Only cases that could be replayed both ways count.
@@ -60,7 +60,7 @@ def judge_runs(runs: Sequence[Run]) -> Verdict:
     }
     cases = [case for case in by_arm["with"] if case in by_arm["without"]]
     if len(cases) < LEAST_CASES:
-        return Verdict(result="few", reason=f"{len(cases)} of {LEAST_CASES} cases")
+        return CaseVerdict(result="few", reason=f"{len(cases)} of {LEAST_CASES} cases")
     before, after = ([by_arm[arm][case] for case in cases] for arm in ("without", "with"))
     good_before, good_after = (sum(bool(run.passed) for run in side) for side in (before, after))
     steps_before, steps_after = (sum(run.steps for run in side) for side in (before, after))
@@ -75,20 +75,20 @@ def judge_runs(runs: Sequence[Run]) -> Verdict:
         f" {steps_after}, tokens {tokens_before:,} to {tokens_after:,}"
     )
     if worse:
-        return Verdict(result="failed", reason=f"worse in {', '.join(worse)}; {numbers}")
+        return CaseVerdict(result="failed", reason=f"worse in {', '.join(worse)}; {numbers}")
     if not good_after:
-        return Verdict(result="failed", reason=f"no case succeeds; {numbers}")
+        return CaseVerdict(result="failed", reason=f"no case succeeds; {numbers}")
     is_better = (
         good_after > good_before
         or steps_after < steps_before
         or tokens_after < _SAVED * tokens_before
     )
     if not is_better:
-        return Verdict(result="failed", reason=f"nothing is better; {numbers}")
-    return Verdict(result="passed", reason=numbers)
+        return CaseVerdict(result="failed", reason=f"nothing is better; {numbers}")
+    return CaseVerdict(result="passed", reason=numbers)
 
 
-def _passes(check: Check, found: Found) -> bool:
+def _passes(check: Check, found: ReplayResult) -> bool:
     answer = found.answer.strip()
     match check.kind:
         case "exact":

@@ -6,7 +6,7 @@ from typing import Literal, Protocol
 
 Severity = Literal["danger", "caution", "note"]
 """`danger`: few honest skills do this. `caution`: read it first. `note`: good to know."""
-Kind = Literal[
+InstallSourceKind = Literal[
     "shell", "network", "secrets", "obfuscation", "injection", "hidden unicode", "licence"
 ]
 
@@ -15,7 +15,7 @@ Kind = Literal[
 class Finding:
     """A finding in a file; `line` counts from 1, and 0 stands for the whole file."""
 
-    kind: Kind
+    kind: InstallSourceKind
     severity: Severity
     path: str
     line: int

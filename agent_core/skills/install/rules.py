@@ -5,31 +5,33 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agent_core.skills.install.contract import Kind, Severity
+from agent_core.skills.install.contract import InstallSourceKind, Severity
 
-Place = Literal["script", "text", "any"]
+FlawPlace = Literal["script", "text", "any"]
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ScanRule:
     """A pattern, and the files that it applies to. Patterns have no unbounded wildcard."""
 
-    kind: Kind
+    kind: InstallSourceKind
     severity: Severity
-    place: Place
+    place: FlawPlace
     what: str
     pattern: re.Pattern[str]
 
 
-def _rule(kind: Kind, severity: Severity, place: Place, what: str, pattern: str) -> Rule:
-    return Rule(kind, severity, place, what, re.compile(pattern, re.IGNORECASE | re.MULTILINE))
+def _rule(
+    kind: InstallSourceKind, severity: Severity, place: FlawPlace, what: str, pattern: str
+) -> ScanRule:
+    return ScanRule(kind, severity, place, what, re.compile(pattern, re.IGNORECASE | re.MULTILINE))
 
 
 _REST = r"[^\n]{0,200}"
 _FETCH = r"\b(?:curl|wget|fetch|iwr|invoke-webrequest)\b"
 _ORDER = r"(?:instructions?|prompts?|rules?|directives?|guidelines?|messages?)"
 
-RULES: Sequence[Rule] = (
+RULES: Sequence[ScanRule] = (
     _rule(
         "shell",
         "danger",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 from agent_core.skills.catalog import SKILL_FILE, read_skill_folder
-from agent_core.skills.install.contract import Finding, Kind, ScanReport, Severity
+from agent_core.skills.install.contract import Finding, InstallSourceKind, ScanReport, Severity
 from agent_core.skills.install.rules import RULES
 from agent_core.skills.install.stage import walk
 from agent_core.tools.secret_scan import find_secret
@@ -162,6 +162,6 @@ def _judge_licence(named: str, texts: dict[str, str]) -> tuple[str, Sequence[Fin
 
 
 def _find(
-    kind: Kind, severity: Severity, path: str, line: int, what: str, count: int = 1
+    kind: InstallSourceKind, severity: Severity, path: str, line: int, what: str, count: int = 1
 ) -> Finding:
     return Finding(kind=kind, severity=severity, path=path, line=line, what=what, count=count)

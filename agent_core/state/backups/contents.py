@@ -44,7 +44,7 @@ class Header:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class BackupEntry:
     """A file, folder or symbolic link of a home."""
 
     path: str
@@ -59,7 +59,7 @@ class Entry:
 class Manifest:
     """Everything in a backup, in the order of the archive."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[BackupEntry, ...]
     unreadable: tuple[str, ...] = ()
     """Files and folders that Talaria's user is not allowed to read. Files, and the content of
     folders, are not in the backup.
@@ -96,7 +96,7 @@ def write_archive(sink: BinaryIO, content: HomeContent, header: Header, own: Pat
     runs are not in the archive. Blocks. Raises `OSError`.
     """
     home, name = content.home, content.database
-    entries: list[Entry] = []
+    entries: list[BackupEntry] = []
     unreadable: list[str] = []
     with (
         gzip.GzipFile(fileobj=sink, mode="wb", compresslevel=_LEVEL, mtime=0) as packed,
@@ -144,7 +144,7 @@ def _walk(
         yield from (place / name for name in sorted([*folders, *files]))
 
 
-def _add(tar: tarfile.TarFile, name: str, path: Path) -> Entry | None:
+def _add(tar: tarfile.TarFile, name: str, path: Path) -> BackupEntry | None:
     """Add one path; return None for a socket, a pipe or a device, which a backup can't hold.
 
     Raises `OSError`, also for a path that no restore could create.
@@ -157,23 +157,23 @@ def _add(tar: tarfile.TarFile, name: str, path: Path) -> Entry | None:
         member = _describe(name, path)
         member.type, member.linkname = tarfile.SYMTYPE, target
         tar.addfile(member)
-        return Entry(path=name, kind="link", sha256=_hash_text(target))
+        return BackupEntry(path=name, kind="link", sha256=_hash_text(target))
     if stat.S_ISDIR(mode):
         member = _describe(name, path)
         member.type = tarfile.DIRTYPE
         tar.addfile(member)
-        return Entry(path=name, kind="folder")
+        return BackupEntry(path=name, kind="folder")
     return _add_file(tar, name, path) if stat.S_ISREG(mode) else None
 
 
-def _add_file(tar: tarfile.TarFile, name: str, path: Path) -> Entry:
+def _add_file(tar: tarfile.TarFile, name: str, path: Path) -> BackupEntry:
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     with os.fdopen(descriptor, "rb") as file:
         member = _describe(name, path)
         member.size = os.fstat(descriptor).st_size
         source = _Measured(file, member.size)
         tar.addfile(member, source)
-    return Entry(path=name, kind="file", size=member.size, sha256=source.hash.hexdigest())
+    return BackupEntry(path=name, kind="file", size=member.size, sha256=source.hash.hexdigest())
 
 
 class _Measured(io.RawIOBase):

@@ -18,7 +18,7 @@ from agent_core.state.backups.contents import (
     HEADER,
     MANIFEST,
     ROOT,
-    Entry,
+    BackupEntry,
     Header,
     Manifest,
 )
@@ -79,7 +79,7 @@ class _Unpacked:
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
-        self.entries: list[Entry] = []
+        self.entries: list[BackupEntry] = []
         self._seen: set[str] = set()
         self._links: list[tuple[Path, str]] = []
         self._folders: list[tuple[Path, int]] = []
@@ -96,13 +96,13 @@ class _Unpacked:
         if target:
             target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if member.isdir():
-            self.entries.append(Entry(path=path, kind="folder"))
+            self.entries.append(BackupEntry(path=path, kind="folder"))
             if target:
                 target.mkdir(mode=0o700, exist_ok=True)
                 self._folders.append((target, member.mode & 0o777))
         elif member.issym():
             sha256 = hashlib.sha256(os.fsencode(member.linkname)).hexdigest()
-            self.entries.append(Entry(path=path, kind="link", sha256=sha256))
+            self.entries.append(BackupEntry(path=path, kind="link", sha256=sha256))
             if target:
                 self._links.append((target, member.linkname))
         elif member.isreg():
@@ -122,7 +122,7 @@ class _Unpacked:
 
     def _add_file(
         self, tar: tarfile.TarFile, member: tarfile.TarInfo, path: str, target: Path | None
-    ) -> Entry:
+    ) -> BackupEntry:
         source = tar.extractfile(member)
         if source is None:
             raise StoreDamaged(f"{path} has no bytes")
@@ -144,7 +144,7 @@ class _Unpacked:
         finally:
             if target:
                 os.close(descriptor)
-        return Entry(path=path, kind="file", size=member.size, sha256=digest.hexdigest())
+        return BackupEntry(path=path, kind="file", size=member.size, sha256=digest.hexdigest())
 
 
 def _write_all(descriptor: int, block: bytes) -> None:
@@ -171,7 +171,7 @@ def _read_header(tar: tarfile.TarFile, name: str, newest_schema: int) -> Header:
 def _read_manifest(text: bytes, name: str) -> Manifest:
     try:
         value = json.loads(text)
-        entries = tuple(Entry(**row) for row in value["entries"])
+        entries = tuple(BackupEntry(**row) for row in value["entries"])
         return Manifest(entries=entries, unreadable=tuple(map(str, value["unreadable"])))
     except (ValueError, TypeError, KeyError) as error:
         raise StoreDamaged(_changed(name)) from error

@@ -32,7 +32,7 @@ _LOGINS, _CONSENTS, _LINKS = 17, 18, 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class RestorePlace:
     """The home to restore."""
 
     home: Path
@@ -60,7 +60,7 @@ class Restored:
     """Files that could not be read when the backup was made."""
 
 
-def rehearse(place: Place, backup: Path, keys: Keys) -> Restored:
+def rehearse(place: RestorePlace, backup: Path, keys: Keys) -> Restored:
     """Unpack a backup beside the home, check everything, and delete the unpacked files. Blocks.
 
     Raises `StoreError`; its text says what is wrong.
@@ -80,7 +80,7 @@ def rehearse(place: Place, backup: Path, keys: Keys) -> Restored:
         raise translate_os_error(error, folder) from error
 
 
-def restore(place: Place, backup: Path, keys: Keys, aside: Path, *, now: int) -> Restored:
+def restore(place: RestorePlace, backup: Path, keys: Keys, aside: Path, *, now: int) -> Restored:
     """Replace the content of a home by a backup; move the old content to `aside`. Blocks.
 
     Access to private words that may have ended since the backup ends: see `_end_access`. `now` is
@@ -106,7 +106,7 @@ def restore(place: Place, backup: Path, keys: Keys, aside: Path, *, now: int) ->
     return restored
 
 
-def _unpack(place: Place, backup: Path, keys: Keys, folder: Path) -> Restored:
+def _unpack(place: RestorePlace, backup: Path, keys: Keys, folder: Path) -> Restored:
     """Unpack into an empty folder, and check the database."""
     if not backup.is_file():
         raise StoreError(f"there is no file {backup}")
@@ -133,7 +133,7 @@ def _check_database(database: Path, backup: Path) -> int:
     return found.schema
 
 
-def _unpack_archive(place: Place, backup: Path, keys: Keys, folder: Path) -> Restored:
+def _unpack_archive(place: RestorePlace, backup: Path, keys: Keys, folder: Path) -> Restored:
     contents = read_backup(backup, keys, folder)
     header: Header = contents.header
     names = {path.name for path in folder.iterdir()}
@@ -173,7 +173,7 @@ def _end_access(database: Path, schema: int, now: int) -> None:
         raise explain_error(error, database) from error
 
 
-def _copy_database(place: Place, backup: Path, folder: Path) -> Restored:
+def _copy_database(place: RestorePlace, backup: Path, folder: Path) -> Restored:
     """Copy a bare database; earlier versions and upgrades make such backups."""
     target = folder / place.database
     shutil.copyfile(backup, target)

@@ -29,7 +29,7 @@ class NewApproval:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Approval:
+class StoredApproval:
     """An approval of a shape that still counts."""
 
     id: ApprovalId
@@ -72,7 +72,7 @@ def find_shapes(
     return {row[0]: bool(row[1]) for row in rows}
 
 
-def list_of(connection: Connection, *, person_id: PersonId) -> list[Approval]:
+def list_of(connection: Connection, *, person_id: PersonId) -> list[StoredApproval]:
     """List the shapes that a person's calls may have, oldest first.
 
     Shapes allowed for sessions that have ended are left out.
@@ -84,7 +84,7 @@ def list_of(connection: Connection, *, person_id: PersonId) -> list[Approval]:
         " OR (approvals.scope = 'session' AND sessions.ended_at IS NULL)) ORDER BY approvals.id",
         {"person_id": person_id},
     )
-    return read_all(Approval, rows)
+    return read_all(StoredApproval, rows)
 
 
 def revoke(connection: Connection, *, person_id: PersonId, approval_id: ApprovalId) -> str:

@@ -8,7 +8,7 @@ from agent_core.ids import CallId, PersonId, QuestionId, TurnId
 from agent_core.state.engine.connection import list_fields, read_all, read_one
 from agent_core.state.engine.database import Connection
 
-Kind = Literal[
+QuestionKind = Literal[
     "choice",
     "approval",
     "call",
@@ -47,7 +47,7 @@ class QuestionContent:
     """
 
     person_id: PersonId
-    kind: Kind
+    kind: QuestionKind
     text: str
     choices: tuple[Choice, ...]
     secret: str

@@ -14,10 +14,12 @@ from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import redact
 
-Kind = Literal["inbox", "outbox", "steps", "usage", "messages", "exports", "copies", "webhooks"]
+RetainedKind = Literal[
+    "inbox", "outbox", "steps", "usage", "messages", "exports", "copies", "webhooks"
+]
 DAY = 24 * 3_600_000
 """Milliseconds."""
-_NEWEST: dict[Kind, str] = {
+_NEWEST: dict[RetainedKind, str] = {
     "inbox": "SELECT MAX(id) FROM inbox",
     "outbox": "SELECT MAX(id) FROM outbox",
     "steps": "SELECT MAX(id) FROM turns",
@@ -58,7 +60,7 @@ _IS_COPY = (
 """The condition of answers whose text the transcript has, too. Answers on the console page are
 excluded, because the page shows them again.
 """
-_OLD: dict[Kind, str] = {
+_OLD: dict[RetainedKind, str] = {
     "inbox": (
         f"SELECT 1 FROM inbox WHERE {_IN_SPAN} AND received_at < :before AND state = 'done'"
         " AND payload <> '' LIMIT 1"
@@ -86,12 +88,12 @@ _OLD: dict[Kind, str] = {
 }
 
 
-def find_newest(connection: Connection, *, kind: Kind) -> int:
+def find_newest(connection: Connection, *, kind: RetainedKind) -> int:
     """Return the id of the newest row of a kind; 0 for none."""
     return int(connection.execute(_NEWEST[kind]).fetchone()[0] or 0)
 
 
-def has_old(connection: Connection, *, kind: Kind, span: Span) -> bool:
+def has_old(connection: Connection, *, kind: RetainedKind, span: Span) -> bool:
     """Return whether a range has old rows; this read avoids a write that would change nothing."""
     return connection.execute(_OLD[kind], span.values).fetchone() is not None
 

@@ -7,7 +7,7 @@ from agent_core.ids import PersonId, SessionId, TurnId
 from agent_core.state.engine.connection import read_all, read_one
 from agent_core.state.engine.database import Connection
 
-Kind = Literal["turn", "memory", "erase"]
+SyncKind = Literal["turn", "memory", "erase"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +20,7 @@ class SyncItem:
 
     id: int
     person_id: PersonId
-    kind: Kind
+    kind: SyncKind
     key: str
     payload: str
     attempts: int
@@ -54,7 +54,7 @@ def enqueue(
     connection: Connection,
     *,
     provider: str,
-    kind: Kind,
+    kind: SyncKind,
     key: str,
     person_id: PersonId,
     now: int,

@@ -12,9 +12,9 @@ from agent_core.state.engine.connection import checksum, list_fields
 from agent_core.state.engine.database import Connection
 from agent_core.transcript import UntrustedSource
 
-Target = Literal["memory", "user", "archive", "soul", "skill"]
+MemoryTarget = Literal["memory", "user", "archive", "soul", "skill"]
 """One of the two lists of a memory, the archive, SOUL.md as one entry, or a skill."""
-LISTS: tuple[Target, ...] = ("memory", "user")
+LISTS: tuple[MemoryTarget, ...] = ("memory", "user")
 Operation = Literal["add", "replace", "remove"]
 _END = 2**63 - 1
 """An id above those of all rows."""
@@ -65,7 +65,7 @@ class LedgerEntry:
     """A row of the ledger."""
 
     id: int
-    target: Target
+    target: MemoryTarget
     change: Change
     origin: Origin
 
@@ -105,7 +105,7 @@ def record(
     connection: Connection,
     *,
     person_id: PersonId,
-    target: Target,
+    target: MemoryTarget,
     change: Change,
     origin: Origin,
 ) -> LedgerEntry:
@@ -129,7 +129,7 @@ def record(
 
 
 def find_entries(
-    connection: Connection, *, person_id: PersonId, target: Target
+    connection: Connection, *, person_id: PersonId, target: MemoryTarget
 ) -> list[LedgerEntry]:
     """List every change of one of a person's lists, oldest first.
 
@@ -332,7 +332,7 @@ def identify_group(row: LedgerEntry) -> tuple[str, int, str]:
 
 
 def find_projection(
-    connection: Connection, *, person_id: PersonId, target: Target
+    connection: Connection, *, person_id: PersonId, target: MemoryTarget
 ) -> Projection | None:
     """Return the state of a person's file; None if it was never written or read."""
     text = meta.get(connection, key=_projection_key(person_id, target))
@@ -340,20 +340,20 @@ def find_projection(
 
 
 def save_projection(
-    connection: Connection, *, person_id: PersonId, target: Target, projection: Projection
+    connection: Connection, *, person_id: PersonId, target: MemoryTarget, projection: Projection
 ) -> None:
     """Store the state of a person's file."""
     text = json.dumps(asdict(projection))
     meta.put(connection, key=_projection_key(person_id, target), value=text)
 
 
-def _projection_key(person_id: PersonId, target: Target) -> str:
+def _projection_key(person_id: PersonId, target: MemoryTarget) -> str:
     return f"projection:{person_id}:{target}"
 
 
 def read_row(
     row: tuple[
-        *tuple[int, Target, Operation, int, str | None, str | None],
+        *tuple[int, MemoryTarget, Operation, int, str | None, str | None],
         *tuple[str, str, str | None, int, int, int | None, int | None, str, str],
     ],
 ) -> LedgerEntry:
@@ -374,7 +374,7 @@ def read_row(
     return LedgerEntry(id=row[0], target=row[1], change=change, origin=origin)
 
 
-def _checksum(target: Target, change: Change, origin: Origin) -> int:
+def _checksum(target: MemoryTarget, change: Change, origin: Origin) -> int:
     """Compute the checksum of a row.
 
     Rows without `undoes`, `message_ids` and `sources` keep the checksum that they had before these

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
-from agent_core.state.people.people import Kind
+from agent_core.state.people.people import PersonKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +18,7 @@ class StoredOwner:
     person_id: PersonId
     slug: str
     folder: str
-    kind: Kind
+    kind: PersonKind
 
 
 _OWNER = "SELECT id, slug, kind FROM people WHERE joined_to IS NULL"
@@ -44,7 +44,7 @@ def find_by_slug(connection: Connection, *, slug: str) -> StoredOwner | None:
     return _owner(row) if row else None
 
 
-def _owner(row: tuple[int, str, Kind]) -> StoredOwner:
+def _owner(row: tuple[int, str, PersonKind]) -> StoredOwner:
     kind = row[2]
     folder = row[1] if kind == "human" else row[1].removeprefix(f"{kind}-")
     return StoredOwner(person_id=PersonId(row[0]), slug=row[1], folder=folder, kind=kind)

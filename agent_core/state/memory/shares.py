@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from agent_core.ids import PersonId
 from agent_core.state.engine.connection import list_fields, read_all
 from agent_core.state.engine.database import Connection
-from agent_core.state.memory.ledger import Target
+from agent_core.state.memory.ledger import MemoryTarget
 
 EVERYONE = "everyone"
 """The audience of everyone, in any room. The audience of one room is `Room.audience`."""
@@ -15,7 +15,7 @@ EVERYONE = "everyone"
 class Share:
     """An entry of a person's list, by its text, and its audience."""
 
-    target: Target
+    target: MemoryTarget
     entry: str
     audience: str
 
@@ -35,7 +35,9 @@ def insert(
     )
 
 
-def delete(connection: Connection, *, person_id: PersonId, target: Target, entry: str) -> None:
+def delete(
+    connection: Connection, *, person_id: PersonId, target: MemoryTarget, entry: str
+) -> None:
     """Make an entry private again."""
     connection.execute(
         "DELETE FROM shares WHERE person_id = :person_id AND target = :target AND entry = :entry",

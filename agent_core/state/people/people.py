@@ -8,8 +8,8 @@ from agent_core.ids import AccountId, PersonId
 from agent_core.state.engine.connection import Decoders, list_fields, read_all, read_one
 from agent_core.state.engine.database import Connection
 
-Role = Literal["owner", "member"]
-Kind = Literal["human", "room", "team", "block"]
+PersonRole = Literal["owner", "member"]
+PersonKind = Literal["human", "room", "team", "block"]
 """A person, or another memory owner: a room, the team or a memory block. See `rooms` and
 `blocks`.
 """
@@ -39,14 +39,14 @@ class Person:
     id: PersonId
     slug: str
     name: str
-    role: Role
+    role: PersonRole
     time_zone: str | None
     language: str | None = None
     quiet_from: int | None = None
     quiet_until: int | None = None
     verbosity: Verbosity = "normal"
     asked_at: int | None = None
-    kind: Kind = "human"
+    kind: PersonKind = "human"
     context_cap: int | None = None
     """The most input tokens per model call for them, if they have set a limit."""
     model: str = ""
@@ -193,9 +193,9 @@ def insert(
     *,
     slug: str,
     name: str,
-    role: Role,
+    role: PersonRole,
     now: int,
-    kind: Kind = "human",
+    kind: PersonKind = "human",
 ) -> Person:
     """Add a person or another memory owner. A taken slug gets the next free number."""
     taken = {

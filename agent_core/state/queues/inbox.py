@@ -89,7 +89,7 @@ def find_event(connection: Connection, *, platform: str, event_id: str) -> Inbox
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class InboxProgress:
     """The progress of an event. If a turn answers it, the turn, its chat and its person are set."""
 
     is_over: bool
@@ -98,7 +98,7 @@ class Progress:
     person_id: PersonId | None
 
 
-def find_progress(connection: Connection, *, platform: str, event_id: str) -> Progress | None:
+def find_progress(connection: Connection, *, platform: str, event_id: str) -> InboxProgress | None:
     """Return the progress of an event; None if it was never stored."""
     found = connection.execute(
         "SELECT inbox.state IN ('done', 'dead') AS is_over, turn_id, turns.chat, turns.person_id"
@@ -106,7 +106,7 @@ def find_progress(connection: Connection, *, platform: str, event_id: str) -> Pr
         " WHERE inbox.platform = :platform AND event_id = :event_id",
         {"platform": platform, "event_id": event_id},
     )
-    return read_one(Progress, found, is_over=bool)
+    return read_one(InboxProgress, found, is_over=bool)
 
 
 def claim(

@@ -16,7 +16,7 @@ RUNNING = "running"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TurnState:
+class TurnEventState:
     """A turn with its state; times are milliseconds UTC."""
 
     id: int
@@ -56,26 +56,26 @@ _STATE = "id, state, started_at, ended_at"
 
 def list_turns(
     connection: Connection, *, person_id: PersonId, after: int, limit: int
-) -> list[TurnState]:
+) -> list[TurnEventState]:
     """List the turns with ids above `after` that a person asked for, oldest first."""
     rows = connection.execute(
         f"SELECT {_STATE} FROM turns WHERE person_id = :person_id AND id > :after"
         " ORDER BY id LIMIT :limit",
         {"person_id": person_id, "after": after, "limit": limit},
     )
-    return read_all(TurnState, rows)
+    return read_all(TurnEventState, rows)
 
 
 def find_turns(
     connection: Connection, *, person_id: PersonId, turn_ids: Collection[int]
-) -> list[TurnState]:
+) -> list[TurnEventState]:
     """Find turns of a person by their ids, oldest first."""
     rows = connection.execute(
         f"SELECT {_STATE} FROM turns WHERE id IN (SELECT value FROM json_each(:turn_ids))"
         " AND person_id = :person_id ORDER BY id",
         {"person_id": person_id, "turn_ids": json.dumps(sorted(turn_ids))},
     )
-    return read_all(TurnState, rows)
+    return read_all(TurnEventState, rows)
 
 
 def list_running(connection: Connection, *, person_id: PersonId) -> list[int]:

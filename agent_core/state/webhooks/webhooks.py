@@ -9,10 +9,10 @@ from agent_core.ids import PersonId
 from agent_core.state.engine.connection import list_fields, read_all, read_one
 from agent_core.state.engine.database import Connection
 
-EventKind = Literal["turn.started", "turn.ended", "memory.changed", "question.asked"]
+WebhookEventKind = Literal["turn.started", "turn.ended", "memory.changed", "question.asked"]
 """The kinds of events that happen to a person."""
-EVENT_KINDS: tuple[EventKind, ...] = get_args(EventKind)
-State = Literal["active", "paused", "dead"]
+EVENT_KINDS: tuple[WebhookEventKind, ...] = get_args(WebhookEventKind)
+WebhookState = Literal["active", "paused", "dead"]
 """The state of a webhook. It is `dead` if its receiver is gone or has long accepted nothing."""
 
 
@@ -23,7 +23,7 @@ class NewWebhook:
     person_id: PersonId
     name: str
     url: str
-    kinds: Sequence[EventKind]
+    kinds: Sequence[WebhookEventKind]
     secret: str = field(repr=False)
     place: str
     key: str | None = None
@@ -38,7 +38,7 @@ class Webhook(NewWebhook):
     """
 
     id: int
-    state: State
+    state: WebhookState
     reason: str
     failures: int
     due_at: int
@@ -138,7 +138,9 @@ def move_place(connection: Connection, *, webhook: Webhook, place: str) -> bool:
     return cursor.rowcount == 1
 
 
-def set_state(connection: Connection, *, webhook: Webhook, state: State, reason: str = "") -> None:
+def set_state(
+    connection: Connection, *, webhook: Webhook, state: WebhookState, reason: str = ""
+) -> None:
     """Pause, resume or end a webhook; its count of failures starts again at 0."""
     connection.execute(
         "UPDATE webhooks SET state = :state, reason = :reason, failures = 0, due_at = 0"
@@ -176,7 +178,12 @@ def note_result(connection: Connection, *, webhook: Webhook, failures: int, due_
 
 
 def change(
-    connection: Connection, *, webhook: Webhook, name: str, url: str, kinds: Sequence[EventKind]
+    connection: Connection,
+    *,
+    webhook: Webhook,
+    name: str,
+    url: str,
+    kinds: Sequence[WebhookEventKind],
 ) -> None:
     """Change the name, the address and the event kinds of a webhook."""
     connection.execute(
@@ -246,5 +253,5 @@ def restore(connection: Connection, *, webhook: Webhook, place: str) -> None:
     )
 
 
-def _read_kinds(text: str) -> tuple[EventKind, ...]:
+def _read_kinds(text: str) -> tuple[WebhookEventKind, ...]:
     return tuple(json.loads(text))

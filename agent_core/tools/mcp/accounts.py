@@ -40,7 +40,7 @@ Connect = Callable[[McpServer, FindFiles, Listed], McpConnection]
 """Makes a connection that uses these files, and reports its tools."""
 SendLink = Callable[[PersonId, str, str], Awaitable[bool]]
 """Sends a person the link of a server in their direct chat; False if they have none."""
-Work = Callable[[McpConnection], Awaitable[CallOutcome]]
+McpWork = Callable[[McpConnection], Awaitable[CallOutcome]]
 KeepListing = Callable[[McpServer, McpAccount, Listing], Awaitable[None]]
 """Stores the tools that an account sees. May raise `StoreError`."""
 Invitation = Literal["sent", "waiting", "sent_before", "no_chat", "not_offered", "connected"]
@@ -138,7 +138,7 @@ class OwnAccounts:
         if account:
             await self._get(server, account)
 
-    async def use(self, server: McpServer, person_id: PersonId, work: Work) -> CallOutcome:
+    async def use(self, server: McpServer, person_id: PersonId, work: McpWork) -> CallOutcome:
         """Do the work of a call on the connection of this person. Raises `McpUnavailable`."""
         connection = await self.open(server, person_id)
         try:

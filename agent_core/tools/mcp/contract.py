@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 from agent_core.errors import CoreError
 from agent_core.tools.mcp.calls import RunningCall
 
-State = Literal["starting", "ready", "waiting"]
+ServerState = Literal["starting", "ready", "waiting"]
 """State of a server: connecting, ready, or waiting for the next attempt."""
 
 MOST_TOOLS = 128

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from agent_core.transcript import flatten
 
-Value = str | int | float | bool
+FormValue = str | int | float | bool
 FieldKind = Literal["text", "number", "integer", "choice"]
 MOST_FIELDS = 16
 _MOST_OPTIONS = 6
@@ -29,7 +29,7 @@ class FormRefused(ValueError):
 class Option:
     """A value of a field, and its label."""
 
-    value: Value
+    value: FormValue
     label: str
 
 
@@ -42,9 +42,9 @@ class Field:
     kind: FieldKind
     is_required: bool
     options: tuple[Option, ...] = ()
-    default: Value | None = None
+    default: FormValue | None = None
 
-    def read(self, text: str) -> Value:
+    def read(self, text: str) -> FormValue:
         """Parse the person's answer. Raises `ValueError`."""
         words = text.strip()
         if self.kind == "integer":
@@ -76,7 +76,7 @@ class FormAnswer:
     """A person's answer. `cancel` means that the person didn't answer."""
 
     action: Literal["accept", "decline", "cancel"]
-    content: Mapping[str, Value] | None = None
+    content: Mapping[str, FormValue] | None = None
 
 
 def read_form(server: str, message: str, schema: Mapping[str, object]) -> Form:

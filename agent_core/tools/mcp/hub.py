@@ -14,7 +14,13 @@ from agent_core.state.people import mcp_accounts, people
 from agent_core.state.people.mcp_accounts import McpAccount
 from agent_core.tools.contract import Tool
 from agent_core.tools.mcp.accounts import OwnAccounts, OwnLine, SendLink, describe_need
-from agent_core.tools.mcp.contract import AccountFiles, Listing, McpServer, State, Surroundings
+from agent_core.tools.mcp.contract import (
+    AccountFiles,
+    Listing,
+    McpServer,
+    ServerState,
+    Surroundings,
+)
 from agent_core.tools.mcp.listing import dump_listing, join_listings, load_listing
 from agent_core.tools.mcp.loading import load_sessions
 from agent_core.tools.mcp.offers import list_offers, name_command
@@ -66,7 +72,7 @@ class ServerReport:
     """
 
     server: McpServer
-    state: State
+    state: ServerState
     fault: str
     needs_sign_in: bool
     listing: Listing

@@ -14,16 +14,16 @@ from agent_core.tools.readers.pool import ReaderPool
 from agent_core.tools.schemas import make_object
 from agent_core.transcript import ToolSpec
 
-Kind = Literal["resource", "prompt"]
-_NAMES: Mapping[Kind, str] = {"resource": "read_resource", "prompt": "get_prompt"}
-_DESCRIPTIONS: Mapping[Kind, str] = {
+OfferKind = Literal["resource", "prompt"]
+_NAMES: Mapping[OfferKind, str] = {"resource": "read_resource", "prompt": "get_prompt"}
+_DESCRIPTIONS: Mapping[OfferKind, str] = {
     "resource": "Read a resource of the server {name}, such as a file or a record. Without `uri`,"
     " list them.",
     "prompt": "Get a prompt of the server {name}: instructions for a task that its person asked"
     " for. Without `name`, list them.",
 }
 _TEXT = {"type": "string"}
-_SCHEMAS: Mapping[Kind, Mapping[str, object]] = {
+_SCHEMAS: Mapping[OfferKind, Mapping[str, object]] = {
     "resource": {"uri": _TEXT},
     "prompt": {"name": _TEXT, "arguments": {"type": "object", "additionalProperties": _TEXT}},
 }
@@ -37,7 +37,7 @@ class OfferTool(ServerTool):
     def __init__(
         self,
         server: McpServer,
-        kind: Kind,
+        kind: OfferKind,
         reach: Reach,
         readers: ReaderPool,
         asker: FormAsker | None = None,
@@ -82,7 +82,7 @@ def list_offers(
 ) -> list[OfferTool]:
     """Return the tools for a server's offers, unless it has tools for them itself."""
     taken = {name_tool(server.name, tool.name) for tool in listing.tools}
-    kinds: tuple[Kind, ...] = ("resource", "prompt")
+    kinds: tuple[OfferKind, ...] = ("resource", "prompt")
     found = [
         OfferTool(server, kind, reach, readers, asker) for kind in kinds if kind in listing.offers
     ]

@@ -40,7 +40,7 @@ from agent_core.tools.mcp.sign_in import decline_sign_in
 from agent_core.tools.mcp.transports.http import open_http
 from agent_core.tools.mcp.transports.oauth import ServerAuth
 from agent_core.tools.mcp.transports.stdio import open_stdio
-from agent_core.tools.mcp.transports.streams import Link
+from agent_core.tools.mcp.transports.streams import StreamLink
 from agent_core.transcript import flatten
 
 _NOT_REGISTERED = (
@@ -72,7 +72,7 @@ async def open_session(
 
     Talaria doesn't offer sampling and roots, so the SDK declines them.
     """
-    link, calls = Link(), Calls()
+    link, calls = StreamLink(), Calls()
     auth = None
     if server.has_oauth and files:
         auth = ServerAuth(server, files, ask_person, link)
@@ -117,7 +117,7 @@ class ClientSession:
 
     server: McpServer
     client: Client
-    link: Link
+    link: StreamLink
     calls: "Calls"
     auth: ServerAuth | None
 

@@ -18,7 +18,7 @@ from agent_core.tools.mcp.contract import (
     McpSession,
     McpUnavailable,
     OpenSession,
-    State,
+    ServerState,
     Surroundings,
 )
 from agent_core.tools.mcp.sign_in import NEEDED, SignIn, SignInUnavailable
@@ -83,7 +83,7 @@ class McpConnection:
         find_files: FindFiles = find_nothing,
     ) -> None:
         self.server = server
-        self.state: State = "starting"
+        self.state: ServerState = "starting"
         self.fault = ""
         """The reason why the server is not ready; ends a sentence."""
         self.protocol = ""

@@ -30,7 +30,7 @@ _BLANK = (
 )
 """The characters that fonts draw as nothing, except the one that makes a symbol an emoji."""
 
-Refusal = Literal["no", "interrupted", "late", "unreachable", "used", "changed"]
+CallRefusal = Literal["no", "interrupted", "late", "unreachable", "used", "changed"]
 """The reason why a call was not allowed: refused, interrupted by another message, no answer in
 time, nobody to ask, an approval that was used up or has expired, or an approval of a different
 call.
@@ -78,7 +78,7 @@ class ApprovalRequest:
 class Decision:
     """The answer to a request. `refusal` is "" if it is allowed; `why` is the person's text."""
 
-    refusal: Refusal | Literal[""] = ""
+    refusal: CallRefusal | Literal[""] = ""
     why: str = ""
 
 

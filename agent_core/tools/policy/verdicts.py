@@ -14,7 +14,7 @@ from agent_core.tools.policy.shapes import shape_of
 from agent_core.tools.policy.sites import site_of
 from agent_core.tools.policy.transfers import fetches_plainly, host_of
 
-Effect = Literal["allow", "ask", "deny"]
+VerdictKind = Literal["allow", "ask", "deny"]
 
 WEB_FETCH = "web_fetch"
 """The tool that follows no redirect to another address after untrusted words."""
@@ -28,7 +28,7 @@ A page that lists one address for each letter could spell out private words with
 """
 _BY_COMMANDS = "*"
 """The site of all fetches by commands, which follow redirects to any host."""
-_ORDER: Mapping[Effect, int] = {"allow": 0, "ask": 1, "deny": 2}
+_ORDER: Mapping[VerdictKind, int] = {"allow": 0, "ask": 1, "deny": 2}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class Rule:
     `person` is an account such as `telegram:123`, or `*`.
     """
 
-    effect: Effect
+    effect: VerdictKind
     tool: str = "*"
     pattern: str = "*"
     person: str = "*"
@@ -85,7 +85,7 @@ class Verdict:
     pages that the call fetches; see `Facts`.
     """
 
-    effect: Effect
+    effect: VerdictKind
     asked: tuple[Action, ...] = ()
     shapes: tuple[str, ...] = ()
     """The shapes of the asked actions; () if one of them has none."""
@@ -104,7 +104,7 @@ def judge(tool: str, actions: Sequence[Action], facts: Facts, *, is_proposed: bo
     for action in actions:
         if closed := facts.protected.find(action, facts.slug, facts.other_slugs):
             return Verdict(effect="deny", denied=closed)
-    effect: Effect = "allow"
+    effect: VerdictKind = "allow"
     asked: dict[Action, bool] = {}
     exceeds = False
     fetched = Counter[str]()
@@ -145,7 +145,7 @@ def _count_sites(tool: str, action: Action, facts: Facts) -> tuple[str, ...]:
 
 def _judge_one(
     tool: str, action: Action, facts: Facts, *, is_over: bool, is_proposed: bool
-) -> tuple[Effect, bool]:
+) -> tuple[VerdictKind, bool]:
     """Decide about one action; the second value is true if untrusted words matter for it.
 
     `is_over` means that the turn has fetched too many addresses of pages to fetch one more.
@@ -171,7 +171,7 @@ def _is_granted(tool: str, action: Action, facts: Facts, *, is_guarded: bool) ->
     return exact in facts.grants or shape_of(tool, action) in facts.grants
 
 
-def _default(action: Action) -> Effect:
+def _default(action: Action) -> VerdictKind:
     """Decide about an action that no rule covers."""
     if action.kind in _FILES:
         is_harmless = action.place == WORKSPACE or (

@@ -17,7 +17,7 @@ _OWNER = "owner"
 """The name of the token that `talaria run` prints."""
 
 
-class Access:
+class ApiAccess:
     """Finds the person of a token."""
 
     def __init__(self, gateway: Gateway, owner_token: str) -> None:

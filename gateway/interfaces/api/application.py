@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response
 
 from agent_core.errors import StoreError
 from gateway.app.lifecycle import Gateway
-from gateway.interfaces.api.access import Access
+from gateway.interfaces.api.access import ApiAccess
 from gateway.interfaces.api.clients import ERRORS
 from gateway.interfaces.api.errors import answer_http, answer_invalid
 from gateway.interfaces.api.events import add_events
@@ -21,7 +21,7 @@ from gateway.interfaces.api.responses import answer_store_error
 from gateway.interfaces.api.routes import add_api
 
 
-def make_api(gateway: Gateway, access: Access) -> FastAPI:
+def make_api(gateway: Gateway, access: ApiAccess) -> FastAPI:
     """Make the application that serves `/api/` and `/v1/`."""
     requests = Requests(gateway)
     api = APIRouter(prefix="/api", responses=ERRORS, route_class=TaggedRoute)

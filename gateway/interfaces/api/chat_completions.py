@@ -3,11 +3,11 @@
 from collections.abc import AsyncIterator
 
 from gateway.interfaces.api.models import MODEL
-from gateway.interfaces.api.requests import Answer, Question, Requests
+from gateway.interfaces.api.requests import ApiAnswer, Question, Requests
 from gateway.interfaces.api.streams import ALIVE, grow, write_event
 
 
-def compose(question: Question, answer: Answer, now: int) -> dict[str, object]:
+def compose(question: Question, answer: ApiAnswer, now: int) -> dict[str, object]:
     """Compose a whole completion. `now` is in milliseconds since the epoch, UTC."""
     message: dict[str, object] = {
         "role": "assistant",
@@ -53,7 +53,7 @@ def _head(question: Question, kind: str, now: int) -> dict[str, object]:
     }
 
 
-def _count(answer: Answer) -> dict[str, object]:
+def _count(answer: ApiAnswer) -> dict[str, object]:
     return {
         "prompt_tokens": answer.input_tokens,
         "completion_tokens": answer.output_tokens,

@@ -8,7 +8,7 @@ from fastapi.security import HTTPBearer
 from starlette.requests import Request
 
 from agent_core.state.people.api_tokens import TokenScope
-from gateway.interfaces.api.access import Access
+from gateway.interfaces.api.access import ApiAccess
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.models import ErrorBody
 from gateway.interfaces.api.responses import LOCKED
@@ -46,7 +46,7 @@ class ClientFinder:
 
     async def __call__(self, request: Request, _: Annotated[object, Depends(_BEARER)]) -> Client:
         """Return the client. Raises `ApiError` if there is none."""
-        access: Access = request.app.state.access
+        access: ApiAccess = request.app.state.access
         client = await access.find(request.headers, self._scope)
         if client is None and self._scope == "manage" and await access.find(request.headers, "api"):
             raise ApiError(HTTPStatus.FORBIDDEN, _READS_ONLY, code="insufficient_scope")
@@ -65,7 +65,7 @@ class ClientFinder:
         return client
 
 
-Reader = Annotated[Client, Depends(ClientFinder("api"))]
+ReaderClient = Annotated[Client, Depends(ClientFinder("api"))]
 """The client of a route that reads data or asks the assistant."""
 Manager = Annotated[Client, Depends(ClientFinder("manage"))]
 """The client of a route that changes data."""

@@ -11,8 +11,8 @@ from starlette.responses import StreamingResponse
 
 from agent_core.ids import PersonId
 from gateway.app.lifecycle import Gateway
-from gateway.interfaces.api.access import Access
-from gateway.interfaces.api.clients import STREAM, Reader
+from gateway.interfaces.api.access import ApiAccess
+from gateway.interfaces.api.clients import STREAM, ReaderClient
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.streams import end_with_error, follow_feed
 from gateway.outbound.event_feed import EventFeed, read_cursor
@@ -25,11 +25,11 @@ _LONGEST_PLACE = 8000
 _CROWDED = "Too many event streams are open. Close some of them."
 
 
-def add_events(router: APIRouter, gateway: Gateway, access: Access) -> None:
+def add_events(router: APIRouter, gateway: Gateway, access: ApiAccess) -> None:
     """Add the route of events."""
     open_streams: Counter[PersonId] = Counter()
 
-    async def take_place(client: Reader) -> AsyncIterator[Client]:
+    async def take_place(client: ReaderClient) -> AsyncIterator[Client]:
         """Count the stream as open until it ends. Raises `ApiError` if too many are open."""
         person_id = client.person_id
         if open_streams[person_id] >= _MOST_OF_PERSON or open_streams.total() >= _MOST:

@@ -4,13 +4,13 @@ from collections.abc import AsyncIterator
 from itertools import count
 
 from gateway.interfaces.api.models import MODEL
-from gateway.interfaces.api.requests import Answer, Question, Requests
+from gateway.interfaces.api.requests import ApiAnswer, Question, Requests
 from gateway.interfaces.api.streams import ALIVE, grow, write_event
 
 _PLACE: dict[str, object] = {"output_index": 0, "content_index": 0}
 
 
-def compose(question: Question, answer: Answer, now: int) -> dict[str, object]:
+def compose(question: Question, answer: ApiAnswer, now: int) -> dict[str, object]:
     """Compose a whole response. `now` is in milliseconds since the epoch, UTC."""
     item = _item(question, "completed", [_part(answer.text)])
     return {
@@ -46,7 +46,7 @@ async def stream(requests: Requests, question: Question, now: int) -> AsyncItera
     yield write("response.content_part.added", **place, part=_part(""))
     text = ""
     async for piece in grow(requests, question):
-        if isinstance(piece, Answer):
+        if isinstance(piece, ApiAnswer):
             whole = _item(question, "completed", [_part(text)])
             yield write("response.output_text.done", **place, text=text, logprobs=[])
             yield write("response.content_part.done", **place, part=_part(text))

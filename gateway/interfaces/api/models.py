@@ -51,7 +51,7 @@ class PictureAddress(_Given):
     url: str
 
 
-class Part(_Given):
+class MessagePart(_Given):
     """A part of a message. A picture's address is in an object (chat completions) or a string
     (responses).
     """
@@ -65,7 +65,7 @@ class ChatMessage(_Given):
     """A message of a chat. Talaria reads only the user's newest messages."""
 
     role: str = "user"
-    content: str | list[Part] | None = None
+    content: str | list[MessagePart] | None = None
 
 
 class StreamOptions(_Given):
@@ -129,7 +129,7 @@ def read_newest(messages: Sequence[ChatMessage]) -> Said:
     return Said(repair_text("\n\n".join(said.text for said in newest)), pictures)
 
 
-def _read(content: str | list[Part] | None) -> Said:
+def _read(content: str | list[MessagePart] | None) -> Said:
     if content is None or isinstance(content, str):
         return Said(content or "", ())
     if any(part.type not in ("text", "input_text", "image_url", "input_image") for part in content):
@@ -139,7 +139,7 @@ def _read(content: str | list[Part] | None) -> Said:
     return Said("\n".join(texts), tuple(map(_read_picture, pictures)))
 
 
-def _read_picture(part: Part) -> bytes:
+def _read_picture(part: MessagePart) -> bytes:
     given = part.image_url
     address = given.url if isinstance(given, PictureAddress) else given or ""
     head = _DATA.match(address)

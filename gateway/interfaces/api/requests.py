@@ -15,7 +15,7 @@ from adapters.messages import Attachment, InboundMessage, Sender
 from agent_core.state.conversations import files, usage
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import history, inbox
-from agent_core.state.queues.inbox import Progress
+from agent_core.state.queues.inbox import InboxProgress
 from gateway.app.lifecycle import Gateway
 from gateway.chats import name_chat
 from gateway.inbound.api_platform import ApiPlatform, make_event
@@ -73,7 +73,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class ApiAnswer:
     """An answer with the tokens of its turn."""
 
     text: str
@@ -165,7 +165,7 @@ class Requests:
             raise ApiError(HTTPStatus.SERVICE_UNAVAILABLE, _STOPPING, code="stopping") from None
         await self._look(question)
 
-    async def wait(self, question: Question) -> Answer:
+    async def wait(self, question: Question) -> ApiAnswer:
         """Return the answer to a stored question. Raises `ApiError` and `StoreError`."""
         async for _ in self.follow(question):
             pass
@@ -188,17 +188,17 @@ class Requests:
                 watch.changed.clear()
                 yield watch.text
 
-    async def read(self, question: Question) -> Answer:
+    async def read(self, question: Question) -> ApiAnswer:
         """Return the answer of a finished turn. Raises `ApiError` and `StoreError`."""
         person_id = question.client.person_id
 
-        def work(connection: Connection) -> Answer:
+        def work(connection: Connection) -> ApiAnswer:
             turn_id = _find_progress(connection, question).turn_id
             if turn_id is None:
                 raise ApiError(HTTPStatus.CONFLICT, _UNANSWERED, code="unanswered")
             texts = history.list_answer(connection, turn_id=turn_id, person_id=person_id)
             total = usage.total_of_turn(connection, turn_id=turn_id)
-            return Answer(
+            return ApiAnswer(
                 text="\n\n".join(texts),
                 input_tokens=total.input_tokens,
                 cached_tokens=total.cache_read_tokens,
@@ -210,11 +210,11 @@ class Requests:
             raise ApiError(HTTPStatus.GONE, _SWEPT, code="gone")
         return answer
 
-    async def _look(self, question: Question) -> Progress:
+    async def _look(self, question: Question) -> InboxProgress:
         return await self._database.read(_find_progress, question)
 
 
-def _find_progress(connection: Connection, question: Question) -> Progress:
+def _find_progress(connection: Connection, question: Question) -> InboxProgress:
     """Return the progress of a question.
 
     Raises `ApiError` if it was not accepted, or if its name belongs to another request.

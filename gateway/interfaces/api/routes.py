@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from gateway.app.lifecycle import Gateway
 from gateway.interfaces.api import chat_completions, model_responses
-from gateway.interfaces.api.clients import ERRORS, STREAM, Reader
+from gateway.interfaces.api.clients import ERRORS, STREAM, ReaderClient
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.models import (
     LONGEST_TEXT,
@@ -40,11 +40,11 @@ def add_api(application: FastAPI, gateway: Gateway, requests: Requests) -> None:
     Name = Annotated[str, Header(alias="Talaria-Conversation")]  # noqa: N806
 
     @application.get("/v1/models", summary="List the models", responses=ERRORS)
-    async def list_models(_: Reader) -> Response:
+    async def list_models(_: ReaderClient) -> Response:
         return JSONResponse({"object": "list", "data": [_describe_model()]})
 
     @application.get("/v1/models/{model}", summary="Describe a model", responses=ERRORS)
-    async def describe_model(model: str, _: Reader) -> Response:
+    async def describe_model(model: str, _: ReaderClient) -> Response:
         _check_model(model)
         return JSONResponse(_describe_model())
 
@@ -54,7 +54,7 @@ def add_api(application: FastAPI, gateway: Gateway, requests: Requests) -> None:
         responses=ERRORS | STREAM,
     )
     async def complete(
-        asked: ChatRequest, client: Reader, key: Key = "", conversation: Name = ""
+        asked: ChatRequest, client: ReaderClient, key: Key = "", conversation: Name = ""
     ) -> Response:
         _check(asked.model, has_tools=bool(asked.tools))
         question = _make_question(client, asked.messages, key, conversation)
@@ -68,7 +68,7 @@ def add_api(application: FastAPI, gateway: Gateway, requests: Requests) -> None:
 
     @application.post("/v1/responses", summary="Ask for a response", responses=ERRORS | STREAM)
     async def respond(
-        asked: ResponseRequest, client: Reader, key: Key = "", conversation: Name = ""
+        asked: ResponseRequest, client: ReaderClient, key: Key = "", conversation: Name = ""
     ) -> Response:
         _check(asked.model, has_tools=bool(asked.tools))
         given = asked.input

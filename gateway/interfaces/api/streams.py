@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from agent_core.errors import StoreError
 from agent_core.state.engine.database import Database
 from gateway.interfaces.api.errors import ApiError
-from gateway.interfaces.api.requests import Answer, Question, Requests
+from gateway.interfaces.api.requests import ApiAnswer, Question, Requests
 from gateway.interfaces.api.responses import STORE
 from gateway.outbound.event_feed import EventFeed
 
@@ -17,7 +17,7 @@ _QUIET = 15
 """Checks without an event after which a comment keeps the connection open."""
 
 
-async def grow(requests: Requests, question: Question) -> AsyncIterator[str | Answer]:
+async def grow(requests: Requests, question: Question) -> AsyncIterator[str | ApiAnswer]:
     """Yield the pieces of an answer, "" as a keep-alive, and finally the answer itself.
 
     Sent pieces can't be changed. If the final text differs, all of it follows what was sent.

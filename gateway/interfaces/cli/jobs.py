@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Literal, get_args, get_origin
 
 from adapters.ids import list_platforms
-from agent_core.schedule.job_fields import DECLARATIONS, HOME, Declaration
+from agent_core.schedule.job_fields import DECLARATIONS, HOME, FieldDeclaration
 from agent_core.schedule.wall_clock import find_zone
 from gateway.errors import Mistaken
 from gateway.home import open_home
@@ -153,7 +153,7 @@ def _configure_ways(parser: argparse.ArgumentParser) -> None:
             _add_flag(parser, one)
 
 
-def _add_flag(parser: _Flags, field: Declaration) -> None:
+def _add_flag(parser: _Flags, field: FieldDeclaration) -> None:
     """Add the flag of a field; its type follows from the field's."""
     flag = field.flag
     assert flag is not None  # noqa: S101 - the caller takes fields with a flag

@@ -91,9 +91,9 @@ def _fetch(address: str, target: Path, environ: Mapping[str, str]) -> None:
 def _read(
     backup: Path, arguments: argparse.Namespace, home: Path, environ: Mapping[str, str]
 ) -> int:
-    from agent_core.state.backups.restoring import Place, rehearse, restore
+    from agent_core.state.backups.restoring import RestorePlace, rehearse, restore
 
-    place = Place(home=home, database=DATABASE, kept=RUNTIME_NAMES)
+    place = RestorePlace(home=home, database=DATABASE, kept=RUNTIME_NAMES)
     keys = _find_keys(backup, arguments.identity, add_saved(environ, home))
     if arguments.check:
         print(f"{_describe(rehearse(place, backup, keys))} Nothing was changed.")

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agent_core.errors import StoreError
 from gateway.app.lifecycle import Gateway
-from gateway.interfaces.api.access import Access
+from gateway.interfaces.api.access import ApiAccess
 from gateway.interfaces.api.errors import answer_http
 from gateway.interfaces.api.responses import (
     answer_disconnect,
@@ -38,7 +38,7 @@ _MOST_BYTES = 64 * 1024
 
 
 def make_application(
-    gateway: Gateway, console: Sequence[BaseRoute], mcp: McpRoute, access: Access
+    gateway: Gateway, console: Sequence[BaseRoute], mcp: McpRoute, access: ApiAccess
 ) -> Starlette:
     """Make the application of a gateway. The `Guard` in front of it checks every client.
 
@@ -80,7 +80,7 @@ class ApiRoute(BaseRoute):
     a request before its end.
     """
 
-    def __init__(self, gateway: Gateway, access: Access) -> None:
+    def __init__(self, gateway: Gateway, access: ApiAccess) -> None:
         self._gateway = gateway
         self._access = access
         self._application: asyncio.Task[ASGIApp] | None = None

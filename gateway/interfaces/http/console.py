@@ -128,7 +128,7 @@ _FILES: Mapping[str, tuple[str, str]] = {
 }
 
 
-class Pages:
+class ChatPages:
     """The static files, read once."""
 
     def __init__(self) -> None:

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agent_core.errors import StoreError
 from agent_core.localization import Text, use_language
-from gateway.interfaces.api.access import Access
+from gateway.interfaces.api.access import ApiAccess
 from gateway.interfaces.api.errors import answer_error
 from gateway.interfaces.api.responses import (
     LOCKED,
@@ -142,7 +142,7 @@ class Guard:
     application: ASGIApp
     gate: Gate
     logins: Logins
-    access: Access
+    access: ApiAccess
     _: KW_ONLY
     is_of_pages: Callable[[str], bool]
     is_known: Callable[[str], bool]

@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from gateway.app.lifecycle import Gateway
-from gateway.interfaces.api.access import Access
+from gateway.interfaces.api.access import ApiAccess
 from gateway.interfaces.api.responses import read_body
 from gateway.interfaces.mcp_server.loading import MISSING, Endpoint, is_installed, load_endpoint
 
@@ -22,7 +22,7 @@ _MOST_BYTES = 64 * 1024
 class McpRoute:
     """Answers at `/mcp`. Imports the SDK at the first request, which takes a second."""
 
-    def __init__(self, gateway: Gateway, access: Access) -> None:
+    def __init__(self, gateway: Gateway, access: ApiAccess) -> None:
         self._gateway = gateway
         self._access = access
         self._endpoint: tuple[asyncio.Future[Endpoint], asyncio.Task[None]] | None = None

@@ -17,10 +17,10 @@ from adapters.toolkit.listener import Places
 from gateway.app.lifecycle import Gateway
 from gateway.errors import StartError
 from gateway.home import CONSOLE_SOCKET, HTTP_TOKEN, describe_unwritable
-from gateway.interfaces.api.access import Access
+from gateway.interfaces.api.access import ApiAccess
 from gateway.interfaces.api.responses import BODY_SECONDS, find_bearer
 from gateway.interfaces.http.application import make_application
-from gateway.interfaces.http.console import LONGEST_LINE, Bridge, Pages
+from gateway.interfaces.http.console import LONGEST_LINE, Bridge, ChatPages
 from gateway.interfaces.http.gate import Gate, Guard, load_token
 from gateway.interfaces.http.link_login import LinkLogin
 from gateway.interfaces.http.logins import Logins
@@ -71,7 +71,7 @@ async def serving_page(
     gate = Gate(bind=http.bind, port=http.port, token=token, public_url=http.public_url)
     page_data = PageData(gateway)
     bridge = Bridge(home / CONSOLE_SOCKET, gate.cookie, logins, page_data)
-    access = Access(gateway, token)
+    access = ApiAccess(gateway, token)
 
     async def find_login(request: Request) -> Login | None:
         if gate.knows_token(find_bearer(request.headers)):
@@ -82,7 +82,7 @@ async def serving_page(
     pages = make_pages(gateway, find_login)
     console = [
         WebSocketRoute("/console", bridge.join),
-        *Pages().list_routes(),
+        *ChatPages().list_routes(),
         *page_data.list_routes(),
         *pages.list_routes(),
         *LinkLogin(logins, gate).list_routes(),

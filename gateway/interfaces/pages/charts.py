@@ -10,7 +10,7 @@ _ROUND = (10, 15, 20, 25, 30, 40, 50, 60, 80, 100)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class BarPart:
     """A rectangle of a column; `series` is the number of its series, from 0."""
 
     series: int
@@ -24,7 +24,7 @@ class Column:
 
     label: str
     total: int
-    parts: Sequence[Part]
+    parts: Sequence[BarPart]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,13 +50,13 @@ def draw(labels: Sequence[str], series: Sequence[tuple[str, Sequence[int]]]) -> 
     )
 
 
-def _stack(amounts: Sequence[int], top: int) -> list[Part]:
+def _stack(amounts: Sequence[int], top: int) -> list[BarPart]:
     parts, below = [], 0
     for number, amount in enumerate(amounts):
         below += amount
         if amount:
             y = round(_HEIGHT - below * _HEIGHT / top, 2)
-            parts.append(Part(series=number, y=y, height=round(amount * _HEIGHT / top, 2)))
+            parts.append(BarPart(series=number, y=y, height=round(amount * _HEIGHT / top, 2)))
     return parts
 
 

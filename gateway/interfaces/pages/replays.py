@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from agent_core.agent.replay.context_report import ContextReport, Source, report_context
+from agent_core.agent.replay.context_report import ContextReport, PromptSource, report_context
 from agent_core.agent.replay.diff import differ_in_words
 from agent_core.agent.replay.rebuild import rebuild_calls
 from agent_core.agent.replay.records import TurnRecord, read_record
@@ -15,7 +15,7 @@ from gateway.interfaces.pages.views import Fields, Look, Missing
 from gateway.operations.turns import build_prompt_of_now, compare_replay
 from gateway.texts import turns as texts
 
-_ORDER: tuple[Source, ...] = (
+_ORDER: tuple[PromptSource, ...] = (
     *("tools", "identity", "memory", "files"),
     *("summary", "talk", "outputs"),
 )

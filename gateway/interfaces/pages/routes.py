@@ -93,7 +93,7 @@ _CHANGES: dict[str, tuple[str, View]] = {
 }
 """The changes by their addresses; each has the page to which it redirects."""
 
-Handler = Callable[[Request], Awaitable[Response]]
+PageHandler = Callable[[Request], Awaitable[Response]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,21 +172,21 @@ class Pages:
             has_chat=person_id is None,
         )
 
-    def _make_page(self, template: str, view: View) -> Handler:
+    def _make_page(self, template: str, view: View) -> PageHandler:
         async def show(look: Look) -> Response:
             fields = await view(look)
             return render(look.request, look.viewer, template, **fields)
 
         return self._guard(show)
 
-    def _make_change(self, back: str, change: View) -> Handler:
+    def _make_change(self, back: str, change: View) -> PageHandler:
         async def work(look: Look) -> Response:
             await change(look)
             return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": back})
 
         return self._guard(work)
 
-    def _guard(self, work: Callable[[Look], Awaitable[Response]]) -> Handler:
+    def _guard(self, work: Callable[[Look], Awaitable[Response]]) -> PageHandler:
         """Wrap a view: if it has no person, finds nothing, or is refused, the answer is a note."""
 
         async def handle(request: Request) -> Response:

@@ -11,7 +11,7 @@ from agent_core.agent.quotas.balance import day_of
 from agent_core.errors import SkillBroken
 from agent_core.localization import format_date
 from agent_core.skills.evaluation.cases import read_cases
-from agent_core.skills.evaluation.record import EvalRecord, Run, load_record
+from agent_core.skills.evaluation.record import CaseRun, EvalRecord, load_record
 from agent_core.skills.states import read_states
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import blocks, skill_changes, skill_uses, skills
@@ -118,14 +118,14 @@ def _describe_test(record: EvalRecord) -> dict[str, Any]:
     }
 
 
-def _add_up(runs: Sequence[Run]) -> tuple[str, int, int]:
+def _add_up(runs: Sequence[CaseRun]) -> tuple[str, int, int]:
     """Return the share of right runs, and the sums of their steps and tokens."""
     judged = [run.passed for run in runs if run.passed is not None]
     right = texts.RIGHT_OF(done=judged.count(True), count=len(judged))
     return right, sum(run.steps for run in runs), sum(run.tokens for run in runs)
 
 
-def _describe_run(run: Run | None) -> tuple[str, int, int]:
+def _describe_run(run: CaseRun | None) -> tuple[str, int, int]:
     """Return the result of a run, its steps and its tokens."""
     if run is None:
         return texts.NOT_YET(), 0, 0

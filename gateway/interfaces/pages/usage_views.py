@@ -27,7 +27,7 @@ SERIES = 5
 """Most series of a chart that have a name of their own."""
 _NONE = Amounts()
 
-Key = TypeVar("Key", str, tuple[str, str])
+UsageKey = TypeVar("UsageKey", str, tuple[str, str])
 
 Span = tuple[int, int]
 """A day: its start and the start of the next day, in milliseconds UTC."""
@@ -57,8 +57,8 @@ def add_up(found: Iterable[UsageSum | Amounts]) -> Amounts:
 
 
 def group(
-    days: Sequence[Sequence[UsageSum]], key: Callable[[UsageSum], Key]
-) -> list[tuple[Key, Daily]]:
+    days: Sequence[Sequence[UsageSum]], key: Callable[[UsageSum], UsageKey]
+) -> list[tuple[UsageKey, Daily]]:
     """Group the sums of each day, most expensive group first."""
     names = sorted({key(one) for day in days for one in day})
     found = [

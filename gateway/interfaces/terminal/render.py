@@ -13,10 +13,10 @@ from adapters.toolkit.markdown import (
     Heading,
     Listing,
     Paragraph,
-    Quote,
+    QuoteBlock,
     Rule,
     Run,
-    Table,
+    TableBlock,
     draw,
     parse,
 )
@@ -88,7 +88,7 @@ def _render_block(block: Block, width: int) -> Iterator[list[Fragment]]:
             yield from wrap(((f"bold {style}", text) for style, text in _style(block.runs)), width)
         case CodeBlock():
             yield from ([("", "  "), ("ansicyan", line)] for line in block.text.split("\n"))
-        case Quote():
+        case QuoteBlock():
             yield from _prefix(block.blocks, width, "│ ", is_tight=False)
         case Listing():
             for number, item in enumerate(block.items):
@@ -96,7 +96,7 @@ def _render_block(block: Block, width: int) -> Iterator[list[Fragment]]:
                 if number and not block.is_tight:
                     yield []
                 yield from _prefix(item, width, mark, is_tight=block.is_tight)
-        case Table():
+        case TableBlock():
             yield from ([("", line)] for line in draw(block, spell=_spell).split("\n"))
         case Rule():
             yield [(_FAINT, "─" * width)]

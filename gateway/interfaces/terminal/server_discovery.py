@@ -12,7 +12,7 @@ from gateway.errors import StartError
 from gateway.home import CONSOLE_SOCKET
 from gateway.interfaces.http.control import serving_control
 
-Chat = Callable[[bool], Awaitable[int]]
+TerminalChat = Callable[[bool], Awaitable[int]]
 """A chat; its argument says whether the gateway was started for it. Returns the exit code."""
 
 T = TypeVar("T")
@@ -22,7 +22,7 @@ _STARTING = 15.0
 _POLL = 0.05
 
 
-async def chat_with_gateway(settings: Settings, chat: Chat) -> int:
+async def chat_with_gateway(settings: Settings, chat: TerminalChat) -> int:
     """Chat with the running gateway; if there is none, start one and stop it after the chat.
 
     Raises `StartError` and `StoreError` if none can be started.
@@ -42,7 +42,7 @@ async def chat_with_gateway(settings: Settings, chat: Chat) -> int:
         raise
 
 
-async def _open_and_chat(settings: Settings, chat: Chat) -> int:
+async def _open_and_chat(settings: Settings, chat: TerminalChat) -> int:
     stop = asyncio.Event()
     serving = asyncio.create_task(app.run(settings, stop=stop, companions=(_serve_control,)))
     try:

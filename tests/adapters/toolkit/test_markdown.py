@@ -14,10 +14,10 @@ from adapters.toolkit.markdown import (
     Heading,
     Listing,
     Paragraph,
-    Quote,
+    QuoteBlock,
     Rule,
     Run,
-    Table,
+    TableBlock,
     parse,
 )
 from adapters.toolkit.text import is_plain
@@ -33,11 +33,11 @@ def words_of(blocks: Iterable[Block]) -> str:
                 found.extend(run.text for run in block.runs)
             case CodeBlock():
                 found.append(block.text)
-            case Quote():
+            case QuoteBlock():
                 found.append(words_of(block.blocks))
             case Listing():
                 found.extend(words_of(item) for item in block.items)
-            case Table():
+            case TableBlock():
                 found.extend(run.text for row in block.rows for cell in row for run in cell)
             case Rule():
                 pass
@@ -66,7 +66,7 @@ def test_blocks_become_a_tree() -> None:
     text = "## T\n\n> q\n\n3. a\n   - b\n\n```py x\n1\n```\n\n---\n\n|h|i|\n|:-:|-:|\n|1|\n"
     assert parse(text) == (
         Heading(level=2, runs=(Run(text="T"),)),
-        Quote(blocks=(Paragraph(runs=(Run(text="q"),)),)),
+        QuoteBlock(blocks=(Paragraph(runs=(Run(text="q"),)),)),
         Listing(
             items=(
                 (
@@ -81,7 +81,7 @@ def test_blocks_become_a_tree() -> None:
         ),
         CodeBlock(text="1", language="py"),
         Rule(),
-        Table(
+        TableBlock(
             rows=(((Run(text="h"),), (Run(text="i"),)), ((Run(text="1"),), ())),
             alignments=("center", "right"),
         ),

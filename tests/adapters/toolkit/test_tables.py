@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from adapters.discord import render as discord
 from adapters.telegram import render as telegram
-from adapters.toolkit.markdown import Listing, Run, Table, draw, fit, parse
+from adapters.toolkit.markdown import Listing, Run, TableBlock, draw, fit, parse
 
 
 def spell(runs: Sequence[Run]) -> str:
@@ -13,7 +13,7 @@ def spell(runs: Sequence[Run]) -> str:
 
 def drawn(markdown: str) -> list[str]:
     (table,) = parse(markdown)
-    assert isinstance(table, Table)
+    assert isinstance(table, TableBlock)
     return draw(table, spell=spell).split("\n")
 
 
@@ -37,7 +37,7 @@ def test_wide_letters_take_two_columns_and_marks_none() -> None:
 
 def test_the_caller_renders_cells() -> None:
     (table,) = parse("|a|\n|-|\n|b|")
-    assert isinstance(table, Table)
+    assert isinstance(table, TableBlock)
     assert draw(table, spell=lambda runs: f"<{spell(runs)}\n>") == "<a >\n----\n<b >"
 
 
@@ -47,7 +47,7 @@ def test_a_table_that_a_phone_can_not_show_becomes_a_list() -> None:
         "| Tafelspitz | horseradish and roasted potatoes | 24 |\n| Soup | | 6 |\n| | nothing | |"
     )
     (parsed,) = parse(table)
-    assert isinstance(parsed, Table)
+    assert isinstance(parsed, TableBlock)
     assert isinstance(fit(parsed, spell=spell), Listing)
     assert discord.render(table) == (
         "- **Tafelspitz**\n"
@@ -75,8 +75,8 @@ def test_a_wide_table_of_two_columns_becomes_names_with_values() -> None:
 
 def test_a_table_of_forty_columns_stays_a_table() -> None:
     (table,) = parse(f"|a|b|\n|-|-|\n|{'x' * 18}|{'y' * 19}|")
-    assert isinstance(table, Table)
+    assert isinstance(table, TableBlock)
     assert fit(table, spell=spell) == draw(table, spell=spell)
     (table,) = parse(f"|a|b|\n|-|-|\n|{'x' * 18}|{'y' * 20}|")
-    assert isinstance(table, Table)
+    assert isinstance(table, TableBlock)
     assert isinstance(fit(table, spell=spell), Listing)

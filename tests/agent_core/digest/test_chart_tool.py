@@ -8,7 +8,7 @@ import pytest
 
 from agent_core.digest.chart_tool import MOST_FILES, MOST_POINTS
 from agent_core.digest.readers import chart_drawer
-from agent_core.digest.readers.chart_drawer import Order, count_overlaps, measure, plot
+from agent_core.digest.readers.chart_drawer import DrawOrder, count_overlaps, measure, plot
 from agent_core.ids import CallId
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection
@@ -99,7 +99,7 @@ def test_labels_of_any_kind_are_drawn_without_complaint(order: dict[str, object]
     ],
 )
 def test_labels_never_overlap(kind: str, labels: list[str], values: list[float]) -> None:
-    figure = plot(Order(kind=kind, title="Labels", labels=labels, values=values, unit="kWh"))
+    figure = plot(DrawOrder(kind=kind, title="Labels", labels=labels, values=values, unit="kWh"))
     (axes,) = figure.axes
     for texts in (axes.get_xticklabels(), axes.get_yticklabels(), axes.texts):
         assert not count_overlaps(measure(figure, [text for text in texts if text.get_text()]))

@@ -14,8 +14,8 @@ from agent_core.models.contract import ModelAnswer, ModelRequest
 from agent_core.skills.catalog import SkillCatalog
 from agent_core.skills.evaluation.cases import Check, EvalCase
 from agent_core.skills.evaluation.draw import Recorded
-from agent_core.skills.evaluation.record import Arm, Run
-from agent_core.skills.evaluation.replay import Replayer, Sandbox
+from agent_core.skills.evaluation.record import Arm, CaseRun
+from agent_core.skills.evaluation.replay import Replayer, ReplaySandbox
 from agent_core.tools.toolbox import Toolbox
 from agent_core.tools.workspace.catalog import make_workspace_tools
 from agent_core.transcript import ToolResultPart
@@ -37,14 +37,14 @@ class Trial:
     """One skill with a script and a file for its cases, and a model that plays its part."""
 
     def __init__(self, home: Path, backend: Backend | None, *plays: Play) -> None:
-        place = write_skill(home / "skills", "tidy", "Run sweep.py.")
+        place = write_skill(home / "skills", "tidy", "CaseRun sweep.py.")
         (place / "sweep.py").write_text("print('swept')\n")
         (place / "evals/files").mkdir(parents=True)
         (place / "evals/files/rooms.csv").write_text("attic\n")
         self.model = FakeModel(*plays)
         self.catalog = SkillCatalog(home / "skills")
         tools = make_workspace_tools(backend, None, command_seconds=30) if backend else ()
-        self.sandbox = Sandbox(
+        self.sandbox = ReplaySandbox(
             catalog=self.catalog,
             model="big",
             judge_model="cheap",
@@ -60,7 +60,7 @@ class Trial:
                 return piece, 7
         raise AssertionError
 
-    async def run(self, case: EvalCase, arm: Arm, recorded: Recorded | None = None) -> Run:
+    async def run(self, case: EvalCase, arm: Arm, recorded: Recorded | None = None) -> CaseRun:
         replayer = Replayer(self.sandbox, self.ask, PersonId(1), "ada")
         return await replayer.run(case, recorded, arm, self.catalog.find("tidy"))
 
@@ -98,7 +98,7 @@ async def test_a_replay_has_its_files_and_touches_nothing_of_the_person(
     left = await list_files(backend, name_scratch("ada"))
     assert left <= {".tmp"}, "some backends make it for each command"
     assert "left" not in await list_files(backend, "ada")
-    assert "Run sweep.py." in trial.model.requests[0].system
+    assert "CaseRun sweep.py." in trial.model.requests[0].system
 
 
 async def test_a_folder_that_a_replay_has_closed_is_emptied_too(

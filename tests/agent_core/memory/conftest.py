@@ -13,7 +13,7 @@ from agent_core.memory.files import parse
 from agent_core.memory.store import MemoryStore, Snapshot, Write
 from agent_core.state.engine.database import Database
 from agent_core.state.memory import ledger
-from agent_core.state.memory.ledger import LedgerEntry, Origin, Target
+from agent_core.state.memory.ledger import LedgerEntry, MemoryTarget, Origin
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from tests.databases import open_database
@@ -64,7 +64,7 @@ class Desk:
         self.path(person).unlink(missing_ok=True)
 
 
-def add(text: str, target: Target = "memory", *, for_anyone: bool = False) -> Edit:
+def add(text: str, target: MemoryTarget = "memory", *, for_anyone: bool = False) -> Edit:
     return Edit(action="add", target=target, text=text, is_for_anyone=for_anyone)
 
 
@@ -116,10 +116,12 @@ class Notebook:
     async def look(self) -> tuple[str, ...]:
         return (await self.lists())[0]
 
-    async def rows(self, target: Target = "memory") -> list[LedgerEntry]:
+    async def rows(self, target: MemoryTarget = "memory") -> list[LedgerEntry]:
         return await self.read_rows(self.person.id, target)
 
-    async def read_rows(self, owner: PersonId, target: Target = "memory") -> list[LedgerEntry]:
+    async def read_rows(
+        self, owner: PersonId, target: MemoryTarget = "memory"
+    ) -> list[LedgerEntry]:
         return await self.database.read(
             lambda c: ledger.find_entries(c, person_id=owner, target=target)
         )

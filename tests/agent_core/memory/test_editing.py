@@ -13,7 +13,7 @@ from agent_core.memory.store import MemoryLimits, MemoryStore
 from agent_core.state.conversations import messages
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import shares
-from agent_core.state.memory.ledger import Origin, Target
+from agent_core.state.memory.ledger import MemoryTarget, Origin
 from agent_core.state.people.people import Person
 from agent_core.transcript import Message, TextPart
 from tests.agent_core.memory.conftest import Notebook, add
@@ -22,7 +22,7 @@ from tests.agent_core.state.rows import add_dialogue, add_turn
 TURN = Origin(actor="turn:1", now=5, evidence="remember this", call_key="1:call")
 
 
-def remove(old: str, target: Target = "memory") -> Edit:
+def remove(old: str, target: MemoryTarget = "memory") -> Edit:
     return Edit(action="remove", target=target, old=old)
 
 

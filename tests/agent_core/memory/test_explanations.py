@@ -10,7 +10,7 @@ from agent_core.memory import merge
 from agent_core.memory.changes import Edit
 from agent_core.memory.explanations import (
     Explanation,
-    Reader,
+    ExplanationReader,
     SourceMessage,
     explain_entry,
     find_author,
@@ -59,12 +59,15 @@ class Notebook:
         return ids
 
     async def why(
-        self, number: int, reader: Reader | None = None, of: PersonId | None = None
+        self, number: int, reader: ExplanationReader | None = None, of: PersonId | None = None
     ) -> Explanation:
         def look(connection: Connection) -> Explanation | None:
             change_index = load_change_index(connection, person_id=of or self.person.id)
             return explain_entry(
-                connection, change_index, number, reader or Reader(person_id=self.person.id)
+                connection,
+                change_index,
+                number,
+                reader or ExplanationReader(person_id=self.person.id),
             )
 
         reason = await self.database.read(look)
@@ -92,9 +95,9 @@ async def test_what_is_somebody_else_s_is_counted_and_not_shown(
     notebook: Notebook, bob: Person
 ) -> None:
     await notebook.note("I have a cat")
-    reason = await notebook.why(1, Reader(person_id=bob.id))
+    reason = await notebook.why(1, ExplanationReader(person_id=bob.id))
     assert (reason.basis.source_messages, reason.basis.hidden) == ((), 1)
-    reason = await notebook.why(1, Reader(person_id=bob.id, audience="room:9"))
+    reason = await notebook.why(1, ExplanationReader(person_id=bob.id, audience="room:9"))
     assert (reason.basis.source_messages, reason.basis.hidden) == ((), 1)
 
 
@@ -102,9 +105,9 @@ async def test_what_was_said_before_an_audience_is_shown_to_it(
     notebook: Notebook, bob: Person
 ) -> None:
     await notebook.note("rent is due", audience="room:9")
-    seen = await notebook.why(1, Reader(person_id=bob.id, audience="room:9"))
+    seen = await notebook.why(1, ExplanationReader(person_id=bob.id, audience="room:9"))
     assert [saying.text for saying in seen.basis.source_messages] == ["rent is due"]
-    elsewhere = await notebook.why(1, Reader(person_id=bob.id, audience="room:8"))
+    elsewhere = await notebook.why(1, ExplanationReader(person_id=bob.id, audience="room:8"))
     assert (elsewhere.basis.source_messages, elsewhere.basis.hidden) == ((), 1)
 
 
@@ -183,7 +186,7 @@ async def test_numbers_that_are_not_there_have_no_reason(notebook: Notebook) -> 
 
     def look(connection: Connection) -> list[Explanation | None]:
         change_index = load_change_index(connection, person_id=notebook.person.id)
-        reader = Reader(person_id=notebook.person.id)
+        reader = ExplanationReader(person_id=notebook.person.id)
         return [explain_entry(connection, change_index, number, reader) for number in (-1, 0, 2)]
 
     assert await notebook.database.read(look) == [None, None, None]

@@ -13,7 +13,7 @@ from agent_core.memory.store import MemoryLimits, MemoryStore
 from agent_core.state.conversations import messages
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import ledger, shares
-from agent_core.state.memory.ledger import LedgerEntry, Origin, Target
+from agent_core.state.memory.ledger import LedgerEntry, MemoryTarget, Origin
 from agent_core.state.memory.shares import Share
 from agent_core.state.people import people
 from agent_core.state.people.people import NewAccount, Person
@@ -80,7 +80,7 @@ class Desk:
             ),
         )
 
-    async def rows(self, person: Person, target: Target = "memory") -> list[LedgerEntry]:
+    async def rows(self, person: Person, target: MemoryTarget = "memory") -> list[LedgerEntry]:
         return await self.database.read(
             lambda c: ledger.find_entries(c, person_id=person.id, target=target)
         )

@@ -9,7 +9,7 @@ from agent_core.memory.numbering import NumberedEntry, list_entries
 from agent_core.memory.store import MemoryStore
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import shares
-from agent_core.state.memory.ledger import Origin, Target
+from agent_core.state.memory.ledger import MemoryTarget, Origin
 from agent_core.state.memory.shares import EVERYONE, Share
 from agent_core.state.people.people import Person
 from tests.agent_core.memory.conftest import Desk
@@ -25,12 +25,16 @@ class Shelf:
         self._store = store
         self._person = person
 
-    async def add(self, text: str, target: Target = "memory", *, for_anyone: bool = False) -> None:
+    async def add(
+        self, text: str, target: MemoryTarget = "memory", *, for_anyone: bool = False
+    ) -> None:
         edit = Edit(action="add", target=target, text=text, is_for_anyone=for_anyone)
         await self._store.change(self._person.id, self._person.slug, edit, TURN)
 
     async def replace(self, old: str, text: str, *, for_anyone: bool = False) -> None:
-        target: Target = "memory" if old in [e.entry for e in await self.list("memory")] else "user"
+        target: MemoryTarget = (
+            "memory" if old in [e.entry for e in await self.list("memory")] else "user"
+        )
         edit = Edit(action="replace", target=target, old=old, text=text, is_for_anyone=for_anyone)
         await self._store.change(self._person.id, self._person.slug, edit, TURN)
 
@@ -38,7 +42,7 @@ class Shelf:
         edit = Edit(action="remove", target="memory", old=old)
         await self._store.change(self._person.id, self._person.slug, edit, TURN)
 
-    async def share(self, entry: str, audience: str, target: Target = "memory") -> None:
+    async def share(self, entry: str, audience: str, target: MemoryTarget = "memory") -> None:
         def work(connection: Connection) -> None:
             share = Share(target=target, entry=entry, audience=audience)
             shares.insert(connection, share, person_id=self._person.id, actor="x", now=1)
@@ -49,7 +53,7 @@ class Shelf:
         """Take in what was done by hand."""
         await self._store.snapshot(self._person.id, self._person.slug, 2)
 
-    async def list(self, target: Target | None = None) -> tuple[NumberedEntry, ...]:
+    async def list(self, target: MemoryTarget | None = None) -> tuple[NumberedEntry, ...]:
         listed = await self._database.read(lambda c: list_entries(c, person_id=self._person.id))
         return tuple(entry for entry in listed if target in (None, entry.target))
 

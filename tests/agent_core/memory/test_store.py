@@ -18,8 +18,8 @@ from agent_core.memory.store import MemoryLimits, MemoryStore, Write
 from agent_core.memory.sync import Difference
 from agent_core.memory.undo import UndoRefused
 from agent_core.state.engine.database import Connection
-from agent_core.state.memory.ledger import Origin, Target
-from agent_core.state.people.people import Kind, Person
+from agent_core.state.memory.ledger import MemoryTarget, Origin
+from agent_core.state.people.people import Person, PersonKind
 from tests.agent_core.memory.conftest import Notebook, add
 from tests.patience import PATIENCE
 
@@ -135,14 +135,14 @@ async def test_people_have_memories_of_their_own(notebook: Notebook, other: Note
     ],
 )
 def test_each_owner_has_a_folder(
-    store: MemoryStore, folder: Path, kind: Kind, slug: str, place: str
+    store: MemoryStore, folder: Path, kind: PersonKind, slug: str, place: str
 ) -> None:
-    target: Target = "user" if place.endswith("USER.md") else "memory"
+    target: MemoryTarget = "user" if place.endswith("USER.md") else "memory"
     assert store.locate(kind, slug, target) == folder / place
 
 
 @pytest.mark.parametrize("kind", ["room", "block", "team"])
-def test_only_a_person_has_a_list_about_them(store: MemoryStore, kind: Kind) -> None:
+def test_only_a_person_has_a_list_about_them(store: MemoryStore, kind: PersonKind) -> None:
     with pytest.raises(ValueError, match=f"a {kind} has no `user` list"):
         store.locate(kind, "den", "user")
 

@@ -11,11 +11,11 @@ from agent_core.memory.entry_history import UNLINK
 from agent_core.memory.files import parse
 from agent_core.memory.numbering import list_entries
 from agent_core.memory.store import MemoryLimits, MemoryStore
-from agent_core.memory.undo import Restored, UndoneChange, UndoRefused
+from agent_core.memory.undo import RestoredEntry, UndoneChange, UndoRefused
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle.redact import FORGOTTEN
 from agent_core.state.memory import ledger, shares
-from agent_core.state.memory.ledger import Change, LedgerEntry, Origin, Target
+from agent_core.state.memory.ledger import Change, LedgerEntry, MemoryTarget, Origin
 from agent_core.state.people import people
 from agent_core.state.people.people import NewAccount, Person
 from tests.agent_core.memory.conftest import Desk
@@ -31,7 +31,9 @@ class Notebook:
         self.person = person
         self.now = 0
 
-    async def add(self, text: str, target: Target = "memory", *, for_anyone: bool = False) -> int:
+    async def add(
+        self, text: str, target: MemoryTarget = "memory", *, for_anyone: bool = False
+    ) -> int:
         edit = Edit(action="add", target=target, text=text, is_for_anyone=for_anyone)
         return await self._change(edit)
 
@@ -58,17 +60,17 @@ class Notebook:
         origin = Origin(actor="person", now=self.now, call_key=call)
         return await self.store.undo(self.person.id, self.person.slug, row_id, origin)
 
-    async def restore(self, moment: int) -> Mapping[Target, Restored]:
+    async def restore(self, moment: int) -> Mapping[MemoryTarget, RestoredEntry]:
         self.now += 1
         origin = Origin(actor="house", now=self.now)
         return await self.store.restore(self.person.id, self.person.slug, moment, origin)
 
-    async def entries(self, target: Target = "memory") -> tuple[str, ...]:
+    async def entries(self, target: MemoryTarget = "memory") -> tuple[str, ...]:
         self.now += 1
         snapshot = await self.store.snapshot(self.person.id, self.person.slug, self.now)
         return snapshot.memory if target == "memory" else snapshot.user
 
-    async def rows(self, target: Target = "memory") -> list[LedgerEntry]:
+    async def rows(self, target: MemoryTarget = "memory") -> list[LedgerEntry]:
         return await self.database.read(
             lambda c: ledger.find_entries(c, person_id=self.person.id, target=target)
         )
@@ -319,7 +321,7 @@ async def test_what_has_left_with_an_account_is_not_brought_back(
         assert refused.fault == "parted"
     removed = await notebook.remove("mine")
     restored = await notebook.restore(moment)
-    assert restored["memory"] == Restored(rows=1, entries=("mine",), left_out=2)
+    assert restored["memory"] == RestoredEntry(rows=1, entries=("mine",), left_out=2)
     assert await notebook.entries() == ("mine",)
     await notebook.undo()
     assert await notebook.entries() == ()
@@ -369,8 +371,8 @@ async def test_memory_is_led_back_to_a_moment_and_that_can_be_taken_back(
     await notebook.add("two")
     done = await notebook.restore(moment)
     assert done == {
-        "memory": Restored(rows=2, entries=("one",)),
-        "user": Restored(rows=0, entries=("likes tea",)),
+        "memory": RestoredEntry(rows=2, entries=("one",)),
+        "user": RestoredEntry(rows=0, entries=("likes tea",)),
     }
     assert desk.read(notebook.person) == "- one\n"
     await notebook.undo()

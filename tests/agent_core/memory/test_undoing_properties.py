@@ -17,12 +17,12 @@ from agent_core.memory.store import MemoryStore
 from agent_core.memory.undo import UndoneChange, UndoRefused
 from agent_core.state.engine.database import Database
 from agent_core.state.memory import ledger, shares
-from agent_core.state.memory.ledger import LedgerEntry, Origin, Target
+from agent_core.state.memory.ledger import LedgerEntry, MemoryTarget, Origin
 from agent_core.state.memory.shares import EVERYONE, Share
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 
-TARGETS: tuple[Target, ...] = ("memory", "user")
+TARGETS: tuple[MemoryTarget, ...] = ("memory", "user")
 FILES = {"memory": "MEMORY.md", "user": "USER.md"}
 
 
@@ -31,7 +31,7 @@ class Step:
     """Something that is done to a list; `pick` chooses among what there is."""
 
     action: str
-    target: Target
+    target: MemoryTarget
     pick: int
     by_hand: bool = False
 
@@ -61,7 +61,7 @@ class Reported:
     """What a row does, told without places: `name` is its entry's, for as long as it lives."""
 
     action: str
-    target: Target
+    target: MemoryTarget
     name: str
     words: str = ""
     undoes: int = -1
@@ -72,13 +72,13 @@ class Model:
     """The rows as they were told, and the order of all entries there ever were."""
 
     reported: list[Reported] = field(default_factory=list)
-    order: dict[Target, list[str]] = field(default_factory=lambda: {"memory": [], "user": []})
+    order: dict[MemoryTarget, list[str]] = field(default_factory=lambda: {"memory": [], "user": []})
 
     def counts(self, number: int) -> bool:
         takers = [taker for taker, row in enumerate(self.reported) if row.undoes == number]
         return not any(self.counts(taker) for taker in takers)
 
-    def replay(self, target: Target) -> tuple[str, ...]:
+    def replay(self, target: MemoryTarget) -> tuple[str, ...]:
         """The list, of the rows that are not taken back."""
         words: dict[str, str] = {}
         for number, row in enumerate(self.reported):
@@ -90,7 +90,7 @@ class Model:
                 words.pop(row.name, None)
         return tuple(words[name] for name in self.order[target] if name in words)
 
-    def replay_edits(self, target: Target) -> tuple[str, ...]:
+    def replay_edits(self, target: MemoryTarget) -> tuple[str, ...]:
         """The same for rows that a tool made, by making its edits again one by one."""
         entries: tuple[str, ...] = ()
         for number, row in enumerate(self.reported):
@@ -132,7 +132,7 @@ class Life:
                 await self._change(step, entry, current)
         await self.check()
 
-    async def entries(self, target: Target) -> tuple[str, ...]:
+    async def entries(self, target: MemoryTarget) -> tuple[str, ...]:
         snapshot = await self.store.snapshot(self.person.id, self.person.slug, 1)
         return snapshot.memory if target == "memory" else snapshot.user
 
@@ -189,12 +189,14 @@ class Life:
         await self._report(Reported("undo", row.target, row.name, undoes=number))
         self._check_change(one, before)
 
-    def _check_change(self, undone: UndoneChange, before: dict[Target, tuple[str, ...]]) -> None:
+    def _check_change(
+        self, undone: UndoneChange, before: dict[MemoryTarget, tuple[str, ...]]
+    ) -> None:
         """One row says all that has changed."""
         target = undone.row.target
         assert apply(before[target], undone.row.change) == self.model.replay(target)
 
-    async def _share(self, target: Target, entry: str) -> None:
+    async def _share(self, target: MemoryTarget, entry: str) -> None:
         share = Share(target=target, entry=entry, audience=EVERYONE)
         await self.database.write(
             "share",
@@ -207,7 +209,7 @@ class Life:
         )
         assert not isinstance(made, Refusal)
 
-    async def _save(self, target: Target, entries: tuple[str, ...]) -> None:
+    async def _save(self, target: MemoryTarget, entries: tuple[str, ...]) -> None:
         path = self.folder / "people" / self.person.slug / FILES[target]
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(render(entries))

@@ -8,7 +8,7 @@ from agent_core.schedule.misfires import (
     GRACE,
     MOST_COUNTED,
     MOST_RUN,
-    Plan,
+    MisfirePlan,
     choose_next_slot,
     plan_runs,
 )
@@ -30,7 +30,7 @@ def wait(timing: Timing, after: int = MONDAY) -> Slot:
     return slot
 
 
-def look(late: Late, lateness: int, timing: Timing = DAILY) -> tuple[Slot, Plan]:
+def look(late: Late, lateness: int, timing: Timing = DAILY) -> tuple[Slot, MisfirePlan]:
     waited = wait(timing)
     return waited, plan_runs(timing, BERLIN, late, waited, waited.at + lateness)
 
@@ -38,12 +38,12 @@ def look(late: Late, lateness: int, timing: Timing = DAILY) -> tuple[Slot, Plan]
 @pytest.mark.parametrize("late", ["catch_up", "skip", "all"])
 def test_a_slot_in_time_is_run_and_the_next_is_waited_for(late: Late) -> None:
     waited, found = look(late, GRACE)
-    assert found == Plan(run=(waited,), next=next_slot(DAILY, BERLIN, waited))
+    assert found == MisfirePlan(run=(waited,), next=next_slot(DAILY, BERLIN, waited))
 
 
 def test_nothing_happens_before_its_time() -> None:
     waited, found = look("all", -1)
-    assert found == Plan(next=waited)
+    assert found == MisfirePlan(next=waited)
 
 
 def test_the_newest_missed_slot_is_caught_up_once() -> None:
@@ -81,7 +81,7 @@ def test_of_very_many_missed_slots_the_newest_are_run() -> None:
 @pytest.mark.parametrize("late", ["catch_up", "skip", "all"])
 def test_one_moment_is_never_passed_over(late: Late) -> None:
     waited, found = look(late, 90 * DAY, read_once("2026-11-23T08:00"))
-    assert found == Plan(run=(waited,))
+    assert found == MisfirePlan(run=(waited,))
 
 
 def test_a_clock_that_jumps_by_a_year_makes_one_run_of_a_minutely_job() -> None:

@@ -11,11 +11,11 @@ from zoneinfo import ZoneInfo, available_timezones
 import pytest
 
 from agent_core.schedule.occurrences import first_slot, last_slot, next_slot, walk_slots
-from agent_core.schedule.rule_slots import Limits, limit_rule
+from agent_core.schedule.rule_slots import SlotLimits, limit_rule
 from agent_core.schedule.rules import (
     ALWAYS,
     Calendar,
-    Rule,
+    RecurrenceRule,
     dump_rule,
     load_rule,
     read_days,
@@ -68,8 +68,8 @@ RULES: tuple[tuple[str, Names], ...] = (
 )
 
 
-def make(days: str) -> Rule:
-    return Rule(days=read_days(days), times=read_times(TIMES), start=ANCHOR)
+def make(days: str) -> RecurrenceRule:
+    return RecurrenceRule(days=read_days(days), times=read_times(TIMES), start=ANCHOR)
 
 
 def check(days: str, names: Names, zone: ZoneInfo, start: datetime, end: datetime) -> int:
@@ -77,7 +77,9 @@ def check(days: str, names: Names, zone: ZoneInfo, start: datetime, end: datetim
     return check_rule(make(days), names, zone, (start, end))
 
 
-def check_rule(rule: Rule, names: Names, zone: ZoneInfo, around: tuple[datetime, datetime]) -> int:
+def check_rule(
+    rule: RecurrenceRule, names: Names, zone: ZoneInfo, around: tuple[datetime, datetime]
+) -> int:
     start, end = around
 
     def is_due(local: datetime) -> bool:
@@ -148,7 +150,7 @@ def test_slots_of_rules_are_the_oracles_around_the_jumps_of_all_zones() -> None:
 
 
 def test_a_rule_is_read_as_it_was_stored() -> None:
-    rule = Rule(
+    rule = RecurrenceRule(
         days=read_days("FREQ=MONTHLY;INTERVAL=2;BYMONTH=1,7;BYDAY=1MO,-1FR"),
         times=read_times(["08:00", "09:00-17:00/90", "sunset-30"]),
         start=datetime(2026, 12, 1),
@@ -169,7 +171,7 @@ def test_a_rule_is_read_as_it_was_stored() -> None:
 
 def test_a_sun_slot_keeps_its_name_when_the_calendar_moves_its_minute() -> None:
     berlin = find_zone("Europe/Berlin")
-    rule = Rule(
+    rule = RecurrenceRule(
         days=read_days("FREQ=DAILY"), times=read_times(["sunset"]), start=ALWAYS, place=(52.5, 13.4)
     )
     first = first_slot(rule, berlin, milliseconds(datetime(2026, 11, 23, tzinfo=berlin)))
@@ -183,7 +185,7 @@ def test_a_sun_slot_keeps_its_name_when_the_calendar_moves_its_minute() -> None:
 
 def test_no_sun_rises_in_the_polar_night() -> None:
     oslo = find_zone("Europe/Oslo")
-    rule = Rule(
+    rule = RecurrenceRule(
         days=read_days("FREQ=DAILY"), times=read_times(["sunrise"]), start=ALWAYS, place=(69.6, 19)
     )
     first = first_slot(rule, oslo, milliseconds(datetime(2026, 12, 1, tzinfo=oslo)))
@@ -198,8 +200,10 @@ def test_a_sun_that_never_sets_is_refused_without_a_search_of_centuries(
     days: str, place: tuple[float, float]
 ) -> None:
     zone = find_zone("Arctic/Longyearbyen")
-    rule = Rule(days=read_days(days), times=read_times(["sunset"]), start=ALWAYS, place=place)
+    rule = RecurrenceRule(
+        days=read_days(days), times=read_times(["sunset"]), start=ALWAYS, place=place
+    )
     begin = time.process_time()
     with pytest.raises(ValueError, match="the sun doesn't rise or set there"):
-        limit_rule(rule, zone, Limits(), milliseconds(datetime(2026, 11, 27, tzinfo=zone)))
+        limit_rule(rule, zone, SlotLimits(), milliseconds(datetime(2026, 11, 27, tzinfo=zone)))
     assert time.process_time() - begin < 5  # seconds of a stopped gateway

@@ -9,10 +9,10 @@ import pytest
 
 from agent_core.skills.catalog import CatalogEntry
 from agent_core.skills.curator import (
+    CurationStep,
     CuratorRules,
     CuratorView,
-    Difference,
-    Step,
+    SkillDifference,
     hash_fault,
     plan_steps,
 )
@@ -51,9 +51,9 @@ def look(
     *,
     rules: CuratorRules = RULES,
     now: int = NOW,
-    change: Difference | None = None,
+    change: SkillDifference | None = None,
     **fields: Sequence[str],
-) -> list[Step]:
+) -> list[CurationStep]:
     known = {row.name: row} if row else {}
     changes = {"tidy": change} if change else {}
     others = {"others": (), "away": (), "wanted": (), "made": ("tidy",)} | fields
@@ -78,14 +78,14 @@ def test_disuse_makes_stale_and_then_away(days: int, state: str, kinds: list[str
 
 def test_as_it_is_set_up_disuse_makes_stale_after_30_days_and_archives_after_90() -> None:
     rules = CuratorRules()
-    assert look(idle(89), rules=rules) == [Step(kind="stale", name="tidy", days=89)]
-    assert look(idle(90), rules=rules) == [Step(kind="archive", name="tidy", days=90)]
+    assert look(idle(89), rules=rules) == [CurationStep(kind="stale", name="tidy", days=89)]
+    assert look(idle(90), rules=rules) == [CurationStep(kind="archive", name="tidy", days=90)]
     assert look(idle(900), rules=CuratorRules(stale_days=0, archive_days=0)) == []
 
 
 def test_what_a_person_wrote_or_installed_never_ages() -> None:
     assert look(idle(900), made=()) == []
-    assert look(idle(900, state="stale"), made=()) == [Step(kind="fresh", name="tidy")]
+    assert look(idle(900, state="stale"), made=()) == [CurationStep(kind="fresh", name="tidy")]
 
 
 def test_what_is_pinned_or_wanted_stays_though_it_is_stale() -> None:
@@ -100,7 +100,7 @@ def test_one_that_was_never_used_is_counted_from_when_it_came() -> None:
 
 
 def test_a_new_one_is_noted_and_nothing_else_is_done_about_it() -> None:
-    assert look(None) == [Step(kind="see", name="tidy")]
+    assert look(None) == [CurationStep(kind="see", name="tidy")]
 
 
 def test_a_clock_that_was_put_back_makes_nothing_old() -> None:
@@ -110,8 +110,8 @@ def test_a_clock_that_was_put_back_makes_nothing_old() -> None:
 
 def test_a_fault_is_told_once_and_again_when_it_is_another() -> None:
     assert look(None, [BROKEN]) == [
-        Step(kind="see", name="tidy"),
-        Step(kind="tell", name="tidy", fault=FAULT),
+        CurationStep(kind="see", name="tidy"),
+        CurationStep(kind="tell", name="tidy", fault=FAULT),
     ]
     reported = replace(ROW, told_fault=hash_fault(FAULT))
     assert look(reported, [BROKEN]) == []
@@ -121,26 +121,26 @@ def test_a_fault_is_told_once_and_again_when_it_is_another() -> None:
 
 
 def test_what_was_moved_by_hand_is_noted() -> None:
-    assert look(ROW, [], away=["tidy"]) == [Step(kind="archived", name="tidy")]
+    assert look(ROW, [], away=["tidy"]) == [CurationStep(kind="archived", name="tidy")]
     archived = idle(1000, state="archived")
     assert look(archived, [], away=["tidy"]) == []
-    assert look(archived) == [Step(kind="returned", name="tidy")]
+    assert look(archived) == [CurationStep(kind="returned", name="tidy")]
 
 
 def test_a_text_that_was_changed_by_hand_is_noted() -> None:
-    changed = Difference(before="a", after="b")
-    assert look(ROW, change=changed) == [Step(kind="changed", name="tidy")]
-    came = Difference(before=None, after="b")
-    assert look(ROW, change=came) == [Step(kind="see", name="tidy")]
+    changed = SkillDifference(before="a", after="b")
+    assert look(ROW, change=changed) == [CurationStep(kind="changed", name="tidy")]
+    came = SkillDifference(before=None, after="b")
+    assert look(ROW, change=came) == [CurationStep(kind="see", name="tidy")]
     archived = idle(0, state="archived")
-    assert look(archived, change=came) == [Step(kind="returned", name="tidy")]
+    assert look(archived, change=came) == [CurationStep(kind="returned", name="tidy")]
 
 
 def test_what_is_nowhere_any_more_is_forgotten_but_not_what_comes_along() -> None:
-    assert look(ROW, []) == [Step(kind="forget", name="tidy")]
+    assert look(ROW, []) == [CurationStep(kind="forget", name="tidy")]
     assert look(ROW, [], others=["tidy"]) == []
-    gone = Difference(before="a", after=None)
-    assert look(ROW, [], change=gone, others=["tidy"]) == [Step(kind="forget", name="tidy")]
+    gone = SkillDifference(before="a", after=None)
+    assert look(ROW, [], change=gone, others=["tidy"]) == [CurationStep(kind="forget", name="tidy")]
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import tasks
 from agent_core.state.queues.tasks import Task
-from gateway.app.maintenance import Handler, TaskRunner
+from gateway.app.maintenance import TaskHandler, TaskRunner
 from tests.agent_core.state.rows import add_person
 from tests.databases import open_database
 from tests.patience import PATIENCE
@@ -42,7 +42,7 @@ def time() -> Time:
 
 
 @asynccontextmanager
-async def working(database: Database, time: Time, **handlers: Handler) -> AsyncIterator[None]:
+async def working(database: Database, time: Time, **handlers: TaskHandler) -> AsyncIterator[None]:
     background = TaskRunner(
         database=database, handlers=handlers, now=time, wakeup=asyncio.Event(), poll=0.002
     )

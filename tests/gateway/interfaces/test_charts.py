@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.interfaces.pages.charts import Part, draw
+from gateway.interfaces.pages.charts import BarPart, draw
 
 
 def test_parts_stack_from_the_ground_and_nothing_has_no_part() -> None:
@@ -10,8 +10,8 @@ def test_parts_stack_from_the_ground_and_nothing_has_no_part() -> None:
     assert (chart.names, chart.top) == (["x", "y"], 100)
     assert [(one.label, one.total) for one in chart.columns] == [("a", 100), ("b", 25), ("c", 0)]
     assert [list(one.parts) for one in chart.columns] == [
-        [Part(series=0, y=50.0, height=50.0), Part(series=1, y=0.0, height=50.0)],
-        [Part(series=1, y=75.0, height=25.0)],
+        [BarPart(series=0, y=50.0, height=50.0), BarPart(series=1, y=0.0, height=50.0)],
+        [BarPart(series=1, y=75.0, height=25.0)],
         [],
     ]
 

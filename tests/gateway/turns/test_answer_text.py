@@ -4,7 +4,7 @@ import pytest
 
 from adapters.toolkit.split import split_markdown
 from agent_core.events import Ending, TurnEnded
-from gateway.texts.usage import Reader
+from gateway.texts.usage import UsageReader
 from gateway.turns.answer_text import SentTexts, describe_ending, leave_out
 
 
@@ -68,7 +68,7 @@ def test_a_code_block_in_several_messages_is_left_out() -> None:
 )
 def test_a_note_on_the_ending_is_no_code(ending: Ending, reason: str, note: str) -> None:
     ended = TurnEnded(ending=ending, text="So:\n\n```py\nx =", reason=reason)
-    told = describe_ending(ended, [], Reader(zone="UTC", now=0, is_owner=True))
+    told = describe_ending(ended, [], UsageReader(zone="UTC", now=0, is_owner=True))
     code, _, rest = told.partition("\n```\n\n")
     assert code == "So:\n\n```py\nx ="
     assert note in rest

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.interfaces.api.access import Access
+from gateway.interfaces.api.access import ApiAccess
 from gateway.interfaces.foreground import _keep_company
 from gateway.interfaces.http.application import ApiRoute
 from tests.fakes.model import FakeModel
@@ -38,7 +38,7 @@ async def test_the_model_is_prepared_right_after_the_banner(
 
 async def test_the_routes_of_the_api_load_before_its_first_request(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel()) as harness:
-        route = ApiRoute(harness.gateway, Access(harness.gateway, ""))
+        route = ApiRoute(harness.gateway, ApiAccess(harness.gateway, ""))
         assert route._application is None
         harness.gateway.ready.emit(None)
         assert route._application

@@ -12,7 +12,7 @@ import pytest
 
 from agent_core.ids import QuestionId
 from agent_core.state.conversations import questions
-from agent_core.state.conversations.questions import Choice, Kind, NewQuestion
+from agent_core.state.conversations.questions import Choice, NewQuestion, QuestionKind
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
@@ -87,7 +87,7 @@ async def find_named(setup: Setup, slug: str) -> Person:
 
 
 def ask_about_tea(
-    connection: Connection, person: Person, now: int, kind: Kind = "choice"
+    connection: Connection, person: Person, now: int, kind: QuestionKind = "choice"
 ) -> QuestionId:
     """Ask somebody in their direct chat; the id of the question."""
     new = NewQuestion(

@@ -16,7 +16,7 @@ import pytest
 
 from agent_core.errors import StoreBusy
 from agent_core.state.backups.encryption import Keys
-from agent_core.state.backups.restoring import Place, restore
+from agent_core.state.backups.restoring import RestorePlace, restore
 from agent_core.state.engine.complete import list_complete
 from agent_core.state.engine.lock import HomeLock
 from gateway.home import RUNTIME_NAMES
@@ -209,7 +209,7 @@ def test_a_restore_beside_another_command_is_refused(home: Path, tmp_path: Path)
 
 def _hold_lock_and_restore(home: Path, target: Path) -> None:
     HomeLock.acquire(home / "state.lock", guarded=home / "state.db")
-    place = Place(home=home, database="state.db", kept=RUNTIME_NAMES)
+    place = RestorePlace(home=home, database="state.db", kept=RUNTIME_NAMES)
     try:
         restore(place, target, Keys(), home / "backups" / "aside", now=0)
     except StoreBusy:

@@ -17,9 +17,9 @@ from agent_core.memory.store import MemoryStore
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import blocks, memory_owners
 from agent_core.state.memory.blocks import NewBlock
-from agent_core.state.memory.ledger import Origin, Target
+from agent_core.state.memory.ledger import MemoryTarget, Origin
 from agent_core.state.people import people, rooms
-from agent_core.state.people.people import Kind
+from agent_core.state.people.people import PersonKind
 from gateway.errors import Declined
 from gateway.home import DATABASE
 from gateway.interfaces.cli.memory import count_milliseconds, read_date
@@ -44,7 +44,7 @@ class History:
         self._store = MemoryStore(database, home / "memories")
 
     async def fill(self) -> None:
-        def meet(connection: Connection) -> dict[str, tuple[int, str, Kind]]:
+        def meet(connection: Connection) -> dict[str, tuple[int, str, PersonKind]]:
             ann = people.insert(connection, slug="ann", name="Ann", role="owner", now=0)
             den = rooms.insert(
                 connection, platform="fake", chat_id="9", title="Den", slug="den", now=0
@@ -67,7 +67,7 @@ class History:
         await self.add(5000, "plan", "Ship it")
         await self.add(6000, "team", "We meet on Mondays")
 
-    async def add(self, at: int, who: str, text: str, target: Target = "memory") -> None:
+    async def add(self, at: int, who: str, text: str, target: MemoryTarget = "memory") -> None:
         await self.change(at, who, Edit(action="add", target=target, text=text))
 
     async def change(self, at: int, who: str, edit: Edit) -> None:

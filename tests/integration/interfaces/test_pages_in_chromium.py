@@ -13,7 +13,7 @@ import aiohttp
 import pytest
 
 from agent_core.state.conversations import turns
-from agent_core.state.conversations.questions import Kind
+from agent_core.state.conversations.questions import QuestionKind
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import jobs
 from agent_core.state.people import people, reading_consents
@@ -94,7 +94,7 @@ async def opened(home: Path) -> AsyncIterator[tuple[Served, FakeModel, str]]:
         setup = Setup(running, FakeChat(), model, home, token, token)
         write_skill(home / "skills", "tidy", "Sort the letters.")
         zebrana, now = await find_named(setup, "zebrana"), running.gateway.now()
-        kinds: tuple[Kind, ...] = ("choice", "reason")
+        kinds: tuple[QuestionKind, ...] = ("choice", "reason")
         for kind in kinds:
             await running.gateway.database.write(
                 "test", partial(ask_about_tea, person=zebrana, now=now, kind=kind)

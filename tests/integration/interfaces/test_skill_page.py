@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from agent_core.skills.evaluation.record import EvalRecord, Run, dump_record
+from agent_core.skills.evaluation.record import CaseRun, EvalRecord, dump_record
 from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import blocks, ledger, skill_changes, skill_uses, skills
@@ -15,9 +15,11 @@ from tests.integration.interfaces.page_texts import find_row, read
 
 WEEK = 7 * 86_400_000
 RUNS = (
-    Run(case="turn-1", arm="without", passed=False, steps=3, tokens=900, why="lacks 'bluefish'"),
-    Run(case="turn-1", arm="with", passed=True, steps=2, tokens=600),
-    Run(case="turn-2", arm="without", passed=None),
+    CaseRun(
+        case="turn-1", arm="without", passed=False, steps=3, tokens=900, why="lacks 'bluefish'"
+    ),
+    CaseRun(case="turn-1", arm="with", passed=True, steps=2, tokens=600),
+    CaseRun(case="turn-2", arm="without", passed=None),
 )
 RECORD = EvalRecord(name="tidy", text_row=0, cases=("turn-1", "turn-2"), runs=RUNS)
 

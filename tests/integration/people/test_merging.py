@@ -17,7 +17,7 @@ from agent_core.state.people.account_links import OtherSide
 from agent_core.state.people.people import Account, NewAccount, Person
 from agent_core.state.queues import reviews, tasks
 from agent_core.state.queues.tasks import Queue
-from gateway.outbound.questions import Outcome
+from gateway.outbound.questions import AnswerOutcome
 from gateway.people.merging import KEEP, NO, YES, AccountMerging, UnlinkRequest, ask_to_join
 from gateway.texts import people as people_texts
 from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
@@ -46,8 +46,8 @@ class Deployment:
 
     async def answer(
         self, key: str = YES, *, by: Person | None = None, now: int = 5, kind: str = "link"
-    ) -> Outcome:
-        def work(connection: Connection) -> Outcome:
+    ) -> AnswerOutcome:
+        def work(connection: Connection) -> AnswerOutcome:
             link = account_links.find(connection, link_id=self.link_id)
             assert link
             assert link.other

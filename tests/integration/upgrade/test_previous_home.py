@@ -12,7 +12,7 @@ import pytest
 from agent_core.ids import QuestionId
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.state.backups.encryption import Keys
-from agent_core.state.backups.restoring import Place, restore
+from agent_core.state.backups.restoring import RestorePlace, restore
 from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Database
 from agent_core.state.engine.upgrade import FOLDER, load_migrations
@@ -137,7 +137,7 @@ async def test_the_copy_that_an_upgrade_saved_is_restored_whole(home: Path) -> N
     before = read_rows(path, columns)
     await (await Database.open(path)).close()
     (copy,) = (home / "backups").iterdir()
-    place = Place(home=home, database=path.name, kept=RUNTIME_NAMES)
+    place = RestorePlace(home=home, database=path.name, kept=RUNTIME_NAMES)
     restored = await asyncio.to_thread(restore, place, copy, Keys(), home / "backups" / "a", now=0)
     assert restored.schema == PREVIOUS
     assert list_columns(path) == columns

@@ -15,8 +15,8 @@ from agent_core.tools.mcp.contract import McpServer
 from agent_core.tools.mcp.transports.streams import (
     MOST_BYTES,
     LimitedStream,
-    Link,
     Pace,
+    StreamLink,
     pace_bytes,
 )
 from agent_core.tools.network.addresses import ForbiddenAddress, check_address
@@ -29,7 +29,7 @@ _MOST_ANSWER = 8 * MOST_BYTES
 
 @asynccontextmanager
 async def open_http(
-    server: McpServer, link: Link, auth: httpx2.Auth | None = None
+    server: McpServer, link: StreamLink, auth: httpx2.Auth | None = None
 ) -> AsyncIterator[TransportStreams]:
     """Provide the streams of a server's messages. Nothing is sent yet."""
     client = make_client(server, _TIMEOUT, headers=server.headers, auth=auth)

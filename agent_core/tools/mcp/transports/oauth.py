@@ -24,7 +24,7 @@ from pydantic import AnyUrl, BaseModel
 from agent_core.tools.mcp.contract import AccountFiles, AskPerson, McpServer, McpUnavailable
 from agent_core.tools.mcp.sign_in import NEEDED
 from agent_core.tools.mcp.token_files import read_tokens, write_tokens
-from agent_core.tools.mcp.transports.streams import Link
+from agent_core.tools.mcp.transports.streams import StreamLink
 from agent_core.tools.secret_scan import SecretMask
 from agent_core.transcript import flatten
 
@@ -142,7 +142,9 @@ class RefreshLock:
 class ServerAuth(OAuthClientProvider):
     """Signs requests to one server; asks a person only if there is no other way."""
 
-    def __init__(self, server: McpServer, files: AccountFiles, ask: AskPerson, link: Link) -> None:
+    def __init__(
+        self, server: McpServer, files: AccountFiles, ask: AskPerson, link: StreamLink
+    ) -> None:
         self._server = server
         self._ask = ask
         self._link = link

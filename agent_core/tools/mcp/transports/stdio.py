@@ -22,7 +22,12 @@ from agent_core.execution.servers import (
 )
 from agent_core.execution.subprocesses.spawning import finish
 from agent_core.tools.mcp.contract import McpServer, McpUnavailable, Surroundings
-from agent_core.tools.mcp.transports.streams import MOST_BYTES, LimitedStream, Link, pace_bytes
+from agent_core.tools.mcp.transports.streams import (
+    MOST_BYTES,
+    LimitedStream,
+    StreamLink,
+    pace_bytes,
+)
 from agent_core.transcript import flatten
 
 _LIMITS = SandboxLimits(
@@ -42,7 +47,7 @@ _Incoming = MemoryObjectSendStream[SessionMessage | Exception]
 
 @asynccontextmanager
 async def open_stdio(
-    server: McpServer, surroundings: Surroundings, link: Link
+    server: McpServer, surroundings: Surroundings, link: StreamLink
 ) -> AsyncIterator[TransportStreams]:
     """Start a server's program, and provide the streams of its messages.
 
@@ -93,7 +98,7 @@ async def _end(process: ServerProcess, tasks: list[asyncio.Task[None]]) -> None:
     await process.end()
 
 
-async def _read(process: ServerProcess, incoming: _Incoming, link: Link) -> None:
+async def _read(process: ServerProcess, incoming: _Incoming, link: StreamLink) -> None:
     """Pass on a program's messages, and close the link when they end."""
     pace, rest = pace_bytes(), bytearray()
     with incoming, suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
@@ -116,7 +121,7 @@ async def _read(process: ServerProcess, incoming: _Incoming, link: Link) -> None
         link.close(f"has ended; it said: {said}" if said else "has ended")
 
 
-async def _write(process: ServerProcess, outgoing: _Outgoing, link: Link) -> None:
+async def _write(process: ServerProcess, outgoing: _Outgoing, link: StreamLink) -> None:
     try:
         async for item in outgoing:
             line = item.message.model_dump_json(by_alias=True, exclude_unset=True)
@@ -128,7 +133,7 @@ async def _write(process: ServerProcess, outgoing: _Outgoing, link: Link) -> Non
         link.close("no longer reads what it is sent")
 
 
-async def _watch(process: ServerProcess, link: Link) -> None:
+async def _watch(process: ServerProcess, link: StreamLink) -> None:
     """Close the link if a program exceeds its limits."""
     while True:
         await asyncio.sleep(_LOOK)

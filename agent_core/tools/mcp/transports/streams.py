@@ -47,7 +47,7 @@ def pace_bytes() -> Pace:
     return Pace(4_000_000, 2.0 * MOST_BYTES)
 
 
-class Link:
+class StreamLink:
     """Reports that a connection is lost, and why."""
 
     def __init__(self) -> None:
@@ -70,7 +70,7 @@ class Link:
 class LimitedStream:
     """The messages of a server, with a limited rate and without unused keys."""
 
-    def __init__(self, stream: ReadStream[SessionMessage | Exception], link: Link) -> None:
+    def __init__(self, stream: ReadStream[SessionMessage | Exception], link: StreamLink) -> None:
         self._stream = stream
         self._link = link
         self._pace = Pace(200, 400)

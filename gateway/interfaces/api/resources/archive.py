@@ -12,9 +12,9 @@ from agent_core.state.memory import archive
 from agent_core.state.memory.archive import ArchiveEntry, ArchiveFilter
 from agent_core.tools.clock import local_time
 from gateway.app.lifecycle import Gateway
-from gateway.interfaces.api.clients import Reader
+from gateway.interfaces.api.clients import ReaderClient
 from gateway.interfaces.api.resources import models
-from gateway.interfaces.api.resources.replies import Id, Limit, Words, make_missing, show
+from gateway.interfaces.api.resources.replies import Id, Limit, ReplyWords, make_missing, show
 
 _MOST_SKIPPED = 100_000
 
@@ -25,8 +25,8 @@ def add_archive(router: APIRouter, gateway: Gateway) -> None:
 
     @router.get("/archive", summary="List or search notes")
     async def list_archive(
-        client: Reader,
-        query: Words = "",
+        client: ReaderClient,
+        query: ReplyWords = "",
         limit: Limit = 20,
         offset: Annotated[int, Query(ge=0, le=_MOST_SKIPPED)] = 0,
     ) -> models.ArchivePage:
@@ -48,7 +48,7 @@ def add_archive(router: APIRouter, gateway: Gateway) -> None:
         )
 
     @router.get("/archive/{entry}", summary="Show a note")
-    async def show_entry(entry: Id, client: Reader) -> models.ArchiveModel:
+    async def show_entry(entry: Id, client: ReaderClient) -> models.ArchiveModel:
         found = await database.read(
             archive.find, person_id=client.person_id, archive_id=ArchiveId(entry)
         )

@@ -15,7 +15,7 @@ from gateway.operations.contract import OperationContext
 from gateway.turns.client_calls import Client
 
 _Result = TypeVar("_Result")
-Key = Annotated[str, Header(alias="Idempotency-Key", max_length=200)]
+ChangeKey = Annotated[str, Header(alias="Idempotency-Key", max_length=200)]
 """The idempotency key: a repeat of a request with the same key changes nothing."""
 
 

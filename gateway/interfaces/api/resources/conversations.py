@@ -12,9 +12,9 @@ from agent_core.state.conversations.transcripts import ListedConversation
 from agent_core.state.engine.database import Connection
 from gateway.app.lifecycle import Gateway
 from gateway.interfaces.api import forks
-from gateway.interfaces.api.clients import Manager, Reader
+from gateway.interfaces.api.clients import Manager, ReaderClient
 from gateway.interfaces.api.resources import models
-from gateway.interfaces.api.resources.changes import Key, hash_key, perform
+from gateway.interfaces.api.resources.changes import ChangeKey, hash_key, perform
 from gateway.interfaces.api.resources.replies import (
     LARGEST,
     Before,
@@ -34,7 +34,7 @@ def add_conversations(router: APIRouter, gateway: Gateway) -> None:
 
     @router.get("/conversations", summary="List your conversations")
     async def list_conversations(
-        client: Reader,
+        client: ReaderClient,
         limit: Limit = 20,
         before: Before = LARGEST,
         removed: bool = False,
@@ -53,7 +53,7 @@ def add_conversations(router: APIRouter, gateway: Gateway) -> None:
 
     @router.get("/conversations/{conversation}/messages", summary="List messages, newest first")
     async def list_messages(
-        conversation: Id, client: Reader, limit: Limit = 20, before: Before = LARGEST
+        conversation: Id, client: ReaderClient, limit: Limit = 20, before: Before = LARGEST
     ) -> models.MessagePage:
         place = (ConversationId(conversation), client.person_id)
         return await database.read(_read_messages, place, before, limit)
@@ -93,7 +93,7 @@ def add_forks(router: APIRouter, gateway: Gateway) -> None:
         "/conversations/{conversation}/fork", summary="Fork a conversation", status_code=201
     )
     async def fork(
-        conversation: Id, asked: NewFork, client: Manager, key: Key = ""
+        conversation: Id, asked: NewFork, client: Manager, key: ChangeKey = ""
     ) -> models.ConversationModel:
         number, message = ConversationId(conversation), MessageId(asked.message)
         person = await database.read(find_person, client.person_id)

@@ -12,7 +12,7 @@ from gateway.app.lifecycle import Gateway
 from gateway.interfaces.api.clients import Manager
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.resources import models
-from gateway.interfaces.api.resources.changes import Key, hash_key, open_own, perform
+from gateway.interfaces.api.resources.changes import ChangeKey, hash_key, open_own, perform
 from gateway.interfaces.api.resources.jobs import find_job, show_detail
 from gateway.interfaces.api.resources.replies import Id, find_person
 from gateway.operations import jobs as operations
@@ -56,7 +56,7 @@ def add_job_changes(router: APIRouter, gateway: Gateway) -> None:
         return await database.read(lambda c: show_detail(find_job(c, number, client.person_id)))
 
     @router.post("/jobs", summary="Create a job", status_code=201)
-    async def create(asked: NewJob, client: Manager, key: Key = "") -> models.JobDetail:
+    async def create(asked: NewJob, client: Manager, key: ChangeKey = "") -> models.JobDetail:
         person = await database.read(find_person, client.person_id)
         given = asked.model_dump()
         wish = AddJob(person=person.slug, key=hash_key(client, key), **given)
@@ -76,7 +76,7 @@ def add_job_changes(router: APIRouter, gateway: Gateway) -> None:
     @router.post(
         "/jobs/{job}/{verb}", summary="Run, pause, resume or restore a job, or undo its last change"
     )
-    async def act(job: Id, verb: _Verb, client: Manager, key: Key = "") -> models.JobDetail:
+    async def act(job: Id, verb: _Verb, client: Manager, key: ChangeKey = "") -> models.JobDetail:
         await database.read(find_job, job, client.person_id)
         asked = ActOnJob(id=JobId(job), key=hash_key(client, key))
         await perform(operations.do_verb(open_own(gateway), asked, verb=verb))

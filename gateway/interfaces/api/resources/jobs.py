@@ -9,7 +9,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job
 from gateway.app.lifecycle import Gateway
-from gateway.interfaces.api.clients import Reader
+from gateway.interfaces.api.clients import ReaderClient
 from gateway.interfaces.api.resources import models
 from gateway.interfaces.api.resources.replies import Id, Limit, make_missing, show
 
@@ -19,18 +19,18 @@ def add_jobs(router: APIRouter, gateway: Gateway) -> None:
     database = gateway.database
 
     @router.get("/jobs", summary="List your jobs")
-    async def list_jobs(client: Reader) -> models.JobList:
+    async def list_jobs(client: ReaderClient) -> models.JobList:
         found = await database.read(jobs.list_of_person, person_id=client.person_id)
         return models.JobList(
             jobs=[show(models.JobModel, job, next_at=_find_next(job)) for job in found]
         )
 
     @router.get("/jobs/{job}", summary="Show a job")
-    async def show_job(job: Id, client: Reader) -> models.JobDetail:
+    async def show_job(job: Id, client: ReaderClient) -> models.JobDetail:
         return show_detail(await database.read(find_job, job, client.person_id))
 
     @router.get("/jobs/{job}/runs", summary="List runs")
-    async def list_runs(job: Id, client: Reader, limit: Limit = 20) -> models.RunList:
+    async def list_runs(job: Id, client: ReaderClient, limit: Limit = 20) -> models.RunList:
         def work(connection: Connection) -> models.RunList:
             own = find_job(connection, job, client.person_id)
             found = job_runs.list_of_job(connection, job_id=own.id, limit=limit)

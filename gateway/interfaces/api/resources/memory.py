@@ -4,7 +4,7 @@ from fastapi import APIRouter
 
 from agent_core.state.memory import ledger
 from gateway.app.lifecycle import Gateway
-from gateway.interfaces.api.clients import Manager, Reader
+from gateway.interfaces.api.clients import Manager, ReaderClient
 from gateway.interfaces.api.resources import models
 from gateway.interfaces.api.resources.changes import open_own, perform
 from gateway.interfaces.api.resources.replies import (
@@ -26,13 +26,13 @@ def add_memory(router: APIRouter, gateway: Gateway) -> None:
     database, store = gateway.database, gateway.memory.store
 
     @router.get("/memory", summary="Show your memory")
-    async def show_memory(client: Reader) -> models.MemoryModel:
+    async def show_memory(client: ReaderClient) -> models.MemoryModel:
         person = await database.read(find_person, client.person_id)
         return show(models.MemoryModel, await store.snapshot(person.id, person.slug, gateway.now()))
 
     @router.get("/memory/ledger", summary="List changes")
     async def list_changes(
-        client: Reader, limit: Limit = 20, before: Before = LARGEST
+        client: ReaderClient, limit: Limit = 20, before: Before = LARGEST
     ) -> models.LedgerModel:
         found = await database.read(
             ledger.list_recent_of, person_id=client.person_id, limit=limit, before=before
@@ -55,7 +55,7 @@ def add_memory(router: APIRouter, gateway: Gateway) -> None:
         return models.LedgerModel(changes=changes, next=next_id)
 
     @router.get("/blocks", summary="List shared blocks")
-    async def list_blocks(client: Reader) -> models.BlockList:
+    async def list_blocks(client: ReaderClient) -> models.BlockList:
         found = await gateway.memory.look(client.person_id, gateway.now())
         return models.BlockList(
             blocks=[

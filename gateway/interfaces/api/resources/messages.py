@@ -12,11 +12,11 @@ from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import history, inbox
 from gateway.app.lifecycle import Gateway
-from gateway.interfaces.api.clients import STREAM, Reader
+from gateway.interfaces.api.clients import STREAM, ReaderClient
 from gateway.interfaces.api.models import LONGEST_TEXT
 from gateway.interfaces.api.requests import Question, Requests, make_name
 from gateway.interfaces.api.resources import models
-from gateway.interfaces.api.resources.changes import Key
+from gateway.interfaces.api.resources.changes import ChangeKey
 from gateway.interfaces.api.resources.replies import make_missing
 from gateway.interfaces.api.streams import ALIVE, end_with_error, grow, write_event
 from gateway.people.admission import API_PLATFORM
@@ -47,7 +47,7 @@ def add_messages(router: APIRouter, gateway: Gateway, requests: Requests) -> Non
         response_model=models.SentMessage,
         responses={**STREAM, "202": {"model": models.SentMessage}},
     )
-    async def send(asked: NewMessage, client: Reader, key: Key = "") -> Response:
+    async def send(asked: NewMessage, client: ReaderClient, key: ChangeKey = "") -> Response:
         question = Question(
             client=client,
             text=asked.text,
@@ -66,7 +66,7 @@ def add_messages(router: APIRouter, gateway: Gateway, requests: Requests) -> Non
 
     @router.get("/messages/{message}", summary="Show a message and its answer")
     async def show(
-        message: Annotated[str, Path(pattern="^[0-9a-f]{64}$")], client: Reader
+        message: Annotated[str, Path(pattern="^[0-9a-f]{64}$")], client: ReaderClient
     ) -> models.SentMessage:
         return await read(client, message)
 

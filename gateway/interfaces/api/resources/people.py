@@ -11,7 +11,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from gateway.app.lifecycle import Gateway
-from gateway.interfaces.api.clients import Reader
+from gateway.interfaces.api.clients import ReaderClient
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.resources import models
 from gateway.interfaces.api.resources.replies import (
@@ -32,12 +32,12 @@ def add_people(router: APIRouter, gateway: Gateway) -> None:
     database = gateway.database
 
     @router.get("/me", summary="Show your person")
-    async def show_me(client: Reader) -> models.PersonModel:
+    async def show_me(client: ReaderClient) -> models.PersonModel:
         return await database.read(lambda c: _describe(c, find_person(c, client.person_id)))
 
     @router.get("/people", summary="List all people (owners)")
     async def list_people(
-        client: Reader, limit: Limit = 20, before: Before = LARGEST
+        client: ReaderClient, limit: Limit = 20, before: Before = LARGEST
     ) -> models.PersonList:
         def work(connection: Connection) -> models.PersonList:
             if not find_person(connection, client.person_id).is_owner:
@@ -52,7 +52,7 @@ def add_people(router: APIRouter, gateway: Gateway) -> None:
 
     @router.get("/usage", summary="Show your usage")
     async def show_usage(
-        client: Reader, days: Annotated[int, Query(ge=1, le=366)] = 30
+        client: ReaderClient, days: Annotated[int, Query(ge=1, le=366)] = 30
     ) -> models.UsageModel:
         # Whole days, so that the ETag stays the same for a day while the usage does.
         since = (gateway.now() // _DAY - days + 1) * _DAY

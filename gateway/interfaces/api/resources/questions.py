@@ -13,7 +13,7 @@ from agent_core.state.people import audit
 from agent_core.state.people.audit import AuditEntry
 from agent_core.tools.policy.shapes import describe_shape
 from gateway.app.lifecycle import Gateway
-from gateway.interfaces.api.clients import Manager, Reader
+from gateway.interfaces.api.clients import Manager, ReaderClient
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.resources import models
 from gateway.interfaces.api.resources.replies import Id, find_person, make_missing, show
@@ -27,17 +27,17 @@ def add_questions(router: APIRouter, gateway: Gateway) -> None:
     database = gateway.database
 
     @router.get("/questions", summary="List open questions")
-    async def list_questions(client: Reader) -> models.QuestionList:
+    async def list_questions(client: ReaderClient) -> models.QuestionList:
         found = await database.read(questions.find_open, person_id=client.person_id)
         return models.QuestionList(questions=[show(models.QuestionModel, one) for one in found])
 
     @router.get("/questions/dismissed", summary="List changes that were not accepted")
-    async def list_dismissed(client: Reader) -> models.QuestionList:
+    async def list_dismissed(client: ReaderClient) -> models.QuestionList:
         found = await database.read(list_refused, client.person_id)
         return models.QuestionList(questions=[show(models.QuestionModel, one) for one in found])
 
     @router.get("/approvals", summary="List approvals")
-    async def list_approvals(client: Reader) -> models.ApprovalList:
+    async def list_approvals(client: ReaderClient) -> models.ApprovalList:
         found = await database.read(approvals.list_of, person_id=client.person_id)
         return models.ApprovalList(
             approvals=[

@@ -12,9 +12,9 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.search.search import SearchFilter
 from agent_core.tools.clock import local_time
 from gateway.app.lifecycle import Gateway
-from gateway.interfaces.api.clients import Reader
+from gateway.interfaces.api.clients import ReaderClient
 from gateway.interfaces.api.resources import models
-from gateway.interfaces.api.resources.replies import Words, find_person, show
+from gateway.interfaces.api.resources.replies import ReplyWords, find_person, show
 
 _NO_TURN = TurnId(0)
 
@@ -25,7 +25,7 @@ def add_recall(router: APIRouter, gateway: Gateway) -> None:
 
     @router.get("/recall", summary="Search what was said")
     async def recall(
-        client: Reader, query: Words, limit: Annotated[int, Query(ge=1, le=20)] = 10
+        client: ReaderClient, query: ReplyWords, limit: Annotated[int, Query(ge=1, le=20)] = 10
     ) -> models.RecallModel:
         asked = read_query(query.replace("\0", " "))
 

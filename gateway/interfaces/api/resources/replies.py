@@ -24,7 +24,7 @@ Limit = Annotated[int, Query(ge=1, le=_MOST)]
 """The most items of a page."""
 Before = Annotated[int, Query(ge=1, le=LARGEST)]
 """Only items with lower ids are listed: the `next` of the previous page."""
-Words = Annotated[str, Query(max_length=1000)]
+ReplyWords = Annotated[str, Query(max_length=1000)]
 """The words of a search."""
 Id = Annotated[int, Path(ge=1, le=LARGEST)]
 

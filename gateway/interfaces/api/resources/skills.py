@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path
 
 from agent_core.errors import SkillBroken, SkillMissing
 from gateway.app.lifecycle import Gateway
-from gateway.interfaces.api.clients import Reader
+from gateway.interfaces.api.clients import ReaderClient
 from gateway.interfaces.api.resources import models
 from gateway.interfaces.api.resources.replies import make_missing, show
 
@@ -17,7 +17,7 @@ def add_skills(router: APIRouter, gateway: Gateway) -> None:
     catalog = gateway.scheduling.skills.catalog
 
     @router.get("/skills", summary="List skills")
-    async def list_skills(_: Reader) -> models.SkillList:
+    async def list_skills(_: ReaderClient) -> models.SkillList:
         try:
             found = await asyncio.to_thread(catalog.list_all)
         except SkillBroken:
@@ -31,7 +31,7 @@ def add_skills(router: APIRouter, gateway: Gateway) -> None:
 
     @router.get("/skills/{name}", summary="Show a skill")
     async def show_skill(
-        name: Annotated[str, Path(max_length=64)], _: Reader
+        name: Annotated[str, Path(max_length=64)], _: ReaderClient
     ) -> models.SkillDetail:
         try:
             found = await asyncio.to_thread(catalog.find, name)
@@ -43,7 +43,7 @@ def add_skills(router: APIRouter, gateway: Gateway) -> None:
         return show(models.SkillDetail, found, description=skill.description, body=skill.body)
 
     @router.get("/agents", summary="List named agents")
-    async def list_agents(_: Reader) -> models.AgentList:
+    async def list_agents(_: ReaderClient) -> models.AgentList:
         found = await asyncio.to_thread(gateway.agents.list_all)
         return models.AgentList(
             agents=[show(models.AgentModel, one.agent) for one in found if one.agent]

@@ -11,7 +11,7 @@ from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection
 from gateway.app.lifecycle import Gateway
 from gateway.errors import Declined
-from gateway.interfaces.api.clients import Reader
+from gateway.interfaces.api.clients import ReaderClient
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.resources import models
 from gateway.interfaces.api.resources.replies import (
@@ -35,7 +35,7 @@ def add_turns(router: APIRouter, gateway: Gateway) -> None:
 
     @router.get("/turns", summary="List your turns")
     async def list_turns(
-        client: Reader, limit: Limit = 20, before: Before = LARGEST
+        client: ReaderClient, limit: Limit = 20, before: Before = LARGEST
     ) -> models.TurnPage:
         found = await database.read(
             turns.list_of_person, person_id=client.person_id, before=before, limit=limit
@@ -46,11 +46,11 @@ def add_turns(router: APIRouter, gateway: Gateway) -> None:
         )
 
     @router.get("/turns/{turn}", summary="Show a turn")
-    async def show_turn(turn: Id, client: Reader) -> models.TurnDetail:
+    async def show_turn(turn: Id, client: ReaderClient) -> models.TurnDetail:
         return await database.read(_read, turn, client.person_id)
 
     @router.get("/turns/{turn}/requests", summary="Show what the model read")
-    async def list_requests(turn: Id, client: Reader) -> models.RequestsModel:
+    async def list_requests(turn: Id, client: ReaderClient) -> models.RequestsModel:
         await database.read(_check_own, turn, client.person_id)
         try:
             found = await show_requests(open_context(gateway), {"id": turn})
@@ -64,7 +64,7 @@ def add_turns(router: APIRouter, gateway: Gateway) -> None:
         response_class=Response,
         responses={"200": {"content": {"*/*": {}}}},
     )
-    async def get_file(turn: Id, number: Id, client: Reader) -> Response:
+    async def get_file(turn: Id, number: Id, client: ReaderClient) -> Response:
         return await database.read(_read_file, turn, number, client.person_id)
 
 

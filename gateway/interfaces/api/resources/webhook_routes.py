@@ -12,9 +12,9 @@ from agent_core.state.webhooks import deliveries, webhooks
 from agent_core.state.webhooks.deliveries import Delivery
 from agent_core.state.webhooks.webhooks import EVENT_KINDS, Webhook
 from gateway.app.lifecycle import Gateway
-from gateway.interfaces.api.clients import Manager, Reader
+from gateway.interfaces.api.clients import Manager, ReaderClient
 from gateway.interfaces.api.errors import ApiError
-from gateway.interfaces.api.resources.changes import Key, hash_key, open_own, perform
+from gateway.interfaces.api.resources.changes import ChangeKey, hash_key, open_own, perform
 from gateway.interfaces.api.resources.replies import (
     LARGEST,
     Before,
@@ -120,17 +120,17 @@ def add_webhooks(router: APIRouter, gateway: Gateway) -> None:
     database = gateway.database
 
     @router.get("/webhooks", summary="List your webhooks")
-    async def list_webhooks(client: Reader) -> WebhookList:
+    async def list_webhooks(client: ReaderClient) -> WebhookList:
         found = await database.read(webhooks.list_of, person_id=client.person_id)
         return WebhookList(webhooks=[show(WebhookModel, one) for one in found])
 
     @router.get("/webhooks/{webhook}", summary="Show a webhook")
-    async def show_webhook(webhook: Id, client: Reader) -> WebhookModel:
+    async def show_webhook(webhook: Id, client: ReaderClient) -> WebhookModel:
         return await _show(database, webhook, client)
 
     @router.get("/webhooks/{webhook}/deliveries", summary="List deliveries")
     async def list_deliveries(
-        webhook: Id, client: Reader, limit: Limit = 20, before: Before = LARGEST
+        webhook: Id, client: ReaderClient, limit: Limit = 20, before: Before = LARGEST
     ) -> DeliveryList:
         def work(connection: Connection) -> list[Delivery]:
             own = _find(connection, webhook, client)
@@ -150,7 +150,7 @@ def add_webhook_changes(router: APIRouter, gateway: Gateway) -> None:
     name = partial(_name, database)
 
     @router.post("/webhooks", summary="Add a webhook", status_code=201)
-    async def add(asked: NewWebhook, client: Manager, key: Key = "") -> AddedWebhook:
+    async def add(asked: NewWebhook, client: Manager, key: ChangeKey = "") -> AddedWebhook:
         wish = {**asked.model_dump(), **await name(client), "key": hash_key(client, key)}
         made = await perform(operations.add(open_own(gateway), wish))
         stored = await database.read(_find, made["number"], client)
@@ -160,7 +160,7 @@ def add_webhook_changes(router: APIRouter, gateway: Gateway) -> None:
         return show(AddedWebhook, stored, secret=made["secret"])
 
     @router.post("/webhooks/{webhook}/test", summary="Send a test event", status_code=202)
-    async def test(webhook: Id, client: Manager, key: Key = "") -> WebhookModel:
+    async def test(webhook: Id, client: Manager, key: ChangeKey = "") -> WebhookModel:
         wish = {**await name(client, webhook), "key": hash_key(client, key)}
         await perform(operations.test(open_own(gateway), wish))
         return await _show(database, webhook, client)

@@ -38,7 +38,7 @@ class Service:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Manager:
+class ServiceManager:
     """A service manager, with its commands as lists of words.
 
     `unload` removes an old installation, and may fail. `probe` fails if the service is not running;
@@ -63,12 +63,12 @@ class Manager:
         return _MARK in self.path.read_text("utf-8", errors="replace")
 
 
-def make_systemd(service: Service, configuration: Path) -> Manager:
+def make_systemd(service: Service, configuration: Path) -> ServiceManager:
     """Describe systemd's user manager; `configuration` is the user's `~/.config`."""
     user = ("systemctl", "--user")
     # Not `--user`: it shows no logs that are only in memory, even if this user may read them.
     logs = ("journalctl", "--quiet", "--user-unit", LABEL, "--lines", "100")
-    return Manager(
+    return ServiceManager(
         program="systemctl",
         path=configuration / "systemd" / "user" / f"{LABEL}.service",
         text=_UNIT.format(
@@ -87,7 +87,7 @@ def make_systemd(service: Service, configuration: Path) -> Manager:
     )
 
 
-def make_launchd(service: Service, user_home: Path, user_id: int) -> Manager:
+def make_launchd(service: Service, user_home: Path, user_id: int) -> ServiceManager:
     """Describe launchd's user agents."""
     domain = f"gui/{user_id}"
     path = user_home / "Library" / "LaunchAgents" / f"{LABEL}.plist"
@@ -102,7 +102,7 @@ def make_launchd(service: Service, user_home: Path, user_id: int) -> Manager:
         "StandardErrorPath": str(service.log),
         "Comment": _MARK,
     }
-    return Manager(
+    return ServiceManager(
         program="launchctl",
         path=path,
         text=plistlib.dumps(content).decode(),

@@ -11,7 +11,12 @@ from shutil import which
 
 from gateway.errors import Declined, StartError
 from gateway.home import find_home, make_home
-from gateway.interfaces.cli.service.autostart import Manager, Service, make_launchd, make_systemd
+from gateway.interfaces.cli.service.autostart import (
+    Service,
+    ServiceManager,
+    make_launchd,
+    make_systemd,
+)
 from gateway.interfaces.client import is_served
 from gateway.interfaces.waiting import read_settings, showing
 
@@ -43,7 +48,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     return _show_logs(manager, is_followed=arguments.follow)
 
 
-def _find_manager(home: Path, environ: Mapping[str, str]) -> Manager:
+def _find_manager(home: Path, environ: Mapping[str, str]) -> ServiceManager:
     """Return the machine's service manager. Raises `StartError` if it has none."""
     program = Path(sys.executable).with_name("talaria")
     command = (
@@ -65,7 +70,7 @@ def _find_manager(home: Path, environ: Mapping[str, str]) -> Manager:
     return manager
 
 
-def _install(manager: Manager, home: Path) -> int:
+def _install(manager: ServiceManager, home: Path) -> int:
     """Write the file and start the service. Raises `Declined` if somebody else wrote the file."""
     if manager.path.exists() and not manager.is_ours():
         raise Declined(
@@ -100,7 +105,7 @@ def _install(manager: Manager, home: Path) -> int:
     return 0
 
 
-def _remove(manager: Manager) -> int:
+def _remove(manager: ServiceManager) -> int:
     if not manager.path.exists():
         raise Declined("There is no service.")
     if not manager.is_ours():
@@ -114,7 +119,7 @@ def _remove(manager: Manager) -> int:
     return 0
 
 
-def _wait_for_start(manager: Manager, home: Path) -> None:
+def _wait_for_start(manager: ServiceManager, home: Path) -> None:
     """Wait until the gateway answers. Raises `StartError` if it exits or takes too long."""
     end = time.monotonic() + _START
     with showing("Starting Talaria"):
@@ -132,7 +137,7 @@ def _wait_for_start(manager: Manager, home: Path) -> None:
             time.sleep(_LOOK)
 
 
-def _show_logs(manager: Manager, *, is_followed: bool) -> int:
+def _show_logs(manager: ServiceManager, *, is_followed: bool) -> int:
     """Show the output. Raises `Declined` if this user can't see any of it."""
     if is_followed:
         code = _show(manager.follow)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from agent_core.agent.quotas.balance import DailyLimit
-from agent_core.agent.quotas.reservations import Quotas, Reservation
+from agent_core.agent.quotas.reservations import QuotaReservation, Quotas
 from agent_core.errors import QuotaExceeded
 from agent_core.ids import PersonId
 from agent_core.models.contract import Usage
@@ -73,7 +73,7 @@ async def pay(
     await database.write("pay", work)
 
 
-def spend(reservation: Reservation, micro_dollars: int) -> None:
+def spend(reservation: QuotaReservation, micro_dollars: int) -> None:
     reservation.finalize("good", Usage(input_tokens=micro_dollars))
 
 

@@ -2,14 +2,21 @@
 
 import pytest
 
-from agent_core.agent.review.gate import Claim, Doubt, Fault, Verdict, judge, keep_own_words
+from agent_core.agent.review.gate import (
+    Claim,
+    Doubt,
+    ReviewFault,
+    ReviewVerdict,
+    judge,
+    keep_own_words,
+)
 from agent_core.ids import MessageId
 from tests.tables import check_each
 
 SAID = MessageId(7)
 
 
-def verdict(text: str, quote: str, message: str, *entries: str, old: str = "") -> Verdict:
+def verdict(text: str, quote: str, message: str, *entries: str, old: str = "") -> ReviewVerdict:
     claim = Claim(target="user", text=text, quote=quote, message_id=SAID, replaces=old)
     return judge(claim, {SAID: message}, entries)
 
@@ -38,7 +45,7 @@ def verdict(text: str, quote: str, message: str, *entries: str, old: str = "") -
     ],
 )
 def test_a_claim_in_the_words_of_the_person_is_kept(text: str, message: str) -> None:
-    assert verdict(text, message, message) == Verdict()
+    assert verdict(text, message, message) == ReviewVerdict()
 
 
 UNPROVED = (
@@ -133,7 +140,7 @@ UNPROVED = (
 def test_a_claim_that_is_not_proved_is_not_kept() -> None:
     def check(row: tuple[str, str]) -> None:
         text, message = row
-        assert verdict(text, message, message) != Verdict()
+        assert verdict(text, message, message) != ReviewVerdict()
 
     check_each(UNPROVED, check)
 
@@ -148,7 +155,7 @@ def test_a_plain_statement_is_kept_whatever_stands_beside_it() -> None:
         "What do you see?\nI live in Graz.",
         "☀️ I'm glad. I live in Graz.",
     ):
-        assert verdict("Lives in Graz", "I live in Graz", message) == Verdict(), message
+        assert verdict("Lives in Graz", "I live in Graz", message) == ReviewVerdict(), message
 
 
 @pytest.mark.parametrize(
@@ -164,7 +171,7 @@ def test_a_plain_statement_is_kept_whatever_stands_beside_it() -> None:
     ],
 )
 def test_the_doubt_is_named(text: str, quote: str, message: str, doubt: Doubt) -> None:
-    assert verdict(text, quote, message) == Verdict(doubt=doubt)
+    assert verdict(text, quote, message) == ReviewVerdict(doubt=doubt)
 
 
 @pytest.mark.parametrize(
@@ -185,7 +192,7 @@ def test_the_doubt_is_named(text: str, quote: str, message: str, doubt: Doubt) -
         ("Likes\u3164 tea", "hidden"),
     ],
 )
-def test_a_useless_or_dangerous_claim_is_refused(text: str, fault: Fault) -> None:
+def test_a_useless_or_dangerous_claim_is_refused(text: str, fault: ReviewFault) -> None:
     assert verdict(text, text, text).fault == fault
 
 
@@ -207,11 +214,11 @@ def test_what_is_known_is_not_kept_again() -> None:
 def test_a_replacement_always_waits_for_the_person() -> None:
     message = "I live in Graz"
     held = verdict("Lives in Graz", message, message, "Lives in Vienna", old="Vienna")
-    assert held == Verdict(doubt="replace")
+    assert held == ReviewVerdict(doubt="replace")
 
 
 def test_an_answer_below_a_quoted_question_is_the_persons_own() -> None:
-    assert verdict("Hates tea", "I hate tea.", "> Do you like tea?\nI hate tea.") == Verdict()
+    assert verdict("Hates tea", "I hate tea.", "> Do you like tea?\nI hate tea.") == ReviewVerdict()
 
 
 def test_short_quotations_are_the_persons_own_words() -> None:
@@ -221,4 +228,4 @@ def test_short_quotations_are_the_persons_own_words() -> None:
 
 def test_a_message_of_empty_lines_is_judged_at_once() -> None:
     message = f"I prefer metric units.{' ' * 100_000}{chr(10) * 200_000}Bye"
-    assert verdict("Prefers metric units", "I prefer metric units", message) == Verdict()
+    assert verdict("Prefers metric units", "I prefer metric units", message) == ReviewVerdict()

@@ -7,7 +7,7 @@ import pytest
 from agent_core.agent.quotas.background import BackgroundModel
 from agent_core.agent.review.record import ReviewRecord, dump_record, load_record
 from agent_core.agent.review.reviewer import Reviewer
-from agent_core.agent.review.work import Work, WorkTurn, find_turn, read_lesson
+from agent_core.agent.review.work import ShownWork, WorkTurn, find_turn, read_lesson
 from agent_core.ids import CallId, TurnId
 from agent_core.memory.store import MemoryStore
 from agent_core.skills.catalog import SkillCatalog
@@ -26,7 +26,7 @@ from tests.tables import check_each
 
 OWN = "---\nname: tidy\n---\nSweep first.\nSweep again.\nThen mop.\n"
 LONG = "x" * 20_000
-WORK = Work(
+WORK = ShownWork(
     turns={
         TurnId(4): WorkTurn(text="[turn 4]", successes=3),
         TurnId(5): WorkTurn(text="[turn 5]", successes=2),
@@ -43,7 +43,7 @@ DRAFT: dict[str, object] = {
 PATCH: dict[str, object] = {"name": "tidy", "old": "Then mop.", "text": "Mop warm.", "turn": 5}
 
 
-def read(tool: str, given: object, work: Work = WORK) -> object:
+def read(tool: str, given: object, work: ShownWork = WORK) -> object:
     return read_lesson([call(tool, json.dumps(given))], work, ["Answer in German"])
 
 
@@ -85,11 +85,11 @@ def test_no_draft_is_written_without_evidence_or_with_a_flaw() -> None:
 
 
 def test_only_an_owner_has_skills_written() -> None:
-    member = Work(turns=WORK.turns)
+    member = ShownWork(turns=WORK.turns)
     assert read("create", DRAFT, member) is None
     assert [tool.name for tool in member.tools] == ["note"]
     assert [tool.name for tool in WORK.tools] == ["create", "patch", "note"]
-    assert Work().tools == ()
+    assert ShownWork().tools == ()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import archive, ledger
 from agent_core.state.memory.ledger import LedgerEntry, Origin
 from agent_core.state.people import people
-from agent_core.state.people.people import Kind, Person
+from agent_core.state.people.people import Person, PersonKind
 from agent_core.tools.contract import MemoryOwner, ToolContext, ToolResult
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_turn
 
@@ -21,7 +21,7 @@ MINUTE = 60_000
 DAY = 24 * 60 * MINUTE
 
 
-async def meet(database: Database, slug: str, kind: Kind = "human") -> Dialogue:
+async def meet(database: Database, slug: str, kind: PersonKind = "human") -> Dialogue:
     """Somebody who remembers, and their talk."""
 
     def work(connection: Connection) -> Dialogue:

@@ -12,7 +12,6 @@ from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.models.scripted import create
 from agent_core.models.scripted.commands import (
     Chat,
-    Command,
     Count,
     Forget,
     Remember,
@@ -21,6 +20,7 @@ from agent_core.models.scripted.commands import (
     ShowHelp,
     ShowJobs,
     ShowMemory,
+    StandInCommand,
     Think,
 )
 from agent_core.models.scripted.parse import read_command
@@ -212,7 +212,7 @@ PLAIN_WORDS = (
 
 
 def test_plain_words_are_understood() -> None:
-    def check(row: tuple[str, Command]) -> None:
+    def check(row: tuple[str, StandInCommand]) -> None:
         words, command = row
         assert read_command(words) == command
 

@@ -5,7 +5,7 @@ import sqlite3
 
 from agent_core.ids import CallId, InboxId, MessageId, SessionId
 from agent_core.privacy.erasure.matcher import parse_words
-from agent_core.privacy.erasure.search import Found, cut_sessions, find_messages
+from agent_core.privacy.erasure.search import FoundRows, cut_sessions, find_messages
 from agent_core.privacy.progress import Progress, report_to_nobody
 from agent_core.state.conversations import messages
 from agent_core.state.lifecycle.person_data import DataSubject
@@ -15,7 +15,7 @@ from tests.tables import check_each
 
 
 def test_pieces_are_small_and_hold_everything_once() -> None:
-    found = Found(
+    found = FoundRows(
         changes=tuple(range(7)),
         events=tuple(InboxId(number) for number in range(3)),
         messages=(MessageId(1),),
@@ -30,7 +30,7 @@ def test_pieces_are_small_and_hold_everything_once() -> None:
 
 
 def test_nothing_found_is_one_piece() -> None:
-    assert list(Found().cut(3)) == [Found()]
+    assert list(FoundRows().cut(3)) == [FoundRows()]
 
 
 def test_sqlite_leaves_out_no_message_that_the_words_match(connection: sqlite3.Connection) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from agent_core.skills.catalog import SkillCatalog
 from agent_core.skills.changes import write_planned
 from agent_core.skills.curation.merging import apply_merge, choose_texts
-from agent_core.skills.curation.record import Merge, Proposal
+from agent_core.skills.curation.record import CurationProposal, Merge
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory.ledger import Origin
 
@@ -42,7 +42,7 @@ async def main(home: Path, moment: str) -> None:
     def record(connection: Connection) -> None:
         texts = choose_texts(connection, catalog)
         merge = Merge(into="notes", text=MERGED, before=texts)
-        proposal = Proposal(reason="Both keep notes.", change=merge)
+        proposal = CurationProposal(reason="Both keep notes.", change=merge)
         apply_merge(connection, catalog, proposal, merge, Origin(actor="curator", now=100))
 
     def write(connection: Connection) -> None:

@@ -16,7 +16,7 @@ from agent_core.skills.curation.merging import (
     make_merge_request,
     read_merges,
 )
-from agent_core.skills.curation.record import Merge, Proposal
+from agent_core.skills.curation.record import CurationProposal, Merge
 from agent_core.skills.decline import roll_back
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import skills
@@ -61,12 +61,14 @@ def call(**given: object) -> ToolCallPart:
     return ToolCallPart(call_id=CallId("c"), name="merge", arguments=json.dumps(asked))
 
 
-async def propose(database: Database, folder: Path, *calls: ToolCallPart) -> list[Proposal]:
+async def propose(database: Database, folder: Path, *calls: ToolCallPart) -> list[CurationProposal]:
     texts = await choose(database, folder)
     return read_merges(calls, texts, SkillCatalog(folder), ())[0]
 
 
-async def accept(database: Database, folder: Path, proposal: Proposal, now: int = 9) -> None:
+async def accept(
+    database: Database, folder: Path, proposal: CurationProposal, now: int = 9
+) -> None:
     merge = proposal.change
     assert isinstance(merge, Merge)
 

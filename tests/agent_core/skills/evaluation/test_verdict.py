@@ -3,9 +3,9 @@
 import pytest
 
 from agent_core.skills.evaluation.cases import Check, CheckKind
-from agent_core.skills.evaluation.record import Arm, EvalRecord, Run, dump_record, load_record
+from agent_core.skills.evaluation.record import Arm, CaseRun, EvalRecord, dump_record, load_record
 from agent_core.skills.evaluation.verdict import (
-    Found,
+    ReplayResult,
     find_failure,
     judge_runs,
     list_own_numbers,
@@ -16,11 +16,11 @@ from tests.tables import check_each
 Side = list[tuple[bool | None, int, int]]
 
 
-def runs(before: Side, after: Side) -> list[Run]:
+def runs(before: Side, after: Side) -> list[CaseRun]:
     """Return the runs of cases, each as (passed, steps, tokens)."""
     sides: list[tuple[Arm, Side]] = [("without", before), ("with", after)]
     return [
-        Run(case=str(number), arm=arm, passed=passed, steps=steps, tokens=tokens)
+        CaseRun(case=str(number), arm=arm, passed=passed, steps=steps, tokens=tokens)
         for arm, side in sides
         for number, (passed, steps, tokens) in enumerate(side)
     ]
@@ -54,7 +54,7 @@ def test_a_verdict_needs_cases_and_a_gain_without_a_loss(
 
 def test_no_pattern_of_a_skill_keeps_the_gateway_busy() -> None:
     """Python's own search would take longer than the universe exists."""
-    found = Found(answer="a" * 5_000 + "b")
+    found = ReplayResult(answer="a" * 5_000 + "b")
     assert find_failure([Check(kind="matches", value="(a+)+$")], found)
 
 
@@ -79,7 +79,7 @@ JUDGED = (
 def test_code_judges_what_it_can() -> None:
     def check(row: tuple[CheckKind, str, bool]) -> None:
         kind, value, passes = row
-        found = Found(answer="Total: 42\n", calls=("terminal",), status=2)
+        found = ReplayResult(answer="Total: 42\n", calls=("terminal",), status=2)
         failure = find_failure([Check(kind=kind, value=value)], found)
         assert (failure == "") is passes
         assert passes or value in failure
@@ -101,7 +101,10 @@ def test_the_results_of_an_answer_are_the_numbers_that_nobody_gave() -> None:
 
 def test_a_record_survives_its_task_and_names_the_next_run() -> None:
     record = EvalRecord(name="tally", text_row=7, cases=("a", "b"))
-    done = (Run(case="a", arm="without", passed=True), Run(case="a", arm="with", passed=None))
+    done = (
+        CaseRun(case="a", arm="without", passed=True),
+        CaseRun(case="a", arm="with", passed=None),
+    )
     again = load_record(
         dump_record(EvalRecord(name="tally", text_row=7, cases=("a", "b"), runs=done))
     )

@@ -23,7 +23,7 @@ from agent_core.state.backups.claims import claim_folder
 from agent_core.state.backups.contents import HEADER, MANIFEST, HomeContent, Manifest
 from agent_core.state.backups.encryption import Keys, Lock, read_recipient
 from agent_core.state.backups.making import make_backup, read_backup
-from agent_core.state.backups.restoring import Place, rehearse, restore
+from agent_core.state.backups.restoring import RestorePlace, rehearse, restore
 from agent_core.state.engine import meta
 from agent_core.state.engine.complete import list_complete
 from agent_core.state.engine.database import Connection
@@ -86,8 +86,8 @@ def back_up(home: Path, target: Path, lock: Lock = LOCKS["plain"][0]) -> Manifes
     return make_backup(content, target, lock, NOW)
 
 
-def place_of(home: Path) -> Place:
-    return Place(home=home, database=DATABASE, kept=KEPT)
+def place_of(home: Path) -> RestorePlace:
+    return RestorePlace(home=home, database=DATABASE, kept=KEPT)
 
 
 @pytest.mark.parametrize("how", ["plain", "key"])

@@ -11,7 +11,7 @@ import pytest
 
 from agent_core.errors import StoreDamaged, StoreError
 from agent_core.state.backups.encryption import Keys
-from agent_core.state.backups.restoring import Place, restore
+from agent_core.state.backups.restoring import RestorePlace, restore
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.engine.opening import EngineLimits
@@ -202,7 +202,9 @@ async def test_a_backup_put_in_place_as_the_sentence_says_is_opened(path: Path) 
     sentence = f"Stop Talaria and run `talaria restore {backup}`"
     with pytest.raises(StoreDamaged, match=sentence):
         await Database.open(path)
-    place = Place(home=path.parent, database=path.name, kept={"backups", "state.lock", ".restore"})
+    place = RestorePlace(
+        home=path.parent, database=path.name, kept={"backups", "state.lock", ".restore"}
+    )
     restore(place, backup, Keys(), backup.parent / "aside", now=0)
     database = await Database.open(path)
     assert len(await database.read(_keys)) == 200

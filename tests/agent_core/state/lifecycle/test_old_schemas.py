@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent_core.state.backups.encryption import Keys
-from agent_core.state.backups.restoring import Place, rehearse, restore
+from agent_core.state.backups.restoring import RestorePlace, rehearse, restore
 from agent_core.state.engine.upgrade import FOLDER, load_migrations
 from agent_core.state.lifecycle.inspect import may_hold, peek
 from tests.agent_core.state.schema import migrate
@@ -44,7 +44,7 @@ def check_schema(folder: Path, schema: int) -> None:
     assert may_hold(old, [("telegram", "7")])
     assert not may_hold(old, [("telegram", "8")])
     home.mkdir()
-    place = Place(home=home, database="state.db", kept=("aside",))
+    place = RestorePlace(home=home, database="state.db", kept=("aside",))
     assert rehearse(place, old, Keys()).schema == schema
     assert restore(place, old, Keys(), home / "aside", now=NOW).schema == schema
     assert asyncio.run(_list_people(home / "state.db")) == [("Ada",)]

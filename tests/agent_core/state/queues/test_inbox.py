@@ -8,7 +8,7 @@ import pytest
 from agent_core.ids import InboxId, TurnId
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import inbox
-from agent_core.state.queues.inbox import InboxRow, Progress
+from agent_core.state.queues.inbox import InboxProgress, InboxRow
 from tests.agent_core.state.rows import ROOM, Dialogue, add_dialogue, add_person, add_turn
 
 STATES = ("received", "claimed", "done", "dead")
@@ -90,12 +90,12 @@ def test_only_a_received_event_waits(connection: Connection, ids: dict[str, Inbo
 def test_progress_names_the_turn_with_its_chat_and_person(
     connection: Connection, ids: dict[str, InboxId], dialogue: Dialogue, turn_ids: list[TurnId]
 ) -> None:
-    def of(event_id: str, platform: str = "telegram") -> Progress | None:
+    def of(event_id: str, platform: str = "telegram") -> InboxProgress | None:
         return inbox.find_progress(connection, platform=platform, event_id=event_id)
 
     person_id = dialogue.person.id
-    turn = Progress(is_over=False, turn_id=turn_ids[0], chat=ROOM, person_id=person_id)
-    none = Progress(is_over=False, turn_id=None, chat=None, person_id=None)
+    turn = InboxProgress(is_over=False, turn_id=turn_ids[0], chat=ROOM, person_id=person_id)
+    none = InboxProgress(is_over=False, turn_id=None, chat=None, person_id=None)
     over = [replace(turn, is_over=True), replace(none, is_over=True)]
     assert [of(one) for one in STATES] == [none, turn, *over]
     assert of("unknown") is of("done", "slack") is None

@@ -9,7 +9,7 @@ from pathlib import Path
 from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
-from agent_core.state.people.people import Role
+from agent_core.state.people.people import PersonRole
 from agent_core.tools.mcp.contract import McpServer, Surroundings
 from agent_core.tools.mcp.hub import McpServers
 from agent_core.tools.mcp.pins import Judged
@@ -57,7 +57,7 @@ def add_two(connection: Connection) -> tuple[PersonId, PersonId]:
     return add_one(connection, "ada", "owner"), add_one(connection, "bob", "member")
 
 
-def add_one(connection: Connection, slug: str, role: Role) -> PersonId:
+def add_one(connection: Connection, slug: str, role: PersonRole) -> PersonId:
     return people.insert(connection, slug=slug, name=slug, role=role, now=1).id
 
 

@@ -9,7 +9,14 @@ from agent_core.tools.policy.contract import Action
 from agent_core.tools.policy.policy import find_addresses
 from agent_core.tools.policy.protected import Protected
 from agent_core.tools.policy.shapes import describe_shape, shape_of
-from agent_core.tools.policy.verdicts import Effect, Facts, Rule, Verdict, judge, normalize_address
+from agent_core.tools.policy.verdicts import (
+    Facts,
+    Rule,
+    Verdict,
+    VerdictKind,
+    judge,
+    normalize_address,
+)
 from agent_core.transcript import (
     SKILLED,
     Message,
@@ -60,7 +67,7 @@ DEFAULTS = (
 
 
 def test_the_defaults() -> None:
-    def check(row: tuple[str, str, bool, Effect]) -> None:
+    def check(row: tuple[str, str, bool, VerdictKind]) -> None:
         kind, place, is_outward, effect = row
         action = Action(kind=kind, target="x", place=place, is_outward=is_outward)  # type: ignore[arg-type]
         assert decide(action).effect == effect
@@ -198,7 +205,7 @@ def test_what_lasts_or_costs_needs_a_yes_after_untrusted_words(kind: Literal["us
 
 @pytest.mark.parametrize(("is_proposed", "effect"), [(False, "ask"), (True, "allow")])
 def test_a_change_after_untrusted_words_is_proposed_or_asked_for(
-    *, is_proposed: bool, effect: Effect
+    *, is_proposed: bool, effect: VerdictKind
 ) -> None:
     change = Action(kind="change", target="a", place="memory")
     verdict = judge("memory", [change], Facts(is_tainted=True), is_proposed=is_proposed)
