@@ -37,7 +37,7 @@ class Trial:
     """One skill with a script and a file for its cases, and a model that plays its part."""
 
     def __init__(self, home: Path, backend: Backend | None, *plays: Play) -> None:
-        place = write_skill(home / "skills", "tidy", "CaseRun sweep.py.")
+        place = write_skill(home / "skills", "tidy", "Run sweep.py.")
         (place / "sweep.py").write_text("print('swept')\n")
         (place / "evals/files").mkdir(parents=True)
         (place / "evals/files/rooms.csv").write_text("attic\n")
@@ -98,7 +98,7 @@ async def test_a_replay_has_its_files_and_touches_nothing_of_the_person(
     left = await list_files(backend, name_scratch("ada"))
     assert left <= {".tmp"}, "some backends make it for each command"
     assert "left" not in await list_files(backend, "ada")
-    assert "CaseRun sweep.py." in trial.model.requests[0].system
+    assert "Run sweep.py." in trial.model.requests[0].system
 
 
 async def test_a_folder_that_a_replay_has_closed_is_emptied_too(
