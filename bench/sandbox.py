@@ -10,8 +10,8 @@ from tempfile import TemporaryDirectory
 from agent_core.execution.contract import Backend, Command
 from agent_core.execution.local import LocalBackend, find_bubblewrap
 from agent_core.execution.reaped.backend import LandlockBackend, find_landlock_fault
-from agent_core.execution.running import run_command
 from agent_core.execution.sandbox import SandboxLimits
+from agent_core.execution.timed_command import run_command
 from bench.figures import Figure
 
 _ARGV = ("/bin/bash", "-c", "true")

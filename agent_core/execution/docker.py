@@ -16,15 +16,15 @@ from agent_core.errors import BackendCrowded, BackendUnavailable, WorkspaceError
 from agent_core.execution import git_guard
 from agent_core.execution.contract import Command
 from agent_core.execution.folders import FolderBackend, check_name, choose_owner, shorten
-from agent_core.execution.running import RunningCommands
 from agent_core.execution.sandbox import (
     ENVIRONMENT,
     WORKSPACE,
     SandboxLimits,
     make_profile,
 )
-from agent_core.execution.supervised import SupervisedProcess, call, start_supervised
-from agent_core.execution.supervision import IN_CONTAINER, make_setup
+from agent_core.execution.supervised_process import SupervisedProcess, call, start_supervised
+from agent_core.execution.supervisor_script import IN_CONTAINER, make_setup
+from agent_core.execution.timed_command import RunningCommands
 
 _HOME_LABEL, _WORKSPACE_LABEL = "talaria.home", "talaria.workspace"
 _SETTINGS_LABEL = "talaria.settings"

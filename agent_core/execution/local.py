@@ -17,10 +17,10 @@ from agent_core.errors import BackendUnavailable, WorkspaceError
 from agent_core.execution.contract import Command, Exit, Limit
 from agent_core.execution.folders import FolderBackend, shorten
 from agent_core.execution.network import HeldNetwork
-from agent_core.execution.running import RunningCommands, drain, send
 from agent_core.execution.sandbox import SandboxLimits, prepare
 from agent_core.execution.subprocesses.process_tree import end_abandoned, list_below, measure
 from agent_core.execution.subprocesses.spawning import finish, spawn
+from agent_core.execution.timed_command import RunningCommands, drain, send
 
 if TYPE_CHECKING:
     from agent_core.tools.network.proxy import ProxySession, SandboxProxy

@@ -11,14 +11,14 @@ from pathlib import Path
 from agent_core.errors import BackendUnavailable
 from agent_core.execution.contract import Command
 from agent_core.execution.hosted.remote import RemoteWorkspaces
-from agent_core.execution.running import RunningCommands
 from agent_core.execution.sandbox import (
     SandboxLimits,
     list_remote_words,
     make_remote_values,
 )
-from agent_core.execution.supervised import SupervisedProcess, call, start_supervised
-from agent_core.execution.supervision import REMOTE, make_setup
+from agent_core.execution.supervised_process import SupervisedProcess, call, start_supervised
+from agent_core.execution.supervisor_script import REMOTE, make_setup
+from agent_core.execution.timed_command import RunningCommands
 
 _SECONDS = 30.0
 _SHOWN = 300

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from agent_core.ids import PersonId
-from agent_core.memory.changes import Edit, Refusal
+from agent_core.memory.bounded_lists import Edit, Refusal
 from agent_core.memory.editing import AppliedEdit
 from agent_core.memory.files import size
 from agent_core.memory.store import MemoryLimits, MemoryStore, Stamp

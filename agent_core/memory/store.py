@@ -14,7 +14,7 @@ from agent_core.execution.subprocesses.spawning import finish
 from agent_core.ids import PersonId
 from agent_core.memory import editing, files
 from agent_core.memory import undo as undoing
-from agent_core.memory.changes import Edit, Refusal
+from agent_core.memory.bounded_lists import Edit, Refusal
 from agent_core.memory.editing import AppliedEdit
 from agent_core.memory.files import FileText, size
 from agent_core.memory.sync import (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from agent_core.errors import StoreDamaged, StoreError
 from agent_core.ids import PersonId
-from agent_core.memory.changes import compare, merge, replay
+from agent_core.memory.bounded_lists import compare, merge, replay
 from agent_core.memory.entry_history import EntryHistory
 from agent_core.memory.files import ABSENT, FileText, hash_text, parse, render, size
 from agent_core.state.engine.database import Connection, Database

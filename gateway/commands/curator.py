@@ -9,7 +9,7 @@ from functools import partial
 from agent_core.errors import SkillBroken, SkillConflict, SkillMissing
 from agent_core.execution.subprocesses.spawning import finish
 from agent_core.ids import PersonId, TaskId
-from agent_core.memory.changes import Refusal
+from agent_core.memory.bounded_lists import Refusal
 from agent_core.schedule.job_editor import JobAlreadyRunning, run_job_now
 from agent_core.skills.catalog import SkillCatalog
 from agent_core.skills.changes import write_planned

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from agent_core.ids import PersonId
 from agent_core.memory.archive.history import parse_archive_ref
-from agent_core.memory.changes import Edit, Refusal
+from agent_core.memory.bounded_lists import Edit, Refusal
 from agent_core.memory.numbering import ChangeIndex, NumberedEntry, find_current, list_entries
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger, shares

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from agent_core.agent.review.profile import list_profile
 from agent_core.localization import format_date
 from agent_core.memory.archive.conclusions import list_conclusions
-from agent_core.memory.changes import Edit, Refusal
+from agent_core.memory.bounded_lists import Edit, Refusal
 from agent_core.memory.numbering import find_current
 from agent_core.state.memory import ledger
 from agent_core.tools.clock import local_time

@@ -2,7 +2,7 @@
 
 from agent_core.agent.review.gate import Claim
 from agent_core.ids import PersonId
-from agent_core.memory.changes import Edit, Refusal, plan
+from agent_core.memory.bounded_lists import Edit, Refusal, plan
 from agent_core.memory.sync import MemoryList, find_list
 from agent_core.state.engine.database import Connection
 

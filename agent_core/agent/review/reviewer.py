@@ -40,7 +40,7 @@ from agent_core.memory.archive.conclusions import (
 )
 from agent_core.memory.archive.entries import ArchiveContent
 from agent_core.memory.archive.writes import insert_entry
-from agent_core.memory.changes import Edit, Refusal
+from agent_core.memory.bounded_lists import Edit, Refusal
 from agent_core.memory.store import MemoryStore
 from agent_core.models.catalog import bill
 from agent_core.models.contract import ModelRequest

@@ -12,10 +12,10 @@ from agent_core.execution.contract import Command
 from agent_core.execution.hosted.channel import Channel, OutputLine
 from agent_core.execution.hosted.remote import RemoteWorkspaces
 from agent_core.execution.hosted.script import SCRIPT, Layout, make_hosted_setup
-from agent_core.execution.running import RunningCommands
 from agent_core.execution.sandbox import SandboxLimits
 from agent_core.execution.subprocesses.spawning import complete_start
-from agent_core.execution.supervised import SupervisedProcess
+from agent_core.execution.supervised_process import SupervisedProcess
+from agent_core.execution.timed_command import RunningCommands
 
 PATIENCE = 90
 """Seconds without a message from the gateway after which a command ends: more than three beats."""

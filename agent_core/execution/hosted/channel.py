@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from agent_core.errors import BackendUnavailable
-from agent_core.execution.supervision import BEAT, STOP
+from agent_core.execution.supervisor_script import BEAT, STOP
 
 _MOST_WAITING = 262_144
 """Unread bytes of output above which the sandbox has to wait."""

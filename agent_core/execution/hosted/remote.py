@@ -12,8 +12,8 @@ from agent_core.execution import files
 from agent_core.execution.contract import Command, FileContent, Process
 from agent_core.execution.folders import check_name, shorten
 from agent_core.execution.sandbox import SandboxLimits
-from agent_core.execution.supervised import SupervisedProcess
-from agent_core.execution.supervision import MEASURE
+from agent_core.execution.supervised_process import SupervisedProcess
+from agent_core.execution.supervisor_script import MEASURE
 
 _SECONDS = 30.0
 _CHECK = r"""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from agent_core.execution import git_guard
 from agent_core.execution.contract import Command
 from agent_core.execution.sandbox import ENVIRONMENT, PATH, SandboxLimits
-from agent_core.execution.supervision import BEGIN, END, MEASURE, make_setup
+from agent_core.execution.supervisor_script import BEGIN, END, MEASURE, make_setup
 
 _OF_PLACE = ("HOME", "WORKSPACE", "PATH", "GIT_EXEC_PATH")
 """Variables with paths that are known only in the sandbox."""

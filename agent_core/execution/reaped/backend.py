@@ -17,10 +17,10 @@ from agent_core.execution.disk import HomeGuard
 from agent_core.execution.folders import FolderBackend, shorten
 from agent_core.execution.reaped.process import ReapedProcess, follow
 from agent_core.execution.reaped.reapers import Reapers
-from agent_core.execution.running import RunningCommands
 from agent_core.execution.sandbox import ENVIRONMENT, PATH, SandboxLimits, make_landlock_filter
 from agent_core.execution.subprocesses import landlock, seccomp
 from agent_core.execution.subprocesses.command_reaper import SYSTEM
+from agent_core.execution.timed_command import RunningCommands
 
 _HEALTH_SECONDS = 10.0
 _SHOWN = 300

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from agent_core.errors import BackendUnavailable
 from agent_core.execution.contract import Exit, Limit
 from agent_core.execution.reaped.reapers import ReaperPipes
-from agent_core.execution.running import drain, send
 from agent_core.execution.subprocesses.spawning import complete_start, open_pipe
+from agent_core.execution.timed_command import drain, send
 
 _PIECE = 65_536
 _LOOK = 0.05

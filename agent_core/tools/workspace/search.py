@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from agent_core.execution.contract import Command
-from agent_core.execution.running import run_command
+from agent_core.execution.timed_command import run_command
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.schemas import make_schema
 from agent_core.tools.workspace.workspaces import Workspaces, find_slug, read_text

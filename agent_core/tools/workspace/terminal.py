@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from agent_core.errors import ToolArgumentError
 from agent_core.execution.contract import Command
-from agent_core.execution.running import Completed, run_command
+from agent_core.execution.timed_command import Completed, run_command
 from agent_core.state.jobs.processes import NewProcess
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.policy.command_effects import list_command_actions

@@ -14,7 +14,7 @@ import pytest
 from agent_core.errors import WorkspaceError
 from agent_core.execution.contract import Backend, Command
 from agent_core.execution.hosted.backend import HostedBackend
-from agent_core.execution.running import Completed, run_command
+from agent_core.execution.timed_command import Completed, run_command
 from tests.agent_core.execution.backends import EVERY, LIMITS, MEGABYTE, open_backend
 from tests.patience import PATIENCE
 from tests.tables import await_each

@@ -11,7 +11,7 @@ import pytest
 from agent_core.errors import BackendCrowded, BackendUnavailable
 from agent_core.execution.contract import Command
 from agent_core.execution.docker import ContainerSettings, DockerBackend
-from agent_core.execution.running import run_command
+from agent_core.execution.timed_command import run_command
 from tests.agent_core.execution.backends import (
     LIMITS,
     MEGABYTE,

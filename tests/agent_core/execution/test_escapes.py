@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from agent_core.execution.contract import Backend, Command
-from agent_core.execution.running import Completed, run_command
+from agent_core.execution.timed_command import Completed, run_command
 from tests.agent_core.execution.attempts import (
     LEFT_BEHIND,
     LIMITS,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent_core.execution.contract import Backend, Command
-from agent_core.execution.running import Completed, run_command
+from agent_core.execution.timed_command import Completed, run_command
 from tests.agent_core.execution.accounts import LIMITS
 from tests.agent_core.execution.backends import BACKENDS, HOSTED, needs_landlock, open_backend
 

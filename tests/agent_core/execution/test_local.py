@@ -17,10 +17,10 @@ from agent_core.execution.reaped.backend import (
     UnsandboxedBackend,
     find_landlock_fault,
 )
-from agent_core.execution.running import run_command
 from agent_core.execution.subprocesses import landlock
 from agent_core.execution.subprocesses.pid_limit import is_pid_limit_set, limit_pids
 from agent_core.execution.subprocesses.process_tree import list_below
+from agent_core.execution.timed_command import run_command
 from tests.agent_core.execution.backends import (
     LIMITS,
     MEGABYTE,

@@ -8,7 +8,7 @@ import pytest
 
 from agent_core.execution.contract import Command
 from agent_core.execution.hosted.backend import HostedBackend
-from agent_core.execution.running import run_command
+from agent_core.execution.timed_command import run_command
 from tests.agent_core.execution.accounts import ModalAccount, open_account
 from tests.agent_core.execution.backends import MEGABYTE, needs_python
 from tests.patience import PATIENCE

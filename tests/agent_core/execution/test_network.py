@@ -10,7 +10,7 @@ import pytest
 from agent_core.errors import BackendUnavailable
 from agent_core.execution.contract import Command
 from agent_core.execution.local import LocalBackend, find_bubblewrap
-from agent_core.execution.running import Completed, run_command
+from agent_core.execution.timed_command import Completed, run_command
 from agent_core.tools.network.lookup import HostLookup
 from agent_core.tools.network.proxy import AllowedHosts, SandboxProxy
 from tests.agent_core.execution.backends import LIMITS, MEGABYTE, needs_bubblewrap

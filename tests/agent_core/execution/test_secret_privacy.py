@@ -8,7 +8,7 @@ import pytest
 
 from agent_core.errors import WorkspaceError
 from agent_core.execution.contract import Backend, Command, Process
-from agent_core.execution.running import run_command
+from agent_core.execution.timed_command import run_command
 from agent_core.tools.workspace.shell import make_secret_command
 from tests.agent_core.execution.backends import BACKENDS, HOSTED, open_backend
 

@@ -7,8 +7,8 @@ import pytest
 from agent_core.errors import BackendUnavailable
 from agent_core.execution.contract import Command
 from agent_core.execution.local import LocalBackend
-from agent_core.execution.running import run_command
 from agent_core.execution.selected import SelectedBackends
+from agent_core.execution.timed_command import run_command
 from tests.agent_core.execution.backends import LIMITS, MEGABYTE, make_local, needs_bubblewrap
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from agent_core.execution import files
 from agent_core.execution.contract import Backend, Command
-from agent_core.execution.running import run_command
+from agent_core.execution.timed_command import run_command
 from tests.agent_core.execution.backends import BACKENDS, open_backend
 from tests.tables import await_each
 

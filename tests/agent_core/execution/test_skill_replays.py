@@ -8,7 +8,7 @@ import pytest
 
 from agent_core.execution.contract import Backend, Command
 from agent_core.execution.folders import name_scratch
-from agent_core.execution.running import run_command
+from agent_core.execution.timed_command import run_command
 from agent_core.ids import CallId, PersonId, TurnId
 from agent_core.models.contract import ModelAnswer, ModelRequest
 from agent_core.skills.catalog import SkillCatalog

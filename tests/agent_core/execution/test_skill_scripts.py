@@ -6,7 +6,7 @@ import pytest
 
 from agent_core.errors import WorkspaceError
 from agent_core.execution.contract import Backend, Command
-from agent_core.execution.running import run_command
+from agent_core.execution.timed_command import run_command
 from agent_core.skills.catalog import SkillCatalog
 from agent_core.skills.tools.workspace_copy import copy_files
 from tests.agent_core.execution.backends import MEGABYTE

@@ -11,9 +11,9 @@ import pytest
 
 from agent_core.errors import BackendUnavailable
 from agent_core.execution.contract import Command
-from agent_core.execution.running import run_command
 from agent_core.execution.ssh import RemoteSettings, SshBackend
 from agent_core.execution.subprocesses.process_tree import list_below
+from agent_core.execution.timed_command import run_command
 from tests.agent_core.execution.backends import (
     LIMITS,
     MEGABYTE,

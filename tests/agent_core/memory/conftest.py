@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent_core.ids import PersonId
-from agent_core.memory.changes import Edit, Refusal, replay
+from agent_core.memory.bounded_lists import Edit, Refusal, replay
 from agent_core.memory.editing import AppliedEdit
 from agent_core.memory.files import parse
 from agent_core.memory.store import MemoryStore, Snapshot, Write

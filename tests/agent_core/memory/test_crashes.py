@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.memory.changes import Edit, replay
+from agent_core.memory.bounded_lists import Edit, replay
 from agent_core.memory.files import parse
 from agent_core.memory.store import MemoryStore
 from agent_core.memory.sync import scan_all

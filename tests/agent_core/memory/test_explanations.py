@@ -7,7 +7,7 @@ import pytest
 from agent_core.agent.prompt.facts import FactInputs, compose_facts
 from agent_core.ids import MessageId, PersonId, TurnId
 from agent_core.memory import merge
-from agent_core.memory.changes import Edit
+from agent_core.memory.bounded_lists import Edit
 from agent_core.memory.explanations import (
     Explanation,
     ExplanationReader,

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_core.memory import files
-from agent_core.memory.changes import Edit, Refusal, apply, plan, replay
+from agent_core.memory.bounded_lists import Edit, Refusal, apply, plan, replay
 from agent_core.memory.files import parse, render
 from agent_core.memory.store import MemoryLimits, MemoryStore, Write
 from agent_core.state.engine.database import Database

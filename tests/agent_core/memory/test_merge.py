@@ -6,7 +6,7 @@ import pytest
 
 from agent_core.ids import AccountId, MessageId, TurnId
 from agent_core.memory import merge as merging
-from agent_core.memory.changes import Edit
+from agent_core.memory.bounded_lists import Edit
 from agent_core.memory.editing import AppliedEdit
 from agent_core.memory.provenance import UnlinkedAccount
 from agent_core.memory.store import MemoryLimits, MemoryStore

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from agent_core.memory.changes import Edit
+from agent_core.memory.bounded_lists import Edit
 from agent_core.memory.editing import apply_edits
 from agent_core.memory.files import ABSENT, FileText, hash_text
 from agent_core.memory.sync import (

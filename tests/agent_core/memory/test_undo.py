@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agent_core.memory import files
-from agent_core.memory.changes import Edit, Refusal, replay
+from agent_core.memory.bounded_lists import Edit, Refusal, replay
 from agent_core.memory.entry_history import UNLINK
 from agent_core.memory.files import parse
 from agent_core.memory.numbering import list_entries

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_core.memory.changes import Edit, Refusal, apply, plan
+from agent_core.memory.bounded_lists import Edit, Refusal, apply, plan
 from agent_core.memory.entry_history import EntryHistory
 from agent_core.memory.files import parse, render
 from agent_core.memory.store import MemoryStore

@@ -11,7 +11,7 @@ import pytest
 
 from agent_core.ids import AccountId, TurnId
 from agent_core.memory import merge
-from agent_core.memory.changes import Edit
+from agent_core.memory.bounded_lists import Edit
 from agent_core.memory.editing import apply_edits
 from agent_core.memory.files import ABSENT
 from agent_core.memory.store import MemoryLimits, MemoryStore

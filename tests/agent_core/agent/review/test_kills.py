@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent_core.agent.review.record import load_record
-from agent_core.memory.changes import replay
+from agent_core.memory.bounded_lists import replay
 from agent_core.memory.files import parse
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import ledger

@@ -16,8 +16,8 @@ import pytest
 
 from agent_core.execution.contract import Backend, Command
 from agent_core.execution.docker import ContainerSettings, DockerBackend
-from agent_core.execution.running import run_command
 from agent_core.execution.ssh import RemoteSettings
+from agent_core.execution.timed_command import run_command
 from agent_core.ids import ConversationId
 from agent_core.tools.workspace.shell import ShellNames, make_shell_command
 from tests.agent_core.execution.accounts import LIMITS

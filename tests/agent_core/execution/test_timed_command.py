@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from agent_core.execution.running import RunningCommands
-from agent_core.execution.supervised import start_supervised
+from agent_core.execution.supervised_process import start_supervised
+from agent_core.execution.timed_command import RunningCommands
 from tests.patience import PATIENCE
 
 

@@ -4,7 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_core.memory.changes import Edit, Refusal, apply, compare, merge, plan, plan_all, replay
+from agent_core.memory.bounded_lists import (
+    Edit,
+    Refusal,
+    apply,
+    compare,
+    merge,
+    plan,
+    plan_all,
+    replay,
+)
 from agent_core.state.memory.ledger import Change
 
 ENTRIES = ("Lives in Berlin", "Has a dog called Rex", "Has a cat called Tom")

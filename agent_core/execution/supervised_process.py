@@ -10,9 +10,9 @@ from typing import Protocol
 
 from agent_core.errors import BackendCrowded, BackendUnavailable, WorkspaceError
 from agent_core.execution.contract import Exit, Limit
-from agent_core.execution.running import Input, drain, send
 from agent_core.execution.subprocesses.spawning import spawn
-from agent_core.execution.supervision import MARK, make_input
+from agent_core.execution.supervisor_script import MARK, make_input
+from agent_core.execution.timed_command import Input, drain, send
 
 _PIECE = 65_536
 _LOOK = 0.25
