@@ -316,11 +316,17 @@ def _make_schema(declared: FieldDeclaration) -> Mapping[str, object]:
 
 def read_fields(arguments: Mapping[str, object]) -> JobFields:
     """Return the fields of a call, whose arguments fit the schema."""
-    given = {one.name: arguments.get(one.name) for one in DECLARATIONS}
     values: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
+        one.name: _read_value(one, arguments.get(one.name)) for one in DECLARATIONS
     }
     return JobFields(**values)
+
+
+def _read_value(declared: FieldDeclaration, given: object) -> object:
+    if isinstance(given, list):
+        return tuple(given)
+    # For a JSON schema, 5.0 is an integer, too; a stored job must hold 5.
+    return int(given) if declared.type is int and isinstance(given, float) else given
 
 
 def show_dollars(micro: int) -> str:

@@ -56,6 +56,14 @@ def list_moments(timing: Timing, end: datetime) -> list[datetime]:
     return [moment(slot.at).astimezone(VIENNA).replace(tzinfo=None) for slot in slots]
 
 
+def test_a_number_that_a_model_writes_as_a_fraction_is_stored_whole() -> None:
+    whole = {"every_minutes": 90, "count": 3}
+    written = {"every_minutes": 90.0, "count": 3.0}
+    assert dump_timing(understand(written)) == dump_timing(understand(whole))
+    given = read_fields({"in_minutes": 5.0, "pause_after": 2.0, "day_usd": 1.0})
+    assert repr((given.in_minutes, given.pause_after, given.day_usd)) == "(5, 2, 1.0)"
+
+
 def test_there_are_sixty_sentences_in_english_and_twenty_in_german() -> None:
     assert len(sentences.ENGLISH) >= 60
     assert len(sentences.GERMAN) >= 20
