@@ -13,7 +13,6 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_versions, jobs
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import people
-from agent_core.state.people import people as agent_bindings
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.outbound.buttons import stand_for
 from gateway.texts import agents as texts
@@ -77,7 +76,7 @@ class AgentCommands:
             return Reply(text=texts.BUSY())
 
         def effect(connection: Connection) -> Outcome:
-            agent_bindings.bind(connection, person_id=call.owner_id, agent=name)
+            people.bind_agent(connection, person_id=call.owner_id, agent=name)
             if call.is_of_room:
                 call.record(connection, "room.agent", name or DEFAULT, call.owner_id)
             return texts.USED(name=name) if name else texts.DEFAULT_USED(), ()

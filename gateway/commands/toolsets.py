@@ -9,7 +9,6 @@ from agent_core.errors import AgentBroken
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
-from agent_core.state.people import people as tool_switches
 from agent_core.tools.toolbox import Toolbox
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.errors import find_nearest
@@ -65,7 +64,7 @@ class ToolCommands:
             after = before - {name} if is_on else before | {name}
             if len(after) > _MOST_NAMES:
                 return texts.TOO_MANY(), ()
-            tool_switches.set_off(connection, person_id=call.owner_id, names=after)
+            people.switch_tools_off(connection, person_id=call.owner_id, names=after)
             if call.room:
                 switched = f"{name} {'on' if is_on else 'off'}"
                 call.record(connection, "room.tools", switched, call.room.person_id)

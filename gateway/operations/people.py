@@ -9,7 +9,6 @@ from agent_core.privacy.export.run_export import ExportBroken
 from agent_core.privacy.progress import report_to_nobody
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
-from agent_core.state.people import people as tool_switches
 from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import OutboxRow
@@ -179,7 +178,7 @@ async def switch_tool(context: OperationContext, asked: Answer) -> Answer:
     def work(connection: Connection) -> None:
         fresh = people.find(connection, person_id=person.id) or person
         off = set(fresh.tools_off) - {name} if is_on else {*fresh.tools_off, name}
-        tool_switches.set_off(connection, person_id=person.id, names=off)
+        people.switch_tools_off(connection, person_id=person.id, names=off)
 
     await context.database.write("people.tools", work)
     context.forget_known()

@@ -58,7 +58,7 @@ class _Wish:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserPrompts:
-    """Asks for running turns; see `agent_core.tools.user_questions.Inquirer`."""
+    """Asks for running turns; see `agent_core.tools.user_questions.UserPrompter`."""
 
     database: Database
     dispatcher: OutboxDispatcher
@@ -69,7 +69,7 @@ class UserPrompts:
     """Milliseconds that a turn waits for an answer."""
 
     async def ask(self, inquiry: UserPrompt) -> Choice | Answer:
-        """Ask on behalf of a running turn, and wait; see `Inquirer`."""
+        """Ask on behalf of a running turn, and wait; see `UserPrompter`."""
         wish = _Wish(
             person_id=inquiry.person_id,
             turn_id=inquiry.turn_id,

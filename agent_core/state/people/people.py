@@ -274,7 +274,7 @@ def note_asked(connection: Connection, *, person_id: PersonId, now: int) -> None
     )
 
 
-def bind(connection: Connection, *, person_id: PersonId, agent: str) -> None:
+def bind_agent(connection: Connection, *, person_id: PersonId, agent: str) -> None:
     """Bind a person's direct chats, or a room, to an agent; "" is the assistant itself."""
     connection.execute(
         "UPDATE people SET agent = :agent WHERE id = :person_id",
@@ -282,7 +282,7 @@ def bind(connection: Connection, *, person_id: PersonId, agent: str) -> None:
     )
 
 
-def set_off(connection: Connection, *, person_id: PersonId, names: Iterable[str]) -> None:
+def switch_tools_off(connection: Connection, *, person_id: PersonId, names: Iterable[str]) -> None:
     """Store the tools that are off for a person, or in a room."""
     connection.execute(
         "UPDATE people SET tools_off = :names WHERE id = :person_id",

@@ -118,8 +118,6 @@ from agent_core.state.people import (
     reading_consents,
     rooms,
 )
-from agent_core.state.people import people as agent_bindings
-from agent_core.state.people import people as tool_switches
 from agent_core.state.people.account_links import OtherSide
 from agent_core.state.people.api_tokens import ApiToken
 from agent_core.state.people.audit import AuditEntry
@@ -248,8 +246,6 @@ ROOMS = (
     skill_uses,
     skills,
     split_person,
-    agent_bindings,
-    tool_switches,
     reviews,
     skill_tests,
     tasks,

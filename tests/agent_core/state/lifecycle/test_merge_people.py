@@ -23,7 +23,6 @@ from agent_core.state.conversations.questions import NewQuestion
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import merge_people, removed_conversations, split_person
 from agent_core.state.people import learning, people
-from agent_core.state.people import people as tool_switches
 from agent_core.state.people.people import Account, Learning, Person
 from agent_core.state.queues import dead_letters, outbox, reviews, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage
@@ -516,8 +515,8 @@ async def test_a_join_over_which_the_process_is_killed_is_whole_or_never_was(
 def test_a_tool_that_either_has_switched_off_stays_off(
     connection: Connection, ann: Person, ben: Person
 ) -> None:
-    tool_switches.set_off(connection, person_id=ann.id, names=["recall"])
-    tool_switches.set_off(connection, person_id=ben.id, names=["todo", "terminal"])
+    people.switch_tools_off(connection, person_id=ann.id, names=["recall"])
+    people.switch_tools_off(connection, person_id=ben.id, names=["todo", "terminal"])
     join(connection, ann, ben)
     found = people.find(connection, person_id=ann.id)
     assert found

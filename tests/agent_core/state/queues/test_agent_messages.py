@@ -7,7 +7,6 @@ from dataclasses import replace
 from agent_core.ids import CallId, PersonId, TurnId
 from agent_core.state.conversations import delegated_turns, messages, turns
 from agent_core.state.people import people
-from agent_core.state.people import people as agent_bindings
 from agent_core.state.queues import agent_messages, inbox
 from agent_core.state.queues.agent_messages import AGENT_EVENTS, AgentMessage
 from agent_core.transcript import Message, ToolCallPart
@@ -88,7 +87,7 @@ def test_a_person_is_bound_to_an_agent_until_they_choose_another(
     connection: sqlite3.Connection,
 ) -> None:
     person_id = add_person(connection).id
-    agent_bindings.bind(connection, person_id=person_id, agent="coder")
+    people.bind_agent(connection, person_id=person_id, agent="coder")
     found = people.find(connection, person_id=person_id)
     assert found
     assert found.agent == "coder"
