@@ -17,7 +17,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 '''
 _PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 _LEFT_OUT = (
-    *("ChatMessage", "ChatRequest", "ResponseRequest", "StreamOptions", "InputItem", "Part"),
+    *("ChatMessage", "ChatRequest", "ResponseRequest", "StreamOptions", "InputItem", "MessagePart"),
     "PictureAddress",
 )
 """The bodies of OpenAI's own addresses, for which there are clients."""

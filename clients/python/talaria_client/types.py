@@ -264,14 +264,6 @@ class MessagePage(TypedDict):
     next: int | None
 
 
-class MessagePart(TypedDict):
-    """A part of a message. A picture's address is in an object (chat completions) or a string"""
-
-    type: str
-    text: NotRequired[str | None]
-    image_url: NotRequired[str | PictureAddress | None]
-
-
 class NewFork(TypedDict):
     """The last message that a fork includes; an answer includes its whole turn."""
 
