@@ -268,7 +268,7 @@ class TurnJournal:
     async def record_begin(
         self, call: ToolCallPart, request: ApprovalRequest | None = None
     ) -> bool:
-        """Record that a call runs, and use up its approval; see `InsertTurn`.
+        """Record that a call runs, and use up its approval; see `Begin` of the tools.
 
         A call that does no harm twice needs no record: after a crash, it runs again.
         """
