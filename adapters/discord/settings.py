@@ -26,7 +26,7 @@ class DiscordTable(Table, title="Discord"):
 class DiscordSettings(DiscordTable):
     """The adapter's settings: the table, the bot, and durations in seconds that nobody sets."""
 
-    token: str
+    token: str = Field(repr=False)
     api_base_url: str = API
     """The part of the address before /channels; ends in /api/v10."""
     gateway_url: str = GATEWAY

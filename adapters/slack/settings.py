@@ -34,10 +34,10 @@ class SlackTable(Table, title="Slack"):
 class SlackSettings(SlackTable):
     """The adapter's settings: the table, the app, and durations in seconds that nobody sets."""
 
-    bot_token: str
-    app_token: str = ""
+    bot_token: str = Field(repr=False)
+    app_token: str = Field("", repr=False)
     """Opens websockets; not needed in HTTP mode."""
-    signing_secret: str = ""
+    signing_secret: str = Field("", repr=False)
     """Verifies Slack's requests in HTTP mode."""
     base_url: str = API
     heartbeat: float = 15.0

@@ -21,7 +21,7 @@ class TelegramTable(Table, title="Telegram"):
 class TelegramSettings(TelegramTable):
     """The adapter's settings: the table, the bot, and durations in seconds that nobody sets."""
 
-    token: str
+    token: str = Field(repr=False)
     base_url: str = API
     """The part of the address before /bot<token>."""
     conflict_patience: float = 30.0
