@@ -31,7 +31,8 @@ CONNECTED = 0.5
 """The part of the processes that connect before they are killed. On a busy machine, most of the
 others don't.
 """
-SMALL_WINDOW = "16000"
+SMALL_WINDOW = "32000"
+"""Tokens; a turn with six long answers fits. For one that does not fit, people get a sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

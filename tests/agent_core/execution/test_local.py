@@ -36,7 +36,7 @@ from tests.patience import PATIENCE
 GATEWAY = """
 import asyncio, sys
 from pathlib import Path
-from agent_core.execution import Command
+from agent_core.execution.contract import Command
 from tests.agent_core.execution import backends
 from tests.patience import PATIENCE
 
@@ -170,7 +170,8 @@ async def test_commands_die_with_a_gateway_that_is_killed(
 REAPING = """
 import asyncio, sys
 from pathlib import Path
-from agent_core.execution import Command, LandlockBackend
+from agent_core.execution.contract import Command
+from agent_core.execution.reaped.backend import LandlockBackend
 from tests.agent_core.execution.backends import LIMITS
 from tests.agent_core.execution.plain_user import become_plain_user
 

@@ -161,7 +161,7 @@ def test_a_closed_pipe_is_no_error(home: Path) -> None:
 
 @pytest.mark.parametrize("word", ["--help", "check"])
 def test_frequent_commands_import_nothing_heavy(home: Path, word: str) -> None:
-    heavy = {"aiohttp", "telegram", "anthropic", "openai", "prompt_toolkit", "rich", "tzlocal"}
+    heavy = {"aiohttp", "telegram", "anthropic", "openai", "prompt_toolkit", "rich"}
     code = (
         f"import sys; from gateway.__main__ import main; main([{word!r}])\n"
         f"print(*sorted({heavy} & set(sys.modules)), file=sys.stderr)"
