@@ -386,14 +386,19 @@ class World:
 
 def stamp(snowflake: int) -> str:
     """Return an id's creation time in Discord's format; ids of one millisecond differ in it."""
-    moment = stamp_time(((snowflake >> 22) + EPOCH) / 1000)
-    return moment.replace("000+", f"{snowflake % 1000:03d}+")
+    whole, thousandths = divmod((snowflake >> 22) + EPOCH, 1000)
+    return _write_time(whole, thousandths * 1000 + (snowflake & 0x3FFFFF) % 1000)
 
 
 def stamp_time(seconds: float) -> str:
     """Return a Unix time in Discord's format."""
+    whole, thousandths = divmod(round(seconds * 1000), 1000)
+    return _write_time(whole, thousandths * 1000)
+
+
+def _write_time(seconds: int, microseconds: int) -> str:
     whole = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
-    return f"{whole}.{int(seconds * 1000) % 1000:03d}000+00:00"
+    return f"{whole}.{microseconds:06d}+00:00"
 
 
 def _user(user_id: int, name: str, *, is_bot: bool) -> Json:
