@@ -1,4 +1,4 @@
-"""What the turn of a job's run may do, and what it may cost."""
+"""Finds the permissions and the budget of the turn of a job's run."""
 
 from agent_core.agent.quotas.balance import day_of
 from agent_core.ids import TurnId

@@ -9,7 +9,7 @@ GATEWAY = "wss://gateway.discord.gg/"
 
 
 class DiscordTable(Table, title="Discord"):
-    """What people may set: rates and habits of the Discord adapter."""
+    """Sets the rates and habits of the Discord adapter."""
 
     messages_per_second: float = Field(40.0, ge=0, le=1000)
     """Most new messages per second. 0 for no limit. Discord allows 50 calls of any kind."""

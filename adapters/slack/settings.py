@@ -12,7 +12,7 @@ API = "https://slack.com/api/"
 
 
 class SlackTable(Table, title="Slack"):
-    """What people may set: event delivery and rates of the Slack adapter."""
+    """Sets event delivery and rates of the Slack adapter."""
 
     mode: Literal["socket", "http"] = "socket"
     """How events arrive. `socket` needs `SLACK_APP_TOKEN`, `http` needs `SLACK_SIGNING_SECRET`."""

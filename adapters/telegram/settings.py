@@ -8,7 +8,7 @@ API = "https://api.telegram.org"
 
 
 class TelegramTable(Table, title="Telegram"):
-    """What people may set: rates of the Telegram adapter."""
+    """Sets the rates of the Telegram adapter."""
 
     messages_per_second: float = Field(30.0, ge=0, le=1000)
     """Most new messages per second. 0 for no limit. Telegram allows about 30."""

@@ -59,7 +59,7 @@ class RunOption:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldDeclaration:
-    """Where a field is offered, and where it is stored."""
+    """Declares a field: which interfaces offer it, and which option of a job stores it."""
 
     name: str
     type: Any
@@ -137,7 +137,7 @@ def _read_pause(failures: int) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobFields:
-    """What is said about a job; None keeps the present value, or selects the default.
+    """The given fields of a job; None keeps the present value, or selects the default.
 
     An empty text or list selects the default of an option; so does 0 for `day_usd`. The order is
     that of the tool's schema and of the lines that describe a job.

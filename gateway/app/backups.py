@@ -1,4 +1,4 @@
-"""Where backups go, how they are locked, and what they leave out, by the settings."""
+"""Reads the settings of backups: their place, their encryption, and the files left out."""
 
 from pathlib import Path
 

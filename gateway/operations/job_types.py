@@ -1,4 +1,4 @@
-"""What the operations on jobs are asked, and what they answer. Quick to import."""
+"""Requests and answers of the operations on jobs. Quick to import."""
 
 from dataclasses import dataclass, field
 from typing import Literal

@@ -71,7 +71,7 @@ _Outline = TypeVar("_Outline", bound=JobOutline)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobDeed:
-    """What a person does to a job, and what it depends on; see `ActOnJob`."""
+    """A deed on a job, with the limits, the time and the rest that it needs; see `ActOnJob`."""
 
     verb: JobVerb
     rules: JobRules

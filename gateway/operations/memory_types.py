@@ -1,4 +1,4 @@
-"""What the operations on memory are asked, and what they answer. Quick to import."""
+"""Requests and answers of the operations on memory. Quick to import."""
 
 from dataclasses import dataclass, field
 

@@ -60,7 +60,6 @@ YES = Text("Yes, link them")
 NO = Text("No")
 KEEP = Text("Keep all of them")
 LEAVE = Text("Set them aside")
-FILE_OF_MEMORY = Text("a file of your memory")
 
 NOTICES_UNSEEN = Text(
     "Notices about faults reach you only in the console and in the log. Send me a direct message"

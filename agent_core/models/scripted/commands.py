@@ -75,7 +75,7 @@ class Piece:
 
 @dataclass(slots=True, kw_only=True)
 class ReplyContext:
-    """What replies depend on besides their results.
+    """The state of a conversation that a reply may name, besides the results of its calls.
 
     `before` and `now` are the notes at the turn's start and at present. `is_first` is true until
     the stand-in has listed its abilities. `delay` is the pause between counted numbers, in seconds.
@@ -88,7 +88,7 @@ class ReplyContext:
 
 
 class StandInCommand(ABC):
-    """Something that a person asks of the stand-in."""
+    """A command that the stand-in understands: its calls, and the reply to their results."""
 
     def list_calls(self, notes: Notes) -> list[PlannedCall]:
         """List the calls; each call is tried only if the previous one failed."""

@@ -9,7 +9,6 @@ from agent_core.ids import TaskId
 
 Subject = Literal["skills", "memory"]
 ProposalState = Literal["open", "accepted", "declined", "outdated"]
-MergeKind = Literal["merge"]
 TidyKind = Literal["duplicate", "contradiction", "shorten"]
 
 

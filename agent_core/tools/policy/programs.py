@@ -169,7 +169,6 @@ DECLARING = frozenset(("export", "declare", "typeset", "readonly", "local", "uns
 MAILERS = frozenset(
     ("mail", "mailx", "s-nail", "sendmail", "mutt", "neomutt", "msmtp", "swaks", "exim")
 )
-REMOTE_SHELLS = frozenset(("ssh", "scp", "sftp", "rsync", "lftp"))
 SENDERS = frozenset(
     (
         *MAILERS,
