@@ -98,10 +98,7 @@ async def test_a_message_in_another_chat_is_answered_there(tmp_path: Path) -> No
         gate.open.set()
         await harness.chat.sees(2)
         await harness.at_rest()
-        assert [(s.chat_id, s.text) for s in harness.chat.shown] == [
-            ("1", "Here."),
-            ("2", "There."),
-        ]
+        assert {s.chat_id: s.text for s in harness.chat.shown} == {"1": "Here.", "2": "There."}
         assert said(model) == "from here\nfrom there", "it is one conversation all the same"
 
 
