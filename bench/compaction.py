@@ -26,7 +26,7 @@ from agent_core.agent.compaction.token_meter import ContextRules, TokenMeter
 from agent_core.agent.quotas.balance import DailyLimit
 from agent_core.agent.quotas.reservations import QuotaRules, Quotas
 from agent_core.ids import CallId, TurnId
-from agent_core.memory.recall.tool import RecallTool
+from agent_core.memory.recall.recall_tool import RecallTool
 from agent_core.models.anthropic.translate import render_request
 from agent_core.models.catalog import Prices
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta, Usage

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from agent_core.state.backups.names import REHEARSAL, STAGING
+from agent_core.state.backups.left_out_names import REHEARSAL, STAGING
 from gateway.errors import SettingsError, StartError
 
 HOME_VARIABLE = "TALARIA_HOME"

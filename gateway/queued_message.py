@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from adapters.ids import PlatformMessageId, PlatformUserId
 from adapters.messages import InboundMessage, Sender
 from agent_core.ids import InboxId, RoomId
-from agent_core.names import PlainName
+from agent_core.safe_names import PlainName
 from agent_core.schedule.resources import JobTurn
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.people.people import Account, Person

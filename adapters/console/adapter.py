@@ -19,7 +19,7 @@ from adapters.contract import ChatAdapter, Health, Inlet, Pace
 from adapters.errors import Unreachable
 from adapters.ids import Address, PlatformMessageId
 from adapters.messages import Inbound, InboundMessage, OutboundMessage, RawEvent
-from adapters.toolkit.split import split_markdown
+from adapters.toolkit.split_long_messages import split_markdown
 
 _LONGEST_MESSAGE = 100_000
 

@@ -40,7 +40,7 @@ from adapters.ids import Address, PlatformMessageId, PlatformUserId
 from adapters.messages import Attachment, Inbound, OutboundMessage, RawEvent
 from adapters.toolkit.caches import MemberCounts, ShownContents
 from adapters.toolkit.connection_health import Backoff, ConnectionHealth
-from adapters.toolkit.split import split_markdown
+from adapters.toolkit.split_long_messages import split_markdown
 
 _log = logging.getLogger(__name__)
 

@@ -43,7 +43,7 @@ from adapters.slack.settings import SlackSettings, read_manifest_scopes
 from adapters.slack.streams import StatusIndicator, Streams
 from adapters.toolkit.caches import BoundedDict, ShownContents
 from adapters.toolkit.connection_health import Backoff, ConnectionHealth
-from adapters.toolkit.split import split_markdown
+from adapters.toolkit.split_long_messages import split_markdown
 from adapters.toolkit.text import words_in
 
 _log = logging.getLogger(__name__)

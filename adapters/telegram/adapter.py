@@ -38,7 +38,7 @@ from adapters.telegram.render import TEXT_LIMIT, measure, render
 from adapters.telegram.settings import TelegramSettings
 from adapters.toolkit.caches import ShownContents
 from adapters.toolkit.connection_health import Backoff, ConnectionHealth
-from adapters.toolkit.split import split_markdown
+from adapters.toolkit.split_long_messages import split_markdown
 from adapters.toolkit.text import make_unreadable, number_in
 
 _log = logging.getLogger(__name__)

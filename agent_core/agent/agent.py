@@ -17,7 +17,7 @@ from agent_core.agent.loop.loop import Loop
 from agent_core.agent.named.folder import AgentFolder, load_agent
 from agent_core.agent.named.mail import AgentMail
 from agent_core.agent.outcomes import note_outcomes
-from agent_core.agent.prompt.facts import (
+from agent_core.agent.prompt.message_facts import (
     count_searchable,
     describe_counts,
     describe_recalled,
@@ -33,7 +33,7 @@ from agent_core.events import Emit, Ending, Host, TurnEnded
 from agent_core.ids import PersonId, RoomId, TurnId
 from agent_core.memory.archive.conclusions import LocalUserModel
 from agent_core.memory.external.client import ExternalMemory
-from agent_core.memory.recall.tool import RecallTool
+from agent_core.memory.recall.recall_tool import RecallTool
 from agent_core.memory.recall.turn_recall import TurnRecall
 from agent_core.memory.shared import SharedMemory
 from agent_core.models.contract import Model

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from agent_core.agent.prompt.facts import find_sources
+from agent_core.agent.prompt.message_facts import find_sources
 from agent_core.agent.prompt.visibility import Reported, read_reported
 from agent_core.ids import MessageId
 from agent_core.state.conversations.compactions import Compaction

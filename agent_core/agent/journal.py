@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from agent_core.agent.prompt.facts import find_sources
+from agent_core.agent.prompt.message_facts import find_sources
 from agent_core.events import Steer, TurnEnded
 from agent_core.execution.subprocesses.spawning import finish
 from agent_core.ids import CallId, InboxId, PersonId

@@ -2,10 +2,10 @@
 
 from agent_core.execution.contract import Backend
 from agent_core.memory.approval import Approval
+from agent_core.memory.archive.archive_tool import ArchiveTool
 from agent_core.memory.archive.inventory import Inventory
-from agent_core.memory.archive.tool import ArchiveTool
 from agent_core.memory.memory_tool import MemoryTool
-from agent_core.memory.recall.tool import RecallTool
+from agent_core.memory.recall.recall_tool import RecallTool
 from agent_core.memory.shared import SharedMemory
 from agent_core.state.engine.database import Database
 from agent_core.tools.contract import Tool

@@ -37,7 +37,7 @@ class PreparedTurn:
     compaction: Compaction | None = None
     """The compaction through which the next calls see the history."""
     news: tuple[str, ...] = ()
-    """Lines for the facts of the turn's first message; see `prompt.facts`."""
+    """Lines for the facts of the turn's first message; see `prompt.message_facts`."""
     has_searchable: bool = False
     """Whether the person said something earlier that the prompt does not show."""
 

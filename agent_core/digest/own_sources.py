@@ -7,8 +7,8 @@ from itertools import takewhile
 from agent_core.digest.formatting import count, fit
 from agent_core.digest.requests import DigestSource, GatherRequest
 from agent_core.memory.recall.formatting import View, format_hits
+from agent_core.memory.recall.message_search import search_messages
 from agent_core.memory.recall.query import read_query
-from agent_core.memory.recall.search import search_messages
 from agent_core.schedule.descriptions import show_moment
 from agent_core.schedule.job_editor import next_slot_of
 from agent_core.schedule.occurrences import walk_slots
@@ -18,7 +18,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.search import passages
-from agent_core.state.search.search import SearchFilter
+from agent_core.state.search.message_index import SearchFilter
 from agent_core.tools.clock import local_time
 from agent_core.tools.contract import ToolContext
 from agent_core.transcript import quote

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 
 from agent_core.localization import Text
-from agent_core.names import name_member
+from agent_core.safe_names import name_member
 from agent_core.state.conversations import questions
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from agent_core.memory.bounded_lists import Edit, Refusal, plan_all
+from agent_core.memory.edits_within_limits import Edit, Refusal, plan_all
 from agent_core.memory.sync import MemoryList, find_rows, record, replay_rows
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import evidence, ledger, shares

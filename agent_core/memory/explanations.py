@@ -15,7 +15,7 @@ from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.transcript import TextPart, UntrustedSource
 
 _AUTHOR = "From: "
-"""The prefix of the fact line that names the author of a message; see `prompt.facts`."""
+"""The prefix of the fact line that names the author of a message; see `prompt.message_facts`."""
 
 
 ChangeName = int | str

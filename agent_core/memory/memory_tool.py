@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from agent_core.errors import ToolArgumentError
 from agent_core.localization import Text
 from agent_core.memory.approval import PATIENCE, Approval, show_changes
-from agent_core.memory.bounded_lists import Edit, EditAction, Refusal, plan_all
 from agent_core.memory.editing import AppliedEdit
+from agent_core.memory.edits_within_limits import Edit, EditAction, Refusal, plan_all
 from agent_core.memory.files import size
 from agent_core.memory.shared import SharedList, SharedMemory
 from agent_core.state.memory.ledger import MemoryTarget, Origin

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from agent_core.ids import AccountId, PersonId, TurnId
-from agent_core.memory.bounded_lists import Edit, Refusal, plan
+from agent_core.memory.edits_within_limits import Edit, Refusal, plan
 from agent_core.memory.entry_history import UNLINK, EntryHistory
 from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from agent_core.ids import PersonId
-from agent_core.memory.bounded_lists import Edit, Refusal
 from agent_core.memory.editing import AppliedEdit
+from agent_core.memory.edits_within_limits import Edit, Refusal
 from agent_core.memory.files import size
 from agent_core.memory.store import MemoryLimits, MemoryStore, Stamp
 from agent_core.memory.undo import UndoneChange, UndoRefused

@@ -14,8 +14,8 @@ from agent_core.execution.subprocesses.spawning import finish
 from agent_core.ids import PersonId
 from agent_core.memory import editing, files
 from agent_core.memory import undo as undoing
-from agent_core.memory.bounded_lists import Edit, Refusal
 from agent_core.memory.editing import AppliedEdit
+from agent_core.memory.edits_within_limits import Edit, Refusal
 from agent_core.memory.files import FileText, size
 from agent_core.memory.sync import (
     Difference,

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from agent_core.errors import StoreDamaged, StoreError
 from agent_core.ids import PersonId
-from agent_core.memory.bounded_lists import compare, merge, replay
 from agent_core.memory.entry_history import EntryHistory
 from agent_core.memory.files import ABSENT, FileText, hash_text, parse, render, size
+from agent_core.memory.list_changes import compare, merge, replay
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import blocks, ledger, memory_owners, shares
 from agent_core.state.memory.ledger import Change, LedgerEntry, MemoryTarget, Origin, Projection

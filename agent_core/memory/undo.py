@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from agent_core.ids import PersonId
-from agent_core.memory.bounded_lists import compare
 from agent_core.memory.entry_history import UNLINK, EntryHistory, UndoPlan
+from agent_core.memory.list_changes import compare
 from agent_core.memory.provenance import still_belongs
 from agent_core.memory.sync import MemoryList, find_rows, record
 from agent_core.state.engine.database import Connection

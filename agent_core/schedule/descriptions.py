@@ -32,7 +32,7 @@ from agent_core.schedule.rules import (
 from agent_core.schedule.triggers import Cron, Every, Once, OnEvent, Timing, moment
 from agent_core.schedule.wall_clock import Slot
 from agent_core.state.jobs.jobs import NewJob, Options
-from agent_core.state.jobs.late import Late
+from agent_core.state.jobs.missed_slots import Late
 from agent_core.tools.time_zones import name_zone
 
 _ONCE = Text("Once, {moment}")

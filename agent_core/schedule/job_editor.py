@@ -16,7 +16,7 @@ from agent_core.schedule.wall_clock import Slot, find_zone
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_marks, job_runs, job_versions, jobs, waiting_jobs
 from agent_core.state.jobs.jobs import Job, JobKind, NewJob, Options, Target
-from agent_core.state.jobs.late import Late
+from agent_core.state.jobs.missed_slots import Late
 
 LONGEST_TITLE = 80
 LONGEST_BODY = 4000

@@ -15,7 +15,7 @@ from agent_core.localization import Plural, Text
 from agent_core.schedule.gates import describe_gate, read_gate
 from agent_core.schedule.triggers import read_cron, read_event, read_once
 from agent_core.schedule.wall_clock import find_zone
-from agent_core.state.jobs.late import Late
+from agent_core.state.jobs.missed_slots import Late
 
 HERE, HOME = "here", "home"
 _PLATFORMS = ("telegram", "discord", "slack")

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 from agent_core.schedule.occurrences import first_slot, last_slot, next_slot, walk_slots
 from agent_core.schedule.triggers import Once, Timing
 from agent_core.schedule.wall_clock import Slot
-from agent_core.state.jobs.late import Late
+from agent_core.state.jobs.missed_slots import Late
 
 GRACE = 60_000
 """Milliseconds until a due slot counts as missed."""

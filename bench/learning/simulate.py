@@ -18,7 +18,7 @@ from agent_core.agent.review.record import HeldClaim, ReviewRecord, dump_record
 from agent_core.agent.review.reviewer import Reviewer
 from agent_core.agent.review.triggers import EndedTurn, ReviewRules, enqueue_due
 from agent_core.ids import CallId, TurnId
-from agent_core.memory.bounded_lists import Edit
+from agent_core.memory.edits_within_limits import Edit
 from agent_core.memory.store import MemoryStore
 from agent_core.skills.catalog import SkillCatalog
 from agent_core.skills.drafts import Drafts

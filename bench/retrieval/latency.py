@@ -14,7 +14,7 @@ from contextlib import closing
 from pathlib import Path
 
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
-from agent_core.memory.recall.tool import RecallTool
+from agent_core.memory.recall.recall_tool import RecallTool
 from agent_core.privacy.erasure.scrub import merge_indexes
 from agent_core.state.engine.database import Database
 from agent_core.tools.contract import ToolContext

@@ -19,10 +19,10 @@ from pathlib import Path
 
 from agent_core.ids import MessageId
 from agent_core.memory.recall.formatting import View, format_hits
+from agent_core.memory.recall.message_search import Found, search_messages
 from agent_core.memory.recall.query import read_query
 from agent_core.memory.recall.ranking import Ranked
-from agent_core.memory.recall.search import Found, search_messages
-from agent_core.memory.recall.tool import DEFAULT_HITS
+from agent_core.memory.recall.recall_tool import DEFAULT_HITS
 from bench.retrieval.corpus import Corpus, search_plainly, store
 from bench.retrieval.invented import invent
 from bench.retrieval.samples import Sample, read_samples

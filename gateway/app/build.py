@@ -57,7 +57,7 @@ from gateway.people.data_export import DataExport, remove_drafts
 from gateway.people.data_forget import DataForget
 from gateway.people.data_requests import DataRequests, RequestQueue
 from gateway.people.merging import AccountMerging
-from gateway.people.owners import Notices
+from gateway.people.owner_notices import Notices
 from gateway.people.reading_consent import make_reading_answerers
 from gateway.people.room_consent import make_consent_answerers
 from gateway.turns.call_approvals import make_call_answerers

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from adapters.toolkit.table import Table
-from gateway.app.types import Credential, HttpAddress, WebSocketAddress
+from gateway.app.setting_types import Credential, HttpAddress, WebSocketAddress
 
 
 class Secrets(Table, title="Environment"):

@@ -6,9 +6,9 @@ from agent_core.agent.named.tool import MessageAgentTool
 from agent_core.digest.chart_tool import ChartTool
 from agent_core.digest.gather_tool import GatherTool
 from agent_core.errors import SkillBroken, SkillMissing
-from agent_core.memory.archive.tool import ArchiveTool
+from agent_core.memory.archive.archive_tool import ArchiveTool
 from agent_core.memory.memory_tool import MemoryTool
-from agent_core.memory.recall.tool import RecallTool
+from agent_core.memory.recall.recall_tool import RecallTool
 from agent_core.memory.soul_tool import ProposeSoulTool
 from agent_core.schedule.job_editor import JobRules
 from agent_core.schedule.requests import SCHEDULE_SPEC

@@ -36,7 +36,7 @@ from gateway.home import BACKUPS, SESSIONS
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.questions import Questions
 from gateway.outbound.webhooks.dispatcher import WebhookDeps, WebhookDispatcher
-from gateway.people.owners import Notices
+from gateway.people.owner_notices import Notices
 from gateway.texts.skills import find_words
 from gateway.turns.lanes import Lanes
 from gateway.turns.proposals import PROPOSAL_TASK, AcceptedProposals

@@ -21,7 +21,7 @@ from gateway.app.config_file import parse_file
 from gateway.app.env_file import replace_file
 from gateway.app.named_secrets import read_named_secrets
 from gateway.app.redaction import looks_secret
-from gateway.app.types import Texts
+from gateway.app.setting_types import Texts
 from gateway.errors import SettingsError, suggest
 from gateway.home import MCP_CONFIG, MCP_TOKENS, expand
 

@@ -44,7 +44,7 @@ from gateway.jobs.system_jobs import (
 )
 from gateway.jobs.ticker import Scheduler
 from gateway.jobs.watches import EventSources
-from gateway.people.owners import Notices
+from gateway.people.owner_notices import Notices
 from gateway.turns.lanes import Lanes
 
 

@@ -22,7 +22,7 @@ from adapters.toolkit.table import Table
 from agent_core.models.catalog import Prices, load_table, parse_price
 from agent_core.models.router import split_name
 from agent_core.tools.workspace.named_secrets import NamedSecret
-from gateway.app import sources
+from gateway.app import settings_check
 from gateway.app.backups import make_place
 from gateway.app.credentials import Secrets
 from gateway.app.env_file import add_saved
@@ -167,8 +167,8 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Order the sources: first the arguments of `load`, then the environment, then the file."""
         given = init_settings()
-        file = sources.read_file(given["home"] / CONFIG_NAME, TABLES)
-        variables = sources.read_environment(given["environ"], TABLES)
+        file = settings_check.read_file(given["home"] / CONFIG_NAME, TABLES)
+        variables = settings_check.read_environment(given["environ"], TABLES)
         return (
             init_settings,
             InitSettingsSource(settings_cls, variables),
@@ -200,13 +200,13 @@ def load(environ: Mapping[str, str], *, home: Path | None = None) -> Settings:
     user_home = environ.get("HOME") or str(Path.home())
     place = open_home(environ, home)
     given = add_saved(environ, place)
-    secrets = sources.read_secrets(given)
+    secrets = settings_check.read_secrets(given)
     named = read_named_secrets(place, given)
     settings = Settings(home=place, environ=given, secrets=secrets, named_secrets=named)
     named_there = list_secret_variables(place) | _list_named_variables(settings)
     variables = {name for name in named_there if not _CONNECTION.search(name)}
     if environ is os.environ:
-        _wipe_variables((*sources.SECRET_VARIABLES, *variables))
+        _wipe_variables((*settings_check.SECRET_VARIABLES, *variables))
     _check_media(settings.media, secrets)
     _check_memory(settings.memory, secrets)
     _check_search(settings.tools, secrets)
@@ -257,7 +257,7 @@ def _wipe_variables(names: Iterable[str]) -> None:
 
 def find_source(settings: Settings, table: str, key: str) -> str:
     """Return the variable that sets a value, or the name of the file; "" for a default."""
-    variable = sources.name_variable(table, key)
+    variable = settings_check.name_variable(table, key)
     if variable in settings.environ:
         return variable
     return CONFIG_NAME if f"{table}.{key}" in settings.given else ""
@@ -265,7 +265,7 @@ def find_source(settings: Settings, table: str, key: str) -> str:
 
 def list_unknown_variables(environ: Mapping[str, str]) -> list[str]:
     """List a warning for each `TALARIA_` variable that sets nothing, with the nearest name."""
-    return sources.list_unknown_variables(environ, TABLES)
+    return settings_check.list_unknown_variables(environ, TABLES)
 
 
 def _resolve_model(settings: Settings, secrets: Secrets) -> ModelSettings:

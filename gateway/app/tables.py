@@ -11,8 +11,7 @@ from pydantic import Field
 from adapters.toolkit.table import ListenAddress, Table, Text
 from agent_core.models.router import split_name
 from agent_core.state.people.people import LEAST_CAP, MOST_CAP
-from gateway.app.tool_rules import BackendName, PersonBackends, ToolLimits, ToolRules
-from gateway.app.types import (
+from gateway.app.setting_types import (
     Accounts,
     BucketAddress,
     FileNames,
@@ -27,6 +26,7 @@ from gateway.app.types import (
     Texts,
     TimeZone,
 )
+from gateway.app.tool_rules import BackendName, PersonBackends, ToolLimits, ToolRules
 
 YEARS = 36_500
 """The longest retention, in days: a hundred years."""

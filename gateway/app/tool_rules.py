@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field
 
 from agent_core.tools.policy.verdicts import Rule
 from agent_core.tools.selection.call_rules import Caller, CallRule
-from gateway.app.types import check_account
+from gateway.app.setting_types import check_account
 
 _KEYS = ("effect", "tool", "pattern", "person")
 _EFFECTS = ("allow", "ask", "deny")

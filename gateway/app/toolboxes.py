@@ -15,7 +15,7 @@ from agent_core.ids import PersonId
 from agent_core.memory.approval import Approval
 from agent_core.memory.archive.inventory import Inventory
 from agent_core.memory.external.client import ExternalMemory
-from agent_core.memory.recall.tool import RecallTool
+from agent_core.memory.recall.recall_tool import RecallTool
 from agent_core.memory.shared import SharedMemory
 from agent_core.memory.soul_store import SoulFile
 from agent_core.memory.soul_tool import ProposeSoulTool
@@ -59,7 +59,7 @@ from gateway.jobs.destinations import ChatMessenger, name_places
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.questions import Questions
 from gateway.outbound.quiet_hours import make_rescheduler
-from gateway.people.owners import Notices
+from gateway.people.owner_notices import Notices
 from gateway.texts.connections import describe_link
 from gateway.texts.mcp import describe_waiting
 from gateway.turns.client_calls import ClientCalls

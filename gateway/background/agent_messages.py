@@ -28,7 +28,7 @@ from gateway.jobs.notifier import Notifier
 from gateway.media.readings import Words
 from gateway.queued_message import QueuedMessage, make_unwritten
 from gateway.texts.agents import FROM
-from gateway.texts.readers import speak_to
+from gateway.texts.reader_language import speak_to
 from gateway.turns.lanes import Lanes
 
 _LONGEST_TEXT = 8_000

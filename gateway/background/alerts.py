@@ -21,7 +21,7 @@ from gateway.background.alert_conditions import (
     Measured,
     find_conditions,
 )
-from gateway.people.owners import Notices
+from gateway.people.owner_notices import Notices
 from gateway.texts.health import describe_alert
 
 _log = logging.getLogger(__name__)

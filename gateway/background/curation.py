@@ -44,12 +44,12 @@ from agent_core.transcript import ToolCallPart
 from gateway.background.reviews import find_idle
 from gateway.background.skill_curator import SkillServices, plan_round
 from gateway.background.skill_tests import TaskUnfinished
-from gateway.outbound.buttons import stand_for
+from gateway.outbound.command_buttons import stand_for
 from gateway.outbound.dispatcher import OutboxDispatcher
-from gateway.people.owners import find_direct_chat
+from gateway.people.owner_notices import find_direct_chat
 from gateway.texts import curator as texts
 from gateway.texts import system_jobs
-from gateway.texts.readers import speak_to
+from gateway.texts.reader_language import speak_to
 
 PURPOSE = "curation"
 """The purpose of the model calls in `usage`."""

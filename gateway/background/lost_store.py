@@ -14,7 +14,7 @@ from agent_core.state.people import owners
 from agent_core.state.people.people import Person
 from gateway.chats import read_chat
 from gateway.outbound.dispatcher import OutboxDispatcher
-from gateway.people.owners import find_direct_chat
+from gateway.people.owner_notices import find_direct_chat
 from gateway.texts.health import LOST_STORE
 
 _log = logging.getLogger(__name__)

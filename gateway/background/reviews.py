@@ -19,12 +19,12 @@ from agent_core.state.queues import outbox, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.state.queues.tasks import Task
 from agent_core.tools.clock import local_time
-from gateway.outbound.buttons import stand_for
+from gateway.outbound.command_buttons import stand_for
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.questions import Questions
-from gateway.people.owners import find_direct_chat
+from gateway.people.owner_notices import find_direct_chat
 from gateway.texts import learning as notices
-from gateway.texts.readers import speak_to
+from gateway.texts.reader_language import speak_to
 from gateway.turns.proposals import MOST_ASKED, ask_about_claim, make_learned_buttons
 
 SUMMARY_TASK = "learning_summary"

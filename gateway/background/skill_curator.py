@@ -31,7 +31,7 @@ from gateway.texts import system_jobs
 
 if TYPE_CHECKING:
     from gateway.app.tables import LearningSettings, SkillSettings
-    from gateway.people.owners import Notices
+    from gateway.people.owner_notices import Notices
 
 _log = logging.getLogger(__name__)
 

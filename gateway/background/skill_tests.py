@@ -33,9 +33,9 @@ from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.state.queues.tasks import Task
 from gateway.background.reviews import find_idle
 from gateway.outbound.dispatcher import OutboxDispatcher
-from gateway.people.owners import Notices, find_direct_chat
+from gateway.people.owner_notices import Notices, find_direct_chat
 from gateway.texts import curator as texts
-from gateway.texts.readers import speak_to
+from gateway.texts.reader_language import speak_to
 
 PURPOSE = "skill_test"
 """The purpose of the model calls of tests in `usage`."""

@@ -14,7 +14,7 @@ from agent_core.state.jobs import job_versions, jobs
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import people
 from gateway.commands.registry import Call, Handler, Outcome, Reply
-from gateway.outbound.buttons import stand_for
+from gateway.outbound.command_buttons import stand_for
 from gateway.texts import agents as texts
 from gateway.texts import jobs as job_texts
 from gateway.turns.lanes import Lanes

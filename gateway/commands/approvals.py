@@ -6,7 +6,7 @@ from agent_core.ids import ApprovalId
 from agent_core.state.conversations import approvals
 from agent_core.state.engine.database import Connection, Database
 from gateway.commands.registry import Call, Handler, Outcome, Reply
-from gateway.outbound.buttons import stand_for
+from gateway.outbound.command_buttons import stand_for
 from gateway.texts import approvals as texts
 
 _BUTTONED = 10

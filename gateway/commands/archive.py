@@ -25,7 +25,7 @@ from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.tools.clock import local_time
 from gateway.commands.memory_scope import MemoryAccess, MemoryScope, origin_of
 from gateway.commands.registry import Call, Reply
-from gateway.outbound.buttons import stand_for
+from gateway.outbound.command_buttons import stand_for
 from gateway.texts import memory
 from gateway.texts.memory import Archive, Undone
 from gateway.texts.rooms import describe_forgotten

@@ -35,14 +35,14 @@ from gateway.commands.block_requests import (
 )
 from gateway.commands.memory_scope import PERSON, MemoryAccess, own_scope, refuse_unreadable
 from gateway.commands.registry import Call, Effect, Handler, Outcome, Reply
-from gateway.outbound.buttons import stand_for
+from gateway.outbound.command_buttons import stand_for
 from gateway.people.admission import slug_of
-from gateway.people.owners import find_direct_chat
+from gateway.people.owner_notices import find_direct_chat
 from gateway.texts import blocks as block_texts
 from gateway.texts import memory
 from gateway.texts.blocks import BlockLine
 from gateway.texts.people import quote_name
-from gateway.texts.readers import speak_to
+from gateway.texts.reader_language import speak_to
 from gateway.texts.rooms import name_room
 
 _BLOCK = "block:"

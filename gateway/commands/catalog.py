@@ -6,7 +6,7 @@ from adapters.abilities import MenuEntry
 from agent_core.state.people.people import Person
 from gateway.commands.registry import Call, CommandSpec, Handler, Reply, SlashCommand
 from gateway.errors import find_nearest
-from gateway.outbound.buttons import stand_for
+from gateway.outbound.command_buttons import stand_for
 from gateway.texts import general
 from gateway.texts.rooms import ONLY_IN_DIRECT
 

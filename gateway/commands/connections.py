@@ -8,7 +8,7 @@ from agent_core.tools.mcp.accounts import SendLink
 from agent_core.tools.mcp.sign_in import SignInUnavailable
 from agent_core.tools.mcp.sign_ins import SignInReport, SignIns
 from gateway.commands.registry import Call, Handler, Reply
-from gateway.outbound.buttons import stand_for
+from gateway.outbound.command_buttons import stand_for
 from gateway.texts import connections as texts
 
 _BUTTONED = 20

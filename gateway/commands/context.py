@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from agent_core.agent.agent import Agent
 from agent_core.agent.compaction.compactor import Compactor
 from agent_core.agent.compaction.requests import CompactionTarget
-from agent_core.agent.prompt.facts import RECALLED, count_recalled
+from agent_core.agent.prompt.message_facts import RECALLED, count_recalled
 from agent_core.agent.quotas.reservations import Quotas
 from agent_core.agent.replay.context_report import ContextReport, report_context
 from agent_core.agent.replay.rebuild import rebuild_calls

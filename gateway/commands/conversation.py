@@ -24,9 +24,9 @@ from agent_core.transcript import flatten
 from gateway.chats import Place
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.conversation_keys import name_aside
-from gateway.outbound.buttons import stand_for
+from gateway.outbound.command_buttons import stand_for
 from gateway.people.admission import LOCAL_PLATFORM
-from gateway.people.owners import is_out_of_reach
+from gateway.people.owner_notices import is_out_of_reach
 from gateway.texts import general, memory, people
 from gateway.texts import usage as usage_texts
 from gateway.texts.usage import SessionLine

@@ -9,7 +9,7 @@ from functools import partial
 from agent_core.errors import SkillBroken, SkillConflict, SkillMissing
 from agent_core.execution.subprocesses.spawning import finish
 from agent_core.ids import PersonId, TaskId
-from agent_core.memory.bounded_lists import Refusal
+from agent_core.memory.edits_within_limits import Refusal
 from agent_core.schedule.job_editor import JobAlreadyRunning, run_job_now
 from agent_core.skills.catalog import SkillCatalog
 from agent_core.skills.changes import write_planned
@@ -38,7 +38,7 @@ from agent_core.state.memory.ledger import LedgerEntry, Origin
 from agent_core.state.queues import curations, tasks
 from gateway.commands.memory_scope import MemoryAccess, own_scope
 from gateway.commands.registry import Call, Handler, Outcome, Reply
-from gateway.outbound.buttons import stand_for
+from gateway.outbound.command_buttons import stand_for
 from gateway.texts import curator as texts
 from gateway.texts.general import OWNER_ONLY
 from gateway.texts.memory import UNDO

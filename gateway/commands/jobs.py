@@ -23,11 +23,11 @@ from agent_core.state.queues import deferred_messages
 from agent_core.tools.time_zones import name_zone
 from gateway.chats import name_chat
 from gateway.commands.registry import Call, Handler, Outcome, Reply
-from gateway.jobs.buttons import make_job_buttons
 from gateway.jobs.destinations import name_places
+from gateway.jobs.job_buttons import make_job_buttons
 from gateway.operations.job_types import JobVerb
 from gateway.operations.jobs import JobDeed, act
-from gateway.outbound.buttons import stand_for
+from gateway.outbound.command_buttons import stand_for
 from gateway.texts import jobs as job_texts
 
 _EXAMPLE = 3

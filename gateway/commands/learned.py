@@ -15,7 +15,7 @@ from agent_core.state.queues.outbox import OutboxRow
 from agent_core.tools.clock import local_time
 from gateway.commands.memory_scope import MemoryAccess, own_scope
 from gateway.commands.registry import Call, Handler, Outcome, Reply
-from gateway.outbound.buttons import stand_for
+from gateway.outbound.command_buttons import stand_for
 from gateway.outbound.questions import Questions
 from gateway.texts import learning as notices
 from gateway.texts.rooms import ONLY_IN_DIRECT

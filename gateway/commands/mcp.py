@@ -8,7 +8,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.tools.mcp.hub import McpServers, ServerReport
 from gateway.commands.connections import ConnectionCommands
 from gateway.commands.registry import Call, CommandSpec, Handler, Outcome, Reply, SlashCommand
-from gateway.outbound.buttons import stand_for
+from gateway.outbound.command_buttons import stand_for
 from gateway.texts import general
 from gateway.texts import mcp as texts
 

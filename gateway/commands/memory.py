@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from agent_core.ids import PersonId
 from agent_core.memory.archive.history import parse_archive_ref
-from agent_core.memory.bounded_lists import Edit, Refusal
+from agent_core.memory.edits_within_limits import Edit, Refusal
 from agent_core.memory.numbering import ChangeIndex, NumberedEntry, find_current, list_entries
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger, shares
@@ -22,7 +22,7 @@ from gateway.commands.memory_scope import (
     scope_of,
 )
 from gateway.commands.registry import Call, Handler, Outcome, Reply
-from gateway.outbound.buttons import make_undo_button
+from gateway.outbound.command_buttons import make_undo_button
 from gateway.texts import memory
 from gateway.texts import rooms as room_texts
 

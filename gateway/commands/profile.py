@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from agent_core.agent.review.profile import list_profile
 from agent_core.localization import format_date
 from agent_core.memory.archive.conclusions import list_conclusions
-from agent_core.memory.bounded_lists import Edit, Refusal
+from agent_core.memory.edits_within_limits import Edit, Refusal
 from agent_core.memory.numbering import find_current
 from agent_core.state.memory import ledger
 from agent_core.tools.clock import local_time
@@ -18,7 +18,7 @@ from gateway.commands.memory_scope import (
     refuse_unreadable,
 )
 from gateway.commands.registry import Call, Handler, Reply
-from gateway.outbound.buttons import stand_for
+from gateway.outbound.command_buttons import stand_for
 from gateway.texts import profile as texts
 from gateway.texts.memory import UNDO
 from gateway.texts.rooms import NUMBER_UNKNOWN

@@ -22,7 +22,7 @@ from gateway.commands.memory_scope import (
 )
 from gateway.commands.registry import Call, Handler, Reply
 from gateway.commands.skill_undo import SkillUndo
-from gateway.outbound.buttons import make_undo_button
+from gateway.outbound.command_buttons import make_undo_button
 from gateway.texts import memory
 from gateway.texts.memory import Undone
 

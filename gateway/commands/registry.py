@@ -108,7 +108,7 @@ class Reply:
 
     text: str = ""
     buttons: tuple[Choice, ...] = ()
-    """Shown below the text; see `gateway.outbound.buttons.stand_for`."""
+    """Shown below the text; see `gateway.outbound.command_buttons.stand_for`."""
     effect: Effect | None = None
     pending: QueuedMessage | None = None
 

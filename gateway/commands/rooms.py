@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from typing import get_args
 
 from adapters.contract import ChatAdapter
-from agent_core.names import name_given
+from agent_core.safe_names import name_given
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import rooms
 from agent_core.state.people.rooms import Mode, Room
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage
 from gateway.commands.registry import Call, Handler, Outcome, Reply
-from gateway.people.owners import find_direct_chat
+from gateway.people.owner_notices import find_direct_chat
 from gateway.people.room_consent import RoomConsent
 from gateway.people.room_privacy import close_questions, take_out
 from gateway.people.rooms import Rooms

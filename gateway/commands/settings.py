@@ -25,7 +25,7 @@ from agent_core.tools.settings_tool import (
 from gateway.commands.conversation import StatusReport
 from gateway.commands.jobs import digest_zone
 from gateway.commands.registry import Call, Handler, Outcome, Reply
-from gateway.outbound.buttons import stand_for
+from gateway.outbound.command_buttons import stand_for
 from gateway.outbound.quiet_hours import reschedule
 from gateway.texts import general
 from gateway.texts import jobs as job_texts

@@ -15,7 +15,7 @@ from agent_core.state.memory import blocks, ledger, skill_changes, skills
 from agent_core.state.memory.ledger import LedgerEntry, Origin
 from gateway.commands.memory_scope import PERSON
 from gateway.commands.registry import Call, Reply
-from gateway.outbound.buttons import offer_command
+from gateway.outbound.command_buttons import offer_command
 from gateway.texts import memory
 from gateway.texts import skills as texts
 from gateway.texts.general import OWNER_ONLY

@@ -12,7 +12,7 @@ from agent_core.state.people import people
 from agent_core.tools.toolbox import Toolbox
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.errors import find_nearest
-from gateway.outbound.buttons import stand_for
+from gateway.outbound.command_buttons import stand_for
 from gateway.texts import agents as agent_texts
 from gateway.texts import tools as texts
 

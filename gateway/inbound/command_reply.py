@@ -16,7 +16,7 @@ from gateway.commands.catalog import make_menu, suggest_command
 from gateway.commands.registry import Call, Reply, SlashCommand
 from gateway.inbound.deps import RouterDeps
 from gateway.inbound.events import InboundEvent
-from gateway.outbound.buttons import read_command
+from gateway.outbound.command_buttons import read_command
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.people.rooms import RoomConversation
 from gateway.texts import general, rooms

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from adapters.messages import Inbound, InboundMessage, Mention
-from agent_core.names import name_stranger, read_call_name
+from agent_core.safe_names import name_stranger, read_call_name
 
 _SIGNS = "@#"
 

@@ -40,7 +40,7 @@ from gateway.inbound.events import (
 )
 from gateway.inbound.quotes import judge_quote
 from gateway.inbound.reactions import take_reaction
-from gateway.outbound.buttons import read_command
+from gateway.outbound.command_buttons import read_command
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.people.onboarding import START, Introduction
 from gateway.people.rooms import RoomConversation

@@ -16,7 +16,7 @@ from agent_core.tools.chat.send_message import HOME, ROOM_SIGN, Destination
 from agent_core.transcript import flatten
 from gateway.chats import ChatRef, is_chat, is_direct_chat, name_chat, read_chat
 from gateway.jobs.recipients import Recipients
-from gateway.outbound.buttons import caption_of
+from gateway.outbound.command_buttons import caption_of
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.texts import jobs as job_texts
 from gateway.texts.general import describe_unsent_files, name_platform

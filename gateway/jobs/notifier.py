@@ -22,10 +22,10 @@ from agent_core.state.queues import deferred_messages, outbox
 from agent_core.state.queues.deferred_messages import DeferredMessage, NewDeferredMessage
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.chats import ChatRef, is_chat, read_chat
-from gateway.jobs.buttons import make_job_buttons
 from gateway.jobs.history import JobHistory, Source
+from gateway.jobs.job_buttons import make_job_buttons
 from gateway.jobs.recipients import Recipients
-from gateway.outbound.buttons import caption_of
+from gateway.outbound.command_buttons import caption_of
 from gateway.texts import general, job_results
 
 _log = logging.getLogger(__name__)

@@ -33,7 +33,7 @@ from gateway.jobs.notifier import Notifier
 from gateway.jobs.recipients import Recipients
 from gateway.jobs.reports import JobReports, Made
 from gateway.texts import job_results
-from gateway.texts.readers import speak_to
+from gateway.texts.reader_language import speak_to
 
 _log = logging.getLogger(__name__)
 

@@ -19,8 +19,8 @@ from agent_core.state.jobs.jobs import Job, Target
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues.outbox import OutboxRow
-from gateway.jobs.buttons import make_job_buttons
 from gateway.jobs.history import Source
+from gateway.jobs.job_buttons import make_job_buttons
 from gateway.jobs.notifier import Notification, Notifier, is_asked
 from gateway.jobs.recipients import Recipients
 from gateway.texts import job_results

@@ -28,7 +28,7 @@ from gateway.jobs.reports import Made
 from gateway.jobs.scripts import run_script
 from gateway.queued_message import QueuedMessage
 from gateway.texts import job_results
-from gateway.texts.readers import speak_to
+from gateway.texts.reader_language import speak_to
 from gateway.turns.lanes import Lanes
 
 _log = logging.getLogger(__name__)

@@ -19,7 +19,7 @@ from agent_core.state.backups.contents import HomeContent, Manifest
 from agent_core.state.backups.encryption import Lock
 from agent_core.state.backups.making import make_backup
 from agent_core.state.backups.places import NIGHTLY, BackupPlace, FolderPlace, record_newest
-from agent_core.state.engine.complete import ENDING, LOCKED_ENDING
+from agent_core.state.engine.complete_backups import ENDING, LOCKED_ENDING
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.engine.recovery import translate_os_error
 from agent_core.state.jobs import jobs

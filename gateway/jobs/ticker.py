@@ -23,7 +23,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs, jobs, waiting_jobs
 from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job
-from agent_core.state.jobs.late import Late
+from agent_core.state.jobs.missed_slots import Late
 from agent_core.state.queues import deferred_messages
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.jobs.outcomes import LONGEST_PAUSE, Outcomes

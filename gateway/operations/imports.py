@@ -9,7 +9,7 @@ from agent_core.errors import ToolArgumentError
 from agent_core.ids import PersonId
 from agent_core.memory.archive.entries import ArchiveContent
 from agent_core.memory.archive.writes import insert_entry
-from agent_core.memory.bounded_lists import Edit, Refusal
+from agent_core.memory.edits_within_limits import Edit, Refusal
 from agent_core.memory.files import find_flaw
 from agent_core.memory.soul_store import SoulFile
 from agent_core.state.memory.ledger import Origin

@@ -37,7 +37,7 @@ from gateway.outbound.live_message import LiveMessage, LiveMessageEditor
 from gateway.outbound.reconciler import Reconciler
 from gateway.outbound.timings import DeliveryTimings, Pause
 from gateway.texts import general
-from gateway.texts.readers import speak_to
+from gateway.texts.reader_language import speak_to
 
 _log = logging.getLogger(__name__)
 

@@ -23,7 +23,7 @@ from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.pending_answers import PendingAnswers
 from gateway.outbound.question_views import choice_of
 from gateway.texts import general
-from gateway.texts.readers import speak_to
+from gateway.texts.reader_language import speak_to
 
 FOR_OWNER = "owner"
 """The payload of a turn's question to an owner in the owner's own chat.

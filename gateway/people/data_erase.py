@@ -13,7 +13,7 @@ from agent_core.ids import PersonId
 from agent_core.memory.store import MemoryStore
 from agent_core.privacy.erasure.person import PersonErasure
 from agent_core.privacy.erasure.scrub import scrub_database
-from agent_core.state.engine.complete import ENDING, LOCKED_ENDING
+from agent_core.state.engine.complete_backups import ENDING, LOCKED_ENDING
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import erase_person
 from agent_core.state.lifecycle.inspect import may_hold

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from agent_core.ids import LinkId
-from agent_core.memory.merge import list_unmerged, merge_memories, merge_rest, split_memory
+from agent_core.memory.merge_memories import list_unmerged, merge_memories, merge_rest, split_memory
 from agent_core.memory.provenance import UnlinkedAccount
 from agent_core.memory.store import MemoryStore
 from agent_core.state.conversations import questions

@@ -31,7 +31,7 @@ from agent_core.tools.clock import local_time
 from agent_core.tools.settings_tool import apply_setting, describe_hours
 from agent_core.tools.time_zones import find_zone, guess_zone, read_preferences
 from gateway.chats import name_chat
-from gateway.outbound.buttons import stand_for
+from gateway.outbound.command_buttons import stand_for
 from gateway.outbound.quiet_hours import reschedule
 from gateway.texts import general
 from gateway.texts import people as texts

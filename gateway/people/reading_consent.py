@@ -13,7 +13,7 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.errors import Declined
 from gateway.outbound.questions import Answerer, AnswerOutcome, Questions, make_secret
-from gateway.people.owners import find_direct_chat
+from gateway.people.owner_notices import find_direct_chat
 from gateway.texts import access
 
 READING_HOURS = 24

@@ -21,11 +21,11 @@ from agent_core.state.queues import dead_letters, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.chats import is_chat, name_chat, read_chat
 from gateway.outbound.questions import drop
-from gateway.people.owners import find_direct_chat
+from gateway.people.owner_notices import find_direct_chat
 from gateway.people.retargeting import leave_room
 from gateway.texts import general
 from gateway.texts import rooms as room_texts
-from gateway.texts.readers import speak_to
+from gateway.texts.reader_language import speak_to
 
 _CLOCKS = 60_000
 """Milliseconds by which a platform's clock may differ from ours."""

@@ -14,7 +14,7 @@ from adapters.ids import Address, PlatformUserId
 from adapters.messages import InboundMessage, Presence
 from agent_core.ids import PersonId, RoomId
 from agent_core.localization import Text
-from agent_core.names import read_plain_name
+from agent_core.safe_names import read_plain_name
 from agent_core.state.conversations.sessions import ConversationKind, name_conversation
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import presence, rooms

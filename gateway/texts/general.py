@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agent_core.localization import Plural, Text, join_list
-from agent_core.names import read_call_name
+from agent_core.safe_names import read_call_name
 from agent_core.tools.time_zones import name_zone
 
 CODE_INVALID = Text("That code is invalid, expired or already used. Ask for a new one.")

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agent_core.agent.review.gate import LONGEST, Claim
+from agent_core.agent.review.claim_check import LONGEST, Claim
 from agent_core.agent.review.record import Lesson
 from agent_core.localization import Plural, Text
 from agent_core.memory.approval import fence

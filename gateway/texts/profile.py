@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from agent_core.agent.review.gate import LONGEST, Section
+from agent_core.agent.review.claim_check import LONGEST, Section
 from agent_core.agent.review.profile import ProfileLine
 from agent_core.localization import Text
 from agent_core.memory.archive.conclusions import Conclusion

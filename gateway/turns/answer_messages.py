@@ -12,8 +12,8 @@ from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway.outbound.buttons import caption_of
 from gateway.outbound.chat_queues import ReservedSlot
+from gateway.outbound.command_buttons import caption_of
 from gateway.texts import general
 from gateway.turns.presenter import LiveEnding
 

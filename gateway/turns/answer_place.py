@@ -10,7 +10,7 @@ from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.chats import Place, is_direct_chat
 from gateway.outbound.questions import Questions
-from gateway.people.owners import find_direct_chat
+from gateway.people.owner_notices import find_direct_chat
 from gateway.people.room_privacy import may_show
 from gateway.texts import general
 from gateway.texts import rooms as room_texts

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from adapters.toolkit.split import close_code
+from adapters.toolkit.split_long_messages import close_code
 from agent_core.agent.loop.messages import UNKNOWN_OUTCOME
 from agent_core.agent.quotas.balance import day_of
 from agent_core.agent.turn import ActiveTurn

@@ -17,7 +17,7 @@ from gateway.outbound.question_views import choice_of
 from gateway.outbound.questions import FOR_OWNER, Answerer, AnswerOutcome, make_secret
 from gateway.texts import approvals as texts
 from gateway.texts import general
-from gateway.texts.readers import speak_to
+from gateway.texts.reader_language import speak_to
 
 ALLOWED = frozenset(("once", "session", "always"))
 """The keys of the answers that allow a call."""

@@ -22,7 +22,7 @@ from agent_core.tools.user_questions import QuestionPending
 from agent_core.transcript import ToolCallPart, ToolSpec, UntrustedSource, make_source
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.questions import Questions
-from gateway.people.owners import find_direct_chat
+from gateway.people.owner_notices import find_direct_chat
 
 MOST_A_MINUTE = 120
 """Calls or requests of one client in a minute."""

@@ -22,13 +22,13 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import agent_messages, inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.chats import Place
-from gateway.outbound.buttons import make_undo_buttons
 from gateway.outbound.chat_queues import ReservedSlot
+from gateway.outbound.command_buttons import make_undo_buttons
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.questions import Questions
 from gateway.queued_message import QueuedMessage
 from gateway.texts import general, usage
-from gateway.texts.readers import speak_to
+from gateway.texts.reader_language import speak_to
 from gateway.texts.usage import UsageReader
 from gateway.turns.answer_messages import (
     ReplyTarget,

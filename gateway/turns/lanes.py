@@ -21,7 +21,7 @@ from gateway.conversation_keys import is_of_pages
 from gateway.fairness import FairSemaphore, Workers
 from gateway.outbound.pending_answers import PendingAnswers
 from gateway.people.admission import API_PLATFORM
-from gateway.people.owners import find_direct_chat
+from gateway.people.owner_notices import find_direct_chat
 from gateway.people.rooms import Rooms
 from gateway.queued_message import QueuedMessage, place_of_batch
 from gateway.turns import crash_backoff

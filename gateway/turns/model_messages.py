@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from adapters.messages import InboundMessage
-from agent_core.agent.prompt.facts import FactInputs, QuotedMessage, compose_facts
+from agent_core.agent.prompt.message_facts import FactInputs, QuotedMessage, compose_facts
 from agent_core.events import Steer
-from agent_core.names import PlainName, name_caller, name_member, name_stranger
+from agent_core.safe_names import PlainName, name_caller, name_member, name_stranger
 from agent_core.state.conversations.images import PDF
 from agent_core.transcript import (
     DocumentPart,

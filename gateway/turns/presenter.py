@@ -18,7 +18,7 @@ from agent_core.state.people.people import Verbosity
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.transcript import repair_text
-from gateway.outbound.buttons import stand_for
+from gateway.outbound.command_buttons import stand_for
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.live_message import LiveMessage
 from gateway.texts import models as model_texts

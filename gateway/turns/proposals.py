@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent_core.agent.accepted_calls import AcceptedCall, AcceptedCalls
+from agent_core.agent.review.claim_check import Claim
 from agent_core.agent.review.feed import LearnedEntry, list_records
-from agent_core.agent.review.gate import Claim
 from agent_core.agent.review.profile import name_section
 from agent_core.agent.review.record import HeldClaim, dump_record
 from agent_core.agent.review.replacing import find_replaced
@@ -27,14 +27,14 @@ from agent_core.tools.user_questions import Proposal
 from agent_core.transcript import ToolCallPart
 from gateway.chats import ChatRef, is_direct_chat
 from gateway.job_turns import find_job_turn
-from gateway.outbound.buttons import make_undo_buttons_of_call, offer_command, stand_for
+from gateway.outbound.command_buttons import make_undo_buttons_of_call, offer_command, stand_for
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.questions import Answerer, AnswerOutcome, Questions, make_secret
-from gateway.people.owners import find_direct_chat
+from gateway.people.owner_notices import find_direct_chat
 from gateway.texts import approvals
 from gateway.texts import learning as notices
 from gateway.texts.memory import UNDO, offer_undo
-from gateway.texts.readers import speak_to
+from gateway.texts.reader_language import speak_to
 
 _log = logging.getLogger(__name__)
 

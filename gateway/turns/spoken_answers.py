@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from adapters.abilities import CanSendFiles
-from agent_core.agent.prompt.facts import SPOKEN
+from agent_core.agent.prompt.message_facts import SPOKEN
 from agent_core.agent.turn import ActiveTurn
 from agent_core.ids import TurnId
 from agent_core.localization import use_language

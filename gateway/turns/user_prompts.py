@@ -18,7 +18,7 @@ from agent_core.tools.user_questions import WORDS, Answer, Proposal, QuestionPen
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.question_views import choice_of
 from gateway.outbound.questions import FOR_OWNER, REASON, Questions, drop, make_secret
-from gateway.people.owners import choose_owner, find_place
+from gateway.people.owner_notices import choose_owner, find_place
 from gateway.texts import approvals, general
 from gateway.turns.answer_messages import end_live, open_reply
 from gateway.turns.call_approvals import (

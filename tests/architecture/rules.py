@@ -201,9 +201,9 @@ _NAMING_FILES = {
 
 
 def check_names(module: Module) -> Iterator[str]:
-    """No module that makes prompts reads a name that a stranger chose; see `agent_core.names`."""
+    """No module that makes prompts reads a name that a stranger chose; see `safe_names`."""
     path = str(module.path)
-    if not module.is_product or path == "agent_core/names.py":
+    if not module.is_product or path == "agent_core/safe_names.py":
         return
     is_free = path.startswith(_NAMING) or path in _NAMING_FILES
     for node in module.nodes:

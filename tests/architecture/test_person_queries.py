@@ -15,8 +15,8 @@ from agent_core.ids import PersonId, TurnId
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import archive
 from agent_core.state.memory.archive import ArchiveFilter
-from agent_core.state.search import search
-from agent_core.state.search.search import SearchFilter, Term
+from agent_core.state.search import message_index
+from agent_core.state.search.message_index import SearchFilter, Term
 from tests.agent_core.state.schema import create_schema
 from tests.architecture.source import Module, list_modules
 from tests.architecture.statements import Statement, list_statements, list_unread
@@ -44,6 +44,7 @@ NAMES_TURN = re.compile(r"\b(?:turn_id = :turn_id|turns\.id = :turn_id)")
 """Within one turn: the gateway hands its number on, no person and no model can."""
 
 BY_NUMBER = "by the numbers of rows that a statement with the person in it has found just before"
+IN_INDEX = "tells the index; every word that it is given has its person in front"
 IN_SESSION = "within one session, which was found by its talk, and that by its person"
 OWED = "by its number, which `external_sync.list_queued` has just given with its person"
 QUESTIONS = "by its number, which only a button with its secret or the gateway itself knows"
@@ -85,10 +86,10 @@ EXCEPTIONS = {
     "questions.list_people_asked": "start of the gateway: whose questions are still open",
     "questions.move": QUESTIONS,
     "questions.reopen": QUESTIONS,
-    "search._list_sessions": IN_SESSION,
-    "search.drop_message": "tells the index; every word that it is given has its person in front",
-    "search.index_message": "tells the index; every word that it is given has its person in front",
-    "search.move_sessions": BY_NUMBER,
+    "message_index._list_sessions": IN_SESSION,
+    "message_index.drop_message": IN_INDEX,
+    "message_index.index_message": IN_INDEX,
+    "message_index.move_sessions": BY_NUMBER,
     "usage.charged_by_person": "the owner's desk: what everybody's calls cost, each by name",
     "usage.find_newest": "a number only, from where the counters of `/metrics` go on",
     "usage.has_answered": "whether a model works, and nothing of who asked it",
@@ -122,8 +123,8 @@ DRAWER = ArchiveFilter(person_id=PERSON, tags=("warm-drinks", "käse"), since=1)
 def list_said(connection: Connection) -> None:
     """Everything that can be asked of the index of messages."""
     for field in FIELDS:
-        search.list_holders(connection, field=field, terms=TERMS, limit=9)
-        search.list_messages(connection, field=field, limit=9)
+        message_index.list_holders(connection, field=field, terms=TERMS, limit=9)
+        message_index.list_messages(connection, field=field, limit=9)
 
 
 SEARCHES: dict[str, Callable[[Connection], object]] = {
@@ -131,12 +132,12 @@ SEARCHES: dict[str, Callable[[Connection], object]] = {
         archive.count_holders(c, person_id=PERSON, term=term, most=9) for term in TERMS
     ],
     "archive.list_holders": lambda c: archive.list_holders(c, within=DRAWER, terms=TERMS, limit=9),
-    "search._count": lambda c: [
-        search.count_holders(c, field=field, term=term, most=9)
+    "message_index._count": lambda c: [
+        message_index.count_holders(c, field=field, term=term, most=9)
         for field in FIELDS
         for term in (*TERMS, None)
     ],
-    "search._match": list_said,
+    "message_index._match": list_said,
 }
 """Every function that asks an index, called in all its ways for one person."""
 

@@ -13,7 +13,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs, waiting_jobs
 from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job, JobKind, Options, Target
-from agent_core.state.jobs.late import Late
+from agent_core.state.jobs.missed_slots import Late
 from agent_core.state.people import people
 from agent_core.state.queues import deferred_messages, outbox
 from tests.fakes.model import FakeModel, say

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from adapters.console.settings import find_account_name
-from agent_core.names import read_call_name
+from agent_core.safe_names import read_call_name
 from gateway.interfaces.terminal.pipe import read_lines
 from gateway.interfaces.terminal.socket_client import ConsoleLink, News, Shown, save_file
 from gateway.texts import general

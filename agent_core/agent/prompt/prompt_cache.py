@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from agent_core.agent.prompt.compose import PromptInputs, compose, find_prompt_sources
 from agent_core.agent.prompt.context_files import ContextFolder, read_context
-from agent_core.agent.prompt.facts import UNTRUSTED_BEFORE
+from agent_core.agent.prompt.message_facts import UNTRUSTED_BEFORE
 from agent_core.agent.prompt.soul_file import ensure_soul
 from agent_core.agent.prompt.visibility import (
     MOST_CHARACTERS,

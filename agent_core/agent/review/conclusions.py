@@ -7,7 +7,7 @@ others, so that these can't become a guess either.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from agent_core.agent.review.gate import find_flaw_of_guess
+from agent_core.agent.review.claim_check import find_flaw_of_guess
 from agent_core.memory.archive.conclusions import Premise
 from agent_core.models.arguments import read_object
 from agent_core.models.contract import ModelRequest, make_question

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent_core.agent.review.record import ReviewRecord, load_record
-from agent_core.agent.review.work import read_description
+from agent_core.agent.review.work_lessons import read_description
 from agent_core.ids import ArchiveId, PersonId, TaskId
 from agent_core.memory.archive.entries import format_archive_entry
 from agent_core.memory.archive.history import load_archive_history

@@ -3,8 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agent_core.agent.review.gate import SECTIONS, Claim, ReviewTarget, Section, keep_own_words
-from agent_core.agent.review.work import LESSON_TOOLS, NOTHING, QUESTION, ShownWork, describe_work
+from agent_core.agent.review.claim_check import (
+    SECTIONS,
+    Claim,
+    ReviewTarget,
+    Section,
+    keep_own_words,
+)
+from agent_core.agent.review.work_lessons import (
+    LESSON_TOOLS,
+    NOTHING,
+    QUESTION,
+    ShownWork,
+    describe_work,
+)
 from agent_core.ids import MessageId
 from agent_core.models.arguments import read_object
 from agent_core.models.contract import ModelRequest, make_question

@@ -7,7 +7,7 @@ line: the key of the call that wrote the line ends in the section's name.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from agent_core.agent.review.gate import SECTIONS, Section
+from agent_core.agent.review.claim_check import SECTIONS, Section
 from agent_core.ids import PersonId
 from agent_core.memory.explanations import ExplanationReader, find_basis
 from agent_core.memory.numbering import load_change_index

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 from agent_core.agent.quotas.background import Ticket
-from agent_core.agent.review.gate import Claim
+from agent_core.agent.review.claim_check import Claim
 from agent_core.ids import CallId, MessageId, TurnId
 from agent_core.transcript import ToolCallPart
 

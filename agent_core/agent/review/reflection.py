@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from agent_core.agent.review.gate import find_flaw_of_guess, find_flaw_of_patch
+from agent_core.agent.review.claim_check import find_flaw_of_guess, find_flaw_of_patch
 from agent_core.agent.review.record import Lesson
 from agent_core.agent.review.triggers import is_correction
 from agent_core.ids import PersonId, TurnId

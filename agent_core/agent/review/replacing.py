@@ -1,8 +1,8 @@
 """Find the note that a claim would replace, as it is now."""
 
-from agent_core.agent.review.gate import Claim
+from agent_core.agent.review.claim_check import Claim
 from agent_core.ids import PersonId
-from agent_core.memory.bounded_lists import Edit, Refusal, plan
+from agent_core.memory.edits_within_limits import Edit, Refusal, plan
 from agent_core.memory.sync import MemoryList, find_list
 from agent_core.state.engine.database import Connection
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from agent_core.agent.quotas.background import BackgroundModel, Ticket, Tickets
+from agent_core.agent.review.claim_check import Claim, judge
 from agent_core.agent.review.conclusions import (
     choose_premises,
     make_conclusion_request,
     read_guesses,
 )
-from agent_core.agent.review.gate import Claim, judge
 from agent_core.agent.review.material import MOST_MESSAGES, make_request, read_claims
 from agent_core.agent.review.profile import name_section
 from agent_core.agent.review.record import HeldClaim, ReviewRecord, dump_record, load_record
@@ -21,14 +21,8 @@ from agent_core.agent.review.reflection import (
     make_reflection_request,
     read_lesson,
 )
-from agent_core.agent.review.work import (
-    NOTHING,
-    WORK,
-    ShownWork,
-    find_turn,
-    find_work,
-)
-from agent_core.agent.review.work import read_lesson as read_lesson_of_work
+from agent_core.agent.review.work_lessons import NOTHING, WORK, ShownWork, find_turn, find_work
+from agent_core.agent.review.work_lessons import read_lesson as read_lesson_of_work
 from agent_core.execution.subprocesses.spawning import finish
 from agent_core.ids import MessageId, PersonId, TurnId
 from agent_core.memory.archive.conclusions import (
@@ -40,7 +34,7 @@ from agent_core.memory.archive.conclusions import (
 )
 from agent_core.memory.archive.entries import ArchiveContent
 from agent_core.memory.archive.writes import insert_entry
-from agent_core.memory.bounded_lists import Edit, Refusal
+from agent_core.memory.edits_within_limits import Edit, Refusal
 from agent_core.memory.store import MemoryStore
 from agent_core.models.catalog import bill
 from agent_core.models.contract import ModelRequest

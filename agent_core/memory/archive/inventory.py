@@ -11,8 +11,8 @@ from agent_core.ids import MessageId, PersonId, TurnId
 from agent_core.state.conversations.messages import START, StoredMessage
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import archive
-from agent_core.state.search import passages, search
-from agent_core.state.search.search import SearchFilter
+from agent_core.state.search import message_index, passages
+from agent_core.state.search.message_index import SearchFilter
 
 MOST_COUNTED = 100_000
 """The largest exact count; the model has no use for larger numbers."""
@@ -149,8 +149,8 @@ def _count_said(
     connection: Connection, reach: SearchScope, view: VisibleMessages, now: int
 ) -> _Said:
     field = SearchFilter(person_id=reach.owner_id, scope=reach.scope, except_turn=TurnId(0))
-    count = search.count_messages(connection, field=field, most=MOST_COUNTED)
-    oldest = search.list_messages(connection, field=field, limit=1, oldest_first=True)
+    count = message_index.count_messages(connection, field=field, most=MOST_COUNTED)
+    oldest = message_index.list_messages(connection, field=field, limit=1, oldest_first=True)
     first = passages.load_messages(connection, field=field, message_ids=oldest)
     seen = sum(
         one.id > view.summarized_to

@@ -11,8 +11,8 @@ from agent_core.memory.recall.ranking import Clock, Ranking
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import archive
 from agent_core.state.memory.archive import ArchiveEntry, ArchiveFilter
+from agent_core.state.search.message_index import Term
 from agent_core.state.search.passages import FoundMessage, Passage
-from agent_core.state.search.search import Term
 from agent_core.state.tokenizer import cut_passages, normalize
 
 MOST_HOLDERS = 600

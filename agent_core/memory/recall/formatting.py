@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from string import ascii_uppercase
 
 from agent_core.ids import SessionId
+from agent_core.memory.recall.message_search import Found
 from agent_core.memory.recall.query import Query
 from agent_core.memory.recall.ranking import Ranked
-from agent_core.memory.recall.search import Found
-from agent_core.names import name_stranger
+from agent_core.safe_names import name_stranger
 from agent_core.state.search.passages import FoundMessage, SessionOverview
 from agent_core.state.tokenizer import cut, list_runs, normalize
 from agent_core.state.word_vectors import list_words

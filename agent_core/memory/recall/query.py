@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from agent_core.errors import ToolArgumentError
 from agent_core.memory.recall.kinds import list_members
-from agent_core.state.search.search import Speaker, Term
+from agent_core.state.search.message_index import Speaker, Term
 from agent_core.state.tokenizer import (
     ENGLISH,
     UNINDEXED,

@@ -14,8 +14,8 @@ from typing import Final
 
 from agent_core.ids import MessageId, SessionId
 from agent_core.memory.recall.query import Query
+from agent_core.state.search.message_index import Term
 from agent_core.state.search.passages import FoundMessage, Passage
-from agent_core.state.search.search import Term
 from agent_core.state.tokenizer import ENGLISH, UNINDEXED, cut, stem
 from agent_core.state.word_vectors import LEAST_ALIKE, Likeness, list_words
 

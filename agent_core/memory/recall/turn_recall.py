@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from agent_core.ids import MessageId
 from agent_core.memory.recall.formatting import View, format_hit
+from agent_core.memory.recall.message_search import search_messages
 from agent_core.memory.recall.query import FRAME, read_query
-from agent_core.memory.recall.search import search_messages
 from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection, Database
+from agent_core.state.search.message_index import SearchFilter
 from agent_core.state.search.passages import FoundMessage
-from agent_core.state.search.search import SearchFilter
 from agent_core.state.tokenizer import normalize
 from agent_core.tools.clock import local_time
 

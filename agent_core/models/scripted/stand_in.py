@@ -33,7 +33,7 @@ from agent_core.transcript import (
 
 _PROVIDER = "scripted"
 _NOW = re.compile(r"^Now: \w+ (\d{4}-\d\d-\d\d \d\d:\d\d),", re.MULTILINE)
-"""The line of the facts that tells the time; see `agent.prompt.facts`."""
+"""The line of the facts that tells the time; see `agent.prompt.message_facts`."""
 _OPENING = "<talk>\n"
 _TOLD = ("earlier summary: ", "person: ", "assistant: ")
 _CHARACTERS = 2

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from agent_core.errors import WorkInProgress
 from agent_core.ids import MessageId, PersonId, SessionId
-from agent_core.memory.bounded_lists import Edit
+from agent_core.memory.edits_within_limits import Edit
 from agent_core.memory.store import MemoryStore
 from agent_core.privacy.erasure import person as person_erasure
 from agent_core.privacy.erasure import scrub

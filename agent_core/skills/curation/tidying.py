@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agent_core.memory.bounded_lists import Edit
+from agent_core.memory.edits_within_limits import Edit
 from agent_core.memory.files import find_flaw
 from agent_core.models.contract import ModelRequest, make_question
 from agent_core.skills.curation.record import CurationProposal, Tidying, TidyKind

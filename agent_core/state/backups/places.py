@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from agent_core.errors import StoreError
 from agent_core.state.backups.extras import load_extra
-from agent_core.state.engine.complete import list_complete
+from agent_core.state.engine.complete_backups import list_complete
 from agent_core.state.engine.recovery import translate_os_error
 
 NIGHTLY = "nightly-"

@@ -11,8 +11,8 @@ from pathlib import Path
 from agent_core.errors import StoreDamaged, StoreError, StoreTooNew
 from agent_core.state.backups.contents import Header
 from agent_core.state.backups.encryption import Keys
+from agent_core.state.backups.left_out_names import REHEARSAL
 from agent_core.state.backups.making import find_sign, read_backup
-from agent_core.state.backups.names import REHEARSAL
 from agent_core.state.backups.reading import describe_foreign
 from agent_core.state.backups.switching import (
     drop_staging,

@@ -13,7 +13,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from agent_core.errors import StoreError
-from agent_core.state.backups.names import STAGING
+from agent_core.state.backups.left_out_names import STAGING
 from agent_core.state.engine.backup import sync_folder
 from agent_core.state.engine.lock import HomeLock
 from agent_core.state.engine.recovery import translate_os_error

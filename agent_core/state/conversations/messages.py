@@ -8,7 +8,7 @@ from agent_core.ids import ConversationId, MessageId, PersonId, SessionId, TurnI
 from agent_core.state.conversations.sessions import END, list_lineage
 from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Connection
-from agent_core.state.search.search import index_message
+from agent_core.state.search.message_index import index_message
 from agent_core.state.tokenizer import list_entries
 from agent_core.transcript import Message, Role, TextPart, dump_stored, load_parts
 

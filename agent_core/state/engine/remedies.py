@@ -4,7 +4,7 @@ import shlex
 from pathlib import Path
 
 from agent_core.errors import StoreDamaged
-from agent_core.state.engine.complete import list_complete
+from agent_core.state.engine.complete_backups import list_complete
 
 
 def describe_damage(path: Path, fault: str) -> str:

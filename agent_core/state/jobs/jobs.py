@@ -10,7 +10,7 @@ from typing import Any, Literal
 from agent_core.ids import JobId, PersonId, RoomId
 from agent_core.state.engine.connection import checksum, list_fields
 from agent_core.state.engine.database import Connection
-from agent_core.state.jobs.late import Late
+from agent_core.state.jobs.missed_slots import Late
 
 JobKind = Literal["prompt", "message", "script", "system"]
 """The kinds: a turn of the agent, a fixed text, a command's output, or a system job."""

@@ -15,7 +15,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_owners
 from agent_core.state.memory import archive
 from agent_core.state.people import browser_logins, learning, mcp_accounts, reading_consents
-from agent_core.state.search import search
+from agent_core.state.search import message_index
 
 Rename = Callable[[Conversation], str]
 """Maps the key of a conversation to its key for the other person."""
@@ -88,7 +88,7 @@ def _move_conversation(
     compactions.move(connection, session_ids=begun, person_id=kept)
     place = conversation.id if home is None else home.id
     tokens = messages.list_tokens(kept, place, is_searchable=conversation.is_searchable)
-    return search.move_sessions(connection, session_ids=begun, person_id=kept, scope=tokens)
+    return message_index.move_sessions(connection, session_ids=begun, person_id=kept, scope=tokens)
 
 
 def record_accounts(connection: Connection, *, absorbed: PersonId) -> None:

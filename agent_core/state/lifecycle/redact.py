@@ -19,7 +19,7 @@ from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.memory.blocks import PREFIX
-from agent_core.state.search import search
+from agent_core.state.search import message_index
 from agent_core.state.tokenizer import list_entries
 from agent_core.transcript import Message, dump_parts, load_parts
 
@@ -52,7 +52,7 @@ def drop_from_index(connection: Connection, *, message_ids: Sequence[MessageId])
     """
     for message_id in message_ids:
         entries = _list_entries(connection, message_id)
-        search.drop_message(connection, message_id=message_id, entries=entries)
+        message_index.drop_message(connection, message_id=message_id, entries=entries)
 
 
 def redact_message(

@@ -4,7 +4,7 @@ from agent_core.state.conversations import messages
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import merge_people
-from agent_core.state.search import search
+from agent_core.state.search import message_index
 
 
 def is_running(connection: Connection, conversation: Conversation) -> bool:
@@ -21,7 +21,7 @@ def set_removed(
 ) -> None:
     """Remove a conversation, or restore it if `removed_at` is None, also in the search index."""
     mark(connection, conversation, removed_at=removed_at)
-    search.move_sessions(
+    message_index.move_sessions(
         connection,
         session_ids=merge_people.list_sessions(connection, conversation_id=conversation.id),
         person_id=conversation.person_id,

@@ -19,7 +19,7 @@ from agent_core.state.lifecycle.removed_conversations import mark
 from agent_core.state.memory import archive
 from agent_core.state.people import browser_logins, mcp_accounts
 from agent_core.state.people.people import Account
-from agent_core.state.search import search
+from agent_core.state.search import message_index
 from agent_core.state.webhooks import webhooks
 
 _UNLINKED = "an account was unlinked; check that its address is still yours"
@@ -74,7 +74,7 @@ def split(
         compactions.move(connection, session_ids=session_ids, person_id=into)
         approvals.delete_of_sessions(connection, session_ids=session_ids)
         tokens = messages.list_tokens(into, home.id, is_searchable=conversation.is_searchable)
-        moved += search.move_sessions(
+        moved += message_index.move_sessions(
             connection, session_ids=session_ids, person_id=into, scope=tokens
         )
     move_shared_turns(connection, person_id=account.person_id, account_id=account.id, into=into)

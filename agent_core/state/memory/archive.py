@@ -16,7 +16,7 @@ from agent_core.errors import StoreDamaged
 from agent_core.ids import AccountId, ArchiveId, PersonId
 from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Connection
-from agent_core.state.search.search import FAR, Term, quote_term
+from agent_core.state.search.message_index import FAR, Term, quote_term
 from agent_core.state.tokenizer import UNINDEXED, cut
 
 _log = logging.getLogger(__name__)

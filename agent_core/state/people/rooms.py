@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent_core.ids import PersonId, RoomId
-from agent_core.names import NO_NAME, PlainName, name_given, read_plain_name
+from agent_core.safe_names import NO_NAME, PlainName, name_given, read_plain_name
 from agent_core.state.engine.connection import Decoders, read_all, read_one
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people

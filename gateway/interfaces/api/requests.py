@@ -12,9 +12,9 @@ from http import HTTPStatus
 from adapters.errors import Unreachable
 from adapters.ids import Address, EventId, PlatformMessageId, PlatformUserId
 from adapters.messages import Attachment, InboundMessage, Sender
-from agent_core.state.conversations import files, usage
+from agent_core.state.conversations import files, private_history, usage
 from agent_core.state.engine.database import Connection
-from agent_core.state.queues import history, inbox
+from agent_core.state.queues import inbox
 from agent_core.state.queues.inbox import InboxProgress
 from gateway.app.lifecycle import Gateway
 from gateway.chats import name_chat
@@ -196,7 +196,7 @@ class Requests:
             turn_id = _find_progress(connection, question).turn_id
             if turn_id is None:
                 raise ApiError(HTTPStatus.CONFLICT, _UNANSWERED, code="unanswered")
-            texts = history.list_answer(connection, turn_id=turn_id, person_id=person_id)
+            texts = private_history.list_answer(connection, turn_id=turn_id, person_id=person_id)
             total = usage.total_of_turn(connection, turn_id=turn_id)
             return ApiAnswer(
                 text="\n\n".join(texts),

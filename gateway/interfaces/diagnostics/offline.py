@@ -9,7 +9,7 @@ from agent_core.errors import StoreError, name_installation
 from agent_core.state.lifecycle.inspect import DatabaseInfo, peek
 from gateway.app.credentials import Secrets
 from gateway.app.settings import Settings, list_unknown_variables
-from gateway.app.sources import SECRET_VARIABLES
+from gateway.app.settings_check import SECRET_VARIABLES
 from gateway.app.tables import PromptSettings
 from gateway.background.alert_conditions import measure_space
 from gateway.errors import StartError

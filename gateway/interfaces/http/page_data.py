@@ -12,17 +12,21 @@ from adapters.ids import EventId
 from adapters.messages import InboundMessage, RawEvent
 from agent_core.localization import Text, find_language, use_language
 from agent_core.state.conversations import files
+from agent_core.state.conversations.private_history import (
+    HistoryEntry,
+    find_newest_turn,
+    list_history,
+)
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
-from agent_core.state.queues.history import HistoryEntry, find_newest_turn, list_history
 from gateway.app.lifecycle import Gateway
 from gateway.commands.catalog import COMMANDS
 from gateway.interfaces.api.responses import read_body, refuse
 from gateway.media.file_types import find_media_type
 from gateway.people.admission import LOCAL_PLATFORM, UNATTENDED
 from gateway.people.onboarding import list_unlinked
-from gateway.people.owners import LOCAL_CHAT
+from gateway.people.owner_notices import LOCAL_CHAT
 from gateway.texts.console_page import list_texts
 from gateway.texts.people import offer_link
 

@@ -9,14 +9,14 @@ from starlette.responses import Response, StreamingResponse
 
 from agent_core.ids import ConversationId, MessageId, PersonId, TurnId
 from agent_core.memory.recall.formatting import excerpt, find_match, list_held
+from agent_core.memory.recall.message_search import search_messages
 from agent_core.memory.recall.query import Query, read_query
-from agent_core.memory.recall.search import search_messages
 from agent_core.state.conversations import sessions, transcripts
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people, reading_consents
 from agent_core.state.people.people import Person
-from agent_core.state.search.search import SearchFilter
+from agent_core.state.search.message_index import SearchFilter
 from agent_core.tools.clock import local_time
 from gateway.conversation_keys import CONSOLE
 from gateway.errors import Declined

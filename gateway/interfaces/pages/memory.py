@@ -19,7 +19,7 @@ from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing
 from gateway.operations.memory import undo
 from gateway.operations.memory_types import UndoChange
 from gateway.people.admission import LOCAL_PLATFORM
-from gateway.people.owners import LOCAL_CHAT, find_direct_chat
+from gateway.people.owner_notices import LOCAL_CHAT, find_direct_chat
 from gateway.texts import approvals, profile
 from gateway.texts import learning as notices
 from gateway.texts import pages as texts

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.discord.render import TEXT_LIMIT, measure, render
-from adapters.toolkit.split import split_markdown
+from adapters.toolkit.split_long_messages import split_markdown
 from tests.adapters.markdown_texts import MARKDOWN
 from tests.tables import check_each
 

@@ -20,7 +20,7 @@ from adapters.slack.render import (
     words_of,
 )
 from adapters.slack.write_mrkdwn import caption_of, fallback_of
-from adapters.toolkit.split import split_markdown
+from adapters.toolkit.split_long_messages import split_markdown
 from tests.adapters.markdown_texts import MARKDOWN
 from tests.adapters.slack.rig import to
 from tests.emulators.slack_blocks import check

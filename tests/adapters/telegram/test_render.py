@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.telegram.render import ENTITY_LIMIT, TEXT_LIMIT, Entity, Page, measure, render
-from adapters.toolkit.split import split_markdown
+from adapters.toolkit.split_long_messages import split_markdown
 from adapters.toolkit.text import count_units
 from tests.adapters.markdown_texts import MARKDOWN
 

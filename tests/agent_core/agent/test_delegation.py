@@ -11,7 +11,7 @@ from agent_core.agent.budget import Limits
 from agent_core.errors import ModelBusy, ModelDenied
 from agent_core.events import ModelFault, TurnEnded
 from agent_core.ids import TurnId
-from agent_core.memory.recall.tool import RecallTool
+from agent_core.memory.recall.recall_tool import RecallTool
 from agent_core.models.contract import ModelAnswer, ModelRequest, StopReason, TextDelta
 from agent_core.state.conversations import turns
 from agent_core.state.conversations.turns import StoredTurn

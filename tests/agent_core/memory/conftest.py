@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from agent_core.ids import PersonId
-from agent_core.memory.bounded_lists import Edit, Refusal, replay
 from agent_core.memory.editing import AppliedEdit
+from agent_core.memory.edits_within_limits import Edit, Refusal
 from agent_core.memory.files import parse
+from agent_core.memory.list_changes import replay
 from agent_core.memory.store import MemoryStore, Snapshot, Write
 from agent_core.state.engine.database import Database
 from agent_core.state.memory import ledger

@@ -6,7 +6,7 @@ import signal
 from pathlib import Path
 
 from agent_core.memory import files
-from agent_core.memory.bounded_lists import Edit
+from agent_core.memory.edits_within_limits import Edit
 from agent_core.memory.store import MemoryStore, Write
 from agent_core.state.engine.database import Database
 from agent_core.state.memory import ledger

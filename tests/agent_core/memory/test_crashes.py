@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.memory.bounded_lists import Edit, replay
+from agent_core.memory.edits_within_limits import Edit
 from agent_core.memory.files import parse
+from agent_core.memory.list_changes import replay
 from agent_core.memory.store import MemoryStore
 from agent_core.memory.sync import scan_all
 from agent_core.state.engine.database import Database

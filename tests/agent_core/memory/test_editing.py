@@ -7,7 +7,7 @@ import pytest
 from agent_core.errors import StoreDamaged
 from agent_core.ids import MessageId, TurnId
 from agent_core.memory import files
-from agent_core.memory.bounded_lists import Edit, Refusal
+from agent_core.memory.edits_within_limits import Edit, Refusal
 from agent_core.memory.files import parse
 from agent_core.memory.store import MemoryLimits, MemoryStore
 from agent_core.state.conversations import messages

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from agent_core.agent.prompt.facts import FactInputs, compose_facts
+from agent_core.agent.prompt.message_facts import FactInputs, compose_facts
 from agent_core.ids import MessageId, PersonId, TurnId
-from agent_core.memory import merge
-from agent_core.memory.bounded_lists import Edit
+from agent_core.memory import merge_memories
+from agent_core.memory.edits_within_limits import Edit
 from agent_core.memory.explanations import (
     Explanation,
     ExplanationReader,
@@ -127,7 +127,7 @@ async def test_an_entry_that_was_taken_over_rests_on_what_was_said_elsewhere(
     await Notebook(database, store, bob).note("I have a dog")
 
     def join(connection: Connection) -> None:
-        merge.merge_memories(
+        merge_memories.merge_memories(
             connection, store, kept=notebook.person, absorbed=bob, actor="link:1", now=70_000
         )
         connection.execute("UPDATE messages SET person_id = ?", (notebook.person.id,))

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_core.memory import files
-from agent_core.memory.bounded_lists import Edit, Refusal, apply, plan, replay
+from agent_core.memory.edits_within_limits import Edit, Refusal, plan
 from agent_core.memory.files import parse, render
+from agent_core.memory.list_changes import apply, replay
 from agent_core.memory.store import MemoryLimits, MemoryStore, Write
 from agent_core.state.engine.database import Database
 from agent_core.state.memory import ledger

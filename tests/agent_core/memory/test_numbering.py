@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.memory.bounded_lists import Edit
+from agent_core.memory.edits_within_limits import Edit
 from agent_core.memory.numbering import NumberedEntry, list_entries
 from agent_core.memory.store import MemoryStore
 from agent_core.state.engine.database import Connection, Database

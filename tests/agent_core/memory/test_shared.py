@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent_core.ids import PersonId
-from agent_core.memory.bounded_lists import Refusal
+from agent_core.memory.edits_within_limits import Refusal
 from agent_core.memory.files import write_file
 from agent_core.memory.shared import SharedList, SharedMemory
 from agent_core.memory.store import MemoryLimits, MemoryStore

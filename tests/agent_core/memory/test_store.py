@@ -11,8 +11,8 @@ import pytest
 
 from agent_core.errors import StoreDamaged
 from agent_core.memory import files
-from agent_core.memory.bounded_lists import Edit, Refusal
 from agent_core.memory.editing import AppliedEdit
+from agent_core.memory.edits_within_limits import Edit, Refusal
 from agent_core.memory.files import render
 from agent_core.memory.store import MemoryLimits, MemoryStore, Write
 from agent_core.memory.sync import Difference

@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from agent_core.memory.bounded_lists import Edit
 from agent_core.memory.editing import apply_edits
+from agent_core.memory.edits_within_limits import Edit
 from agent_core.memory.files import ABSENT, FileText, hash_text
 from agent_core.memory.sync import (
     ListSync,

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from agent_core.memory import files
-from agent_core.memory.bounded_lists import Edit, Refusal, replay
+from agent_core.memory.edits_within_limits import Edit, Refusal
 from agent_core.memory.entry_history import UNLINK
 from agent_core.memory.files import parse
+from agent_core.memory.list_changes import replay
 from agent_core.memory.numbering import list_entries
 from agent_core.memory.store import MemoryLimits, MemoryStore
 from agent_core.memory.undo import RestoredEntry, UndoneChange, UndoRefused

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_core.memory.bounded_lists import Edit, Refusal, apply, plan
+from agent_core.memory.edits_within_limits import Edit, Refusal, plan
 from agent_core.memory.entry_history import EntryHistory
 from agent_core.memory.files import parse, render
+from agent_core.memory.list_changes import apply
 from agent_core.memory.store import MemoryStore
 from agent_core.memory.undo import UndoneChange, UndoRefused
 from agent_core.state.engine.database import Database

@@ -15,7 +15,7 @@ from agent_core.schedule.misfires import (
 from agent_core.schedule.occurrences import first_slot, next_slot
 from agent_core.schedule.triggers import Timing, milliseconds, read_cron, read_every, read_once
 from agent_core.schedule.wall_clock import Slot, find_zone
-from agent_core.state.jobs.late import Late
+from agent_core.state.jobs.missed_slots import Late
 
 BERLIN = find_zone("Europe/Berlin")
 MONDAY = milliseconds(datetime(2026, 11, 23, tzinfo=UTC))

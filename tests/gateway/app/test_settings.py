@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from agent_core.tools.policy.verdicts import Rule
 from agent_core.tools.selection.call_rules import CallRule
 from gateway.app.settings import TABLES, Settings, list_unknown_variables, load
-from gateway.app.sources import SECRET_VARIABLES
+from gateway.app.settings_check import SECRET_VARIABLES
 from gateway.errors import SettingsError
 
 EXAMPLE = Path(__file__).parents[3] / "config.example.toml"

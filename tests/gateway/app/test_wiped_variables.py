@@ -9,7 +9,7 @@ import pytest
 
 from agent_core.tools.secret_scan import SecretMask
 from gateway.app.settings import load
-from gateway.app.sources import SECRET_VARIABLES
+from gateway.app.settings_check import SECRET_VARIABLES
 from gateway.home import MCP_CONFIG, SECRETS_CONFIG
 
 MCP = """

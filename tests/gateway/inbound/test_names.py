@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from adapters.discord.receive import pack as pack_discord
 from adapters.discord.receive import receive as read_discord
 from adapters.messages import Inbound, InboundMessage
-from agent_core.agent.prompt.facts import find_sources
+from agent_core.agent.prompt.message_facts import find_sources
 from agent_core.ids import PersonId
-from agent_core.names import name_given, read_call_name, read_plain_name
+from agent_core.safe_names import name_given, read_call_name, read_plain_name
 from agent_core.transcript import Message, TextPart
 from gateway.inbound.names import clean_names
 from gateway.media.readings import Reading, Unreadable, Words

@@ -10,9 +10,9 @@ from typing import cast
 import pytest
 
 from agent_core.ids import AccountId, TurnId
-from agent_core.memory import merge
-from agent_core.memory.bounded_lists import Edit
+from agent_core.memory import merge_memories
 from agent_core.memory.editing import apply_edits
+from agent_core.memory.edits_within_limits import Edit
 from agent_core.memory.files import ABSENT
 from agent_core.memory.store import MemoryLimits, MemoryStore
 from agent_core.memory.sync import MemoryList, find_list, find_rows, sync_lists
@@ -26,8 +26,8 @@ from agent_core.state.memory.ledger import Origin
 from agent_core.state.people import account_links, people
 from agent_core.state.people.account_links import OtherSide
 from agent_core.state.people.people import Account, NewAccount, Person
-from agent_core.state.search import passages, search
-from agent_core.state.search.search import SearchFilter, Term
+from agent_core.state.search import message_index, passages
+from agent_core.state.search.message_index import SearchFilter, Term
 from agent_core.transcript import Message, TextPart
 from gateway.people.merging import YES, AccountMerging, UnlinkRequest
 from tests.agent_core.state.message_index import check_index
@@ -166,7 +166,7 @@ class Deployment:
     def left_out_of(self, person: Person) -> list[str]:
         """Notes that did not fit when others were joined to a person."""
         gone = merge_people.list_absorbed(self.connection, person_id=person.id)
-        return merge.list_unmerged(self.connection, kept=person.id, absorbed=gone)
+        return merge_memories.list_unmerged(self.connection, kept=person.id, absorbed=gone)
 
     def keep(self) -> None:
         person = self.person(self.chance.choice(self.accounts()))
@@ -225,8 +225,8 @@ class Deployment:
             expected = set[str]().union(*(self.began[one] for one in alike))
             field = SearchFilter(person_id=person.id, scope=f"p{person.id}", except_turn=TurnId(0))
             tea = [Term(word="tea")]
-            held = search.list_holders(self.connection, field=field, terms=tea, limit=1000)
-            ids = [search.message_of(one) for one in held]
+            held = message_index.list_holders(self.connection, field=field, terms=tea, limit=1000)
+            ids = [message_index.message_of(one) for one in held]
             hits = passages.load_messages(self.connection, field=field, message_ids=ids)
             assert {hit.text.split()[1] for hit in hits} == expected
             notes = [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.toolkit.split import split_markdown
+from adapters.toolkit.split_long_messages import split_markdown
 from agent_core.events import Ending, TurnEnded
 from gateway.texts.usage import UsageReader
 from gateway.turns.answer_text import SentTexts, describe_ending, leave_out

@@ -3,7 +3,7 @@
 import pytest
 
 from adapters.messages import InboundMessage, Quote
-from agent_core.names import name_given
+from agent_core.safe_names import name_given
 from agent_core.transcript import Message, TextPart
 from gateway.media.readings import Unreadable
 from gateway.turns.model_messages import make_steer, make_user_message

@@ -1,6 +1,6 @@
 """A review that holds back notes."""
 
-from agent_core.agent.review.gate import Claim
+from agent_core.agent.review.claim_check import Claim
 from agent_core.agent.review.record import HeldClaim, Lesson, ReviewRecord, dump_record
 from agent_core.ids import MessageId, TurnId
 from agent_core.state.conversations import questions, turns

@@ -14,7 +14,7 @@ from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import delivery_targets, people
 from gateway.home import MEMORIES
-from gateway.people.owners import find_direct_chat
+from gateway.people.owner_notices import find_direct_chat
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.interfaces.api_setup import (

@@ -17,7 +17,7 @@ import pytest
 from agent_core.errors import StoreBusy
 from agent_core.state.backups.encryption import Keys
 from agent_core.state.backups.restoring import RestorePlace, restore
-from agent_core.state.engine.complete import list_complete
+from agent_core.state.engine.complete_backups import list_complete
 from agent_core.state.engine.lock import HomeLock
 from gateway.home import RUNTIME_NAMES
 from tests.architecture.source import ROOT

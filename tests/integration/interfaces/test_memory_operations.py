@@ -12,7 +12,7 @@ import pytest
 from agent_core.ids import PersonId
 from agent_core.memory.archive import writes
 from agent_core.memory.archive.entries import ArchiveContent
-from agent_core.memory.bounded_lists import Edit
+from agent_core.memory.edits_within_limits import Edit
 from agent_core.memory.store import MemoryStore
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import blocks, memory_owners

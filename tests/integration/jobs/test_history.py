@@ -11,9 +11,9 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs
 from agent_core.state.jobs.jobs import Options, Target
 from agent_core.state.people import delivery_targets
-from agent_core.state.search import passages, search
+from agent_core.state.search import message_index, passages
+from agent_core.state.search.message_index import SearchFilter, Term
 from agent_core.state.search.passages import FoundMessage, SessionOverview
-from agent_core.state.search.search import SearchFilter, Term
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.clock import Clock
@@ -35,8 +35,8 @@ async def found(harness: Harness, word: str, scope: str = "") -> list[FoundMessa
             person_id=person_id, scope=scope or f"p{person_id}", except_turn=TurnId(0)
         )
         terms = [Term(word=one) for one in tokenizer.cut(word)]
-        held = search.list_holders(connection, field=field, terms=terms, limit=50)
-        ids = [search.message_of(one) for one in held]
+        held = message_index.list_holders(connection, field=field, terms=terms, limit=50)
+        ids = [message_index.message_of(one) for one in held]
         return passages.load_messages(connection, field=field, message_ids=ids)
 
     return await harness.read(look)

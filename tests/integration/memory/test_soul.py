@@ -13,7 +13,7 @@ from agent_core.state.engine.database import Connection, Database, now
 from agent_core.state.memory import blocks, ledger
 from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.state.queues.tasks import Task
-from gateway.people.owners import Notices
+from gateway.people.owner_notices import Notices
 from tests.databases import open_database
 from tests.fakes.chat import FakeChat, Shown
 from tests.fakes.model import FakeModel, Play, ask, call, list_offered, say

@@ -13,7 +13,7 @@ from agent_core.localization import Text
 from agent_core.state.engine import meta
 from agent_core.state.lifecycle import erase_person
 from agent_core.state.people import people
-from gateway.outbound.buttons import stand_for
+from gateway.outbound.command_buttons import stand_for
 from gateway.texts import privacy
 from gateway.texts.rooms import ONLY_IN_DIRECT
 from tests.databases import open_database

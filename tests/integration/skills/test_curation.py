@@ -16,7 +16,7 @@ from agent_core.skills.usage import UsageFile
 from agent_core.state.engine.database import now
 from agent_core.state.memory import skills
 from gateway.background.skill_curator import Curator, SkillServices
-from gateway.people.owners import Notices
+from gateway.people.owner_notices import Notices
 from tests.agent_core.skills.curation.agent_skills import make
 from tests.agent_core.skills.skill_folders import write_skill
 from tests.fakes.model import FakeModel, Play, ask, call, say

@@ -8,9 +8,9 @@ from fastapi import APIRouter, Path
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from agent_core.state.conversations import turns
+from agent_core.state.conversations import private_history, turns
 from agent_core.state.engine.database import Connection
-from agent_core.state.queues import history, inbox
+from agent_core.state.queues import inbox
 from gateway.app.lifecycle import Gateway
 from gateway.interfaces.api.clients import STREAM, ReaderClient
 from gateway.interfaces.api.models import LONGEST_TEXT
@@ -95,7 +95,7 @@ def _read(connection: Connection, client: Client, name: str) -> models.SentMessa
     turn = turns.find_of_person(connection, turn_id=progress.turn_id, person_id=client.person_id)
     if turn is None:
         raise make_missing()
-    texts = history.list_answer(connection, turn_id=turn.id, person_id=client.person_id)
+    texts = private_history.list_answer(connection, turn_id=turn.id, person_id=client.person_id)
     return models.SentMessage(
         id=name,
         state=turn.state,

@@ -6,10 +6,10 @@ from fastapi import APIRouter, Query
 
 from agent_core.ids import TurnId
 from agent_core.memory.recall.formatting import excerpt, find_match
+from agent_core.memory.recall.message_search import search_messages
 from agent_core.memory.recall.query import read_query
-from agent_core.memory.recall.search import search_messages
 from agent_core.state.engine.database import Connection
-from agent_core.state.search.search import SearchFilter
+from agent_core.state.search.message_index import SearchFilter
 from agent_core.tools.clock import local_time
 from gateway.app.lifecycle import Gateway
 from gateway.interfaces.api.clients import ReaderClient

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from agent_core.agent.prompt.persona import VOICES
 from gateway.app.settings import load
-from gateway.app.sources import SECRET_VARIABLES
+from gateway.app.settings_check import SECRET_VARIABLES
 from gateway.errors import Declined, Mistaken
 from gateway.home import CONFIG_NAME, ENV_NAME
 from gateway.interfaces.cli.setup import steps

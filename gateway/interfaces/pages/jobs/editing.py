@@ -16,7 +16,7 @@ from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_versions
 from agent_core.state.jobs.jobs import Job, Target
-from agent_core.state.jobs.late import Late
+from agent_core.state.jobs.missed_slots import Late
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.pages.jobs.listing import find_own

@@ -8,12 +8,12 @@ import pytest
 
 from agent_core.agent.prompt.compose import PromptInputs, compose
 from agent_core.agent.prompt.context_files import ContextFile
-from agent_core.agent.prompt.facts import FactInputs, compose_facts
+from agent_core.agent.prompt.message_facts import FactInputs, compose_facts
 from agent_core.agent.prompt.persona import DEFAULT_SOUL
 from agent_core.ids import BlockId, PersonId
 from agent_core.memory.files import parse, size
 from agent_core.memory.memory_tool import MemoryTool
-from agent_core.memory.recall.tool import RecallTool
+from agent_core.memory.recall.recall_tool import RecallTool
 from agent_core.memory.shared import SharedList
 from agent_core.memory.soul_tool import ProposeSoulTool
 from agent_core.memory.store import MemoryLimits, Snapshot

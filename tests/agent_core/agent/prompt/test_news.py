@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_core.agent.prompt.facts import FactInputs, compose_facts
+from agent_core.agent.prompt.message_facts import FactInputs, compose_facts
 from agent_core.agent.prompt.visibility import (
     Removed,
     ShownEntries,

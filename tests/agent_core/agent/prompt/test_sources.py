@@ -4,7 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_core.agent.prompt.facts import FactInputs, QuotedMessage, compose_facts, find_sources
+from agent_core.agent.prompt.message_facts import (
+    FactInputs,
+    QuotedMessage,
+    compose_facts,
+    find_sources,
+)
 from agent_core.ids import CallId
 from agent_core.transcript import (
     DocumentPart,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agent_core.agent.prompt.facts import FactInputs, QuotedMessage, compose_facts
+from agent_core.agent.prompt.message_facts import FactInputs, QuotedMessage, compose_facts
 from agent_core.ids import CallId, TurnId
 from agent_core.state.engine.database import Connection
 from agent_core.transcript import DocumentPart, Message, TextPart, ToolResultPart, user_message

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from agent_core.agent.review.record import load_record
-from agent_core.memory.bounded_lists import replay
 from agent_core.memory.files import parse
+from agent_core.memory.list_changes import replay
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import ledger
 from agent_core.state.people import people

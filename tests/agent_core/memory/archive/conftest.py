@@ -4,9 +4,9 @@ import pytest
 
 from agent_core.ids import CallId, PersonId, TurnId
 from agent_core.memory.archive import undo
+from agent_core.memory.archive.archive_tool import ArchiveTool
 from agent_core.memory.archive.entries import parse_id
 from agent_core.memory.archive.history import ArchiveHistory, load_archive_history
-from agent_core.memory.archive.tool import ArchiveTool
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import archive, ledger
 from agent_core.state.memory.ledger import LedgerEntry, Origin

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from agent_core.agent.prompt.facts import describe_counts
+from agent_core.agent.prompt.message_facts import describe_counts
 from agent_core.ids import MessageId
 from agent_core.memory.archive.inventory import (
     MOST_COUNTED,

@@ -11,12 +11,12 @@ from agent_core.ids import TurnId
 from agent_core.memory.archive import search as finding
 from agent_core.memory.archive import writes
 from agent_core.memory.archive.entries import ArchiveContent
-from agent_core.memory.recall import search as recall
+from agent_core.memory.recall import message_search as recall
 from agent_core.memory.recall.query import read_query
 from agent_core.state.conversations import messages
 from agent_core.state.memory.archive import ArchiveFilter
 from agent_core.state.memory.ledger import Origin
-from agent_core.state.search.search import SearchFilter
+from agent_core.state.search.message_index import SearchFilter
 from agent_core.tools.clock import local_time
 from agent_core.transcript import Message, Role, TextPart
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn

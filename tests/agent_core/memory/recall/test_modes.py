@@ -8,7 +8,7 @@ import pytest
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import CallId, TurnId
 from agent_core.memory.recall.query import read_moment
-from agent_core.memory.recall.tool import RecallTool
+from agent_core.memory.recall.recall_tool import RecallTool
 from agent_core.state.conversations import sessions
 from agent_core.state.engine.database import Connection
 from agent_core.tools.contract import ToolContext

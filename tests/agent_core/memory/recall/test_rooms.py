@@ -5,7 +5,7 @@ import re
 import pytest
 
 from agent_core.ids import CallId, PersonId, TurnId
-from agent_core.memory.recall.tool import RecallTool
+from agent_core.memory.recall.recall_tool import RecallTool
 from agent_core.state.conversations import sessions
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import settings
 
 from agent_core.ids import MessageId, PersonId, TurnId
+from agent_core.memory.recall.message_search import search_messages
 from agent_core.memory.recall.query import read_query
-from agent_core.memory.recall.search import search_messages
 from agent_core.state.conversations import messages
-from agent_core.state.search import search
-from agent_core.state.search.search import SearchFilter, Term
+from agent_core.state.search import message_index
+from agent_core.state.search.message_index import SearchFilter, Term
 from agent_core.state.tokenizer import UNINDEXED, cut, list_entries
 from agent_core.transcript import Message, TextPart
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
@@ -144,7 +144,7 @@ def test_the_order_and_the_count_are_the_same_whatever_others_say(deployment: De
         (person,),
     ).fetchall()
     for message_id, *row in indexed:
-        search.index_message(connection, message_id=message_id, entries=list_entries(*row))
+        message_index.index_message(connection, message_id=message_id, entries=list_entries(*row))
     chance = random.Random(17)
     field = SearchFilter(person_id=PersonId(person), scope=f"p{person}", except_turn=TurnId(0))
     for _ in range(100):
@@ -163,7 +163,10 @@ def test_a_scope_of_another_person_finds_nothing(deployment: Deployment) -> None
     for stranger in range(2, PEOPLE + 1):
         field = SearchFilter(person_id=PersonId(1), scope=f"p{stranger}", except_turn=TurnId(0))
         for term in (Term(word="tea"), Term(word="東", is_start=True), None):
-            assert search.count_holders(deployment.connection, field=field, term=term, most=9) == 0
+            assert (
+                message_index.count_holders(deployment.connection, field=field, term=term, most=9)
+                == 0
+            )
 
 
 def test_a_changed_row_is_left_out(deployment: Deployment) -> None:

@@ -71,6 +71,6 @@ def test_whoever_adds_a_table_says_what_erasing_does_to_it(connection: sqlite3.C
 def test_every_such_table_is_written_by_what_erases() -> None:
     source = "".join(map(inspect.getsource, (erase_person, redact, archive, ledger, person)))
     written = set(re.findall(r"(?:UPDATE|DELETE FROM|INSERT INTO) (\w+)", source))
-    # By way of `search.drop_message` and `jobs.redact`, and of a name put into the statement.
+    # By way of `message_index.drop_message`, `jobs.redact`, and a name put into the statement.
     indirect = {"message_search", "job_marks", "jobs", "job_versions", "steps", "turn_files"}
     assert HANDLED - written <= indirect

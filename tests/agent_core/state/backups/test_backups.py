@@ -25,7 +25,7 @@ from agent_core.state.backups.encryption import Keys, Lock, read_recipient
 from agent_core.state.backups.making import make_backup, read_backup
 from agent_core.state.backups.restoring import RestorePlace, rehearse, restore
 from agent_core.state.engine import meta
-from agent_core.state.engine.complete import list_complete
+from agent_core.state.engine.complete_backups import list_complete
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import browser_logins, people, rooms
 from tests.databases import open_database

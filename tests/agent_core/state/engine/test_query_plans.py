@@ -42,6 +42,7 @@ from agent_core.state.conversations import (
     page_fetches,
     past_sessions,
     plans,
+    private_history,
     questions,
     sessions,
     transcripts,
@@ -127,7 +128,6 @@ from agent_core.state.queues import (
     curations,
     dead_letters,
     deferred_messages,
-    history,
     inbox,
     incidents,
     outbox,
@@ -140,8 +140,8 @@ from agent_core.state.queues import (
 from agent_core.state.queues.agent_messages import AgentMessage
 from agent_core.state.queues.deferred_messages import NewDeferredMessage
 from agent_core.state.queues.outbox import NewOutboxMessage
-from agent_core.state.search import passages, search
-from agent_core.state.search.search import SearchFilter, Term
+from agent_core.state.search import message_index, passages
+from agent_core.state.search.message_index import SearchFilter, Term
 from agent_core.state.webhooks import deliveries, webhooks
 from agent_core.state.webhooks.deliveries import NewDelivery
 from agent_core.state.webhooks.webhooks import NewWebhook, Webhook
@@ -197,7 +197,7 @@ ROOMS = (
     delegated_turns,
     deferred_messages,
     delivery_targets,
-    history,
+    private_history,
     agent_messages,
     inbox,
     incidents,
@@ -239,7 +239,7 @@ ROOMS = (
     unreachable_chats,
     rooms,
     scrubbing,
-    search,
+    message_index,
     sessions,
     shares,
     skill_changes,
@@ -600,13 +600,13 @@ ODD_VALUES: dict[str, dict[str, Any]] = {
     "webhooks.replace_secret": {"secret": "s"},
     "external_sync.list_changed": {"after": 0},
     "delivery_targets.set_place": {"place": ("p", "c")},
-    "history.list_history": {"place": ("p", "c")},
+    "private_history.list_history": {"place": ("p", "c")},
     "deferred_messages.redirect": {"deferred_id": 1, "place": ("p", "c")},
     "jobs.insert": {"job": JOB},
     "jobs.change": {"job": JOB},
     "person_data.walk_texts": {"kind": "titles"},
     "retention.find_newest": {"kind": "inbox"},
-    "search.drop_message": {"message_id": MessageId(1), "entries": ["p1_a"]},
+    "message_index.drop_message": {"message_id": MessageId(1), "entries": ["p1_a"]},
     "retention.has_old": {"kind": "outbox"},
     "memory_owners.list_all": {"after": PersonId(0)},
     "incidents.begin": {"subject": "s", "details": {}},
@@ -633,7 +633,7 @@ ODD_VALUES: dict[str, dict[str, Any]] = {
     "sessions.ensure_conversation": {
         "new": NewConversation(key="k", kind="room", person_id=PersonId(1), is_direct=False)
     },
-    "search.index_message": {"message_id": MessageId(1), "entries": ["p1_a"]},
+    "message_index.index_message": {"message_id": MessageId(1), "entries": ["p1_a"]},
     "processes.end": {"status": 0, "reason": ""},
     "passages.list_around": {"message_id": MessageId(1)},
     "outbox.count": {"state": "owed"},
@@ -710,7 +710,9 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recording]:
     create_schema(connection)
     # A plan shows walks that the keys would need only if a row were missing its parent.
     connection.execute("PRAGMA foreign_keys = OFF")
-    search.index_message(connection, message_id=MessageId(1), entries=["p1_a"])  # can be let go of
+    message_index.index_message(
+        connection, message_id=MessageId(1), entries=["p1_a"]
+    )  # can be let go of
     yield connection
     connection.close()
 
@@ -784,7 +786,7 @@ def test_a_walk_would_be_seen(recording: Recording) -> None:
 
 def test_every_query_module_is_covered() -> None:
     folder = Path(inspect.getfile(inbox)).parents[1]
-    no_queries = {"__init__", "inspect", "images", "foreign_sessions", "late"}
+    no_queries = {"__init__", "inspect", "images", "foreign_sessions", "missed_slots"}
     no_queries |= {file.stem for file in (folder / "engine").glob("*.py")} - {"meta"}
     no_queries |= {file.stem for file in (folder / "backups").glob("*.py")}
     covered = {room.__name__.rpartition(".")[2] for room in ROOMS}

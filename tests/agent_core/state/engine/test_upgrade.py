@@ -15,8 +15,8 @@ from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.engine.opening import EngineLimits
 from agent_core.state.engine.upgrade import FOLDER, KEPT_COPIES, load_migrations
-from agent_core.state.search import search
-from agent_core.state.search.search import SearchFilter, Term
+from agent_core.state.search import message_index
+from agent_core.state.search.message_index import SearchFilter, Term
 from agent_core.transcript import ImagePart, Message, TextPart, dump_parts
 from tests.agent_core.state.conftest import read_file
 from tests.agent_core.state.schema import migrate
@@ -257,11 +257,11 @@ async def test_what_was_said_before_the_index_was_made_anew_is_found_after(path:
     field = SearchFilter(person_id=PersonId(1), scope="p1", except_turn=TurnId(0))
     for word, expected in (("dog", [1]), ("the", [])):
         found = await database.read(
-            lambda connection, word=word: search.list_holders(
+            lambda connection, word=word: message_index.list_holders(
                 connection, field=field, terms=[Term(word=word)], limit=9
             )
         )
-        assert [search.message_of(one) for one in found] == expected
+        assert [message_index.message_of(one) for one in found] == expected
     await database.close()
 
 

@@ -26,8 +26,8 @@ from agent_core.state.people import learning, people
 from agent_core.state.people.people import Account, Learning, Person
 from agent_core.state.queues import dead_letters, outbox, reviews, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage
-from agent_core.state.search import search
-from agent_core.state.search.search import SearchFilter, Term
+from agent_core.state.search import message_index
+from agent_core.state.search.message_index import SearchFilter, Term
 from agent_core.state.tokenizer import stem
 from tests.agent_core.state.conftest import RunScript
 from tests.agent_core.state.lifecycle.joined_people import direct, give_account, join, renaming, say
@@ -51,7 +51,9 @@ def split(connection: Connection, account: Account, into: Person, now: int = 10)
 
 def finds(connection: Connection, person: Person, word: str, scope: str = "") -> int:
     field = SearchFilter(person_id=person.id, scope=scope or f"p{person.id}", except_turn=TurnId(0))
-    return search.count_holders(connection, field=field, term=Term(word=stem(word)), most=1000)
+    return message_index.count_holders(
+        connection, field=field, term=Term(word=stem(word)), most=1000
+    )
 
 
 def count_calls(connection: Connection, person: Person) -> int:

@@ -17,7 +17,7 @@ from agent_core.state.memory.archive import ArchiveFilter, index_entry
 from agent_core.state.memory.ledger import Origin
 from agent_core.state.people import people
 from agent_core.state.people.people import Account, NewAccount, Person
-from agent_core.state.search.search import Term
+from agent_core.state.search.message_index import Term
 from agent_core.state.tokenizer import stem
 from agent_core.transcript import Message, TextPart
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn

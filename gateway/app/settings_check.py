@@ -1,4 +1,4 @@
-"""Read settings from `config.toml` and the environment; explain every mistake in a sentence."""
+"""Checks settings from `config.toml` and the environment; explains every mistake in a sentence."""
 
 import difflib
 import json
@@ -190,7 +190,7 @@ def _explain(
 
 
 def _read_message(fault: ErrorDetails) -> str:
-    """Return the message with which a validator of `gateway.app.types` refused a value."""
+    """Return the message with which a validator of `gateway.app.setting_types` refused a value."""
     return str(fault["ctx"]["error"]) if "ctx" in fault else fault["msg"]
 
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import SessionId
 from agent_core.memory.recall.formatting import View, format_hits, format_overviews, format_window
+from agent_core.memory.recall.message_search import Found, search_messages
 from agent_core.memory.recall.query import Query, read_moment, read_query
-from agent_core.memory.recall.search import Found, search_messages
 from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
-from agent_core.state.search import passages, search
-from agent_core.state.search.search import SearchFilter
+from agent_core.state.search import message_index, passages
+from agent_core.state.search.message_index import SearchFilter
 from agent_core.tools.clock import local_time
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.schemas import make_schema
@@ -157,9 +157,9 @@ def _format_around(
     wide = replace(field, role=None, platform=None)
     after = replace(wide, since=moment, until=moment + _MONTH_MS)
     before = replace(wide, since=moment - _MONTH_MS, until=moment)
-    nearest = search.list_messages(
+    nearest = message_index.list_messages(
         connection, field=after, limit=1, oldest_first=True
-    ) or search.list_messages(connection, field=before, limit=1)
+    ) or message_index.list_messages(connection, field=before, limit=1)
     found = passages.load_messages(connection, field=wide, message_ids=nearest)
     if not found:
         return ToolResult(text="No messages around that time.")

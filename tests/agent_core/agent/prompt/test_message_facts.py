@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_core.agent.prompt.facts import FactInputs, QuotedMessage, compose_facts
+from agent_core.agent.prompt.message_facts import FactInputs, QuotedMessage, compose_facts
 
 
 def direct(**rest: object) -> FactInputs:

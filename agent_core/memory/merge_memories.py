@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from agent_core.ids import PersonId
 from agent_core.memory import multi_write
-from agent_core.memory.bounded_lists import Edit, Refusal, plan
+from agent_core.memory.edits_within_limits import Edit, Refusal, plan
 from agent_core.memory.entry_history import UNLINK
 from agent_core.memory.provenance import (
     UnlinkedAccount,

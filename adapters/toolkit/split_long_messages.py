@@ -1,4 +1,4 @@
-"""Splits Markdown into parts within a platform's limit, at the least disruptive places."""
+"""Splits long messages: Markdown in parts within a limit, cut where that disturbs least."""
 
 import re
 import unicodedata

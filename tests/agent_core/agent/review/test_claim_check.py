@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_core.agent.review.gate import (
+from agent_core.agent.review.claim_check import (
     Claim,
     Doubt,
     ReviewFault,

@@ -20,9 +20,9 @@ from agent_core.memory.recall.ranking import (
     find_named,
 )
 from agent_core.state.engine.database import Connection
-from agent_core.state.search import passages, search
+from agent_core.state.search import message_index, passages
+from agent_core.state.search.message_index import SearchFilter, Term
 from agent_core.state.search.passages import FoundMessage, Passage
-from agent_core.state.search.search import SearchFilter, Term
 from agent_core.state.tokenizer import PLACES, cut, cut_message, normalize
 
 MOST_HOLDERS = 600
@@ -77,13 +77,15 @@ def search_messages(
     excluded = passages.list_turn(connection, field=field)
     if excluded:
         scores = {
-            one: score for one, score in scores.items() if search.message_of(one) not in excluded
+            one: score
+            for one, score in scores.items()
+            if message_index.message_of(one) not in excluded
         }
     best = _choose(connection, field, query, scores, holders_by_term, weights)
     ranking = Ranking(query, weights, clock)
     ranked = ranking.rank(_read_around(connection, field, best))
     hits = _drop_damaged(connection, ranked, limit)
-    count = len({search.message_of(passage_id) for passage_id in scores})
+    count = len({message_index.message_of(passage_id) for passage_id in scores})
     return Found(hits=hits, count=count, is_exact=is_exact)
 
 
@@ -101,7 +103,7 @@ def _choose(
     in messages of others.
     """
     likely = heapq.nlargest(LIKELY, zip(scores.values(), scores, strict=True))
-    message_ids = sorted({search.message_of(one) for _, one in likely})
+    message_ids = sorted({message_index.message_of(one) for _, one in likely})
     authors = passages.list_authors(connection, field=field, message_ids=message_ids)
     usual = sum(weights.values()) / max(len(weights), 1)
     terms = {term.word: term for term in query.terms}
@@ -113,7 +115,7 @@ def _choose(
     of_names = {terms[word] for words in named.values() for word in words} & weights.keys()
 
     def rate(score: float, one: PassageId) -> float:
-        role, asker = authors.get(search.message_of(one), ("", ""))
+        role, asker = authors.get(message_index.message_of(one), ("", ""))
         if role == query.about:
             score += ABOUT * usual
         if role == "user":
@@ -131,7 +133,9 @@ def _gather(
 ) -> tuple[dict[Term, set[PassageId]], dict[Term, float], bool]:
     """Collect passages and a weight per term, and tell whether the passages are complete."""
     holders_by_term = {
-        term: set(search.list_holders(connection, field=field, terms=[term], limit=MOST_HOLDERS))
+        term: set(
+            message_index.list_holders(connection, field=field, terms=[term], limit=MOST_HOLDERS)
+        )
         for term in terms
     }
     holders_by_term = {term: holders for term, holders in holders_by_term.items() if holders}
@@ -140,10 +144,10 @@ def _gather(
     counts = {
         term: len(holders)
         if is_all and len(holders) < MOST_HOLDERS
-        else search.count_holders(connection, field=field, term=term, most=MOST_COUNTED)
+        else message_index.count_holders(connection, field=field, term=term, most=MOST_COUNTED)
         for term, holders in holders_by_term.items()
     }
-    total = search.count_holders(connection, field=field, most=MOST_COUNTED)
+    total = message_index.count_holders(connection, field=field, most=MOST_COUNTED)
     if total == MOST_COUNTED:
         total = 4 * MOST_COUNTED
     weights = {
@@ -153,7 +157,7 @@ def _gather(
     rarest = sorted(holders_by_term, key=counts.__getitem__)[:_PAIRED]
     for pair in combinations(rarest, 2):
         if any(len(holders_by_term[term]) >= MOST_HOLDERS for term in pair):
-            both = search.list_holders(connection, field=field, terms=pair, limit=POOL)
+            both = message_index.list_holders(connection, field=field, terms=pair, limit=POOL)
             for term in pair:
                 holders_by_term[term] |= set(both)
     return holders_by_term, weights, is_exact
@@ -180,7 +184,7 @@ def _list_in_months(
         )
         for term in terms:
             found_in_months.update(
-                search.list_holders(
+                message_index.list_holders(
                     connection, field=month_field, terms=[term], limit=MOST_PER_MONTH
                 )
             )
@@ -195,7 +199,7 @@ def _read_around(
     reaches |= dict.fromkeys(passage_ids[:PROMISING], passages.REACH)
     windows: dict[MessageId, list[MessageId]] = {}
     for reach in (1, passages.REACH):
-        some = {search.message_of(one) for one, wide in reaches.items() if wide == reach}
+        some = {message_index.message_of(one) for one, wide in reaches.items() if wide == reach}
         windows |= passages.list_beside(
             connection, field=field, message_ids=sorted(some), reach=reach
         )
@@ -206,7 +210,7 @@ def _read_around(
     }
     found: list[list[Passage]] = []
     for passage_id, reach in reaches.items():
-        message_id, place = search.message_of(passage_id), passage_id % PLACES
+        message_id, place = message_index.message_of(passage_id), passage_id % PLACES
         if place >= len(cuts.get(message_id, ())):
             continue  # the message is damaged, or was deleted since
         before = [one for one in windows[message_id] if one < message_id]
@@ -226,7 +230,7 @@ def _cut(message: FoundMessage) -> list[Passage]:
 
 def _scan(connection: Connection, field: SearchFilter, query: Query, limit: int) -> Found:
     """Scan the newest messages for fragments; an exact phrase ranks first."""
-    newest = search.list_messages(connection, field=field, limit=MOST_READ)
+    newest = message_index.list_messages(connection, field=field, limit=MOST_READ)
     found = []
     for message in passages.load_messages(connection, field=field, message_ids=newest):
         if message.is_within and (score := _count_fragments(query, message.text)):

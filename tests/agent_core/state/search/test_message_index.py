@@ -7,8 +7,8 @@ import pytest
 
 from agent_core.ids import MessageId, PersonId, TurnId
 from agent_core.state.conversations import messages
-from agent_core.state.search import passages, search
-from agent_core.state.search.search import SearchFilter, Speaker, Term
+from agent_core.state.search import message_index, passages
+from agent_core.state.search.message_index import SearchFilter, Speaker, Term
 from agent_core.transcript import Message, TextPart
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
 
@@ -44,9 +44,9 @@ def say(
 @pytest.mark.parametrize("scope", ["", "p", "1", "p1 c1", 'p1" OR "c2', "P1", "p1\n"])
 def test_a_scope_that_is_none_is_refused(connection: sqlite3.Connection, scope: str) -> None:
     with pytest.raises(ValueError, match="scope"):
-        search.count_holders(connection, field=field(scope), term=REX, most=1)
+        message_index.count_holders(connection, field=field(scope), term=REX, most=1)
     with pytest.raises(ValueError, match="scope"):
-        search.list_messages(connection, field=field(scope), limit=1)
+        message_index.list_messages(connection, field=field(scope), limit=1)
 
 
 @pytest.mark.parametrize("word", ['a"b', '"', "nul\0", "%", "a OR", "\\", "", "_m202602", "a*"])
@@ -54,7 +54,7 @@ def test_a_word_that_the_index_can_not_have_is_refused(
     connection: sqlite3.Connection, word: str
 ) -> None:
     with pytest.raises(ValueError, match="no word of the index"):
-        search.count_holders(connection, field=field(), term=Term(word=word), most=1)
+        message_index.count_holders(connection, field=field(), term=Term(word=word), most=1)
 
 
 def test_messages_of_one_transaction_are_one_piece_of_the_index(
@@ -79,10 +79,10 @@ def test_words_of_one_person_are_no_words_of_another(
     ]
     for stranger in strangers:
         say(connection, stranger, "Rex Rex Rex")
-    assert search.count_holders(connection, field=field(), term=REX, most=100) == 1
-    assert search.count_holders(connection, field=field("p11"), term=REX, most=100) == 0
+    assert message_index.count_holders(connection, field=field(), term=REX, most=100) == 1
+    assert message_index.count_holders(connection, field=field("p11"), term=REX, most=100) == 0
     start = Term(word="r", is_start=True)
-    assert search.count_holders(connection, field=field(), term=start, most=100) == 1
+    assert message_index.count_holders(connection, field=field(), term=start, most=100) == 1
 
 
 def test_a_count_goes_no_further_than_it_must(
@@ -90,8 +90,8 @@ def test_a_count_goes_no_further_than_it_must(
 ) -> None:
     for _ in range(5):
         say(connection, dialogue, "Rex")
-    assert search.count_holders(connection, field=field(), term=REX, most=3) == 3
-    assert search.count_holders(connection, field=field(), most=100) == 5
+    assert message_index.count_holders(connection, field=field(), term=REX, most=3) == 3
+    assert message_index.count_holders(connection, field=field(), most=100) == 5
 
 
 def test_what_is_asked_besides_words_narrows_a_search(
@@ -102,8 +102,8 @@ def test_what_is_asked_besides_words_narrows_a_search(
     late = say(connection, dialogue, "Rex", now=at("2031-07-01T00:00"))
 
     def found(**asked: object) -> list[MessageId]:
-        found = search.list_holders(connection, field=field(**asked), terms=[REX], limit=9)
-        return [search.message_of(one) for one in found]
+        found = message_index.list_holders(connection, field=field(**asked), terms=[REX], limit=9)
+        return [message_index.message_of(one) for one in found]
 
     assert found() == [late, march, january]
     assert found(role="assistant") == [march]
@@ -115,7 +115,7 @@ def test_what_is_asked_besides_words_narrows_a_search(
     assert found(until=at("2026-03-01T00:00")) == [march, january]
     assert found(since=at("2026-03-01T00:00")) == [late, march]
     assert found(since=5, until=4) == []
-    oldest = search.list_messages(connection, field=field(), limit=2, oldest_first=True)
+    oldest = message_index.list_messages(connection, field=field(), limit=2, oldest_first=True)
     assert oldest == [january, march]
 
 

@@ -8,9 +8,9 @@ import fastjsonschema
 import pytest
 
 from agent_core.errors import StoreDamaged, ToolArgumentError
+from agent_core.memory.archive.archive_tool import PAGE, ArchiveTool
 from agent_core.memory.archive.entries import LONGEST, MOST_TAGS
 from agent_core.memory.archive.search import POOL
-from agent_core.memory.archive.tool import PAGE, ArchiveTool
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import archive, ledger
 from agent_core.state.memory.archive import ArchiveFilter

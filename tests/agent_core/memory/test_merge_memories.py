@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from agent_core.ids import AccountId, MessageId, TurnId
-from agent_core.memory import merge as merging
-from agent_core.memory.bounded_lists import Edit
+from agent_core.memory import merge_memories as merging
 from agent_core.memory.editing import AppliedEdit
+from agent_core.memory.edits_within_limits import Edit
 from agent_core.memory.provenance import UnlinkedAccount
 from agent_core.memory.store import MemoryLimits, MemoryStore
 from agent_core.state.conversations import messages

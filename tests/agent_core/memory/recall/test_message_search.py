@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent_core.ids import MessageId, PersonId, TurnId
-from agent_core.memory.recall.query import read_query
-from agent_core.memory.recall.search import (
+from agent_core.memory.recall.message_search import (
     LIKELY,
     MOST_HOLDERS,
     MOST_READ,
@@ -17,9 +16,10 @@ from agent_core.memory.recall.search import (
     Found,
     search_messages,
 )
+from agent_core.memory.recall.query import read_query
 from agent_core.state.conversations import messages
 from agent_core.state.people.people import Person
-from agent_core.state.search.search import SearchFilter
+from agent_core.state.search.message_index import SearchFilter
 from agent_core.transcript import Message, TextPart
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
 from tests.agent_core.state.schema import create_schema

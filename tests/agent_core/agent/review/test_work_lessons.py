@@ -7,7 +7,7 @@ import pytest
 from agent_core.agent.quotas.background import BackgroundModel
 from agent_core.agent.review.record import ReviewRecord, dump_record, load_record
 from agent_core.agent.review.reviewer import Reviewer
-from agent_core.agent.review.work import ShownWork, WorkTurn, find_turn, read_lesson
+from agent_core.agent.review.work_lessons import ShownWork, WorkTurn, find_turn, read_lesson
 from agent_core.ids import CallId, TurnId
 from agent_core.memory.store import MemoryStore
 from agent_core.skills.catalog import SkillCatalog

@@ -18,10 +18,10 @@ from agent_core.memory.recall.formatting import (
     excerpt,
     format_hits,
 )
+from agent_core.memory.recall.message_search import Found
 from agent_core.memory.recall.query import read_query
 from agent_core.memory.recall.ranking import Ranked
-from agent_core.memory.recall.search import Found
-from agent_core.memory.recall.tool import RecallTool
+from agent_core.memory.recall.recall_tool import RecallTool
 from agent_core.state.engine.database import Connection
 from agent_core.state.search.passages import FoundMessage, SessionOverview
 from agent_core.tools.contract import ToolContext

@@ -20,10 +20,10 @@ from agent_core.memory.archive.inventory import (
 )
 from agent_core.memory.recall.formatting import View
 from agent_core.memory.recall.turn_recall import CHARACTERS_A_TOKEN, TurnRecall
-from agent_core.names import PlainName
+from agent_core.safe_names import PlainName
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import START, StoredMessage
-from agent_core.state.search.search import SearchFilter
+from agent_core.state.search.message_index import SearchFilter
 from agent_core.tools.clock import local_time
 from agent_core.transcript import (
     PROGRAM,

@@ -2,7 +2,7 @@
 
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.jobs.jobs import Job
-from gateway.outbound.buttons import stand_for
+from gateway.outbound.command_buttons import stand_for
 from gateway.texts import jobs as job_texts
 
 

@@ -9,7 +9,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from agent_core.agent.review.gate import find_flaw_of_guess, find_flaw_of_skill, keep_own_words
+from agent_core.agent.review.claim_check import (
+    find_flaw_of_guess,
+    find_flaw_of_skill,
+    keep_own_words,
+)
 from agent_core.agent.review.record import Lesson
 from agent_core.ids import PersonId, TurnId
 from agent_core.models.arguments import read_object

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from adapters.toolkit.markdown import Paragraph, parse
-from adapters.toolkit.split import close_code, split_markdown
+from adapters.toolkit.split_long_messages import close_code, split_markdown
 from tests.adapters.markdown_texts import MARKDOWN
 
 FENCE = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)*(?:`{3,}|~{3,}).*$", re.MULTILINE)
