@@ -18,7 +18,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.search import passages
-from agent_core.state.search.message_index import SearchFilter
+from agent_core.state.search.search_scope import SearchFilter, scope_of_conversation
 from agent_core.tools.clock import local_time
 from agent_core.tools.contract import ToolContext
 from agent_core.transcript import quote
@@ -93,7 +93,7 @@ def list_open_ends(reader: SourceReader, source: DigestSource, wanted: GatherReq
         since=wanted.since,
         until=context.now,
     )
-    here = replace(field, scope=f"c{context.conversation_id}", since=None)
+    here = replace(field, scope=scope_of_conversation(context.conversation_id), since=None)
     own = set(passages.list_latest(connection, field=here, limit=_MOST_CONVERSATIONS))
     latest = passages.list_latest(connection, field=field, limit=_MOST_CONVERSATIONS)
     overviews = passages.load_overviews(

@@ -12,7 +12,7 @@ from agent_core.state.conversations.messages import TranscriptPlace
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import TurnRequest
 from agent_core.state.people import people, rooms
-from agent_core.state.search.message_index import SearchFilter
+from agent_core.state.search.search_scope import SearchFilter
 from agent_core.transcript import Message, TextPart
 from bench.retrieval.samples import Said, Sample
 from tests.agent_core.state.schema import migrate

@@ -16,7 +16,8 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.memory import archive
 from agent_core.state.memory.archive import ArchiveFilter
 from agent_core.state.search import message_index
-from agent_core.state.search.message_index import SearchFilter, Term
+from agent_core.state.search.message_index import Term
+from agent_core.state.search.search_scope import SearchFilter
 from tests.agent_core.state.schema import create_schema
 from tests.architecture.source import Module, list_modules
 from tests.architecture.statements import Statement, list_statements, list_unread

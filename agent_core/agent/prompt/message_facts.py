@@ -23,7 +23,7 @@ from agent_core.memory.recall.turn_recall import CHARACTERS_A_TOKEN, TurnRecall
 from agent_core.safe_names import PlainName
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import START, StoredMessage
-from agent_core.state.search.message_index import SearchFilter
+from agent_core.state.search.search_scope import SearchFilter
 from agent_core.tools.clock import local_time
 from agent_core.transcript import (
     PROGRAM,

@@ -12,7 +12,7 @@ from agent_core.state.conversations.messages import START, StoredMessage
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import archive
 from agent_core.state.search import message_index, passages
-from agent_core.state.search.message_index import SearchFilter
+from agent_core.state.search.search_scope import SearchFilter
 
 MOST_COUNTED = 100_000
 """The largest exact count; the model has no use for larger numbers."""

@@ -21,8 +21,9 @@ from agent_core.memory.recall.ranking import (
 )
 from agent_core.state.engine.database import Connection
 from agent_core.state.search import message_index, passages
-from agent_core.state.search.message_index import SearchFilter, Term
+from agent_core.state.search.message_index import Term
 from agent_core.state.search.passages import FoundMessage, Passage
+from agent_core.state.search.search_scope import SearchFilter
 from agent_core.state.tokenizer import PLACES, cut, cut_message, normalize
 
 MOST_HOLDERS = 600

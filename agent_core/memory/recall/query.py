@@ -8,7 +8,8 @@ from itertools import pairwise
 
 from agent_core.errors import ToolArgumentError
 from agent_core.memory.recall.kinds import list_members
-from agent_core.state.search.message_index import Speaker, Term
+from agent_core.state.search.message_index import Term
+from agent_core.state.search.search_scope import Speaker
 from agent_core.state.tokenizer import (
     ENGLISH,
     UNINDEXED,

@@ -1,4 +1,4 @@
-"""The `recall` tool: search in past messages, within the scope of the conversation."""
+"""The `recall` tool: searches past messages, as far as its conversation may search."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.search import message_index, passages
-from agent_core.state.search.message_index import SearchFilter
+from agent_core.state.search.search_scope import SearchFilter
 from agent_core.tools.clock import local_time
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.schemas import make_schema

@@ -13,8 +13,8 @@ from agent_core.memory.recall.message_search import search_messages
 from agent_core.memory.recall.query import FRAME, read_query
 from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection, Database
-from agent_core.state.search.message_index import SearchFilter
 from agent_core.state.search.passages import FoundMessage
+from agent_core.state.search.search_scope import SearchFilter
 from agent_core.state.tokenizer import normalize
 from agent_core.tools.clock import local_time
 

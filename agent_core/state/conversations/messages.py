@@ -9,6 +9,7 @@ from agent_core.state.conversations.sessions import END, list_lineage
 from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Connection
 from agent_core.state.search.message_index import index_message
+from agent_core.state.search.search_scope import scopes_of_messages
 from agent_core.state.tokenizer import list_entries
 from agent_core.transcript import Message, Role, TextPart, dump_stored, load_parts
 
@@ -33,20 +34,10 @@ class TranscriptPlace:
 
     @property
     def tokens(self) -> str:
-        """The search tokens of every message here; see `list_tokens`."""
-        return list_tokens(self.person_id, self.conversation_id, is_searchable=self.is_searchable)
-
-
-def list_tokens(
-    person_id: PersonId, conversation_id: ConversationId, *, is_searchable: bool = True
-) -> str:
-    """Return the search tokens of a conversation's messages: its person's token and its own.
-
-    The person's token is left out for conversations that the person's search must not find: those
-    of helpers, whose requests a model wrote, and removed ones.
-    """
-    own = f"c{conversation_id}"
-    return f"p{person_id} {own}" if is_searchable else own
+        """The scopes in which a search finds the messages here."""
+        return scopes_of_messages(
+            self.person_id, self.conversation_id, is_searchable=self.is_searchable
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

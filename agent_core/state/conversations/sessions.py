@@ -22,6 +22,7 @@ from agent_core.ids import (
 from agent_core.state.conversations.plans import Plan, read_plan
 from agent_core.state.engine.connection import checksum, read_all, read_one
 from agent_core.state.engine.database import Connection
+from agent_core.state.search.search_scope import scope_of_conversation, scope_of_person
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +50,7 @@ a side question. A `helper` works within a call, a `task` in the background; see
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """A conversation. `scope` is the search token of everything that its searches may find.
+    """A conversation. `scope` is what its searches may find; see `search_scope`.
 
     `key` is its unique name. `agent` is the named agent that answers or works in it, "" for the
     assistant itself; a side question belongs to the agent that it was put to. `person_id` owns the
@@ -70,7 +71,7 @@ class Conversation:
     @property
     def is_private(self) -> bool:
         """True if only its person reads it."""
-        return self.scope == f"p{self.person_id}"
+        return self.scope == scope_of_person(self.person_id)
 
     @property
     def is_helper(self) -> bool:
@@ -133,7 +134,9 @@ def ensure_conversation(connection: Connection, new: NewConversation, *, now: in
         asdict(new) | {"now": now},
     ).fetchone()
     conversation_id = ConversationId(row[0])
-    scope = f"p{new.person_id}" if new.is_direct else f"c{conversation_id}"
+    scope = (
+        scope_of_person(new.person_id) if new.is_direct else scope_of_conversation(conversation_id)
+    )
     connection.execute(
         "UPDATE conversations SET scope = :scope WHERE id = :id",
         {"scope": scope, "id": conversation_id},

@@ -6,7 +6,6 @@ from agent_core.ids import ConversationId, PersonId, SessionId
 from agent_core.state.conversations import (
     approvals,
     compactions,
-    messages,
     sessions,
     usage_sums,
 )
@@ -16,6 +15,7 @@ from agent_core.state.jobs import job_owners
 from agent_core.state.memory import archive
 from agent_core.state.people import browser_logins, learning, mcp_accounts, reading_consents
 from agent_core.state.search import message_index
+from agent_core.state.search.search_scope import scope_of_person, scopes_of_messages
 
 Rename = Callable[[Conversation], str]
 """Maps the key of a conversation to its key for the other person."""
@@ -79,7 +79,7 @@ def _move_conversation(
     home = sessions.find_conversation(connection, key=key, person_id=kept)
     begun = list_sessions(connection, conversation_id=conversation.id)
     if home is None:
-        scope = f"p{kept}" if conversation.is_private else conversation.scope
+        scope = scope_of_person(kept) if conversation.is_private else conversation.scope
         reassign_conversation(
             connection, conversation_id=conversation.id, key=key, person_id=kept, scope=scope
         )
@@ -87,7 +87,7 @@ def _move_conversation(
         empty_conversation(connection, conversation_id=conversation.id, into=home.id)
     compactions.move(connection, session_ids=begun, person_id=kept)
     place = conversation.id if home is None else home.id
-    tokens = messages.list_tokens(kept, place, is_searchable=conversation.is_searchable)
+    tokens = scopes_of_messages(kept, place, is_searchable=conversation.is_searchable)
     return message_index.move_sessions(connection, session_ids=begun, person_id=kept, scope=tokens)
 
 

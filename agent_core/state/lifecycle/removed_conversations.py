@@ -1,10 +1,10 @@
 """Queries that remove a conversation from lists and search, and restore it."""
 
-from agent_core.state.conversations import messages
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import merge_people
 from agent_core.state.search import message_index
+from agent_core.state.search.search_scope import scopes_of_messages
 
 
 def is_running(connection: Connection, conversation: Conversation) -> bool:
@@ -25,7 +25,7 @@ def set_removed(
         connection,
         session_ids=merge_people.list_sessions(connection, conversation_id=conversation.id),
         person_id=conversation.person_id,
-        scope=messages.list_tokens(
+        scope=scopes_of_messages(
             conversation.person_id, conversation.id, is_searchable=removed_at is None
         ),
     )

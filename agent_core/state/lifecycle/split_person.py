@@ -6,7 +6,6 @@ from agent_core.ids import AccountId, PersonId, SessionId, TurnId
 from agent_core.state.conversations import (
     approvals,
     compactions,
-    messages,
     sessions,
     usage_sums,
 )
@@ -20,6 +19,7 @@ from agent_core.state.memory import archive
 from agent_core.state.people import browser_logins, mcp_accounts
 from agent_core.state.people.people import Account
 from agent_core.state.search import message_index
+from agent_core.state.search.search_scope import scopes_of_messages
 from agent_core.state.webhooks import webhooks
 
 _UNLINKED = "an account was unlinked; check that its address is still yours"
@@ -73,7 +73,7 @@ def split(
         move_turns(connection, session_ids=session_ids, out_of=conversation, to=home)
         compactions.move(connection, session_ids=session_ids, person_id=into)
         approvals.delete_of_sessions(connection, session_ids=session_ids)
-        tokens = messages.list_tokens(into, home.id, is_searchable=conversation.is_searchable)
+        tokens = scopes_of_messages(into, home.id, is_searchable=conversation.is_searchable)
         moved += message_index.move_sessions(
             connection, session_ids=session_ids, person_id=into, scope=tokens
         )

@@ -16,19 +16,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
-from typing import Literal
 
-from agent_core.ids import MessageId, PassageId, PersonId, SessionId, TurnId
+from agent_core.ids import MessageId, PassageId, PersonId, SessionId
 from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Connection
+from agent_core.state.search.search_scope import SearchFilter
 from agent_core.state.tokenizer import PLACES, list_entries, plain_name
-
-Speaker = Literal["user", "assistant"]
 
 FAR = 2**62
 """A time later than all others, in milliseconds."""
 
-_SCOPE = re.compile(r"[pc][0-9]+")
 _WORD = re.compile(r"(?:[a-z0-9]|[^\x00-\x7f])+")
 _MONTH_MS = 28 * 24 * 3_600_000
 _MOST_MONTHS = 60
@@ -37,23 +34,6 @@ _IS_FIRST = f" AND message_search.rowid % {PLACES} = 0"
 """The condition for the first passages of messages."""
 _PIECE = 2000
 """Messages moved from one person to another per step."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchFilter:
-    """The scope of a search: messages of one person or room, in one scope, without one turn.
-
-    `scope` is `p<person id>` for all conversations of a person, or `c<conversation id>` for one.
-    `since` and `until` are inclusive, in milliseconds since the epoch.
-    """
-
-    person_id: PersonId
-    scope: str
-    except_turn: TurnId
-    since: int | None = None
-    until: int | None = None
-    role: Speaker | None = None
-    platform: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,9 +228,7 @@ def _list_sessions(connection: Connection, session_ids: Sequence[SessionId]) -> 
 
 def _scope(field: SearchFilter) -> str:
     """Return the condition that keeps a search within its scope, followed by AND."""
-    if not _SCOPE.fullmatch(field.scope):
-        raise ValueError(f"{field.scope!r} is no search scope")
-    if field.scope == f"p{field.person_id}":
+    if field.is_everything:
         return ""
     # No message has another person as a tag, so that a wrong scope finds nothing.
     return f"{_quote_tag(field, field.scope)} AND "

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from agent_core.ids import MessageId, SessionId
 from agent_core.state.engine.connection import checksum
 from agent_core.state.engine.database import Connection
-from agent_core.state.search.message_index import FAR, SearchFilter, Speaker
+from agent_core.state.search.message_index import FAR
+from agent_core.state.search.search_scope import SearchFilter, Speaker
 
 _log = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people, reading_consents
 from agent_core.state.people.people import Person
-from agent_core.state.search.message_index import SearchFilter
+from agent_core.state.search.search_scope import SearchFilter, scope_of_person
 from agent_core.tools.clock import local_time
 from gateway.conversation_keys import CONSOLE
 from gateway.errors import Declined
@@ -286,7 +286,7 @@ def _search(connection: Connection, look: Look, query: Query) -> list[dict[str, 
     if not query.asked:
         return []
     field = SearchFilter(
-        person_id=look.person.id, scope=f"p{look.person.id}", except_turn=TurnId(0)
+        person_id=look.person.id, scope=scope_of_person(look.person.id), except_turn=TurnId(0)
     )
     zone = look.viewer.zone
     found = search_messages(

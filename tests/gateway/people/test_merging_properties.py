@@ -27,7 +27,8 @@ from agent_core.state.people import account_links, people
 from agent_core.state.people.account_links import OtherSide
 from agent_core.state.people.people import Account, NewAccount, Person
 from agent_core.state.search import message_index, passages
-from agent_core.state.search.message_index import SearchFilter, Term
+from agent_core.state.search.message_index import Term
+from agent_core.state.search.search_scope import SearchFilter
 from agent_core.transcript import Message, TextPart
 from gateway.people.merging import YES, AccountMerging, UnlinkRequest
 from tests.agent_core.state.message_index import check_index

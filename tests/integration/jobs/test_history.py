@@ -12,8 +12,9 @@ from agent_core.state.jobs import job_runs
 from agent_core.state.jobs.jobs import Options, Target
 from agent_core.state.people import delivery_targets
 from agent_core.state.search import message_index, passages
-from agent_core.state.search.message_index import SearchFilter, Term
+from agent_core.state.search.message_index import Term
 from agent_core.state.search.passages import FoundMessage, SessionOverview
+from agent_core.state.search.search_scope import SearchFilter
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.clock import Clock

@@ -9,7 +9,7 @@ from agent_core.memory.recall.formatting import excerpt, find_match
 from agent_core.memory.recall.message_search import search_messages
 from agent_core.memory.recall.query import read_query
 from agent_core.state.engine.database import Connection
-from agent_core.state.search.message_index import SearchFilter
+from agent_core.state.search.search_scope import SearchFilter, scope_of_person
 from agent_core.tools.clock import local_time
 from gateway.app.lifecycle import Gateway
 from gateway.interfaces.api.clients import ReaderClient
@@ -32,7 +32,9 @@ def add_recall(router: APIRouter, gateway: Gateway) -> None:
         def work(connection: Connection) -> models.RecallModel:
             person = find_person(connection, client.person_id)
             zone = gateway.zone_of(person)
-            field = SearchFilter(person_id=person.id, scope=f"p{person.id}", except_turn=_NO_TURN)
+            field = SearchFilter(
+                person_id=person.id, scope=scope_of_person(person.id), except_turn=_NO_TURN
+            )
             if not asked.asked:
                 return models.RecallModel(hits=[], count=0)
             found = search_messages(

@@ -16,7 +16,7 @@ from agent_core.memory.recall.query import read_query
 from agent_core.state.conversations import messages
 from agent_core.state.memory.archive import ArchiveFilter
 from agent_core.state.memory.ledger import Origin
-from agent_core.state.search.message_index import SearchFilter
+from agent_core.state.search.search_scope import SearchFilter
 from agent_core.tools.clock import local_time
 from agent_core.transcript import Message, Role, TextPart
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn

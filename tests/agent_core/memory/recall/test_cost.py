@@ -14,7 +14,7 @@ from agent_core.memory.recall.formatting import View, format_hits
 from agent_core.memory.recall.message_search import search_messages
 from agent_core.memory.recall.query import read_query
 from agent_core.state.search import passages
-from agent_core.state.search.message_index import SearchFilter
+from agent_core.state.search.search_scope import SearchFilter
 from agent_core.tools.clock import local_time
 from bench.retrieval.town import Talkers, build
 

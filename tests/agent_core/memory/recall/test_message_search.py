@@ -19,7 +19,7 @@ from agent_core.memory.recall.message_search import (
 from agent_core.memory.recall.query import read_query
 from agent_core.state.conversations import messages
 from agent_core.state.people.people import Person
-from agent_core.state.search.message_index import SearchFilter
+from agent_core.state.search.search_scope import SearchFilter
 from agent_core.transcript import Message, TextPart
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
 from tests.agent_core.state.schema import create_schema

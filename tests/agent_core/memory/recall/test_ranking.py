@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from agent_core.ids import MessageId, SessionId
 from agent_core.memory.recall.query import read_query
 from agent_core.memory.recall.ranking import Ranking
-from agent_core.state.search.message_index import Speaker
 from agent_core.state.search.passages import FoundMessage, Passage
+from agent_core.state.search.search_scope import Speaker
 from agent_core.state.tokenizer import cut
 
 Window = list[Passage]

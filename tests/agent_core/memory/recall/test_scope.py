@@ -15,7 +15,8 @@ from agent_core.memory.recall.message_search import search_messages
 from agent_core.memory.recall.query import read_query
 from agent_core.state.conversations import messages
 from agent_core.state.search import message_index
-from agent_core.state.search.message_index import SearchFilter, Term
+from agent_core.state.search.message_index import Term
+from agent_core.state.search.search_scope import SearchFilter
 from agent_core.state.tokenizer import UNINDEXED, cut, list_entries
 from agent_core.transcript import Message, TextPart
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn

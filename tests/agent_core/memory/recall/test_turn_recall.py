@@ -11,7 +11,7 @@ from agent_core.memory.recall.turn_recall import (
     find_past_sentences,
 )
 from agent_core.state.engine.database import Connection
-from agent_core.state.search.message_index import SearchFilter
+from agent_core.state.search.search_scope import SearchFilter
 from tests.agent_core.memory.recall.conftest import Archive, Dialogue
 
 BOILER = "The boiler makes a loud noise at night."

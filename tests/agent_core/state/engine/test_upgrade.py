@@ -16,7 +16,8 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.engine.opening import EngineLimits
 from agent_core.state.engine.upgrade import FOLDER, KEPT_COPIES, load_migrations
 from agent_core.state.search import message_index
-from agent_core.state.search.message_index import SearchFilter, Term
+from agent_core.state.search.message_index import Term
+from agent_core.state.search.search_scope import SearchFilter
 from agent_core.transcript import ImagePart, Message, TextPart, dump_parts
 from tests.agent_core.state.conftest import read_file
 from tests.agent_core.state.schema import migrate

@@ -27,7 +27,8 @@ from agent_core.state.people.people import Account, Learning, Person
 from agent_core.state.queues import dead_letters, outbox, reviews, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage
 from agent_core.state.search import message_index
-from agent_core.state.search.message_index import SearchFilter, Term
+from agent_core.state.search.message_index import Term
+from agent_core.state.search.search_scope import SearchFilter
 from agent_core.state.tokenizer import stem
 from tests.agent_core.state.conftest import RunScript
 from tests.agent_core.state.lifecycle.joined_people import direct, give_account, join, renaming, say

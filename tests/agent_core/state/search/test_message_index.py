@@ -8,7 +8,8 @@ import pytest
 from agent_core.ids import MessageId, PersonId, TurnId
 from agent_core.state.conversations import messages
 from agent_core.state.search import message_index, passages
-from agent_core.state.search.message_index import SearchFilter, Speaker, Term
+from agent_core.state.search.message_index import Term
+from agent_core.state.search.search_scope import SearchFilter, Speaker
 from agent_core.transcript import Message, TextPart
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
 
