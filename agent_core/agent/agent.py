@@ -12,7 +12,6 @@ from agent_core.agent.compaction.compactor import Compactor, apply_compaction, i
 from agent_core.agent.compaction.context_window import TurnContextWindow
 from agent_core.agent.delegation import MOST_AT_ONCE, HelperServices, HelperTurns
 from agent_core.agent.journal import TurnJournal
-from agent_core.agent.loop.contract import LoopDeps
 from agent_core.agent.loop.loop import Loop
 from agent_core.agent.named.folder import AgentFolder, load_agent
 from agent_core.agent.named.mail import AgentMail
@@ -290,25 +289,22 @@ class Agent:
         if turn.spent:
             tokens = turn.spent.input_tokens + turn.spent.output_tokens
             budget.spend(tokens, turn.spent.micro_dollars)
-        deps = LoopDeps(
+        loop = Loop(
+            turn,
             model=self._model,
             policy=self._choose_policy(turn),
             toolbox=turn.toolbox,
+            journal=turn.journal,
+            window=turn.window,
+            host=host,
+            budget=budget,
+            emit=emit,
             now=self._now,
             load_images=self._images.load_images,
             reserve=partial(self._config.quotas.reserve, turn.person.id),
             fingerprints=self._fingerprints,
             faulty=self._faulty,
             helpers=make_helpers if turn.agent or not turn.parent else None,
-        )
-        loop = Loop(
-            deps,
-            turn,
-            journal=turn.journal,
-            window=turn.window,
-            host=host,
-            budget=budget,
-            emit=emit,
         )
         return await loop.run()
 

@@ -78,20 +78,6 @@ NamePlaces = Callable[[Connection, PersonId, Sequence[Target], Target], list[str
 """Names the targets of a person's job; the last argument is the chat of the current turn."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScheduleServices:
-    """The services of the tool. `zone` is the zone of people who have set none.
-
-    `changed` is called after a write, because a job may be due earlier.
-    """
-
-    zone: str
-    rules: JobRules
-    changed: Callable[[], None]
-    name_places: NamePlaces
-    calendars: CalendarReader
-
-
 class ScheduleTool:
     """The `schedule` tool. The person must confirm a recurring job before it is created."""
 
@@ -100,11 +86,26 @@ class ScheduleTool:
     declaration = Declaration(cost="free", time_limit=660.0, waits_for_person=True)
 
     def __init__(
-        self, database: Database, prompter: UserPrompter, services: ScheduleServices
+        self,
+        database: Database,
+        prompter: UserPrompter,
+        *,
+        zone: str,
+        rules: JobRules,
+        changed: Callable[[], None],
+        name_places: NamePlaces,
+        calendars: CalendarReader,
     ) -> None:
+        """`zone` is the IANA zone of people who have set none. `changed` is called after a write,
+        because a job may be due earlier.
+        """
         self._database = database
         self._prompter = prompter
-        self._services = services
+        self._zone = zone
+        self._rules = rules
+        self._changed = changed
+        self._name_places = name_places
+        self._calendars = calendars
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         """Run one action. Raises `ToolArgumentError`, `InvalidJob`, `StoreError` and
@@ -123,7 +124,7 @@ class ScheduleTool:
         done = await self._database.write(
             "jobs.change", lambda c: _act(c, _find(c, asker, number), action, context)
         )
-        self._services.changed()
+        self._changed()
         return ToolResult(text=done)
 
     async def preview(
@@ -154,7 +155,7 @@ class ScheduleTool:
         whose = asker.person.id, asker.room.id if asker.room else None
         evidence = None if context.is_accepted else context.evidence
         check_feed(given, evidence)
-        found = await read_calendars(given.skip, self._services.calendars, whose, evidence)
+        found = await read_calendars(given.skip, self._calendars, whose, evidence)
         return replace(asker, calendars=found)
 
     def _look(self, connection: Connection, context: ToolContext, given: JobFields) -> _Asker:
@@ -167,7 +168,7 @@ class ScheduleTool:
             room = rooms.find_by_person(connection, person_id=memory_owner.person_id)
         return _Asker(
             person=person,
-            zone=person.time_zone or self._services.zone,
+            zone=person.time_zone or self._zone,
             room=room,
             here=Target(kind="place", platform=turn.platform, chat=turn.chat),
             context=context,
@@ -204,12 +205,12 @@ class ScheduleTool:
         if request.targets is None:
             request = replace(request, targets=(asker.here,))
         job = job_editor.draft_job(
-            request, whose, zone=asker.zone, rules=self._services.rules, now=context.now
+            request, whose, zone=asker.zone, rules=self._rules, now=context.now
         )
         return replace(job, is_urgent=_is_urgent(asker, request, job))
 
     async def _create(self, asker: _Asker) -> ToolResult:
-        job, rules, now = self._draft(asker), self._services.rules, asker.context.now
+        job, rules, now = self._draft(asker), self._rules, asker.context.now
         confirmed = await self._confirm(asker, job, _find_held(asker, job))
         if isinstance(confirmed, str):
             return ToolResult(text=f"No job was created. {confirmed}")
@@ -217,7 +218,7 @@ class ScheduleTool:
         made = await self._database.write(
             "jobs.make", job_editor.create_job, job, rules=rules, now=now
         )
-        self._services.changed()
+        self._changed()
         return ToolResult(text=f"Created. {_describe(made, asker.zone)}")
 
     def _redraft(self, asker: _Asker, job: Job) -> tuple[JobRequest, Job]:
@@ -228,7 +229,7 @@ class ScheduleTool:
                 f"the command of job {job.id} can only be changed by"
                 " `talaria jobs change` on the machine"
             )
-        rules, now = self._services.rules, asker.context.now
+        rules, now = self._rules, asker.context.now
         changed = job_editor.redraft_job(job, request, rules=rules, now=now)
         if changed == job:
             raise ToolArgumentError("say what to change")
@@ -256,7 +257,7 @@ class ScheduleTool:
             return job_editor.change_job(connection, now_so, asker.context.now)
 
         made = await self._database.write("jobs.change", work)
-        self._services.changed()
+        self._changed()
         return ToolResult(text=f"Changed. {_describe(made, asker.zone)}")
 
     def _read(self, asker: _Asker, job: Job | None) -> JobRequest:
@@ -275,7 +276,7 @@ class ScheduleTool:
         )
 
     def _default_options(self, asker: _Asker) -> Options:
-        return job_editor.default_options(asker.given.kind, self._services.rules)
+        return job_editor.default_options(asker.given.kind, self._rules)
 
     async def _confirm(self, asker: _Asker, job: _AnyJob, held: HeldSlot | None) -> _AnyJob | str:
         """Ask the person to confirm; return the job, or the reason for a refusal.
@@ -302,7 +303,7 @@ class ScheduleTool:
         """Describe a job for the person who confirms it, with the names of its targets."""
         assert job.person_id is not None  # noqa: S101 - system jobs need no confirmation
         owner, targets = job.person_id, job.targets
-        places = await self._database.read(self._services.name_places, owner, targets, asker.here)
+        places = await self._database.read(self._name_places, owner, targets, asker.here)
         return echo_job(job, asker.zone, places)
 
 

@@ -20,7 +20,7 @@ from agent_core.memory.shared import SharedMemory
 from agent_core.memory.soul_store import SoulFile
 from agent_core.memory.soul_tool import ProposeSoulTool
 from agent_core.schedule.confirmations import JobMover
-from agent_core.schedule.tool import ScheduleServices, ScheduleTool
+from agent_core.schedule.tool import ScheduleTool
 from agent_core.skills.tools.directory import SkillDirectory
 from agent_core.skills.tools.manage import SkillManageTool
 from agent_core.skills.tools.scripts import SkillScripts, offers_scripts
@@ -291,14 +291,12 @@ def _make_schedule(deps: ToolDeps) -> ScheduleTool:
     return ScheduleTool(
         deps.database,
         deps.user_prompts,
-        ScheduleServices(
-            zone=deps.zone,
-            rules=make_rules(deps.settings),
-            changed=deps.wake_jobs,
-            name_places=name_places,
-            calendars=make_calendars(
-                deps.settings, deps.database, deps.zone, changed=deps.wake_jobs, now=deps.now
-            ),
+        zone=deps.zone,
+        rules=make_rules(deps.settings),
+        changed=deps.wake_jobs,
+        name_places=name_places,
+        calendars=make_calendars(
+            deps.settings, deps.database, deps.zone, changed=deps.wake_jobs, now=deps.now
         ),
     )
 

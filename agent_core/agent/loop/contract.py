@@ -1,19 +1,17 @@
-"""The loop's contract: a turn's journal, context window, reservations and other services."""
+"""The loop's contract: a turn's journal, context window and reservations."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
 
 from agent_core.agent.budget import Budget
 from agent_core.events import Steer
-from agent_core.models.contract import Model, ModelAnswer, ModelRequest, Usage
-from agent_core.models.fingerprints import Fingerprints
-from agent_core.models.router import ModelPolicy
+from agent_core.models.contract import ModelAnswer, ModelRequest, Usage
 from agent_core.tools.contract import ToolResult
-from agent_core.tools.delegated_tasks import Helpers
 from agent_core.tools.policy.approval_requests import ApprovalRequest
-from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message, ToolCallPart, UntrustedSource
+
+LoadImages = Callable[[Sequence[Message]], Awaitable[Mapping[str, bytes]]]
+"""Returns the bytes of the images in messages by key. Raises `StoreError`."""
 
 
 class Journal(Protocol):
@@ -113,24 +111,3 @@ class Reserve(Protocol):
 
     async def __call__(self, request: ModelRequest, *, cheap: str) -> Reservation:
         """Reserve. Waits for other calls if need be. Raises `QuotaExceeded` and `StoreError`."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoopDeps:
-    """The services that a turn uses.
-
-    `now` is in milliseconds since the epoch, UTC. `load_images` returns the bytes of the images in
-    messages by key, and may raise `StoreError`. `faulty` names the models whose fault was reported;
-    all turns share it. `helpers` makes the runner of the turn's helpers; None if the turn may have
-    none.
-    """
-
-    model: Model
-    policy: ModelPolicy
-    toolbox: Toolbox
-    now: Callable[[], int]
-    load_images: Callable[[Sequence[Message]], Awaitable[Mapping[str, bytes]]]
-    reserve: Reserve
-    fingerprints: Fingerprints = field(default_factory=Fingerprints)
-    faulty: set[str] = field(default_factory=set)
-    helpers: Callable[[], Helpers] | None = None

@@ -5,8 +5,7 @@ from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
-from agent_core.agent.budget import Budget
-from agent_core.agent.loop.contract import Journal, LoopDeps
+from agent_core.agent.loop.contract import Journal
 from agent_core.agent.loop.messages import UNKNOWN_OUTCOME
 from agent_core.agent.turn import Turn
 from agent_core.ids import CallId
@@ -47,16 +46,6 @@ class InnerCalls:
     async def _wait_for_person(self) -> AsyncGenerator[None, None]:
         with self.pause():
             yield
-
-
-def allow_code(
-    context: ToolContext, deps: LoopDeps, journal: Journal, budget: Budget
-) -> ToolContext:
-    """Return the context of a call whose code may call the tools of the turn."""
-    inner = InnerCalls(
-        toolbox=deps.toolbox, journal=journal, context=context, pause=budget.pause, now=deps.now
-    )
-    return replace(context, call_tool=inner.run)
 
 
 def make_unknown(call_id: CallId, turn: Turn) -> ToolResult:

@@ -1,15 +1,15 @@
 """Run one turn: call the model and the tools it asks for, until there is an answer."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 
 from agent_core.agent.budget import Budget
-from agent_core.agent.loop.contract import ContextWindow, Journal, LoopDeps
+from agent_core.agent.loop.contract import ContextWindow, Journal, LoadImages, Reserve
 from agent_core.agent.loop.display import Display
 from agent_core.agent.loop.guardrails import Guardrails
-from agent_core.agent.loop.inner_calls import allow_code, make_unknown
+from agent_core.agent.loop.inner_calls import InnerCalls, make_unknown
 from agent_core.agent.loop.messages import (
     INCOMPLETE_REASONS,
     ask_for_answer,
@@ -29,9 +29,13 @@ from agent_core.agent.turn import Turn
 from agent_core.errors import ModelError, ModelOverflow, QuotaExceeded
 from agent_core.events import Emit, Ending, Host, Steer, TurnEnded
 from agent_core.ids import CallId
-from agent_core.models.contract import ModelAnswer, ModelRequest
+from agent_core.models.contract import Model, ModelAnswer, ModelRequest
+from agent_core.models.fingerprints import Fingerprints
+from agent_core.models.router import ModelPolicy
 from agent_core.tools.contract import ToolContext, ToolResult
+from agent_core.tools.delegated_tasks import Helpers
 from agent_core.tools.selection.catalog import unwrap
+from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message, Part, ToolCallPart, user_message
 
 _MOST_REFUSALS = 3
@@ -43,23 +47,37 @@ class Loop:
 
     def __init__(
         self,
-        deps: LoopDeps,
         turn: Turn,
         *,
+        model: Model,
+        policy: ModelPolicy,
+        toolbox: Toolbox,
         journal: Journal,
         window: ContextWindow,
         host: Host,
         budget: Budget,
         emit: Emit,
+        now: Callable[[], int],
+        load_images: LoadImages,
+        reserve: Reserve,
+        fingerprints: Fingerprints,
+        faulty: set[str],
+        helpers: Callable[[], Helpers] | None = None,
     ) -> None:
-        """`emit` gets the turn's events."""
-        self._deps = deps
+        """`emit` gets the turn's events. `now` is in milliseconds since the epoch, UTC.
+
+        `faulty` names the models whose fault was reported; all turns share it. `helpers` makes the
+        runner of the turn's helpers; None if the turn may have none.
+        """
         self._turn = turn
+        self._toolbox = toolbox
         self._journal = journal
         self._window = window
         self._host = host
         self._budget = budget
         self._emit = emit
+        self._now = now
+        self._helpers = helpers
         self._messages = list(turn.messages)
         self._own = self._messages[-turn.own_count :] if turn.own_count else self._messages[-1:]
         self._next_input: list[Message] = []
@@ -68,14 +86,20 @@ class Loop:
         self._answers = [*turn.earlier_answers, *recorded]
         self._display = Display(self._answers, emit)
         self._caller = ModelCaller(
-            deps,
             turn,
+            model=model,
+            policy=policy,
+            mask=toolbox.mask,
             journal=journal,
             host=host,
             display=self._display,
+            load_images=load_images,
+            reserve=reserve,
+            fingerprints=fingerprints,
+            faulty=faulty,
             is_late=lambda: budget.exhausted() == "time",
         )
-        patience = deps.policy.patience
+        patience = policy.patience
         self._outage = Outage(patience=patience, since=turn.waiting_since, clock=budget.clock)
         self._guardrails = Guardrails()
         self._call_ids: set[CallId] | None = None
@@ -242,7 +266,7 @@ class Loop:
         """
         planned = None
         if self._budget.exhausted() != "time":
-            planned = self._outage.plan(error, self._deps.now())
+            planned = self._outage.plan(error, self._now())
         if planned is None:
             return self._conclude(ending, reason, detail=str(error))
         await self._display.discard()
@@ -258,7 +282,7 @@ class Loop:
 
     async def _run_calls(self, calls: Sequence[ToolCallPart]) -> None:
         """Run the calls of the last message, except those with a recorded result."""
-        turn, toolbox, results = self._turn, self._deps.toolbox, dict[CallId, ToolResult]()
+        turn, toolbox, results = self._turn, self._toolbox, dict[CallId, ToolResult]()
         waiting: list[ToolCallPart] = []
         written = {call.call_id: call.name for call in calls}
         calls = [unwrap(call) for call in calls]
@@ -285,8 +309,16 @@ class Loop:
 
     async def _run_call(self, call: ToolCallPart) -> ToolResult:
         """Run one call, and record that it begins and its result."""
-        toolbox, begin = self._deps.toolbox, partial(self._journal.record_begin, call)
-        context = allow_code(self._context_of(call), self._deps, self._journal, self._budget)
+        toolbox, begin = self._toolbox, partial(self._journal.record_begin, call)
+        context = self._context_of(call)
+        inner = InnerCalls(
+            toolbox=toolbox,
+            journal=self._journal,
+            context=context,
+            pause=self._budget.pause,
+            now=self._now,
+        )
+        context = replace(context, call_tool=inner.run)
         if not toolbox.begins_late(call.name):
             await self._journal.record_held()
         result = await toolbox.run(call, context, begin, self._wait_for_person)
@@ -310,10 +342,10 @@ class Loop:
             scope=conversation.scope,
             turn_id=self._turn.id,
             call_id=call.call_id,
-            now=self._deps.now(),
+            now=self._now(),
             evidence=self._journal.evidence,
             sources=self._journal.sources,
-            helpers=self._deps.helpers,
+            helpers=self._helpers,
             show_plan=self._host.show_plan,
             show_progress=partial(self._host.show_progress, call.call_id),
             pause=self._budget.pause,

@@ -4,7 +4,7 @@ import logging
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
 
-from agent_core.agent.loop.contract import Journal, LoopDeps
+from agent_core.agent.loop.contract import Journal, LoadImages, Reserve
 from agent_core.agent.loop.display import Display
 from agent_core.agent.loop.messages import describe_failure
 from agent_core.agent.turn import Turn
@@ -17,7 +17,10 @@ from agent_core.errors import (
     ModelUnknown,
 )
 from agent_core.events import Host, ModelFault
-from agent_core.models.contract import Fingerprint, ModelAnswer, ModelRequest
+from agent_core.models.contract import Fingerprint, Model, ModelAnswer, ModelRequest
+from agent_core.models.fingerprints import Fingerprints
+from agent_core.models.router import ModelPolicy
+from agent_core.tools.secret_scan import SecretMask
 from agent_core.transcript import Message, Part, TextPart, repair_message
 
 _log = logging.getLogger(__name__)
@@ -32,21 +35,32 @@ class ModelCaller:
 
     def __init__(
         self,
-        deps: LoopDeps,
         turn: Turn,
         *,
+        model: Model,
+        policy: ModelPolicy,
+        mask: SecretMask,
         journal: Journal,
         host: Host,
         display: Display,
+        load_images: LoadImages,
+        reserve: Reserve,
+        fingerprints: Fingerprints,
+        faulty: set[str],
         is_late: Callable[[], bool],
     ) -> None:
         """`is_late` returns True once the turn's time is up; then no other model is tried."""
-        policy = deps.policy
-        self._deps = deps
         self._turn = turn
+        self._provider = model
+        self._mask = mask
         self._journal = journal
         self._host = host
         self._display = display
+        self._load_images = load_images
+        self._reserve = reserve
+        self._fingerprints = fingerprints
+        self._faulty = faulty
+        self._max_output_tokens = policy.max_output_tokens
         self._models = tuple(dict.fromkeys((policy.model, *policy.fallbacks)))
         self._cheap = policy.cheap
         self._is_late = is_late
@@ -68,8 +82,8 @@ class ModelCaller:
             system=self._turn.prompt.system,
             tools=self._turn.prompt.tools,
             messages=messages,
-            max_output_tokens=self._deps.policy.max_output_tokens,
-            images=await self._deps.load_images(messages),
+            max_output_tokens=self._max_output_tokens,
+            images=await self._load_images(messages),
         )
 
     async def call(self, wanted: ModelRequest) -> ModelAnswer:
@@ -81,18 +95,18 @@ class ModelCaller:
         while True:
             if wanted.model != self.model:
                 wanted = replace(wanted, model=self.model)
-            reserved = await self._deps.reserve(wanted, cheap=self._cheap)
+            reserved = await self._reserve(wanted, cheap=self._cheap)
             request, self.used_cheap_model = reserved.request, reserved.used_cheap_model
-            fingerprint = self._deps.fingerprints.take(
+            fingerprint = self._fingerprints.take(
                 self._turn.conversation.id, self._turn.prompt.hash, request
             )
-            stream = self._deps.model.stream(request)
+            stream = self._provider.stream(request)
             streamed = 0
             try:
                 async for piece in stream:
                     if isinstance(piece, ModelAnswer):
                         cost = reserved.finalize(piece.model, piece.usage)
-                        self._deps.faulty.discard(request.model)
+                        self._faulty.discard(request.model)
                         return self._note(replace(piece, micro_dollars=cost), fingerprint)
                     streamed += len(piece.text)
                     await self._display.append(piece.text)
@@ -123,13 +137,13 @@ class ModelCaller:
     def _hide_in_part(self, part: Part) -> Part:
         if not isinstance(part, TextPart):
             return part
-        text = self._deps.toolbox.mask.hide(part.text)
+        text = self._mask.hide(part.text)
         return part if text == part.text else replace(part, text=text)
 
     async def _report(self, model: str, failure: ModelError) -> None:
         """Report a fault that only an owner can fix, the first time that any turn meets it."""
-        if isinstance(failure, ModelDenied | ModelUnknown) and model not in self._deps.faulty:
-            self._deps.faulty.add(model)
+        if isinstance(failure, ModelDenied | ModelUnknown) and model not in self._faulty:
+            self._faulty.add(model)
             await self._host.note_fault(
                 ModelFault(model=model, reason=describe_failure(failure), detail=str(failure))
             )

@@ -5,7 +5,6 @@ from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 
 from agent_core.agent.budget import Budget
-from agent_core.agent.loop.contract import LoopDeps
 from agent_core.agent.loop.loop import Loop
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt
 from agent_core.agent.prompt.visibility import PromptContext
@@ -42,22 +41,21 @@ async def replay(
     `prompt` is the turn's own, or another one.
     """
     script = ReplayScript(record, calls)
-    deps = LoopDeps(
+    loop = Loop(
+        _make_turn(record, prompt, script),
         model=_RecordedModel(script),
         policy=ModelPolicy(model="recorded"),
         toolbox=_RecordedTools(record.results),
-        now=lambda: record.turn.started_at,
-        load_images=script.load_images,
-        reserve=script.reserve,
-    )
-    loop = Loop(
-        deps,
-        _make_turn(record, prompt, script),
         journal=_RecordJournal(script),
         window=_RecordedWindow(script),
         host=_RecordedHost(script),
         budget=script.budget(),
         emit=_show_nothing,
+        now=lambda: record.turn.started_at,
+        load_images=script.load_images,
+        reserve=script.reserve,
+        fingerprints=Fingerprints(),
+        faulty=set(),
     )
     with suppress(RecordEnds):
         await loop.run()

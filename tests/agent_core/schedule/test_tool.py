@@ -12,7 +12,7 @@ from agent_core.ids import CallId, PersonId, RoomId, TurnId
 from agent_core.schedule import job_editor
 from agent_core.schedule.job_editor import JobAlreadyRunning, JobOwner, JobRequest, JobRules
 from agent_core.schedule.rules import Spans
-from agent_core.schedule.tool import ScheduleServices, ScheduleTool
+from agent_core.schedule.tool import ScheduleTool
 from agent_core.schedule.triggers import read_cron
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs, jobs
@@ -50,13 +50,11 @@ class Desk:
         self._tool = ScheduleTool(
             database,
             Nobody(),
-            ScheduleServices(
-                zone="Europe/Berlin",
-                rules=RULES,
-                changed=lambda: None,
-                name_places=lambda *_: ["here"],
-                calendars=NoCalendars(),
-            ),
+            zone="Europe/Berlin",
+            rules=RULES,
+            changed=lambda: None,
+            name_places=lambda *_: ["here"],
+            calendars=NoCalendars(),
         )
 
     async def open(self) -> "Desk":

@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 
 from agent_core.agent.budget import Budget, Limits
-from agent_core.agent.loop.contract import ContextWindow, LoopDeps, Reserve
+from agent_core.agent.loop.contract import ContextWindow, Reserve
 from agent_core.agent.loop.loop import Loop
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt
 from agent_core.agent.prompt.visibility import PromptContext
 from agent_core.agent.turn import Turn
 from agent_core.events import Emit, Event, TextGrew, TextReset, TurnEnded
 from agent_core.ids import CallId, ConversationId, PersonId, PromptHash, TurnId
+from agent_core.models.fingerprints import Fingerprints
 from agent_core.models.router import ModelPolicy
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.people.people import Person
@@ -71,23 +72,21 @@ class Rig:
         self.time += seconds
 
     def loop(self, turn: Turn, emit: Emit) -> Loop:
-        deps = LoopDeps(
+        return Loop(
+            turn,
             model=self.model,
             policy=self.policy,
             toolbox=self.toolbox,
-            now=lambda: 1_000 + self.offset + int(self.time * 1000),
-            load_images=self.load_images,
-            reserve=self.reserve,
-            faulty=self.faulty,
-        )
-        return Loop(
-            deps,
-            turn,
             journal=self.journal,
             window=self.window,
             host=self.host,
             budget=self.budget,
             emit=emit,
+            now=lambda: 1_000 + self.offset + int(self.time * 1000),
+            load_images=self.load_images,
+            reserve=self.reserve,
+            fingerprints=Fingerprints(),
+            faulty=self.faulty,
         )
 
     def turn(
