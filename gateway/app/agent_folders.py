@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from agent_core.agent.named.definition import KnownNames
 from agent_core.agent.named.folder import AgentFolder
 from agent_core.skills.catalog import SkillCatalog
-from agent_core.tools.selection.catalog import PROMPT_TOOLS, RARE_TOOLS
+from agent_core.tools.selection.built_in import BUILT_IN
 from gateway.app.external_plugins import ExternalPlugins
 from gateway.app.settings import Settings
 
@@ -13,9 +13,7 @@ from gateway.app.settings import Settings
 def make_agent_folder(settings: Settings, tools: Sequence[str]) -> AgentFolder:
     """Build the folder of named agents; `tools` are the names of plug-ins' tools."""
     skills = SkillCatalog(*settings.skill_places)
-    known = KnownNames(
-        models=settings.model.named, tools=(*sorted({*PROMPT_TOOLS, *RARE_TOOLS}), *tools)
-    )
+    known = KnownNames(models=settings.model.named, tools=(*sorted(BUILT_IN), *tools))
     return AgentFolder(settings.home, known, lambda name: skills.load(name).body, skills.is_bundled)
 
 

@@ -1,36 +1,14 @@
 """The models, tools and skills that jobs may use."""
 
+from collections.abc import Iterator
 from functools import partial
 
-from agent_core.agent.named.tool import MessageAgentTool
-from agent_core.digest.chart_tool import ChartTool
-from agent_core.digest.gather_tool import GatherTool
 from agent_core.errors import SkillBroken, SkillMissing
-from agent_core.memory.archive.archive_tool import ArchiveTool
-from agent_core.memory.memory_tool import MemoryTool
-from agent_core.memory.recall.recall_tool import RecallTool
-from agent_core.memory.soul_tool import ProposeSoulTool
 from agent_core.schedule.job_editor import JobRules
-from agent_core.schedule.requests import SCHEDULE_SPEC
 from agent_core.schedule.resources import JobResources
 from agent_core.skills.catalog import SkillCatalog
-from agent_core.skills.tools.manage import SkillManageTool
-from agent_core.skills.tools.search import SkillsSearchTool
-from agent_core.skills.tools.view import SkillViewTool
-from agent_core.tools.chat.group_titles import GroupTitlesTool
-from agent_core.tools.chat.send_message import SendMessageTool
-from agent_core.tools.chat.todo import TodoTool
-from agent_core.tools.send_file import SendFileTool
-from agent_core.tools.settings_tool import SettingsTool
-from agent_core.tools.user_questions import AskTool
-from agent_core.tools.workspace.catalog import WORKSPACE_TOOLS
+from agent_core.tools.selection.built_in import BUILT_IN, is_in_rooms
 from gateway.app.settings import Settings
-
-_OPEN = (MemoryTool, RecallTool, ArchiveTool, SendFileTool)
-_PRIVATE = (SettingsTool, SendMessageTool, ProposeSoulTool, SkillManageTool)
-_GATHERING = (GatherTool, ChartTool)
-_EXTERNAL = {"": (), "honcho": ("ask_memory",)}
-"""The tools of each external memory provider. Listed here to avoid importing its SDK."""
 
 
 def make_rules(settings: Settings) -> JobRules:
@@ -45,24 +23,26 @@ def make_rules(settings: Settings) -> JobRules:
 
 
 def _make_means(settings: Settings) -> JobResources:
-    model = settings.model
-    open_tools = [tool.spec.name for tool in _OPEN]
-    private = [tool.spec.name for tool in _PRIVATE]
-    shared = [AskTool.spec.name, TodoTool.spec.name, SCHEDULE_SPEC.name]
-    shared.append(GroupTitlesTool.spec.name)
-    shared += [MessageAgentTool.spec.name, SkillViewTool.spec.name, SkillsSearchTool.spec.name]
-    gathering = [tool.spec.name for tool in _GATHERING]
-    external = _EXTERNAL.get(settings.memory.provider, ())
-    acting = WORKSPACE_TOOLS if settings.tools.backend or settings.tools.backends else ()
-    shared += ["web_search", "web_fetch"] if settings.tools.search else ["web_fetch"]
-    place = SkillCatalog(*settings.skill_places)
+    missing = set(_list_missing(settings))
+    tools = tuple(name for name in BUILT_IN if name not in missing)
     return JobResources(
-        models=model.named,
-        tools=(*open_tools, *private, *external, *shared, *gathering, *acting),
-        room_tools=(*open_tools, *shared, *gathering),
-        fault_of_skill=partial(_find_fault, place),
+        models=settings.model.named,
+        tools=tools,
+        room_tools=tuple(filter(is_in_rooms, tools)),
+        fault_of_skill=partial(_find_fault, SkillCatalog(*settings.skill_places)),
         is_priced=lambda name: not find_unpriced(settings, name),
     )
+
+
+def _list_missing(settings: Settings) -> Iterator[str]:
+    """List the built-in tools that no job can name, because of the settings or by their nature."""
+    yield "delegate_task"  # A job that names its tools has no helpers, whose tools it can't name.
+    if settings.memory.provider != "honcho":
+        yield "ask_memory"
+    if not settings.tools.search:
+        yield "web_search"
+    if not (settings.tools.backend or settings.tools.backends):
+        yield from (name for name, offer in BUILT_IN.items() if offer.needs_backend)
 
 
 def find_unpriced(settings: Settings, name: str) -> str:

@@ -38,7 +38,7 @@ from agent_core.tools.mcp.pins import Judged
 from agent_core.tools.policy.policy import Policy
 from agent_core.tools.policy.protected import Protected
 from agent_core.tools.secret_scan import SecretMask
-from agent_core.tools.selection.catalog import PROMPT_TOOLS, RARE_TOOLS
+from agent_core.tools.selection.built_in import BUILT_IN, is_in_rooms
 from agent_core.tools.settings_tool import SettingsTool
 from agent_core.tools.toolbox import Toolbox, ToolSetup, ToolSource
 from agent_core.tools.user_questions import AskTool
@@ -181,16 +181,19 @@ def make_toolboxes(
     shared: tuple[Tool, ...] = (
         *(AskTool(user_prompts), TodoTool(database), _make_schedule(deps), messages),
         GroupTitlesTool(database, deps.messenger),
-        *(*web, *reading, *extra),
+        *(*web, *reading),
     )
-    private = _make_private(deps, approval, inventory, changed)
+    usual = (*_make_private(deps, approval, inventory, changed), *shared)
     helping = _make_helping(deps)
     acting: tuple[Tool, ...] = (*helping, DelegateTool()) if helping else ()
-    room = room_tools(database, deps.memory, approval, inventory)
     gathering = digest_tools(database, kit, in_room=False)
-    open_gathering = digest_tools(database, kit, in_room=True)
+    room_versions = (
+        *room_tools(database, deps.memory, approval, inventory),
+        *digest_tools(database, kit, in_room=True),
+    )
+    in_rooms = partial(_pick_for_rooms, room_versions)
     policy = _make_policy(deps)
-    whole = (*private, *shared, *gathering, *acting)
+    whole = (*usual, *extra, *gathering, *acting)
     _check_names(deps.settings, [tool.spec.name for tool in whole])
     make_toolbox = partial(_make_toolbox, deps, policy, user_prompts)
 
@@ -199,20 +202,26 @@ def make_toolboxes(
         place = replace(deps, backend=backend, background=None)
         mine = make_skill_tools(deps.skills, database, backend)
         other = (messages, *reading)
-        own = [*(one for one in (*shared, *gathering) if one not in other), *mine]
+        own = [*(one for one in (*shared, *extra, *gathering) if one not in other), *mine]
         tools = (*_make_private(place, approval, inventory, changed), *own, *_make_helping(place))
         return _make_toolbox(place, policy, user_prompts, tools, sources)
 
     return Toolboxes(
-        private=make_toolbox((*private, *shared, *acting), sources),
-        room=make_toolbox((*room, *shared)),
+        private=make_toolbox((*usual, *extra, *acting), sources),
+        room=make_toolbox((*in_rooms(usual), *extra)),
         inventory=inventory,
         private_job=make_toolbox(whole, sources),
         purposes={name: make_purpose(one) for name, one in deps.purposes.items()},
-        room_job=make_toolbox((*room, *shared, *open_gathering)),
+        room_job=make_toolbox((*in_rooms(usual), *extra, *in_rooms(gathering))),
         helper=_make_toolbox(deps, policy, None, (*helping, *web)),
         asked=_make_toolbox(deps, policy, None, (*helping, *web, RecallTool(database), messages)),
     )
+
+
+def _pick_for_rooms(versions: Sequence[Tool], tools: Sequence[Tool]) -> tuple[Tool, ...]:
+    """Pick the tools that rooms have, each in its version for rooms if there is one."""
+    by_name = {tool.spec.name: tool for tool in versions}
+    return tuple(by_name.get(tool.spec.name, tool) for tool in tools if is_in_rooms(tool.spec.name))
 
 
 def _make_private(
@@ -275,7 +284,7 @@ def _check_names(settings: Settings, known: Sequence[str]) -> None:
 
     Names with two underscores are allowed: they are tools of MCP servers, which come and go.
     """
-    names = {*known, *PROMPT_TOOLS, *RARE_TOOLS}
+    names = {*known, *BUILT_IN}
     limited = [name for name, _ in settings.tools.limits]
     for setting, given in (
         ("tools.disabled", settings.tools.disabled),

@@ -12,7 +12,7 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import OutboxRow
-from agent_core.tools.selection.catalog import PROMPT_TOOLS, RARE_TOOLS
+from agent_core.tools.selection.built_in import BUILT_IN
 from gateway.errors import Declined, suggest
 from gateway.operations.contract import (
     Answer,
@@ -26,7 +26,6 @@ from gateway.people.admission import new_claim_code
 from gateway.texts import general, privacy
 
 _LONGEST_NAME = 80
-_TOOLS = frozenset([*PROMPT_TOOLS, *RARE_TOOLS])
 
 
 async def list_people(context: OperationContext, _: Answer) -> Answer:
@@ -159,7 +158,7 @@ async def list_tools(context: OperationContext, _: Answer) -> Answer:
     """List the names of Talaria's tools, and the tools that each person has switched off."""
     everybody = await context.database.read(people.list_all)
     return {
-        "tools": sorted(_TOOLS),
+        "tools": sorted(BUILT_IN),
         "people": [{"folder": one.slug, "off": list(one.tools_off)} for one in everybody],
     }
 
@@ -171,8 +170,8 @@ async def switch_tool(context: OperationContext, asked: Answer) -> Answer:
     accepts names that are already off.
     """
     person, name = await _find(context, asked), read_text(asked, "tool")
-    if name not in {*_TOOLS, *person.tools_off} and "__" not in name:
-        raise Declined(f"There is no tool {name}; {suggest(name, _TOOLS)}")
+    if name not in {*BUILT_IN, *person.tools_off} and "__" not in name:
+        raise Declined(f"There is no tool {name}; {suggest(name, BUILT_IN)}")
     is_on = asked.get("is_on") is True
 
     def work(connection: Connection) -> None:

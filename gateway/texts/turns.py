@@ -66,24 +66,6 @@ NOTHING_TO_REPLAY = Text(
 )
 
 
-_TOOLS = {
-    "ask": Text("Waiting for an answer"),
-    "delegate_task": Text("Helpers are working"),
-    "execute_code": Text("Running code"),
-    "memory": Text("Updating memory"),
-    "patch": Text("Changing a file"),
-    "read_file": Text("Reading a file"),
-    "recall": Text("Searching conversations"),
-    "schedule": Text("Managing jobs"),
-    "search_files": Text("Searching files"),
-    "send_file": Text("Writing a file"),
-    "send_message": Text("Sending a message"),
-    "settings": Text("Changing settings"),
-    "terminal": Text("Running a command"),
-    "todo": Text("Planning"),
-    "write_file": Text("Writing a file"),
-}
-_OTHER_TOOL = Text("Using {name}")
 HELPERS = Text("Helpers are working: {done} of {total} done")
 _STEP_INDICATORS: dict[StepState, str] = {"running": "⏳", "done": "✓", "failed": "✗"}
 _STEP = Text("{sign} {title}… ({seconds} s)")
@@ -95,11 +77,6 @@ _PLAN_TITLE = 80
 _DOUBT = Text("I was restarted during this step and don't know whether it took effect: {action}")
 _MORE = Plural("The same is true of {n:,} more step.", "The same is true of {n:,} more steps.")
 _MOST_NAMED = 3
-
-
-def describe_tool(name: str) -> str:
-    """Return the title of a tool's step."""
-    return _TOOLS[name]() if name in _TOOLS else _OTHER_TOOL(name=name)
 
 
 def describe_steps(steps: Sequence[Step], seconds: int, *, is_whole: bool) -> str:

@@ -17,7 +17,8 @@ from agent_core.tools.gate import was_kept_back
 from agent_core.tools.selection.catalog import unwrap
 from agent_core.transcript import ToolCallPart, flatten
 from gateway.texts import agents, general, usage
-from gateway.texts.turns import describe_interrupted, describe_tool
+from gateway.texts.tools import describe_step
+from gateway.texts.turns import describe_interrupted
 from gateway.texts.usage import UsageReader
 
 _LONGEST_ACTION = 120
@@ -162,6 +163,6 @@ def list_interrupted(
         if step.is_error and (step.outcome or "").startswith(UNKNOWN_OUTCOME):
             call = made.get(step.call_id)
             arguments = flatten(call.arguments, _LONGEST_ACTION).replace("`", "'") if call else ""
-            title = describe_tool(step.name)
+            title = describe_step(step.name)
             actions.append(f"{title} `{arguments}`" if arguments else title)
     return describe_interrupted(actions)

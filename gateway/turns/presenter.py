@@ -23,6 +23,7 @@ from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.live_message import LiveMessage
 from gateway.texts import models as model_texts
 from gateway.texts import turns as steps
+from gateway.texts.tools import describe_step
 from gateway.turns.answer_text import SentTexts
 
 
@@ -304,7 +305,7 @@ class Presenter:
             self._dispatcher.show_live(self._live)
 
     def _note_step(self, call_id: str, name: str, state: StepState) -> None:
-        self._steps[call_id] = Step(key=call_id, title=steps.describe_tool(name), state=state)
+        self._steps[call_id] = Step(key=call_id, title=describe_step(name), state=state)
         self._plan_status()
 
     def _retitle(self, call_id: str, title: str) -> None:

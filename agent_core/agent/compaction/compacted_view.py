@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from agent_core.state.conversations.compactions import Compaction, NewCompaction
 from agent_core.state.conversations.messages import StoredMessage
-from agent_core.tools.selection.catalog import SKILL_TOOL
+from agent_core.tools.selection.built_in import SKILL_TOOL
 from agent_core.transcript import Message, Part, TextPart, ToolResultPart, escape, mark_images
 
 LONGEST_OUTPUT = 1600

@@ -9,7 +9,7 @@ from agent_core.ids import MessageId, TurnId
 from agent_core.models.token_estimate import estimate_messages
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import START, StoredMessage
-from agent_core.tools.selection.catalog import SKILL_TOOL
+from agent_core.tools.selection.built_in import SKILL_TOOL
 from agent_core.transcript import ToolResultPart
 
 _WHOLE_STEPS = 3

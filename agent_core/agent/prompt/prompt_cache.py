@@ -40,7 +40,7 @@ from agent_core.state.conversations import messages, sessions
 from agent_core.state.conversations.sessions import Session
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory.ledger import LISTS, find_entries
-from agent_core.tools.selection.catalog import SKILL_TOOL
+from agent_core.tools.selection.built_in import SKILL_TOOL
 from agent_core.transcript import Message, ToolSpec, UntrustedSource
 
 if TYPE_CHECKING:

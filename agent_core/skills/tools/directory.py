@@ -25,7 +25,7 @@ from agent_core.state.engine.database import Database
 from agent_core.state.memory import skills
 from agent_core.state.memory.skills import SkillRow
 from agent_core.state.tokenizer import UNINDEXED, cut
-from agent_core.tools.selection.catalog import SKILL_TOOL
+from agent_core.tools.selection.built_in import SKILL_TOOL
 from agent_core.transcript import escape, flatten
 
 FIND_TOOL = "skills_search"

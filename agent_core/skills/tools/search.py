@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from agent_core.skills.tools.directory import FIND_TOOL, LONGEST_LINE, SkillDirectory
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.schemas import make_schema
-from agent_core.tools.selection.catalog import SKILL_TOOL
+from agent_core.tools.selection.built_in import SKILL_TOOL
 from agent_core.transcript import ToolSpec, escape, flatten, make_source
 
 _MOST_FOUND = 10

@@ -17,7 +17,7 @@ from agent_core.state.memory.ledger import Origin
 from agent_core.state.memory.skills import SkillState
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.schemas import make_schema
-from agent_core.tools.selection.catalog import SKILL_TOOL
+from agent_core.tools.selection.built_in import SKILL_TOOL
 from agent_core.transcript import ToolSpec, make_source
 
 _PART = 18_000

@@ -8,29 +8,11 @@ from dataclasses import dataclass, replace
 from agent_core.errors import ToolArgumentError
 from agent_core.tools.contract import Declaration, Effect, Tool, ToolContext, ToolResult
 from agent_core.tools.schemas import make_schema
+from agent_core.tools.selection.built_in import PROMPT_TOOLS, RARE_TOOLS
 from agent_core.tools.selection.ranking import WordIndex
 from agent_core.transcript import ToolCallPart, ToolSpec, UntrustedSource, flatten, make_source
 
 MOST_IN_PROMPT = 15
-SKILL_TOOL = "skill_view"
-"""The tool that reads a skill: without it, no prompt lists skills, and their texts stay whole."""
-PROMPT_TOOLS = (
-    *("memory", "recall", "archive", "gather", "schedule"),
-    *("terminal", "read_file", "write_file", "patch", "search_files"),
-    *("web_search", "web_fetch", SKILL_TOOL, "ask"),
-)
-"""The tools that stay in the prompt, in their order there; others follow while there is room.
-
-`gather` exists in jobs only, because a job can't `ask` a person.
-"""
-RARE_TOOLS = frozenset(
-    [
-        *("settings", "todo", "send_message", "send_file", "propose_identity", "ask_memory"),
-        *("process", "execute_code", "delegate_task", "message_agent", "chart"),
-        *("skills_search", "skill_manage", "group_titles"),
-    ]
-)
-"""Tools that few turns need: they are found by search, even if there is room in the prompt."""
 SEARCH_TOOL, USE_TOOL = "tool_search", "use_tool"
 _MOST_FOUND = 8
 _MOST_SCHEMAS = 3

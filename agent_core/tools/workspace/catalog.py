@@ -4,18 +4,13 @@ from agent_core.execution.contract import Backend
 from agent_core.tools.contract import Tool
 from agent_core.tools.readers.pool import ReaderPool
 from agent_core.tools.workspace.background import BackgroundCommands
-from agent_core.tools.workspace.code_tool import EXECUTE_CODE, ExecuteCodeTool
+from agent_core.tools.workspace.code_tool import ExecuteCodeTool
 from agent_core.tools.workspace.files import PatchTool, ReadFileTool, WriteFileTool
 from agent_core.tools.workspace.named_secrets import NamedSecrets
 from agent_core.tools.workspace.process import ProcessTool
 from agent_core.tools.workspace.search import SearchFilesTool
 from agent_core.tools.workspace.terminal import TerminalTool
 from agent_core.tools.workspace.workspaces import Workspaces
-
-WORKSPACE_TOOLS = (
-    *("terminal", "process", "read_file", "write_file", "patch", "search_files"),
-    EXECUTE_CODE,
-)
 
 
 def make_terminal(backend: Backend, seconds: int) -> TerminalTool:

@@ -21,7 +21,7 @@ import pytest
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.state.engine.database import Connection
 from agent_core.tools.gate import PROPOSED
-from agent_core.tools.selection.catalog import RARE_TOOLS
+from agent_core.tools.selection.built_in import RARE_TOOLS
 from agent_core.transcript import ToolCallPart
 from gateway.app.mcp_file import add_mcp_server
 from gateway.app.timings import Timings

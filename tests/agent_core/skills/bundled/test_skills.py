@@ -9,7 +9,8 @@ import pytest
 
 from agent_core.skills.catalog import read_skill_folder
 from agent_core.skills.install.scan import scan_skill
-from agent_core.tools.selection.catalog import PROMPT_TOOLS, RARE_TOOLS, SEARCH_TOOL, USE_TOOL
+from agent_core.tools.selection.built_in import PROMPT_TOOLS, RARE_TOOLS
+from agent_core.tools.selection.catalog import SEARCH_TOOL, USE_TOOL
 from tests.agent_core.skills.bundled.scripts import FOLDER, SCRIPTS
 
 NAMES = sorted(place.parent.name for place in FOLDER.glob("*/SKILL.md"))

@@ -9,14 +9,8 @@ import pytest
 from agent_core.events import ToolStarted
 from agent_core.ids import CallId, PersonId
 from agent_core.tools.contract import Tool, ToolResult
-from agent_core.tools.selection.catalog import (
-    MOST_IN_PROMPT,
-    PROMPT_TOOLS,
-    SEARCH_TOOL,
-    USE_TOOL,
-    rank,
-    unwrap,
-)
+from agent_core.tools.selection.built_in import PROMPT_TOOLS
+from agent_core.tools.selection.catalog import MOST_IN_PROMPT, SEARCH_TOOL, USE_TOOL, rank, unwrap
 from agent_core.tools.toolbox import Toolbox, ToolSetup
 from agent_core.transcript import Message, ToolCallPart, ToolResultPart, ToolSpec
 from tests.agent_core.agent.loop.rig import HELLO, Rig

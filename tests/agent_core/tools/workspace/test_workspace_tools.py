@@ -10,9 +10,9 @@ from agent_core.execution.local import LocalBackend
 from agent_core.ids import CallId
 from agent_core.state.engine.database import Database
 from agent_core.tools.contract import ToolResult
+from agent_core.tools.selection.built_in import BUILT_IN
 from agent_core.tools.send_file import SendFileTool
 from agent_core.tools.toolbox import Toolbox
-from agent_core.tools.workspace.catalog import WORKSPACE_TOOLS
 from agent_core.transcript import ToolCallPart, make_source
 from tests.agent_core.execution.backends import LIMITS, make_local, needs_bubblewrap
 from tests.agent_core.tools.workspace.desk import SECRET, Desk
@@ -24,7 +24,8 @@ pytestmark = [pytest.mark.process, needs_bubblewrap]
 
 async def test_every_tool_has_the_name_that_jobs_may_use(desk: Desk) -> None:
     tools = desk.tools
-    assert tuple(tool.spec.name for tool in tools) == WORKSPACE_TOOLS
+    acting = {name for name, offer in BUILT_IN.items() if offer.needs_backend}
+    assert {tool.spec.name for tool in tools} == acting - {"delegate_task"}
     assert [tool.effect for tool in tools] == [
         *("unsafe", "unsafe", "read", "idempotent", "unsafe", "read", "unsafe")
     ]
