@@ -1,29 +1,16 @@
 """Chats as stored text."""
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from adapters.ids import Address
+from agent_core.chats import Chat
 
-ChatRef = tuple[str, str]
-"""A platform, and a chat on it."""
+QueueKey = tuple[str, str]
+"""A platform, and the name of a queue on it; see `name_queue`."""
 
 _MOST_CHATS = 4096
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """The chat of an answer, and the message that it replies to."""
-
-    platform: str
-    chat: str
-    answers: str | None = None
-
-    @property
-    def fields(self) -> tuple[str, str, str | None]:
-        """The columns of the database: platform, chat and message."""
-        return self.platform, self.chat, self.answers
 
 
 @lru_cache(maxsize=_MOST_CHATS)
@@ -33,6 +20,11 @@ def name_chat(address: Address) -> str:
     if address.ticket is not None:
         fields.append(address.ticket)
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+
+
+def make_chat(platform: str, address: Address) -> Chat:
+    """Return the chat of an address on a platform."""
+    return Chat(platform=platform, address=name_chat(address))
 
 
 @lru_cache(maxsize=_MOST_CHATS)

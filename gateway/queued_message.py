@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 
 from adapters.ids import PlatformMessageId, PlatformUserId
 from adapters.messages import InboundMessage, Sender
+from agent_core.chats import Chat, Place
 from agent_core.ids import InboxId, RoomId
 from agent_core.safe_names import PlainName
 from agent_core.schedule.resources import JobTurn
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.people.people import Account, Person
-from gateway.chats import Place, name_chat, read_chat
+from gateway.chats import make_chat, read_chat
 from gateway.media.readings import Reading
 
 
@@ -55,24 +56,20 @@ class QueuedMessage:
 def place_of_batch(waiting: Sequence[QueuedMessage]) -> Place:
     """Return the place of a turn's answer: that of its newest message."""
     newest = waiting[-1]
-    return Place(
-        platform=newest.platform,
-        chat=name_chat(newest.message.address),
-        answers=newest.message.message_id or None,
-    )
+    chat = make_chat(newest.platform, newest.message.address)
+    return Place(chat=chat, answers=newest.message.message_id or None)
 
 
 def make_unwritten(
-    person: Person, accounts: Sequence[Account], place: tuple[str, str], text: str, now: int
+    person: Person, accounts: Sequence[Account], place: Chat, text: str, now: int
 ) -> InboundMessage:
     """Make a message that starts a turn for a person, as if the person had sent it.
 
-    `accounts` are theirs, `place` is (platform, chat), and `now` is in milliseconds UTC.
+    `accounts` are theirs; `place` is their chat, and `now` is in milliseconds UTC.
     """
-    platform, chat = place
-    user_id = next((one.user_id for one in accounts if one.platform == platform), "")
+    user_id = next((one.user_id for one in accounts if one.platform == place.platform), "")
     return InboundMessage(
-        address=read_chat(chat),
+        address=read_chat(place.address),
         message_id=PlatformMessageId(""),
         sender=Sender(user_id=PlatformUserId(user_id), display_name=person.name),
         text=text,

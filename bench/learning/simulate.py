@@ -17,6 +17,7 @@ from agent_core.agent.quotas.background import BackgroundModel
 from agent_core.agent.review.record import HeldClaim, ReviewRecord, dump_record
 from agent_core.agent.review.reviewer import Reviewer
 from agent_core.agent.review.triggers import EndedTurn, ReviewRules, enqueue_due
+from agent_core.chats import Chat, Place
 from agent_core.ids import CallId, TurnId
 from agent_core.memory.edits_within_limits import Edit
 from agent_core.memory.store import MemoryStore
@@ -176,7 +177,9 @@ class _Simulation:
             conversation=conversation,
             session_id=session_id,
             request=TurnRequest(
-                person_id=person.id, account_id=account.id, place=("telegram", "{}", None)
+                person_id=person.id,
+                account_id=account.id,
+                place=Place(chat=Chat(platform="telegram", address="{}")),
             ),
             prompt_hash=PROMPT,
             now=self._now,

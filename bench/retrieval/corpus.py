@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent_core.chats import Chat, Place
 from agent_core.ids import MessageId, PersonId, PromptHash, SessionId, TurnId
 from agent_core.state.conversations import messages, sessions, turns
 from agent_core.state.conversations.messages import TranscriptPlace
@@ -100,7 +101,11 @@ def _open_turn(
         connection,
         conversation=dialogue,
         session_id=session_id,
-        request=TurnRequest(person_id=person_id, account_id=None, place=("telegram", "{}", None)),
+        request=TurnRequest(
+            person_id=person_id,
+            account_id=None,
+            place=Place(chat=Chat(platform="telegram", address="{}")),
+        ),
         prompt_hash=PROMPT,
         now=now,
     )

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 
+from agent_core.chats import Chat, Place
 from agent_core.ids import PromptHash
 from agent_core.state.conversations import messages, sessions, turns
 from agent_core.state.conversations.messages import TranscriptPlace
@@ -139,7 +140,9 @@ class _Writer:
             conversation=self._dialogue,
             session_id=self._session_id,
             request=TurnRequest(
-                person_id=self._person.id, account_id=None, place=(self._platform, "{}", None)
+                person_id=self._person.id,
+                account_id=None,
+                place=Place(chat=Chat(platform=self._platform, address="{}")),
             ),
             prompt_hash=PROMPT,
             now=now,

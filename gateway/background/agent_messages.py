@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from agent_core.agent.delegation import word_task
 from agent_core.agent.named.chain import DEFAULT
 from agent_core.agent.named.mail import AgentMail
+from agent_core.chats import Chat
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import InboxId
 from agent_core.state.conversations import delegated_turns, sessions, turns
@@ -109,9 +110,9 @@ class AgentMessages:
         # The turn follows its person when two are merged; the message does not.
         person_id = turn.person_id if turn else message.person_id
         person = people.find(connection, person_id=person_id)
-        place = self._find_place(connection, message, person, turn) if person and turn else None
+        chat = self._find_place(connection, message, person, turn) if person and turn else None
         told = _read_told(connection, message, person) if person else None
-        if person is None or turn is None or place is None or told is None:
+        if person is None or turn is None or chat is None or told is None:
             inbox.finish(connection, inbox_id=row.id, reason="nobody to tell")
             return None
         if message.kind == "tell" and not _is_bound(connection, message, person):
@@ -121,8 +122,8 @@ class AgentMessages:
         accounts = people.list_accounts(connection, person_id=person.id)
         return QueuedMessage(
             inbox_ids=(row.id,),
-            platform=place[0],
-            message=make_unwritten(person, accounts, place, "", self.now()),
+            platform=chat.platform,
+            message=make_unwritten(person, accounts, chat, "", self.now()),
             person=person,
             conversation=self._open_conversation(connection, message, person, turn),
             room_id=message.room_id,
@@ -134,16 +135,17 @@ class AgentMessages:
 
     def _find_place(
         self, connection: Connection, message: AgentMessage, person: Person, turn: StoredTurn
-    ) -> tuple[str, str] | None:
-        """Return the platform and the chat of the answer; None if no such chat exists any more."""
+    ) -> Chat | None:
+        """Return the chat of the answer; None if no such chat exists any more."""
         if message.is_private:
             target = Target(kind="place", platform=turn.platform, chat=turn.chat)
             chats = self.notifier.find_open(connection, person, [target], self.now())
-            return next((one for one in chats if is_direct_chat(one[1])), None)
+            return next((one for one in chats if is_direct_chat(one.address)), None)
         room = rooms.find_by_id(connection, room_id=message.room_id) if message.room_id else None
         # The conversation of a room changes with the mode of the room.
         wanted = "room" if message.owner_id != person.id else "person"
-        return (turn.platform, turn.chat) if room and room.mode == wanted else None
+        here = Chat(platform=turn.platform, address=turn.chat)
+        return here if room and room.mode == wanted else None
 
     def _open_conversation(
         self, connection: Connection, message: AgentMessage, person: Person, turn: StoredTurn

@@ -113,13 +113,13 @@ class CommandEnds:
                 break
             target = Target(kind="place", platform=turn.platform, chat=turn.chat)
             chats = self.notifier.find_open(connection, person, [target], now)
-            direct = [one for one in chats if is_direct_chat(one[1])]
+            direct = [one for one in chats if is_direct_chat(one.address)]
             if not direct:
                 break
             accounts = people.list_accounts(connection, person_id=person.id)
             return QueuedMessage(
                 inbox_ids=(row.id,),
-                platform=direct[0][0],
+                platform=direct[0].platform,
                 message=make_unwritten(person, accounts, direct[0], "", now),
                 person=person,
                 conversation=conversation,

@@ -152,13 +152,13 @@ class Curation:
         self.dispatcher.enqueue(await finish(self.database.write("curation.end", work)))
 
     def _tell(self, connection: Connection, person: Person, count: int) -> list[OutboxRow]:
-        place = find_direct_chat(connection, person, self.dispatcher.adapters)
-        if place is None or not count:
+        chat = find_direct_chat(connection, person, self.dispatcher.adapters)
+        if chat is None or not count:
             return []
         with speak_to(connection, person.id):
             message = NewOutboxMessage(
-                platform=place[0],
-                chat=place[1],
+                platform=chat.platform,
+                chat=chat.address,
                 body=texts.TIDY_UP(count),
                 person_id=person.id,
                 is_silent=person.learning != "tell",

@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from adapters.errors import AdapterError, RateLimited, Unreachable, Unsure
 from adapters.messages import OutboundMessage
+from agent_core.chats import Chat
 from agent_core.errors import StoreError
 from agent_core.localization import use_language
 from agent_core.state.engine.database import Connection, Database
@@ -24,8 +25,8 @@ LOST_STORE_LOOK = 5.0
 _SENDING = 30.0
 """The longest time for one message, in seconds."""
 
-Places = Sequence[tuple[Person, tuple[str, str]]]
-"""The owners, each with a platform and a direct chat on it."""
+Places = Sequence[tuple[Person, Chat]]
+"""The owners, each with a direct chat."""
 
 
 class LostStoreAlarm:
@@ -55,8 +56,8 @@ class LostStoreAlarm:
         if loss.is_readable:
             await self._find_places()
         async with asyncio.TaskGroup() as group:
-            for owner, place in self._places:
-                group.create_task(self._tell(owner, place, str(loss)))
+            for owner, chat in self._places:
+                group.create_task(self._tell(owner, chat, str(loss)))
 
     async def _find_places(self) -> None:
         """Read where the owners are; a database that can't be read changes nothing."""
@@ -70,18 +71,17 @@ class LostStoreAlarm:
             (owner, find_direct_chat(connection, owner, self._dispatcher.adapters))
             for owner in owners.list_all(connection)
         ]
-        return [(owner, place) for owner, place in found if place]
+        return [(owner, chat) for owner, chat in found if chat]
 
-    async def _tell(self, owner: Person, place: tuple[str, str], reason: str) -> None:
-        platform, chat = place
+    async def _tell(self, owner: Person, chat: Chat, reason: str) -> None:
         with use_language(owner.language):
             words = LOST_STORE(reason=reason)
-        parts = list(self._dispatcher.split(platform, words))
+        parts = list(self._dispatcher.split(chat.platform, words))
         while parts:
-            message = OutboundMessage(address=read_chat(chat), text=parts[0])
+            message = OutboundMessage(address=read_chat(chat.address), text=parts[0])
             try:
                 async with asyncio.timeout(_SENDING):
-                    await self._dispatcher.adapters[platform].send(message)
+                    await self._dispatcher.adapters[chat.platform].send(message)
             except (Unreachable, RateLimited, TimeoutError) as error:
                 _log.warning("%s isn't told of the database yet: %s", owner.slug, error)
                 await asyncio.sleep(self._pause)

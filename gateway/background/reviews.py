@@ -9,6 +9,7 @@ from agent_core.agent.review.feed import list_learned, list_records
 from agent_core.agent.review.record import ReviewRecord, dump_record
 from agent_core.agent.review.replacing import find_replaced
 from agent_core.agent.review.reviewer import Reviewer
+from agent_core.chats import Chat
 from agent_core.ids import ConversationId
 from agent_core.memory.archive.conclusions import LocalUserModel
 from agent_core.state.conversations import sessions
@@ -90,19 +91,19 @@ class Reviews:
         record = found[1]
 
         def work(connection: Connection) -> list[OutboxRow]:
-            place = find_direct_chat(connection, person, self.dispatcher.adapters)
-            asked = record.held[:MOST_ASKED] if place and person.learning == "ask" else ()
+            chat = find_direct_chat(connection, person, self.dispatcher.adapters)
+            asked = record.held[:MOST_ASKED] if chat and person.learning == "ask" else ()
             is_reported = not (person.learning_summary and (record.kept or record.held))
             left = replace(record, held=record.held[len(asked) :], is_reported=is_reported)
             tasks.save(connection, task_id=task.id, payload=dump_record(left))
             if not is_reported:
                 self._plan_summary(connection, person)
-            if place is None:
+            if chat is None:
                 return []
             with speak_to(connection, person.id):
-                rows = self._report(connection, person, [left], place) if is_reported else []
+                rows = self._report(connection, person, [left], chat) if is_reported else []
                 for held in asked:
-                    claim, whom = held.claim, (person.id, place)
+                    claim, whom = held.claim, (person.id, chat)
                     replaced = find_replaced(connection, person_id=person.id, claim=claim)
                     question = ask_about_claim(task.id, held, replaced, whom, self.now())
                     rows += self.questions.pose(connection, question, self.now())
@@ -117,8 +118,8 @@ class Reviews:
             person = people.find(connection, person_id=task.person_id)
             if person is None:
                 return []
-            place = find_direct_chat(connection, person, self.dispatcher.adapters)
-            if place is None:
+            chat = find_direct_chat(connection, person, self.dispatcher.adapters)
+            if chat is None:
                 return []
             listed = list_records(connection, person_id=person.id)
             new = [(task_id, record) for task_id, record in listed if not record.is_reported]
@@ -127,7 +128,7 @@ class Reviews:
                 tasks.save(connection, task_id=task_id, payload=dump_record(told))
             with speak_to(connection, person.id):
                 records = [record for _, record in reversed(new)]
-                return self._report(connection, person, records, place)
+                return self._report(connection, person, records, chat)
 
         self.dispatcher.enqueue(await self.database.write("reviews.summary", work))
 
@@ -149,7 +150,7 @@ class Reviews:
         connection: Connection,
         person: Person,
         records: Sequence[ReviewRecord],
-        place: tuple[str, str],
+        chat: Chat,
     ) -> list[OutboxRow]:
         """Enqueue the notice about new entries, with a button to undo each."""
         row_ids = [row_id for record in records for row_id in record.kept]
@@ -161,8 +162,8 @@ class Reviews:
         if held:
             buttons += (stand_for("learned review", notices.DECIDE()),)
         message = NewOutboxMessage(
-            platform=place[0],
-            chat=place[1],
+            platform=chat.platform,
+            chat=chat.address,
             body=notices.describe_learned(
                 [entry.text for entry in shown],
                 held,

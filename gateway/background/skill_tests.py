@@ -263,12 +263,12 @@ class SkillTests:
 
         With learning off, only a test that they asked for and a skill that goes badly come here.
         """
-        place = find_direct_chat(connection, person, self.dispatcher.adapters)
-        if place is None:
+        chat = find_direct_chat(connection, person, self.dispatcher.adapters)
+        if chat is None:
             return []
         message = NewOutboxMessage(
-            platform=place[0],
-            chat=place[1],
+            platform=chat.platform,
+            chat=chat.address,
             body=words,
             person_id=person.id,
             is_silent=person.learning != "tell",

@@ -270,15 +270,15 @@ def _notify_reader(
     person = people.find(connection, person_id=reader)
     if person is None or person.kind != "human" or person.id == request.call.person.id:
         return []
-    place = find_direct_chat(connection, person, request.platforms)
-    if place is None:
+    chat = find_direct_chat(connection, person, request.platforms)
+    if chat is None:
         return []
     with speak_to(connection, person.id):
         words = block_texts.describe_shared_with_you(
             request.call.person.name, block.label, block.description
         )
     outgoing = NewOutboxMessage(
-        platform=place[0], chat=place[1], body=words, person_id=person.id, is_silent=True
+        platform=chat.platform, chat=chat.address, body=words, person_id=person.id, is_silent=True
     )
     return [outbox.enqueue(connection, outgoing, now=request.call.now)]
 

@@ -7,6 +7,7 @@ sessions, resume, title and branch go back to earlier messages.
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
+from agent_core.chats import Place
 from agent_core.memory.external.client import ExternalMemory
 from agent_core.state.conversations import (
     messages,
@@ -21,7 +22,6 @@ from agent_core.state.conversations.usage import QuotaUsage, Total
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import dead_letters
 from agent_core.transcript import flatten
-from gateway.chats import Place
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.conversation_keys import name_aside
 from gateway.outbound.command_buttons import stand_for
@@ -139,14 +139,14 @@ class ConversationCommands:
     async def _stop(self, call: Call) -> Reply:
         if not self.lanes.may_stop(call.conversation.id, call.person):
             return Reply(text=general.STOP_NOT_YOURS())
-        place = call.place
+        place = call.chat
         answered = self.lanes.place_of(call.conversation.id)
         is_stopped = self.lanes.stop(call.conversation.id)
-        if is_stopped and answered and (answered.platform, answered.chat) != place:
-            return Reply(text=general.describe_stop_elsewhere(answered.platform))
+        if is_stopped and answered and answered.chat != place:
+            return Reply(text=general.describe_stop_elsewhere(answered.chat.platform))
         if call.person.is_owner and not call.message.address.is_direct:
-            is_stopped = self.lanes.stop_at(*place) or is_stopped
-        is_stopped = self.lanes.stop_asides(call.person, *place) or is_stopped
+            is_stopped = self.lanes.stop_at(place) or is_stopped
+        is_stopped = self.lanes.stop_asides(call.person, place) or is_stopped
         if is_stopped:
             return Reply()
         # Nothing runs, but the message may still wait for its attachments to be read.
@@ -210,16 +210,16 @@ class ConversationCommands:
         return Reply(pending=replace(pending, conversation=aside, note=_ASIDE_NOTE))
 
     async def _retry(self, call: Call) -> Reply:
-        platform, chat = call.place
+        here = call.chat
 
         def effect(connection: Connection) -> Outcome:
             return "", dead_letters.revive_dead(
-                connection, person_id=call.person.id, platform=platform, chat=chat
+                connection, person_id=call.person.id, platform=here.platform, chat=here.address
             )
 
         def look(connection: Connection) -> tuple[bool, str]:
             has_dead = dead_letters.has_dead(
-                connection, person_id=call.person.id, platform=platform, chat=chat
+                connection, person_id=call.person.id, platform=here.platform, chat=here.address
             )
             latest = turns.find_latest(
                 connection, conversation_id=call.conversation.id, person_id=call.person.id
@@ -241,8 +241,7 @@ class ConversationCommands:
     async def _here(self, call: Call) -> Reply:
         if not self.lanes.may_stop(call.conversation.id, call.person):
             return Reply(text=general.MOVE_NOT_YOURS())
-        platform, chat = call.place
-        place = Place(platform=platform, chat=chat, answers=call.message.message_id)
+        place = Place(chat=call.chat, answers=call.message.message_id)
         is_moved = await self.lanes.move(call.conversation.id, place)
         return Reply(text="" if is_moved else general.MOVE_NOTHING())
 

@@ -21,7 +21,7 @@ from agent_core.state.jobs.jobs import Job, JobState, Target
 from agent_core.state.people import delivery_targets
 from agent_core.state.queues import deferred_messages
 from agent_core.tools.time_zones import name_zone
-from gateway.chats import name_chat
+from gateway.chats import make_chat
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.jobs.destinations import name_places
 from gateway.jobs.job_buttons import make_job_buttons
@@ -206,15 +206,15 @@ class JobCommands:
     async def _sethome(self, call: Call) -> Reply:
         word = call.argument.casefold()
         address = replace(call.message.address, ticket=None)  # a ticket permits one answer only
-        place = None if word == _OFF else (call.platform, name_chat(address))
+        chat = None if word == _OFF else make_chat(call.platform, address)
         if word not in ("", "here", _OFF):
             return Reply(text=job_texts.HOME_USAGE())
-        if place and not address.is_direct and not call.person.is_owner:
+        if chat and not address.is_direct and not call.person.is_owner:
             return Reply(text=job_texts.HOME_NOT_IN_GROUP())
 
         def effect(connection: Connection) -> Outcome:
-            delivery_targets.set_place(connection, person_id=call.person.id, place=place)
-            if place is None:
+            delivery_targets.set_home(connection, person_id=call.person.id, chat=chat)
+            if chat is None:
                 return job_texts.HOME_OFF(), ()
             return (job_texts.HOME_HERE() if address.is_direct else job_texts.HOME_IN_GROUP()), ()
 
@@ -314,5 +314,4 @@ def _make_buttons(found: Sequence[Job]) -> tuple[Choice, ...]:
 
 
 def _here(call: Call) -> Target:
-    platform, chat = call.place
-    return Target(kind="place", platform=platform, chat=chat)
+    return Target(kind="place", platform=call.chat.platform, chat=call.chat.address)

@@ -98,19 +98,19 @@ class LearningCommands:
     def _ask(self, connection: Connection, call: Call) -> Outcome:
         """Ask about the oldest claims that wait; each is asked about once."""
         rows: list[OutboxRow] = []
-        place = call.place
+        chat = call.chat
         chosen = list_held(connection, call.person.id)[:MOST_ASKED]
         for task_id, held in chosen:
             number = (task_id, held.number)
-            question = take_held(connection, call.person.id, number, place, call.now)
+            question = take_held(connection, call.person.id, number, chat, call.now)
             rows += self._questions.pose(connection, question, call.now) if question else []
         return (notices.ASKED_BELOW() if chosen else notices.NOTHING_HELD()), rows
 
     def _restore(self, connection: Connection, call: Call, number: str) -> Outcome:
         """Ask about a dismissed note again."""
-        place = call.place
+        chat = call.chat
         dismissed = int(number[:_LONGEST_NUMBER])
-        rows = bring_back(connection, self._questions, call.person.id, dismissed, place, call.now)
+        rows = bring_back(connection, self._questions, call.person.id, dismissed, chat, call.now)
         if rows is None:
             return notices.DISMISSED_UNKNOWN(), []
         return notices.RESTORED(), rows

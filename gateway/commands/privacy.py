@@ -68,8 +68,8 @@ class PrivacyCommands:
             preview = await self.forgetting.preview(call.person, wanted, report)
         if not (preview.entries or preview.messages or preview.jobs or preview.blocks):
             return Reply(text=privacy.FORGET_NOTHING())
-        place = call.place
-        question = ask_to_forget(call.person, call.argument, preview, place=place, now=call.now)
+        chat = call.chat
+        question = ask_to_forget(call.person, call.argument, preview, chat=chat, now=call.now)
 
         def effect(connection: Connection) -> Outcome:
             return "", self.questions.pose(connection, question, call.now)
@@ -82,7 +82,7 @@ class PrivacyCommands:
             return Reply(text=privacy.ERASE_USAGE())
         if name not in (_ME, call.person.slug) and not call.person.is_owner:
             return Reply(text=privacy.ERASE_OTHERS())
-        place = call.place
+        chat = call.chat
 
         def effect(connection: Connection) -> Outcome:
             target = call.person if name == _ME else _find(connection, name)
@@ -94,7 +94,7 @@ class PrivacyCommands:
                 connection, person_id=target.id
             ):
                 return privacy.ERASE_LAST_OWNER(), ()
-            question = ask_to_erase(call.person, target, place=place, now=call.now)
+            question = ask_to_erase(call.person, target, chat=chat, now=call.now)
             return "", self.questions.pose(connection, question, call.now)
 
         return Reply(effect=effect)
@@ -102,8 +102,10 @@ class PrivacyCommands:
 
 def _address(call: Call) -> NewOutboxMessage:
     """Address a message without words to the chat and the person of a call."""
-    platform, chat = call.place
-    return NewOutboxMessage(platform=platform, chat=chat, body="", person_id=call.person.id)
+    chat = call.chat
+    return NewOutboxMessage(
+        platform=chat.platform, chat=chat.address, body="", person_id=call.person.id
+    )
 
 
 def _enqueue_file(

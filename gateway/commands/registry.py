@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from adapters.messages import InboundMessage
+from agent_core.chats import Chat
 from agent_core.ids import InboxId, PersonId
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.conversations.sessions import Conversation
@@ -13,7 +14,7 @@ from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
 from agent_core.state.queues.outbox import OutboxRow
-from gateway.chats import name_chat
+from gateway.chats import make_chat
 from gateway.queued_message import QueuedMessage
 
 
@@ -41,9 +42,9 @@ class Call:
         return f"account:{self.platform}:{self.message.sender.user_id}"
 
     @property
-    def place(self) -> tuple[str, str]:
-        """The platform and the chat of the call."""
-        return self.platform, name_chat(self.message.address)
+    def chat(self) -> Chat:
+        """The chat of the call."""
+        return make_chat(self.platform, self.message.address)
 
     @property
     def owner_id(self) -> PersonId:

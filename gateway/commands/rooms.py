@@ -45,18 +45,18 @@ class PrivateAnswers:
 
     def _answer(self, connection: Connection, call: Call, reply: Reply) -> Outcome:
         person = call.person
-        place = find_direct_chat(connection, person, (call.platform,))
-        place = place or find_direct_chat(connection, person, self._adapters)
-        if place is None:
+        chat = find_direct_chat(connection, person, (call.platform,))
+        chat = chat or find_direct_chat(connection, person, self._adapters)
+        if chat is None:
             return room_texts.ONLY_IN_DIRECT(), ()
         text, others = reply.effect(connection) if reply.effect else (reply.text, ())
-        parts = self._adapters[place[0]].split(text)
+        parts = self._adapters[chat.platform].split(text)
         rows = [
             outbox.enqueue(
                 connection,
                 NewOutboxMessage(
-                    platform=place[0],
-                    chat=place[1],
+                    platform=chat.platform,
+                    chat=chat.address,
                     body=part,
                     part=number,
                     person_id=person.id,

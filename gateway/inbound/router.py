@@ -19,7 +19,7 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.inbox import InboxRow
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway.chats import name_chat, name_queue
+from gateway.chats import QueueKey, make_chat, name_queue
 from gateway.commands.registry import SlashCommand
 from gateway.fairness import Workers
 from gateway.inbound import events
@@ -77,7 +77,7 @@ class InboundRouter:
         self._conversations: OrderedDict[str, Conversation] = OrderedDict()
         self._unparsed: Workers[str, InboxRow] = Workers(group, self._parse, self._fail)
         """The events of each platform, until it is known in which chat they happened."""
-        self._workers: Workers[tuple[str, str], Item] = Workers(group, self._serve, self._fail)
+        self._workers: Workers[QueueKey, Item] = Workers(group, self._serve, self._fail)
         """The events of each chat."""
         self._unparsed_repeats = 0
         self._caught_up = asyncio.Event()
@@ -113,7 +113,7 @@ class InboundRouter:
 
     def _notice(self, platform: str, address: Address) -> None:
         self._deps.prepare_model()
-        self._dispatcher.wake(platform, name_chat(address))
+        self._dispatcher.wake(make_chat(platform, address))
 
     def forget_known(self) -> None:
         """Drop cached people, rooms and conversations."""
@@ -159,12 +159,12 @@ class InboundRouter:
             return
         address = events.find_address(item)
         if isinstance(item, InboundEvent):
-            self._dispatcher.wake(platform, name_chat(address))
+            self._dispatcher.wake(make_chat(platform, address))
         self._workers.put((platform, name_queue(address)), item)
 
-    async def _serve(self, chat: tuple[str, str], queue: deque[Item]) -> None:
+    async def _serve(self, key: QueueKey, queue: deque[Item]) -> None:
         item = queue[0]
-        subject = f"an event of {chat[0]}"
+        subject = f"an event of {key[0]}"
         with use_language(language_of(item)):
             await self._database.retry_while_unavailable(lambda: self._route(item), subject)
         queue.popleft()
@@ -228,7 +228,7 @@ class InboundRouter:
 
     async def _route_message(self, arrived: InboundEvent) -> None:
         row, message = arrived.row, arrived.message
-        await self._dispatcher.revive(row.platform, name_chat(message.address))
+        await self._dispatcher.revive(make_chat(row.platform, message.address))
         command, identity = split_command(message), self._deps.identity
         if command and command[0] == "claim":
             await self._claim(arrived, command[1])
@@ -321,7 +321,7 @@ class InboundRouter:
     async def _press(self, pressed: PressEvent) -> None:
         """Route the press of a button: of a question, or of a command."""
         row, press = pressed.row, pressed.press
-        await self._dispatcher.revive(row.platform, name_chat(press.address))
+        await self._dispatcher.revive(make_chat(row.platform, press.address))
         # Whoever was erased stays unknown when they press an old button.
         is_open = await self._deps.questions.is_open(press.key)
         person = await self._deps.identity.identify(row.platform, press.sender, may_enter=is_open)

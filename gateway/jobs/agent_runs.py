@@ -121,7 +121,7 @@ def _compose(
     accounts = people.list_accounts(connection, person_id=person.id)
     return QueuedMessage(
         inbox_ids=(),
-        platform=chat_refs[0][0],
+        platform=chat_refs[0].platform,
         message=make_unwritten(person, accounts, chat_refs[0], job.body, now),
         person=person,
         conversation=sessions.ensure_conversation(

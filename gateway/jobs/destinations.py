@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from adapters.abilities import CanSendFiles
+from agent_core.chats import Chat
 from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs.jobs import Target
@@ -14,7 +15,7 @@ from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.tools.chat.send_message import HOME, ROOM_SIGN, Destination
 from agent_core.transcript import flatten
-from gateway.chats import ChatRef, is_chat, is_direct_chat, name_chat, read_chat
+from gateway.chats import is_chat, is_direct_chat, make_chat, read_chat
 from gateway.jobs.recipients import Recipients
 from gateway.outbound.command_buttons import caption_of
 from gateway.outbound.dispatcher import OutboxDispatcher
@@ -44,18 +45,15 @@ class ChatMessenger:
         direct = [
             chat_ref for chat_ref in known.list_seen(person) if self._is_open(known, chat_ref)
         ]
-        home = known.find_home(person).place
+        home = known.find_home(person).chat
         if home and self._is_open(known, home):
-            if is_direct_chat(home[1]):
+            if is_direct_chat(home.address):
                 direct.insert(0, home)
             else:
-                found.append(Destination(name=HOME, platform=home[0], chat=home[1]))
-        own = [Destination(name=_ME, platform=one[0], chat=one[1]) for one in direct[:1]]
-        newest = dict(reversed(direct))
-        own += [
-            Destination(name=platform, platform=platform, chat=chat)
-            for platform, chat in sorted(newest.items())
-        ]
+                found.append(Destination(name=HOME, chat=home))
+        own = [Destination(name=_ME, chat=one) for one in direct[:1]]
+        newest = {one.platform: one for one in reversed(direct)}
+        own += [Destination(name=platform, chat=newest[platform]) for platform in sorted(newest)]
         return (*own, *found, *self._list_rooms(known, person))
 
     def _list_rooms(self, known: Recipients, person: Person) -> list[Destination]:
@@ -64,23 +62,21 @@ class ChatMessenger:
         A room without a name of our own goes by its title, which only the person may say.
         """
         seen = delivery_targets.list_seen(known.connection, person_id=person.id)
-        found: dict[ChatRef, tuple[str, bool]] = {}
-        for platform, chat in seen:
-            if not is_chat(chat) or is_direct_chat(chat):
+        found: dict[Chat, tuple[str, bool]] = {}
+        for chat in seen:
+            if not is_chat(chat.address) or is_direct_chat(chat.address):
                 continue
-            address = read_chat(chat)
-            room = rooms.find(known.connection, platform=platform, chat_id=address.chat_id)
-            top = name_chat(replace(address, thread_id=None, ticket=None))
+            address = read_chat(chat.address)
+            room = rooms.find(known.connection, platform=chat.platform, chat_id=address.chat_id)
+            top = make_chat(chat.platform, replace(address, thread_id=None, ticket=None))
             called = (room.name or room.platform_title) if room else ""
             name = flatten(called, _LONGEST_TITLE).strip().removeprefix(ROOM_SIGN)
-            if room and name and self._is_open(known, (platform, top)):
-                found[platform, top] = name, not room.name
+            if room and name and self._is_open(known, top):
+                found[top] = name, not room.name
         names = [name.casefold() for name, _ in found.values()]
         return [
-            Destination(
-                name=f"{ROOM_SIGN}{name}", platform=platform, chat=chat, is_foreign=is_foreign
-            )
-            for (platform, chat), (name, is_foreign) in found.items()
+            Destination(name=f"{ROOM_SIGN}{name}", chat=chat, is_foreign=is_foreign)
+            for chat, (name, is_foreign) in found.items()
             if names.count(name.casefold()) == 1  # nobody could tell which of them is meant
         ]
 
@@ -95,7 +91,7 @@ class ChatMessenger:
         file: tuple[str, str] | None = None,
     ) -> Sequence[OutboxRow]:
         """Put a message into the outbox, in as many parts as it needs; see `Messenger`."""
-        adapter = self._dispatcher.adapters[destination.platform]
+        adapter = self._dispatcher.adapters[destination.chat.platform]
         bodies: list[tuple[str, tuple[str, str] | None]]
         bodies = [(part, None) for part in adapter.split(text)]
         if file:
@@ -106,8 +102,8 @@ class ChatMessenger:
         for number, (body, carried) in enumerate(bodies):
             # No turn id here: these messages are not parts of the turn's answer.
             outgoing = NewOutboxMessage(
-                platform=destination.platform,
-                chat=destination.chat,
+                platform=destination.chat.platform,
+                chat=destination.chat.address,
                 body=body,
                 person_id=person_id,
                 part=number,
@@ -121,11 +117,11 @@ class ChatMessenger:
         """Deliver messages whose transaction is on disk."""
         self._dispatcher.enqueue(rows)
 
-    def _is_open(self, known: Recipients, chat_ref: ChatRef) -> bool:
+    def _is_open(self, known: Recipients, chat_ref: Chat) -> bool:
         """Return whether a chat accepts messages that nobody there asked for."""
-        if chat_ref[0] not in self._dispatcher.adapters or known.is_gone(chat_ref):
+        if chat_ref.platform not in self._dispatcher.adapters or known.is_gone(chat_ref):
             return False
-        return read_chat(chat_ref[1]).ticket is None and not known.is_off(chat_ref)
+        return read_chat(chat_ref.address).ticket is None and not known.is_off(chat_ref)
 
 
 def name_places(
@@ -139,35 +135,35 @@ def name_places(
     seen = [
         chat_ref
         for chat_ref in delivery_targets.list_seen(connection, person_id=person_id)
-        if read_chat(chat_ref[1]).is_direct
+        if read_chat(chat_ref.address).is_direct
     ]
     return [_name(connection, target, home, seen, here) for target in targets]
 
 
 def _name(
-    connection: Connection, target: Target, home: Home, seen: Sequence[ChatRef], here: Target | None
+    connection: Connection, target: Target, home: Home, seen: Sequence[Chat], here: Target | None
 ) -> str:
     is_own = here is not None
     if target == here:
         return job_texts.HERE()
     match target.kind:
         case "place":
-            return _name_chat(connection, (target.platform, target.chat))
-        case "home" if home.place:
-            return job_texts.name_home(_name_chat(connection, home.place), is_own=is_own)
+            return _name_chat(connection, Chat(platform=target.platform, address=target.chat))
+        case "home" if home.chat:
+            return job_texts.name_home(_name_chat(connection, home.chat), is_own=is_own)
         case "home":
-            return job_texts.name_latest(seen[0][0] if seen else "", is_own=is_own)
-        case "account" if any(chat_ref[0] == target.platform for chat_ref in seen):
+            return job_texts.name_latest(seen[0].platform if seen else "", is_own=is_own)
+        case "account" if any(chat_ref.platform == target.platform for chat_ref in seen):
             return name_platform(target.platform)
         case "account":
-            latest = job_texts.name_latest(seen[0][0] if seen else "", is_own=is_own)
+            latest = job_texts.name_latest(seen[0].platform if seen else "", is_own=is_own)
             return job_texts.name_new_account(target.platform, latest, is_own=is_own)
 
 
-def _name_chat(connection: Connection, chat_ref: ChatRef) -> str:
-    address = read_chat(chat_ref[1])
+def _name_chat(connection: Connection, chat_ref: Chat) -> str:
+    address = read_chat(chat_ref.address)
     if address.is_direct:
-        return name_platform(chat_ref[0])
-    room = rooms.find(connection, platform=chat_ref[0], chat_id=address.chat_id)
+        return name_platform(chat_ref.platform)
+    room = rooms.find(connection, platform=chat_ref.platform, chat_id=address.chat_id)
     name = room.shown_name if room else ""
-    return job_texts.name_group(name, chat_ref[0], is_thread=bool(address.thread_id))
+    return job_texts.name_group(name, chat_ref.platform, is_thread=bool(address.thread_id))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from agent_core.agent.caches import IdAllocator
 from agent_core.agent.loop.messages import has_visible_text
+from agent_core.chats import Chat
 from agent_core.ids import CallId, ConversationId, RoomId, SessionId, TurnId
 from agent_core.state.conversations import files, messages, sessions, turns
 from agent_core.state.conversations.messages import PRIVATE, TranscriptPlace
@@ -15,7 +16,6 @@ from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import rooms
 from agent_core.state.people.people import Person
 from agent_core.transcript import Message, TextPart, repair_text, strip_controls
-from gateway.chats import ChatRef
 from gateway.jobs.conversations import UnknownRoom, find_room, name_job_conversation
 from gateway.jobs.recipients import Recipients
 from gateway.texts.job_results import LEFT_OUT
@@ -76,12 +76,12 @@ class JobHistory:
         self._ids = await self._load_ids()
 
     def note(
-        self, known: Recipients, source: Source, person: Person, chat_refs: Sequence[ChatRef]
+        self, known: Recipients, source: Source, person: Person, chat_refs: Sequence[Chat]
     ) -> TranscriptPlace:
         """Record a turn for a job message; return its place in the transcript."""
         assert self._ids  # noqa: S101 - no job runs before `prepare`
         room_id = _find_room(known, source.job, chat_refs)
-        account_id = known.find_account(person, chat_refs[0][0])
+        account_id = known.find_account(person, chat_refs[0].platform)
         conversation_id, session_id = self._open(known, source.job, person, room_id)
         if session_id is None:
             session_id = self._ids.next_session()
@@ -100,7 +100,7 @@ class JobHistory:
             session_id=session_id,
             person_id=person.id,
             account_id=account_id,
-            place=chat_refs[0],
+            chat=chat_refs[0],
         )
         job_history.record(known.connection, saying, now=known.now)
         if source.job.kind == "script":  # its output may hold anything
@@ -158,7 +158,7 @@ class JobHistory:
             self.report(known, _find_place(known, found, found.room_id), words)
 
 
-def _find_room(known: Recipients, job: Job, chat_refs: Sequence[ChatRef]) -> RoomId | None:
+def _find_room(known: Recipients, job: Job, chat_refs: Sequence[Chat]) -> RoomId | None:
     try:
         return find_room(known.connection, job, chat_refs)
     except UnknownRoom:
@@ -172,6 +172,6 @@ def _find_place(known: Recipients, saying: JobMessage, room_id: RoomId | None) -
         turn_id=saying.turn_id,
         person_id=saying.person_id,
         conversation_id=saying.conversation_id,
-        platform=saying.place[0],
+        platform=saying.chat.platform,
         audience=room.audience if room else PRIVATE,
     )

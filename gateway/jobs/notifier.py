@@ -7,6 +7,7 @@ from itertools import groupby
 
 from adapters.abilities import CanSendFiles
 from adapters.contract import ChatAdapter
+from agent_core.chats import Chat
 from agent_core.ids import RunId, TurnId
 from agent_core.localization import use_language
 from agent_core.schedule.descriptions import show_moment
@@ -21,7 +22,7 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import deferred_messages, outbox
 from agent_core.state.queues.deferred_messages import DeferredMessage, NewDeferredMessage
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway.chats import ChatRef, is_chat, read_chat
+from gateway.chats import is_chat, read_chat
 from gateway.jobs.history import JobHistory, Source
 from gateway.jobs.job_buttons import make_job_buttons
 from gateway.jobs.recipients import Recipients
@@ -111,11 +112,13 @@ class Notifier:
                 continue
             deferred_messages.drop(connection, ids=[one.id for one in group])
             with use_language(person.language):
-                rows += self._release_chat(known, person, group, (key[1], key[2]))
+                rows += self._release_chat(
+                    known, person, group, Chat(platform=key[1], address=key[2])
+                )
         return rows
 
     def _release_chat(
-        self, known: Recipients, person: Person, group: Sequence[DeferredMessage], place: ChatRef
+        self, known: Recipients, person: Person, group: Sequence[DeferredMessage], place: Chat
     ) -> list[OutboxRow]:
         """Enqueue the deferred messages of one chat."""
         words = [one for one in group if one.file is None and one.is_whole]
@@ -136,8 +139,8 @@ class Notifier:
             turn_id=group[0].turn_id if len(words) == 1 else None,
             buttons=_list_buttons(known.connection, words),
         )
-        there = Target(kind="place", platform=place[0], chat=place[1])
-        if not is_chat(place[1]):
+        there = Target(kind="place", platform=place.platform, chat=place.address)
+        if not is_chat(place.address):
             there = Target(kind="home")  # damaged on disk
         rows: list[OutboxRow] = []
         for chat_ref in self._resolve(known, person, [there]):
@@ -157,7 +160,7 @@ class Notifier:
 
     def find_open(
         self, connection: Connection, person: Person, targets: Sequence[Target], now: int
-    ) -> list[ChatRef]:
+    ) -> list[Chat]:
         """Return those chats of the targets that can receive a message now."""
         known = self.load_recipients(connection, now)
         chat_refs = self._resolve(known, person, targets)
@@ -174,22 +177,20 @@ class Notifier:
         if person is None or row.answers is not None or row.question_id is not None:
             return None
         target = Target(kind="place", platform=row.platform, chat=row.chat)
-        for platform, chat in self._resolve(known, person, (target,)):
-            if (platform, chat) == (row.platform, row.chat):
+        for chat in self._resolve(known, person, (target,)):
+            if chat == Chat(platform=row.platform, address=row.chat):
                 return None
-            outgoing = outbox.readdress(row, (platform, chat))
+            outgoing = outbox.readdress(row, chat)
             return outbox.enqueue(connection, outgoing, now=now)
         return None
 
-    def _resolve(
-        self, known: Recipients, person: Person, targets: Sequence[Target]
-    ) -> list[ChatRef]:
+    def _resolve(self, known: Recipients, person: Person, targets: Sequence[Target]) -> list[Chat]:
         """Return the chats that targets stand for now, each once.
 
         An unreachable chat is replaced with the person's latest direct chat.
         """
-        home = known.find_home(person).place
-        found: list[ChatRef] = []
+        home = known.find_home(person).chat
+        found: list[Chat] = []
         for target in targets:
             preferred = self._choose_chat(known, person, target, home)
             chat_ref = preferred
@@ -202,29 +203,28 @@ class Notifier:
         return found
 
     def _choose_chat(
-        self, known: Recipients, person: Person, target: Target, home: ChatRef | None
-    ) -> ChatRef | None:
+        self, known: Recipients, person: Person, target: Target, home: Chat | None
+    ) -> Chat | None:
         if target.kind == "place":
-            return target.platform, target.chat
+            return Chat(platform=target.platform, address=target.chat)
         seen = self._list_seen(known, person)
         if target.kind == "home":
             return home or next(seen, None)
-        return next((chat_ref for chat_ref in seen if chat_ref[0] == target.platform), None)
+        return next((chat_ref for chat_ref in seen if chat_ref.platform == target.platform), None)
 
-    def _list_seen(self, known: Recipients, person: Person) -> Iterator[ChatRef]:
+    def _list_seen(self, known: Recipients, person: Person) -> Iterator[Chat]:
         return (chat_ref for chat_ref in known.list_seen(person) if self._is_open(known, chat_ref))
 
-    def _is_open(self, known: Recipients, chat_ref: ChatRef) -> bool:
+    def _is_open(self, known: Recipients, chat_ref: Chat) -> bool:
         """Return whether a chat accepts unsolicited messages; a ticket expires after minutes."""
-        if chat_ref[0] not in self.adapters or known.is_gone(chat_ref):
+        if chat_ref.platform not in self.adapters or known.is_gone(chat_ref):
             return False
-        return read_chat(chat_ref[1]).ticket is None and not known.is_off(chat_ref)
+        return read_chat(chat_ref.address).ticket is None and not known.is_off(chat_ref)
 
     def _enqueue(
-        self, known: Recipients, chat_ref: ChatRef, notification: Notification
+        self, known: Recipients, chat_ref: Chat, notification: Notification
     ) -> list[OutboxRow]:
-        platform, chat = chat_ref
-        adapter = self.adapters.get(platform)
+        adapter = self.adapters.get(chat_ref.platform)
         files = notification.files
         body = notification.body
         if files and not isinstance(adapter, CanSendFiles):
@@ -238,8 +238,8 @@ class Notifier:
             [*outgoings, *((caption_of(file[1]), file) for file in files)]
         ):
             outgoing = NewOutboxMessage(
-                platform=platform,
-                chat=chat,
+                platform=chat_ref.platform,
+                chat=chat_ref.address,
                 body=part,
                 person_id=notification.person.id,
                 turn_id=notification.turn_id,
@@ -252,14 +252,14 @@ class Notifier:
         return rows
 
 
-def _defer(known: Recipients, chat_ref: ChatRef, notification: Notification, until: int) -> None:
+def _defer(known: Recipients, chat_ref: Chat, notification: Notification, until: int) -> None:
     for body, file in [(notification.body, None), *(("", file) for file in notification.files)]:
         if not body and file is None:
             continue
         kept = NewDeferredMessage(
             person_id=notification.person.id,
-            platform=chat_ref[0],
-            chat=chat_ref[1],
+            platform=chat_ref.platform,
+            chat=chat_ref.address,
             title=notification.title,
             body=body,
             release_at=until,

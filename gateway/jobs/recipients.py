@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from agent_core.chats import Chat
 from agent_core.ids import AccountId, PersonId
 from agent_core.schedule.quiet_times import quiet_until
 from agent_core.state.engine.database import Connection
@@ -10,7 +11,7 @@ from agent_core.state.people import delivery_targets, people, rooms
 from agent_core.state.people.delivery_targets import Home
 from agent_core.state.people.people import Person
 from agent_core.state.queues import unreachable_chats
-from gateway.chats import ChatRef, is_chat, read_chat
+from gateway.chats import is_chat, read_chat
 
 
 class Recipients:
@@ -25,11 +26,11 @@ class Recipients:
         self._zone_of = zone_of
         self._people: dict[PersonId, Person | None] = {}
         self._homes: dict[PersonId, Home] = {}
-        self._seen: dict[PersonId, list[ChatRef]] = {}
+        self._seen: dict[PersonId, list[Chat]] = {}
         self._quiet: dict[PersonId, int | None] = {}
         self._accounts: dict[PersonId, dict[str, AccountId]] = {}
-        self._is_off: dict[ChatRef, bool] = {}
-        self._gone: dict[ChatRef, str] | None = None
+        self._is_off: dict[Chat, bool] = {}
+        self._gone: dict[Chat, str] | None = None
 
     def find_person(self, person_id: PersonId | None) -> Person | None:
         """Return a person; None for no id, or for an unknown one."""
@@ -43,19 +44,19 @@ class Recipients:
         """Return a person's delivery settings."""
         if person.id not in self._homes:
             home = delivery_targets.find(self.connection, person_id=person.id)
-            if home.place and not is_chat(home.place[1]):
-                home = replace(home, place=None)  # damaged on disk
+            if home.chat and not is_chat(home.chat.address):
+                home = replace(home, chat=None)  # damaged on disk
             self._homes[person.id] = home
         return self._homes[person.id]
 
-    def list_seen(self, person: Person) -> list[ChatRef]:
+    def list_seen(self, person: Person) -> list[Chat]:
         """List the direct chats in which a person wrote recently, newest first."""
         if person.id not in self._seen:
             chat_refs = delivery_targets.list_seen(self.connection, person_id=person.id)
             self._seen[person.id] = [
                 chat_ref
                 for chat_ref in chat_refs
-                if is_chat(chat_ref[1]) and read_chat(chat_ref[1]).is_direct
+                if is_chat(chat_ref.address) and read_chat(chat_ref.address).is_direct
             ]
         return self._seen[person.id]
 
@@ -74,21 +75,21 @@ class Recipients:
             self._quiet[person.id] = quiet_until(person, days_off, zone, self.now)
         return self._quiet[person.id]
 
-    def is_gone(self, chat_ref: ChatRef) -> bool:
+    def is_gone(self, chat_ref: Chat) -> bool:
         """Return whether a chat is unreachable."""
         if self._gone is None:
             self._gone = unreachable_chats.list_all(self.connection)
         return chat_ref in self._gone
 
-    def is_off(self, chat_ref: ChatRef) -> bool:
+    def is_off(self, chat_ref: Chat) -> bool:
         """Return whether a chat is a room in which the assistant is turned off."""
         if chat_ref not in self._is_off:
             self._is_off[chat_ref] = self._is_room_off(chat_ref)
         return self._is_off[chat_ref]
 
-    def _is_room_off(self, chat_ref: ChatRef) -> bool:
-        address = read_chat(chat_ref[1])
+    def _is_room_off(self, chat_ref: Chat) -> bool:
+        address = read_chat(chat_ref.address)
         if address.is_direct:
             return False
-        room = rooms.find(self.connection, platform=chat_ref[0], chat_id=address.chat_id)
+        room = rooms.find(self.connection, platform=chat_ref.platform, chat_id=address.chat_id)
         return room is not None and room.mode == "off"

@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 from adapters.abilities import CountsTogether
 from adapters.contract import ChatAdapter
 from adapters.ids import PlatformMessageId
+from agent_core.chats import Chat, Place
 from agent_core.state.queues.outbox import OutboxRow
-from gateway.chats import Place, name_queue, read_chat
-
-Chat = tuple[str, str]
-"""A platform, and a chat on it as `chats.name_chat` names it."""
+from gateway.chats import QueueKey, name_queue, read_chat
 
 
 class ChatQueues:
@@ -27,16 +25,16 @@ class ChatQueues:
             if isinstance(adapter, CountsTogether)
         }
 
-    def find(self, chat: Chat) -> Chat:
-        """Return the name of a chat's queue."""
-        counting, address = self._counting.get(chat[0]), read_chat(chat[1])
-        return chat[0], counting.count_of(address) if counting else name_queue(address)
+    def find(self, chat: Chat) -> QueueKey:
+        """Return the key of a chat's queue."""
+        counting, address = self._counting.get(chat.platform), read_chat(chat.address)
+        return chat.platform, counting.count_of(address) if counting else name_queue(address)
 
 
 class ReservedSlot:
     """Reserves a place in a queue for a message to come. Its owner has to end it."""
 
-    def __init__(self, place: Place, queue: Chat, anchor: PlatformMessageId | None) -> None:
+    def __init__(self, place: Place, queue: QueueKey, anchor: PlatformMessageId | None) -> None:
         """`anchor` is stored with the message; see `outbox.mark_sending`."""
         self.place = place
         self.queue = queue
@@ -45,7 +43,7 @@ class ReservedSlot:
 
     def is_for(self, place: Place) -> bool:
         """Return whether a message to this place may take the slot."""
-        return (self.place.platform, self.place.chat) == (place.platform, place.chat)
+        return self.place.chat == place.chat
 
     def end(self, rows: Sequence[OutboxRow] = ()) -> None:
         """Put the rows into the slot's place; a second call does nothing."""

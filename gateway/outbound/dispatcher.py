@@ -21,16 +21,17 @@ from adapters.errors import (
     Unsure,
 )
 from adapters.ids import PlatformMessageId
+from agent_core.chats import Chat, Place
 from agent_core.errors import StoreError
 from agent_core.ids import set_turn
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.queues import outbox, unreachable_chats
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway.chats import Place, read_chat
+from gateway.chats import QueueKey, read_chat
 from gateway.fairness import Workers
 from gateway.outbound.channel import Channel
-from gateway.outbound.chat_queues import Chat, ChatQueues, ReservedSlot
+from gateway.outbound.chat_queues import ChatQueues, ReservedSlot
 from gateway.outbound.composer import Composer
 from gateway.outbound.indicators import Indicators
 from gateway.outbound.live_message import LiveMessage, LiveMessageEditor
@@ -75,8 +76,8 @@ class OutboxDispatcher:
         self._channels = {name: Channel.to(adapter) for name, adapter in self.adapters.items()}
         self._live_messages = LiveMessageEditor(database, now, finish=timings.finish)
         self._reconciler = Reconciler(database, composer, now)
-        self._workers: Workers[Chat, SendJob] = Workers(group, self._serve, self._fail)
-        self._paused: dict[Chat, asyncio.Event | None] = {}
+        self._workers: Workers[QueueKey, SendJob] = Workers(group, self._serve, self._fail)
+        self._paused: dict[QueueKey, asyncio.Event | None] = {}
         """Waiting queues, each with the event that ends its wait early; a firm wait has none."""
         self._unreachable: dict[Chat, str] = {}
         self._is_open = True
@@ -112,14 +113,14 @@ class OutboxDispatcher:
 
     def reserve(self, place: Place) -> ReservedSlot | None:
         """Reserve the queue of a chat for a message to come; None if it would wait there."""
-        chat, channel = (place.platform, place.chat), self._channels.get(place.platform)
+        chat, channel = place.chat, self._channels.get(place.chat.platform)
         queue = self._queues.find(chat)
         must_wait = chat in self._unreachable or self._workers.is_busy(queue)
         if channel is None or not self._is_open or must_wait:
             return None
-        if not channel.rate_limiter.is_free(place.chat):
+        if not channel.rate_limiter.is_free(chat.address):
             return None
-        slot = ReservedSlot(place, queue, channel.newest(place.chat))
+        slot = ReservedSlot(place, queue, channel.newest(chat.address))
         self._workers.put(queue, slot)
         return slot
 
@@ -130,7 +131,7 @@ class OutboxDispatcher:
         """
         first: list[OutboxRow] = []
         for row in rows if self._is_open else ():
-            queue = self._queues.find((row.platform, row.chat))
+            queue = self._queues.find(Chat(platform=row.platform, address=row.chat))
             if slot and slot.queue == queue:
                 first.append(row)
             elif row.platform in self._channels:
@@ -144,19 +145,23 @@ class OutboxDispatcher:
         """Show the present text of a live message as soon as its chat is free."""
         if self._is_open and not (live.is_waiting or live.is_over):
             live.is_waiting = True
-            self._workers.put(self._queues.find((live.outgoing.platform, live.outgoing.chat)), live)
+            chat = Chat(platform=live.outgoing.platform, address=live.outgoing.chat)
+            self._workers.put(self._queues.find(chat), live)
 
-    async def revive(self, platform: str, chat: str) -> None:
+    async def revive(self, chat: Chat) -> None:
         """Deliver to a chat again, because somebody wrote in it. Raises `StoreError`."""
-        if (platform, chat) in self._unreachable:
+        if chat in self._unreachable:
             await self._database.write(
-                "chats.revive", unreachable_chats.remove, platform=platform, chat=chat
+                "chats.revive",
+                unreachable_chats.remove,
+                platform=chat.platform,
+                chat=chat.address,
             )
-            self._unreachable.pop((platform, chat), None)
+            self._unreachable.pop(chat, None)
 
-    def wake(self, platform: str, chat: str) -> None:
+    def wake(self, chat: Chat) -> None:
         """Try a chat again now, unless the platform asked for the pause."""
-        end = self._paused.get(self._queues.find((platform, chat)))
+        end = self._paused.get(self._queues.find(chat))
         if end:
             end.set()
 
@@ -167,14 +172,14 @@ class OutboxDispatcher:
     def _is_paused(self, chat: Chat) -> bool:
         return self._queues.find(chat) in self._paused
 
-    async def _serve(self, chat: Chat, queue: deque[SendJob]) -> None:
+    async def _serve(self, key: QueueKey, queue: deque[SendJob]) -> None:
         job = queue[0]
         if isinstance(job, ReservedSlot):
             rows = await job.wait()
             queue.popleft()
             queue.extendleft(reversed(rows))
             return
-        channel = self._channels[chat[0]]
+        channel = self._channels[key[0]]
         set_turn(job.outgoing.turn_id if isinstance(job, LiveMessage) else job.turn_id)
         if isinstance(job, LiveMessage):
             job.is_waiting = False
@@ -184,7 +189,7 @@ class OutboxDispatcher:
             if doubtful:  # reconciled first: after a later message, Telegram could not find it
                 queue.appendleft(doubtful)
             if seconds:
-                await self._wait(chat, Pause(seconds, is_firm=True))
+                await self._wait(key, Pause(seconds, is_firm=True))
             return
         try:
             pause = await self._deliver(channel, job)
@@ -197,9 +202,9 @@ class OutboxDispatcher:
         if pause is None:
             queue.popleft()
         else:
-            await self._wait(chat, pause)
+            await self._wait(key, pause)
 
-    async def _fail(self, chat: Chat, job: SendJob, error: Exception) -> None:
+    async def _fail(self, key: QueueKey, job: SendJob, error: Exception) -> None:
         """Set a message aside after an unexpected error: a retry would meet the same error."""
         if isinstance(job, LiveMessage):
             job.is_over = True
@@ -216,15 +221,15 @@ class OutboxDispatcher:
             return replace(row, state="dead")
         return replace(fresh, state="unsure") if fresh.state == "sending" else fresh
 
-    async def _wait(self, chat: Chat, pause: Pause) -> None:
-        self._paused[chat] = end = None if pause.is_firm else asyncio.Event()
+    async def _wait(self, key: QueueKey, pause: Pause) -> None:
+        self._paused[key] = end = None if pause.is_firm else asyncio.Event()
         try:
             async with asyncio.timeout(pause.seconds):
                 await (end or asyncio.Event()).wait()
         except TimeoutError:
             pass
         finally:
-            del self._paused[chat]
+            del self._paused[key]
 
     async def _deliver(self, channel: Channel, row: OutboxRow) -> Pause | None:
         """Try to deliver one message; return None once its outcome is known, else the pause."""
@@ -237,7 +242,7 @@ class OutboxDispatcher:
                 row = await self._reconciler.reconcile(channel, row)
             if row.is_live or row.state in ("dead", "sent"):
                 return None
-            if gone := self._unreachable.get((row.platform, row.chat)):
+            if gone := self._unreachable.get(Chat(platform=row.platform, address=row.chat)):
                 raise ChatGone(gone)
             if row.kind == "status":
                 await self._remove_status(channel, row)
@@ -426,7 +431,7 @@ class OutboxDispatcher:
 
         notice = await self._database.write("outbox.dead", work)
         if is_chat_gone:
-            self._unreachable[row.platform, row.chat] = reason
+            self._unreachable[Chat(platform=row.platform, address=row.chat)] = reason
         if notice:
             self.enqueue([notice])
 

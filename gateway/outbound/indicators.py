@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from adapters.abilities import CanReact, CanType
 from adapters.errors import AdapterError, RateLimited
 from adapters.ids import PlatformMessageId
+from agent_core.chats import Chat
 from gateway.chats import read_chat
 from gateway.fairness import Workers
 from gateway.outbound.channel import Channel
-from gateway.outbound.chat_queues import Chat
 
 _log = logging.getLogger(__name__)
 
@@ -61,37 +61,37 @@ class Indicators:
         """Show no more indicators."""
         self._is_open = False
 
-    def type(self, platform: str, chat: str) -> None:
+    def type(self, chat: Chat) -> None:
         """Show that an answer is being written."""
-        place = (platform, chat)
-        is_able = isinstance(self._channels[platform].adapter, CanType)
-        is_planned = any(indicator.message_id is None for indicator in self._workers.waiting(place))
-        if is_able and self._is_free(place) and not is_planned:
-            self._workers.put(place, Indicator())
+        is_able = isinstance(self._channels[chat.platform].adapter, CanType)
+        is_planned = any(indicator.message_id is None for indicator in self._workers.waiting(chat))
+        if is_able and self._is_free(chat) and not is_planned:
+            self._workers.put(chat, Indicator())
 
-    def mark_seen(self, platform: str, chat: str, message_id: str) -> bool:
+    def mark_seen(self, chat: Chat, message_id: str) -> bool:
         """Mark a message as seen; False if that can't be shown now."""
-        place = (platform, chat)
-        if not isinstance(self._channels[platform].adapter, CanReact) or not self._is_free(place):
+        if not isinstance(self._channels[chat.platform].adapter, CanReact) or not self._is_free(
+            chat
+        ):
             return False
-        self._workers.put(place, Indicator(message_id=message_id, seen=True))
+        self._workers.put(chat, Indicator(message_id=message_id, seen=True))
         return True
 
-    def unmark(self, platform: str, chat: str, message_id: str) -> None:
+    def unmark(self, chat: Chat, message_id: str) -> None:
         """Remove the mark of a message."""
-        if self._is_open and isinstance(self._channels[platform].adapter, CanReact):
-            self._workers.put((platform, chat), Indicator(message_id=message_id))
+        if self._is_open and isinstance(self._channels[chat.platform].adapter, CanReact):
+            self._workers.put(chat, Indicator(message_id=message_id))
 
-    def _is_free(self, place: Chat) -> bool:
+    def _is_free(self, chat: Chat) -> bool:
         return (
             self._is_open
-            and not self._is_paused(place)
-            and self._channels[place[0]].rate_limiter.has_room()
+            and not self._is_paused(chat)
+            and self._channels[chat.platform].rate_limiter.has_room()
         )
 
-    async def _show(self, place: Chat, queue: deque[Indicator]) -> None:
+    async def _show(self, chat: Chat, queue: deque[Indicator]) -> None:
         indicator = queue.popleft()
-        adapter, address = self._channels[place[0]].adapter, read_chat(place[1])
+        adapter, address = self._channels[chat.platform].adapter, read_chat(chat.address)
         try:
             if indicator.message_id is None:
                 if isinstance(adapter, CanType):
@@ -102,16 +102,16 @@ class Indicators:
         except AdapterError as error:
             _log.debug("an indicator was not shown: %s", error)
             if indicator.message_id and not indicator.seen and indicator.tries < MOST_TRIES:
-                await self._rest(place, error)
+                await self._rest(chat, error)
                 queue.appendleft(replace(indicator, tries=indicator.tries + 1))
 
-    async def _rest(self, place: Chat, error: AdapterError) -> None:
+    async def _rest(self, chat: Chat, error: AdapterError) -> None:
         asked = error.retry_after if isinstance(error, RateLimited) else 0.0
-        self._retrying.add(place)
+        self._retrying.add(chat)
         try:
             await asyncio.sleep(min(max(asked, self._pause), _LONGEST_PAUSE))
         finally:
-            self._retrying.discard(place)
+            self._retrying.discard(chat)
 
-    async def _drop(self, place: Chat, indicator: Indicator, error: Exception) -> None:
+    async def _drop(self, chat: Chat, indicator: Indicator, error: Exception) -> None:
         """Ignore the failure: an indicator may be lost."""

@@ -11,6 +11,7 @@ from adapters.contract import ChatAdapter
 from adapters.errors import AdapterError, RateLimited, Unreachable, Unsure
 from adapters.ids import PlatformMessageId
 from adapters.messages import OutboundMessage, Step
+from agent_core.chats import Chat
 from agent_core.errors import StoreError
 from agent_core.ids import OutboxId, TurnId
 from agent_core.state.conversations import turns
@@ -173,8 +174,12 @@ async def _draft(adapter: ChatAdapter, live: LiveMessage, body: str) -> bool:
 def _is_answered_there(connection: Connection, outgoing: NewOutboxMessage, turn_id: TurnId) -> bool:
     """Return whether a turn still runs, and is answered in the message's chat."""
     turn = turns.find(connection, turn_id=turn_id)
-    place = (turn.platform, turn.chat) if turn and turn.state == "running" else None
-    return place == (outgoing.platform, outgoing.chat)
+    place = (
+        Chat(platform=turn.platform, address=turn.chat)
+        if turn and turn.state == "running"
+        else None
+    )
+    return place == Chat(platform=outgoing.platform, address=outgoing.chat)
 
 
 def _take_back(connection: Connection, row: OutboxRow) -> None:

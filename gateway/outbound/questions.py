@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from adapters.ids import Address
+from agent_core.chats import Chat
 from agent_core.ids import InboxId, PersonId, QuestionId, TurnId
 from agent_core.localization import Text
 from agent_core.schedule.quiet_times import is_quiet
@@ -138,20 +139,17 @@ class Questions:
         connection: Connection,
         question: Question,
         *,
-        place: tuple[str, str] | None,
+        chat: Chat | None,
         expires_at: int,
         now: int,
     ) -> list[OutboxRow]:
-        """Open a question again, in the caller's transaction, and ask it in a place, if any.
-
-        `place` is a (platform, chat).
-        """
+        """Open a question again, in the caller's transaction, and ask it in a chat, if any."""
         questions.reopen(connection, question_id=question.id, expires_at=expires_at)
         self._asked.add(question.person_id)
-        if place is None:
+        if chat is None:
             return []
-        questions.move(connection, question_id=question.id, place=place)
-        asked = replace(question, platform=place[0], chat=place[1], expires_at=expires_at)
+        questions.move(connection, question_id=question.id, chat=chat)
+        asked = replace(question, platform=chat.platform, chat=chat.address, expires_at=expires_at)
         return self._enqueue(connection, asked, now)
 
     async def press(self, reaction: Reaction, key: str) -> None:
@@ -235,18 +233,18 @@ class Questions:
         return rows
 
     def move(
-        self, connection: Connection, turn_id: TurnId, place: tuple[str, str], now: int
+        self, connection: Connection, turn_id: TurnId, chat: Chat, now: int
     ) -> list[OutboxRow]:
         """Ask a turn's open questions in another place, in the caller's transaction."""
         rows = []
         for question in questions.find_open_of_turn(connection, turn_id=turn_id):
             if _is_for_owner(question):
                 continue
-            questions.move(connection, question_id=question.id, place=place)
+            questions.move(connection, question_id=question.id, chat=chat)
             if question.kind == _PROPOSAL:
                 continue
             rows += _close(connection, question, general.QUESTION_MOVED)
-            moved = replace(question, platform=place[0], chat=place[1])
+            moved = replace(question, platform=chat.platform, chat=chat.address)
             rows += self._enqueue(connection, moved, now)
         return rows
 

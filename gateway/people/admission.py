@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from adapters.ids import PlatformUserId
 from adapters.messages import Sender
+from agent_core.chats import Chat
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import account_links, audit, codes, people
 from agent_core.state.people.audit import AuditEntry
@@ -60,7 +61,8 @@ def approve(connection: Connection, code: str, zone: str, now: int) -> Approved 
     asker = AccountRef(platform=found.platform, sender=sender)
     person = enter(connection, asker, "code", now=now)
     reply = greet(connection, person, sender, zone, now)
-    return Approved(name=name, greeting=reply.make_outgoing(found.platform, found.chat))
+    chat = Chat(platform=found.platform, address=found.chat)
+    return Approved(name=name, greeting=reply.make_outgoing(chat))
 
 
 def make_asker(platform: str, sender: Sender, chat: str) -> codes.CodeAsker:

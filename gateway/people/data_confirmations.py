@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from agent_core.chats import Chat
 from agent_core.ids import PersonId
 from agent_core.privacy.erasure.words import Preview
 from agent_core.state.conversations.questions import Choice, NewQuestion, Question, QuestionKind
@@ -45,7 +46,7 @@ class DataConfirmations:
             words=json.loads(question.payload)["words"],
             has_messages=key == _ALL,
             question_id=question.id,
-            place=(question.platform, question.chat),
+            chat=Chat(platform=question.platform, address=question.chat),
         )
         self._queue.put(connection, request, f"q{question.id}")
         return AnswerOutcome(words=privacy.FORGET_BEGUN(), is_alone=True)
@@ -63,12 +64,13 @@ class DataConfirmations:
         if not may_erase(person, target):
             return AnswerOutcome(words=privacy.ERASE_OTHERS(), is_alone=True)
         if not asked["is_sure"]:
-            place = (question.platform, question.chat)
-            again = ask_to_erase(person, target, place=place, now=now, is_sure=True)
+            chat = Chat(platform=question.platform, address=question.chat)
+            again = ask_to_erase(person, target, chat=chat, now=now, is_sure=True)
             return AnswerOutcome(words=privacy.ERASE_YES(), is_alone=True, asks=[again])
         is_own = target.id == person.id
         request = DataRequest(
-            person_id=target.id, place=None if is_own else (question.platform, question.chat)
+            person_id=target.id,
+            chat=None if is_own else Chat(platform=question.platform, address=question.chat),
         )
         self._queue.put(connection, request, str(target.id))
         words = privacy.ERASE_BEGUN_OTHER()
@@ -86,7 +88,7 @@ def may_erase(person: Person, target: Person) -> bool:
 
 
 def ask_to_forget(
-    person: Person, words: str, preview: Preview, *, place: tuple[str, str], now: int
+    person: Person, words: str, preview: Preview, *, chat: Chat, now: int
 ) -> NewQuestion:
     """Return the question which of the matches to forget."""
     return NewQuestion(
@@ -101,14 +103,14 @@ def ask_to_forget(
             Choice(key=_NONE, label=privacy.FORGET_NONE()),
         ),
         secret=make_secret(),
-        place=place,
+        chat=chat,
         expires_at=now + LASTS,
         payload=json.dumps({"words": words}, ensure_ascii=False),
     )
 
 
 def ask_to_erase(
-    person: Person, target: Person, *, place: tuple[str, str], now: int, is_sure: bool = False
+    person: Person, target: Person, *, chat: Chat, now: int, is_sure: bool = False
 ) -> NewQuestion:
     """Return the question whether to erase a person; `is_sure` marks the second one."""
     name = None if target.id == person.id else target.name
@@ -125,7 +127,7 @@ def ask_to_erase(
             Choice(key=_NO, label=privacy.ERASE_NO()),
         ),
         secret=make_secret(),
-        place=place,
+        chat=chat,
         expires_at=now + LASTS,
         payload=json.dumps({"person": target.id, "is_sure": is_sure}),
     )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 
+from agent_core.chats import Chat
 from agent_core.errors import LastOwner, StoreDamaged, StoreError, WorkInProgress
 from agent_core.ids import PersonId, QuestionId
 from agent_core.localization import find_language, use_language
@@ -39,7 +40,7 @@ _FAREWELLS = 20
 class DataRequest:
     """A confirmed request: to forget words or, without words, to erase the person.
 
-    `place` is the (platform, chat) that receives the report; None for no report.
+    `chat` receives the report; None for no report.
     """
 
     person_id: PersonId
@@ -47,7 +48,7 @@ class DataRequest:
     has_messages: bool = False
     question_id: int = 0
     """The question that confirmed the request, if it quotes the words."""
-    place: tuple[str, str] | None = None
+    chat: Chat | None = None
 
 
 class RequestQueue:
@@ -64,7 +65,7 @@ class RequestQueue:
         `occasion` identifies the confirmation, so that a repeated one stores nothing new.
         """
         kind = _FORGET if request.words else _ERASE
-        meta.put(connection, key=f"{kind}{occasion}", value=json.dumps(asdict(request)))
+        meta.put(connection, key=f"{kind}{occasion}", value=_dump(request))
         self._loop.call_soon_threadsafe(self.wakeup.set)
 
 
@@ -193,10 +194,9 @@ class DataRequests:
 
 def _address(request: DataRequest) -> NewOutboxMessage | None:
     """Address a message without words to the chat that receives the report."""
-    if request.place is None:
+    if request.chat is None:
         return None
-    platform, chat = request.place
-    return NewOutboxMessage(platform=platform, chat=chat, body="")
+    return NewOutboxMessage(platform=request.chat.platform, chat=request.chat.address, body="")
 
 
 def _note_forgotten(connection: Connection, person_id: PersonId, now: int) -> None:
@@ -211,10 +211,19 @@ def _note_forgotten(connection: Connection, person_id: PersonId, now: int) -> No
     audit.record(connection, deed)
 
 
+def _dump(request: DataRequest) -> str:
+    """Return a request as stored text, in which `place` is the platform and the address."""
+    fields = asdict(request)
+    del fields["chat"]
+    place = (request.chat.platform, request.chat.address) if request.chat else None
+    return json.dumps(fields | {"place": place})
+
+
 def _load(text: str) -> DataRequest:
     fields = json.loads(text)
-    fields["place"] = tuple(fields["place"]) if fields["place"] else None
-    return DataRequest(**fields)
+    place = fields.pop("place")
+    chat = Chat(platform=place[0], address=place[1]) if place else None
+    return DataRequest(**fields, chat=chat)
 
 
 async def _wait(event: asyncio.Event, seconds: float) -> None:

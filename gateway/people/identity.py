@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from adapters.abilities import SpellsCommands
 from adapters.contract import ChatAdapter
 from adapters.messages import InboundMessage, Sender
+from agent_core.chats import Chat
 from agent_core.ids import InboxId, PersonId
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import account_links, codes, people
@@ -200,7 +201,9 @@ class Identity:
                 reply = claim(connection, asker, code, self.zone, now, owner_zone=self.owner_zone)
             if not reply.text:
                 return None
-            return outbox.enqueue(connection, reply.make_outgoing(platform, chat), now=now)
+            return outbox.enqueue(
+                connection, reply.make_outgoing(Chat(platform=platform, address=chat)), now=now
+            )
 
         row = await self.database.write("people.claim", work)
         self.forget_known()

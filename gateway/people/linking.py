@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from adapters.abilities import CanInvite, SpellsCommands
 from adapters.contract import ChatAdapter
 from adapters.messages import InboundMessage, Sender
+from agent_core.chats import Chat
 from agent_core.ids import InboxId
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import account_links, people
@@ -124,7 +125,7 @@ class Linking:
             connection,
             person_id=person.id,
             code_hash=hash_code(code),
-            place=(sent.platform, sent.chat),
+            chat=Chat(platform=sent.platform, address=sent.chat),
             now=now,
             expires_at=now + LASTS,
         )

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from agent_core.chats import Chat
 from agent_core.ids import LinkId
 from agent_core.memory.merge_memories import list_unmerged, merge_memories, merge_rest, split_memory
 from agent_core.memory.provenance import UnlinkedAccount
@@ -284,7 +285,7 @@ def ask_to_join(link: Link, other: OtherSide) -> NewQuestion:
             Choice(key=NO, label=people_texts.NO()),
         ),
         secret=make_secret(),
-        place=(link.platform, link.chat),
+        chat=Chat(platform=link.platform, address=link.chat),
         expires_at=link.expires_at,
         payload=str(link.id),
     )
@@ -300,7 +301,7 @@ def _ask_to_keep(link: Link, account: str, left: Sequence[str], now: int) -> New
             Choice(key=LEAVE, label=people_texts.LEAVE()),
         ),
         secret=make_secret(),
-        place=(link.platform, link.chat),
+        chat=Chat(platform=link.platform, address=link.chat),
         expires_at=now + _MERGE_LASTS,
     )
 

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from adapters.messages import InboundMessage, Sender
+from agent_core.chats import Chat
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import PersonId
 from agent_core.localization import (
@@ -30,7 +31,7 @@ from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.tools.clock import local_time
 from agent_core.tools.settings_tool import apply_setting, describe_hours
 from agent_core.tools.time_zones import find_zone, guess_zone, read_preferences
-from gateway.chats import name_chat
+from gateway.chats import make_chat
 from gateway.outbound.command_buttons import stand_for
 from gateway.outbound.quiet_hours import reschedule
 from gateway.texts import general
@@ -80,11 +81,11 @@ class Greeting:
     person_id: PersonId | None = None
     """The person that it greets; None for a refusal."""
 
-    def make_outgoing(self, platform: str, chat: str) -> NewOutboxMessage:
+    def make_outgoing(self, chat: Chat) -> NewOutboxMessage:
         """Make the message for a chat."""
         return NewOutboxMessage(
-            platform=platform,
-            chat=chat,
+            platform=chat.platform,
+            chat=chat.address,
             body=self.text,
             buttons=self.buttons,
             person_id=self.person_id,
@@ -246,7 +247,7 @@ class Onboarding:
 
         def work(connection: Connection) -> OutboxRow:
             greeting = greet(connection, person, message.sender, self.zone, now)
-            outgoing = greeting.make_outgoing(platform, name_chat(message.address))
+            outgoing = greeting.make_outgoing(make_chat(platform, message.address))
             return outbox.enqueue(connection, replace(outgoing, is_silent=True), now=now)
 
         row = await self.database.write("people.greeted", work)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from adapters.ids import Address
+from agent_core.chats import Chat
 from agent_core.ids import PersonId
 from agent_core.localization import use_language
 from agent_core.memory.store import MemoryStore
@@ -19,7 +20,7 @@ from agent_core.state.queues import unreachable_chats
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow, enqueue
 from agent_core.state.queues.tasks import Task
 from agent_core.state.webhooks.webhooks import Webhook
-from gateway.chats import ChatRef, name_chat, read_chat
+from gateway.chats import make_chat, read_chat
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.people.admission import API_PLATFORM, LOCAL_PLATFORM, UNATTENDED
 from gateway.texts import blocks
@@ -28,60 +29,60 @@ from gateway.texts.webhooks import DEAD_WEBHOOK
 
 _log = logging.getLogger(__name__)
 
-LOCAL_CHAT = name_chat(Address(chat_id="local", is_direct=True))
+LOCAL_CHAT = make_chat(LOCAL_PLATFORM, Address(chat_id="local", is_direct=True))
 """The console's only chat."""
 _LOOK_BACK = 200
 """Number of an owner's latest turns searched for a direct chat."""
 
 
 def choose_owner(
-    connection: Connection, asker: PersonId, here: ChatRef, platforms: Collection[str]
-) -> tuple[PersonId, ChatRef] | None:
+    connection: Connection, asker: PersonId, here: Chat, platforms: Collection[str]
+) -> tuple[PersonId, Chat] | None:
     """Choose the owner to ask, and the chat: the asker if they are one, else the first reachable.
 
     `here` is the asker's chat; an owner is asked there only if nobody else reads it.
     """
     person = people.find(connection, person_id=asker)
     if person and person.is_owner:
-        is_read = here[0] != API_PLATFORM and read_chat(here[1]).is_direct
-        place = here if is_read else None
-        place = place or find_direct_chat(connection, person, platforms)
-        return (person.id, place) if place else None
+        is_read = here.platform != API_PLATFORM and read_chat(here.address).is_direct
+        chat = here if is_read else None
+        chat = chat or find_direct_chat(connection, person, platforms)
+        return (person.id, chat) if chat else None
     for owner in owners.list_all(connection):
-        if place := find_direct_chat(connection, owner, platforms):
-            return owner.id, place
+        if chat := find_direct_chat(connection, owner, platforms):
+            return owner.id, chat
     return None
 
 
 def find_direct_chat(
     connection: Connection, person: Person, platforms: Collection[str]
-) -> ChatRef | None:
+) -> Chat | None:
     """Return a person's latest direct chat on an enabled platform.
 
     Without a turn in one, the chat of the latest reply to them counts. A terminal comes last,
     because it may not be open.
     """
     gone = unreachable_chats.list_all(connection)
-    local: list[ChatRef] = []
-    for list_places in (owners.list_places, owners.list_answered_places):
-        for platform, chat in list_places(connection, person_id=person.id, limit=_LOOK_BACK):
-            address = read_chat(chat)
-            place = (platform, name_chat(replace(address, ticket=None)))
-            if platform not in platforms or platform == API_PLATFORM:
+    local: list[Chat] = []
+    for list_chats in (owners.list_chats, owners.list_answered_chats):
+        for used in list_chats(connection, person_id=person.id, limit=_LOOK_BACK):
+            address = read_chat(used.address)
+            chat = make_chat(used.platform, replace(address, ticket=None))
+            if chat.platform not in platforms or chat.platform == API_PLATFORM:
                 continue
-            if not address.is_direct or place in gone:
+            if not address.is_direct or chat in gone:
                 continue
-            if platform != LOCAL_PLATFORM:
-                return place
-            local.append(place)
+            if chat.platform != LOCAL_PLATFORM:
+                return chat
+            local.append(chat)
     return next(iter(local), None)
 
 
 def find_place(
-    connection: Connection, person_id: PersonId, here: ChatRef, platforms: Collection[str]
-) -> ChatRef | None:
+    connection: Connection, person_id: PersonId, here: Chat, platforms: Collection[str]
+) -> Chat | None:
     """Return where a person is asked: in the chat of their turn, unless a program began it."""
-    if here[0] != API_PLATFORM:
+    if here.platform != API_PLATFORM:
         return here
     person = people.find(connection, person_id=person_id)
     return find_direct_chat(connection, person, platforms) if person else None
@@ -89,9 +90,9 @@ def find_place(
 
 def is_out_of_reach(connection: Connection, owner: Person, platforms: Collection[str]) -> bool:
     """Return whether an owner could get notices in a chat, but has no direct one."""
-    place = find_direct_chat(connection, owner, platforms)
+    chat = find_direct_chat(connection, owner, platforms)
     has_chats = any(platform not in UNATTENDED for platform in platforms)
-    return has_chats and (place is None or place[0] == LOCAL_PLATFORM)
+    return has_chats and (chat is None or chat.platform == LOCAL_PLATFORM)
 
 
 _OVERSIZE_TOLD = "oversize_told:"
@@ -213,16 +214,16 @@ class Notices:
         """Enqueue words to an owner silently, in as many parts as their platform needs."""
         adapters = self.dispatcher.adapters
         preferred = [name for name in through if name in adapters and name not in UNATTENDED]
-        place = find_direct_chat(connection, owner, preferred)
-        place = place or find_direct_chat(connection, owner, adapters)
-        if place is None and owner.is_owner and LOCAL_PLATFORM in adapters:
-            place = (LOCAL_PLATFORM, LOCAL_CHAT)
-        if place is None:
+        chat = find_direct_chat(connection, owner, preferred)
+        chat = chat or find_direct_chat(connection, owner, adapters)
+        if chat is None and owner.is_owner and LOCAL_PLATFORM in adapters:
+            chat = LOCAL_CHAT
+        if chat is None:
             return []
         outgoing = NewOutboxMessage(
-            platform=place[0], chat=place[1], body="", person_id=owner.id, is_silent=True
+            platform=chat.platform, chat=chat.address, body="", person_id=owner.id, is_silent=True
         )
-        parts = adapters[place[0]].split(words)
+        parts = adapters[chat.platform].split(words)
         return [
             enqueue(connection, replace(outgoing, body=part, part=number), now=now)
             for number, part in enumerate(parts)

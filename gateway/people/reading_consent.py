@@ -41,8 +41,8 @@ class ReadingConsent:
         """
         if is_asked(connection, reader=reader, person_id=person.id):
             raise Declined(access.ASKED_ALREADY(name=person.name))
-        place = find_direct_chat(connection, person, self._platforms)
-        if place is None:
+        chat = find_direct_chat(connection, person, self._platforms)
+        if chat is None:
             raise Declined(access.NO_DIRECT_CHAT(name=person.name))
         _record(connection, person.id, f"person:{reader.id}", "ask", reader, now)
         with use_language(person.language):
@@ -55,7 +55,7 @@ class ReadingConsent:
                     Choice(key=_NO, label=access.REFUSE()),
                 ),
                 secret=make_secret(),
-                place=place,
+                chat=chat,
                 expires_at=now + _ASK_LASTS,
                 payload=str(reader.id),
             )

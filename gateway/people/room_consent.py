@@ -15,7 +15,7 @@ from agent_core.state.people import rooms
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
 from agent_core.state.queues.outbox import OutboxRow
-from gateway.chats import name_chat
+from gateway.chats import make_chat
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.questions import Answerer, AnswerOutcome, Questions, make_secret
 from gateway.people import room_privacy
@@ -108,7 +108,7 @@ class RoomConsent:
                 Choice(key=_NO, label=room_texts.FULL_NO()),
             ),
             secret=make_secret(),
-            place=(room.platform, name_chat(address)),
+            chat=make_chat(room.platform, address),
             expires_at=now + _LASTS,
             payload=str(room.id),
         )

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from adapters.contract import ChatAdapter
 from adapters.ids import Address
+from agent_core.chats import Chat
 from agent_core.ids import PersonId, QuestionId
 from agent_core.localization import Text
 from agent_core.state.conversations import questions
@@ -46,14 +47,13 @@ def is_shared(connection: Connection, room: Room, person_id: PersonId) -> bool:
 
 
 def may_show(
-    connection: Connection, conversation: Conversation, person_id: PersonId, place: tuple[str, str]
+    connection: Connection, conversation: Conversation, person_id: PersonId, chat: Chat
 ) -> bool:
     """Return whether a chat may show an answer of a conversation: a private one needs `full`."""
-    platform, chat = place
-    address = read_chat(chat)
+    address = read_chat(chat.address)
     if address.is_direct or not conversation.is_private:
         return True
-    room = rooms.find(connection, platform=platform, chat_id=address.chat_id)
+    room = rooms.find(connection, platform=chat.platform, chat_id=address.chat_id)
     return room is not None and room.mode == "full" and room.set_by == person_id
 
 
@@ -90,13 +90,13 @@ def take_out(
     person = people.find(connection, person_id=room.set_by) if room.set_by else None
     if room.mode != "full" or person is None:
         return []
-    place = find_direct_chat(connection, person, adapters)
-    leave_room(connection, person.id, (room.platform, room.chat_id), place)
+    chat = find_direct_chat(connection, person, adapters)
+    leave_room(connection, person.id, room, chat)
     with speak_to(connection, person.id):
         return [
             moved
             for row in _list_on_the_way(connection, room, person.id)
-            for moved in _send_elsewhere(connection, row, place, adapters, now)
+            for moved in _send_elsewhere(connection, row, chat, adapters, now)
         ]
 
 
@@ -131,7 +131,7 @@ def _is_unasked(connection: Connection, question_id: QuestionId, row: OutboxRow)
 def _send_elsewhere(
     connection: Connection,
     row: OutboxRow,
-    place: tuple[str, str] | None,
+    chat: Chat | None,
     adapters: Mapping[str, ChatAdapter],
     now: int,
 ) -> list[OutboxRow]:
@@ -141,13 +141,13 @@ def _send_elsewhere(
     """
     rows: list[OutboxRow] = []
     if not outbox.withdraw(connection, outbox_id=row.id):
-        note = general.describe_move(place[0]) if place else room_texts.ONLY_IN_DIRECT()
+        note = general.describe_move(chat.platform) if chat else room_texts.ONLY_IN_DIRECT()
         rows.append(outbox.revise(connection, outbox_id=row.id, body=note))
-    if place is None:
+    if chat is None:
         return rows
-    outgoing = outbox.readdress(row, place)
+    outgoing = outbox.readdress(row, chat)
     if row.question_id is not None:
-        questions.move(connection, question_id=row.question_id, place=place)
+        questions.move(connection, question_id=row.question_id, chat=chat)
     *first, last = adapters[outgoing.platform].split(row.body)
     parts = [replace(outgoing, body=part) for part in first]
     parts.append(replace(outgoing, body=last, buttons=row.buttons, question_id=row.question_id))

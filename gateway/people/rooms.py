@@ -12,6 +12,7 @@ from adapters.contract import ChatAdapter
 from adapters.errors import AdapterError
 from adapters.ids import Address, PlatformUserId
 from adapters.messages import InboundMessage, Presence
+from agent_core.chats import Chat
 from agent_core.ids import PersonId, RoomId
 from agent_core.localization import Text
 from agent_core.safe_names import read_plain_name
@@ -220,19 +221,19 @@ class Rooms:
             await self._end(room, room_texts.FULL_UNSURE)
         return "person"
 
-    async def is_readable(self, platform: str, chat: str) -> bool:
+    async def is_readable(self, chat: Chat) -> bool:
         """Return whether others may read a chat in which an earlier process left a turn.
 
         Only a room in the mode `full` is counted; others may read every other room. Raises
         `StoreError`.
         """
-        address = read_chat(chat)
+        address = read_chat(chat.address)
         if address.is_direct:
             return False
-        room = await self.database.read(rooms.find, platform=platform, chat_id=address.chat_id)
+        room = await self.database.read(rooms.find, platform=chat.platform, chat_id=address.chat_id)
         if room is None or room.mode != "full":
             return True
-        await self._wait_until_connected(platform)
+        await self._wait_until_connected(chat.platform)
         return await self.count(room, address) != 1
 
     async def _wait_until_connected(self, platform: str) -> None:

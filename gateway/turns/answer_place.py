@@ -3,12 +3,13 @@
 from collections.abc import Collection
 
 from agent_core.agent.turn import ActiveTurn
+from agent_core.chats import Chat, Place
 from agent_core.state.conversations import turns
 from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway.chats import Place, is_direct_chat
+from gateway.chats import is_direct_chat
 from gateway.outbound.questions import Questions
 from gateway.people.owner_notices import find_direct_chat
 from gateway.people.room_privacy import may_show
@@ -19,7 +20,8 @@ from gateway.turns.answer_messages import end_shown
 
 def place_of(turn: StoredTurn) -> Place:
     """Return the chat that gets a turn's answer."""
-    return Place(platform=turn.platform, chat=turn.chat, answers=turn.answers)
+    chat = Chat(platform=turn.platform, address=turn.chat)
+    return Place(chat=chat, answers=turn.answers)
 
 
 def is_hidden(active: ActiveTurn) -> bool:
@@ -39,21 +41,21 @@ def leave_room(
 
     The place is None if others may read the room, and no direct chat of the person is known.
     """
-    person, chat = active.person, (here.platform, here.chat)
-    if is_direct_chat(here.chat) or is_hidden(active):
+    person = active.person
+    if is_direct_chat(here.chat.address) or is_hidden(active):
         return here, []
-    if may_show(connection, active.conversation, person.id, chat):
+    if may_show(connection, active.conversation, person.id, here.chat):
         return here, []
     direct = find_direct_chat(connection, person, platforms)
     if direct:
-        rows = end_shown(connection, active.id, general.describe_move(direct[0]))
+        rows = end_shown(connection, active.id, general.describe_move(direct.platform))
         rows += questions.move(connection, active.id, direct, now)
-        place = Place(platform=direct[0], chat=direct[1])
-        turns.move(connection, turn_id=active.id, place=place.fields)
+        place = Place(chat=direct)
+        turns.move(connection, turn_id=active.id, place=place)
         return place, rows
     notice = NewOutboxMessage(
-        platform=here.platform,
-        chat=here.chat,
+        platform=here.chat.platform,
+        chat=here.chat.address,
         body=room_texts.ONLY_IN_DIRECT(),
         person_id=person.id,
         answers=here.answers,

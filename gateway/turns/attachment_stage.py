@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 from adapters.messages import InboundMessage
+from agent_core.chats import Chat
 from agent_core.ids import ConversationId
 from agent_core.localization import use_language
 from agent_core.state.engine.database import Connection, Database
@@ -81,13 +82,13 @@ class AttachmentStage:
                 return read.pending
         return None
 
-    def stop(self, conversation_id: ConversationId, place: tuple[str, str], by: Person) -> bool:
+    def stop(self, conversation_id: ConversationId, chat: Chat, by: Person) -> bool:
         """Stop reading a person's messages in a chat; return whether there were any.
 
-        `place` is (platform, chat). Owners may stop everybody's messages.
+        `chat` is (platform, chat). Owners may stop everybody's messages.
         """
-        address = read_chat(place[1])
-        key = (conversation_id, place[0], name_queue(address))
+        address = read_chat(chat.address)
+        key = (conversation_id, chat.platform, name_queue(address))
         stopped = [
             read.stop
             for read in self._workers.waiting(key)

@@ -88,7 +88,7 @@ def find_asked(
     return TurnRequest(
         person_id=pending.person.id,
         account_id=account.id if account else None,
-        place=place_of_batch((pending,)).fields,
+        place=place_of_batch((pending,)),
     )
 
 

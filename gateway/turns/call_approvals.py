@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from agent_core.chats import Chat
 from agent_core.ids import CallId, PersonId, SessionId
 from agent_core.state.conversations import approvals
 from agent_core.state.conversations.approvals import NewApproval
@@ -73,10 +74,10 @@ def load_bound(question: Question) -> Bound | None:
 def make_call_question(
     connection: Connection,
     request: ApprovalRequest,
-    whom: tuple[PersonId, tuple[str, str]],
+    whom: tuple[PersonId, Chat],
     expires_at: int,
 ) -> NewQuestion:
-    """Make the question for a request; `whom` are the person asked and their (platform, chat)."""
+    """Make the question for a request; `whom` are the person asked and their chat."""
     asker = people.find(connection, person_id=request.person_id)
     with speak_to(connection, whom[0]):
         return NewQuestion(
@@ -85,7 +86,7 @@ def make_call_question(
             text=texts.ask_for_call(request, asker.name if asker else ""),
             choices=_list_choices(request),
             secret=make_secret(),
-            place=whom[1],
+            chat=whom[1],
             expires_at=expires_at,
             turn_id=request.turn_id,
             call_id=request.call_id,
@@ -139,7 +140,7 @@ def _answer(
         text=texts.TELL_WHY(),
         choices=(),
         secret=make_secret(),
-        place=(question.platform, question.chat),
+        chat=Chat(platform=question.platform, address=question.chat),
         expires_at=now + _REASON_WAITS,
         turn_id=question.turn_id,
         call_id=name_reason(question.call_id) if question.call_id else None,

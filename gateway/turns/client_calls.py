@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from agent_core.agent.caches import IdAllocator
 from agent_core.agent.prompt.visibility import PromptContext
 from agent_core.agent.toolboxes import Toolboxes
+from agent_core.chats import Chat
 from agent_core.ids import CallId, PersonId, TurnId
 from agent_core.memory.shared import SharedMemory
 from agent_core.state.conversations import client_calls, sessions, turns
@@ -232,7 +233,7 @@ class ClientCalls:
                 else sessions.insert(
                     connection, conversation_id=conversation.id, session_id=fresh, now=now
                 ),
-                place=chat or ("client", client.name),
+                chat=chat or Chat(platform="client", address=client.name),
                 now=now,
             )
             return _Turn(

@@ -11,6 +11,7 @@ from agent_core.agent.caches import SessionState
 from agent_core.agent.review.triggers import EndedTurn, ReviewRules, enqueue_due
 from agent_core.agent.titles import enqueue_title
 from agent_core.agent.turn import ActiveTurn
+from agent_core.chats import Place
 from agent_core.events import ModelFault, TurnEnded
 from agent_core.schedule.quiet_times import is_quiet
 from agent_core.state.conversations import delegated_turns, sessions, turns
@@ -21,7 +22,6 @@ from agent_core.state.memory import skill_uses
 from agent_core.state.people.people import Person
 from agent_core.state.queues import agent_messages, inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway.chats import Place
 from gateway.outbound.chat_queues import ReservedSlot
 from gateway.outbound.command_buttons import make_undo_buttons
 from gateway.outbound.dispatcher import OutboxDispatcher
@@ -192,7 +192,7 @@ class TurnFinalizer:
             sent = turns.list_bodies(connection, turn_id=active.id)
             answer = self._enqueue_answer(connection, over, place, text, target, sent)
             reply = self.compose_reply(active, place)
-            adapter = deps.dispatcher.adapters.get(place.platform)
+            adapter = deps.dispatcher.adapters.get(place.chat.platform)
             rows = [*answer, *enqueue_files(connection, reply, adapter, over.now), *rows]
         return [*rows, *deps.questions.end_of_turn(connection, active.id, over.now)], session
 
@@ -249,11 +249,11 @@ class TurnFinalizer:
         """Enqueue the answer or notice, and the work that it gives; `sent` shows part of it."""
         active = over.active
         self._enqueue_tasks(connection, over, place)
-        body = self._compose_body(connection, over, text, place.platform)
+        body = self._compose_body(connection, over, text, place.chat.platform)
         if sent:
             body = leave_out(body, sent) or body
         whole = "\n\n".join([*inbox.take_notes(connection, turn_id=active.id), body])
-        adapter = self.deps.dispatcher.adapters.get(place.platform)
+        adapter = self.deps.dispatcher.adapters.get(place.chat.platform)
         parts = adapter.split(whole) if adapter else (whole,)
         if target.slot and not target.slot.is_for(place):
             target = replace(target, slot=None)
@@ -337,8 +337,8 @@ class TurnFinalizer:
         """Make a turn's answer without its text; silent in its person's quiet hours."""
         person = active.person
         return NewOutboxMessage(
-            platform=place.platform,
-            chat=place.chat,
+            platform=place.chat.platform,
+            chat=place.chat.address,
             body="",
             person_id=person.id,
             turn_id=active.id,

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from agent_core.agent.turn import ActiveTurn
+from agent_core.chats import Chat, Place
 from agent_core.ids import ConversationId, InboxId, PersonId, TurnId
 from agent_core.state.conversations.sessions import Conversation
-from gateway.chats import Place, name_chat
+from gateway.chats import make_chat
 from gateway.fairness import StopSwitch
 from gateway.queued_message import QueuedMessage
 from gateway.turns.lane_queue import LaneQueue
@@ -70,15 +71,15 @@ class TurnHandle:
         """Return whether an edit of a message in `batch` still reaches the model."""
         return self.phase in (Phase.WAITING, Phase.RETRYING)
 
-    def is_answered_in(self, platform: str, chat: str) -> bool:
+    def is_answered_in(self, chat: Chat) -> bool:
         """Return whether a chat gets the answer."""
         place = self.place
-        return place is not None and (place.platform, place.chat) == (platform, chat)
+        return place is not None and place.chat == chat
 
     def mark_steer(self, pending: QueuedMessage) -> None:
         """Mark a steering message as seen, if it is in the chat that gets the answer."""
-        chat = name_chat(pending.message.address)
-        if self.presenter and self.is_answered_in(pending.platform, chat):
+        chat = make_chat(pending.platform, pending.message.address)
+        if self.presenter and self.is_answered_in(chat):
             self.presenter.mark_steer(pending.message.message_id)
 
     def has_steers(self) -> bool:

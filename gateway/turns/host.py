@@ -8,7 +8,7 @@ from agent_core.agent.turn import ActiveTurn
 from agent_core.events import Host, ModelFault, ModelOutage, Steer
 from agent_core.ids import CallId, InboxId
 from agent_core.state.conversations import plans
-from gateway.chats import name_chat
+from gateway.chats import make_chat
 from gateway.queued_message import QueuedMessage
 from gateway.texts import models as model_texts
 from gateway.turns.finalizer import TurnDeps
@@ -48,7 +48,7 @@ class TurnHost(Host):
         for one in messages:
             sent = one.message
             if one.is_repeat and sent.message_id and presenter.is_on(one.platform):
-                presenter.assume_seen(name_chat(sent.address), sent.message_id)
+                presenter.assume_seen(make_chat(one.platform, sent.address), sent.message_id)
 
     def is_draining(self) -> bool:
         """Return whether the process is shutting down."""

@@ -4,9 +4,10 @@ import asyncio
 from collections import deque
 from collections.abc import Sequence
 
+from agent_core.chats import Chat, Place
 from agent_core.ids import PersonId
 from agent_core.state.conversations.turns import StoredTurn
-from gateway.chats import Place, name_chat
+from gateway.chats import make_chat
 from gateway.queued_message import QueuedMessage
 
 LaneJob = QueuedMessage | StoredTurn
@@ -75,13 +76,12 @@ class LaneQueue:
         self.jobs.extend(jobs)
 
 
-def _spot(place: Place, asker: PersonId) -> tuple[str, str, PersonId]:
-    return place.platform, place.chat, asker
+def _spot(place: Place, asker: PersonId) -> tuple[Chat, PersonId]:
+    return place.chat, asker
 
 
-def _origin(pending: QueuedMessage) -> tuple[str, str, PersonId]:
-    chat = name_chat(pending.message.address)
-    return pending.platform, chat, pending.person.id
+def _origin(pending: QueuedMessage) -> tuple[Chat, PersonId]:
+    return make_chat(pending.platform, pending.message.address), pending.person.id
 
 
 def _age(job: LaneJob) -> int:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from adapters.messages import InboundMessage
+from agent_core.chats import Chat, Place
 from agent_core.errors import StoreError
 from agent_core.ids import ConversationId, InboxId, PersonId
 from agent_core.state.conversations.sessions import Conversation
@@ -16,7 +17,7 @@ from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Database
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
-from gateway.chats import Place, name_chat, read_chat
+from gateway.chats import make_chat, read_chat
 from gateway.conversation_keys import is_of_pages
 from gateway.fairness import FairSemaphore, Workers
 from gateway.outbound.pending_answers import PendingAnswers
@@ -115,8 +116,8 @@ class Lanes:
             return False
         if any(_is_same(pending, platform, edit) for pending in handle.batch):
             return True
-        chat = name_chat(edit.address)  # a turn of an earlier process has no batch
-        is_there = handle.is_answered_in(platform, chat)
+        chat = make_chat(platform, edit.address)  # a turn of an earlier process has no batch
+        is_there = handle.is_answered_in(chat)
         return is_there and handle.place is not None and handle.place.answers == edit.message_id
 
     def may_stop(self, conversation_id: ConversationId, person: Person) -> bool:
@@ -129,7 +130,7 @@ class Lanes:
         handle = self._handles.get(conversation_id)
         return handle is not None and handle.request_stop()
 
-    def stop_asides(self, person: Person, platform: str, chat: str) -> bool:
+    def stop_asides(self, person: Person, chat: Chat) -> bool:
         """Stop a person's side questions, agents and tasks whose answers are for a chat.
 
         Return whether any ran.
@@ -138,7 +139,7 @@ class Lanes:
             handle.request_stop()
             for handle in self._handles.values()
             if handle.asker == person.id
-            and handle.is_answered_in(platform, chat)
+            and handle.is_answered_in(chat)
             and (conversation := handle.find_conversation())
             and _is_beside(conversation)
         ]
@@ -149,12 +150,12 @@ class Lanes:
         handle = self._handles.get(conversation_id)
         return handle is not None and handle.asker == person.id and handle.phase is not Phase.OVER
 
-    def stop_at(self, platform: str, chat: str) -> bool:
+    def stop_at(self, chat: Chat) -> bool:
         """Stop every turn that is answered in a chat; return whether there was one."""
         stopped = [
             handle.request_stop()
             for handle in self._handles.values()
-            if handle.is_answered_in(platform, chat)
+            if handle.is_answered_in(chat)
         ]
         return any(stopped)
 
@@ -178,9 +179,9 @@ class Lanes:
         """
         for conversation_id, handle in self._handles.items():
             place, conversation = handle.place, handle.find_conversation()
-            is_there = place is not None and place.platform == room.platform
+            is_there = place is not None and place.chat.platform == room.platform
             if is_there and conversation and conversation.is_private and place:
-                address = read_chat(place.chat)
+                address = read_chat(place.chat.address)
                 if not address.is_direct and address.chat_id == room.chat_id:
                     self._deps.group.create_task(self._leave(conversation_id, handle))
 
@@ -200,7 +201,7 @@ class Lanes:
             return None
         person, platforms = handle.active.person, self._deps.platforms
         found = await self._deps.database.read(find_direct_chat, person, platforms)
-        return Place(platform=found[0], chat=found[1]) if found else None
+        return Place(chat=found) if found else None
 
     def is_running(self, conversation_id: ConversationId) -> bool:
         """Return whether a conversation has a turn under way or about to begin."""
@@ -280,7 +281,8 @@ class Lanes:
                 return
             if isinstance(job, StoredTurn):
                 is_abandoned = self._backoff.is_abandoned(job)
-                is_readable = await self._deps.rooms.is_readable(job.platform, job.chat)
+                chat = Chat(platform=job.platform, address=job.chat)
+                is_readable = await self._deps.rooms.is_readable(chat)
                 if self._draining.is_set():  # the platform may have been waited for
                     return
                 leave = partial(self._leave, job.conversation_id) if is_readable else None

@@ -10,6 +10,7 @@ from typing import Literal
 from adapters.abilities import CanEdit, CanShowSteps, CanType
 from adapters.contract import ChatAdapter
 from adapters.messages import Step, StepState
+from agent_core.chats import Chat
 from agent_core.events import Event, TextGrew, TextReset, ToolEnded, ToolStarted
 from agent_core.ids import TurnId
 from agent_core.state.conversations import turns
@@ -125,7 +126,7 @@ class Presenter:
         """The note on an outage of the model, while it lasts."""
         self._unmarked: list[str] = [outgoing.answers] if outgoing.answers is not None else []
         """Messages that the turn reads and that do not carry the seen mark yet."""
-        self._marked: list[tuple[str, str, str]] = []
+        self._marked: list[tuple[Chat, str]] = []
         """Messages that may carry the seen mark."""
         self._holds = 0
         """Number of questions that wait for the person. Meanwhile, nothing may suggest that they
@@ -188,12 +189,12 @@ class Presenter:
         delay = max(self._timings.first_outage - lasted, 0.0)
         self._outage_timer = self._loop.call_later(delay, self._show_outage)
 
-    def assume_seen(self, chat: str, message_id: str) -> None:
+    def assume_seen(self, chat: Chat, message_id: str) -> None:
         """Remove the seen mark of a message that an earlier process may have marked.
 
         The end of the turn does so, as with its own marks.
         """
-        self._marked.append((self._outgoing.platform, chat, message_id))
+        self._marked.append((chat, message_id))
 
     def is_on(self, platform: str) -> bool:
         """Return whether the turn is shown on a platform."""
@@ -365,10 +366,11 @@ class Presenter:
     def _show_indicators(self) -> None:
         if self._holds:
             return
-        outgoing, pause = self._outgoing, 5.0
+        chat = Chat(platform=self._outgoing.platform, address=self._outgoing.chat)
+        pause = 5.0
         self._mark_seen()
         if isinstance(self._adapter, CanType):
-            self._dispatcher.indicators.type(outgoing.platform, outgoing.chat)
+            self._dispatcher.indicators.type(chat)
             pause = choose_sign_pause(self._adapter.typing_lasts)
         self._indicator_timer = self._loop.call_later(pause, self._show_indicators)
 
@@ -376,22 +378,22 @@ class Presenter:
         """Mark what the turn reads; what can't be marked now is tried again later."""
         if self._holds:
             return
-        place = (self._outgoing.platform, self._outgoing.chat)
+        chat = Chat(platform=self._outgoing.platform, address=self._outgoing.chat)
         left = []
         for message_id in self._unmarked:
-            if self._dispatcher.indicators.mark_seen(*place, message_id):
-                self._marked.append((*place, message_id))
+            if self._dispatcher.indicators.mark_seen(chat, message_id):
+                self._marked.append((chat, message_id))
             else:
                 left.append(message_id)
         self._unmarked = left
 
     def _remove_marks(self) -> None:
         """Remove the marks; those in the present chat return when the turn is shown again."""
-        here = (self._outgoing.platform, self._outgoing.chat)
+        here = Chat(platform=self._outgoing.platform, address=self._outgoing.chat)
         marked, self._marked = dict.fromkeys(self._marked), []
-        for platform, chat, message_id in marked:
-            self._dispatcher.indicators.unmark(platform, chat, message_id)
-            if (platform, chat) == here:
+        for chat, message_id in marked:
+            self._dispatcher.indicators.unmark(chat, message_id)
+            if chat == here:
                 self._unmarked.append(message_id)
 
 

@@ -11,6 +11,7 @@ from agent_core.agent.review.feed import LearnedEntry, list_records
 from agent_core.agent.review.profile import name_section
 from agent_core.agent.review.record import HeldClaim, dump_record
 from agent_core.agent.review.replacing import find_replaced
+from agent_core.chats import Chat
 from agent_core.ids import CallId, PersonId, QuestionId, TaskId
 from agent_core.localization import use_language
 from agent_core.memory.approval import show_changes
@@ -25,7 +26,7 @@ from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.state.queues.tasks import Task
 from agent_core.tools.user_questions import Proposal
 from agent_core.transcript import ToolCallPart
-from gateway.chats import ChatRef, is_direct_chat
+from gateway.chats import is_direct_chat
 from gateway.job_turns import find_job_turn
 from gateway.outbound.command_buttons import make_undo_buttons_of_call, offer_command, stand_for
 from gateway.outbound.dispatcher import OutboxDispatcher
@@ -59,10 +60,8 @@ _COMPARED = ("memory", "archive", "skill_manage")
 """Tools whose change must be the one that was shown, when it is made."""
 
 
-def make_question(
-    proposal: Proposal, place: tuple[str, str], now: int, evidence: str = ""
-) -> NewQuestion:
-    """Make the question for a proposal in the reader's language. `place` is a (platform, chat).
+def make_question(proposal: Proposal, chat: Chat, now: int, evidence: str = "") -> NewQuestion:
+    """Make the question for a proposal in the reader's language. `chat` is a (platform, chat).
 
     `evidence` replaces what the person said in the turn.
     """
@@ -75,7 +74,7 @@ def make_question(
             Choice(key=_DISMISS, label=approvals.DISMISS()),
         ),
         secret=make_secret(),
-        place=place,
+        chat=chat,
         expires_at=now + _LASTS,
         turn_id=proposal.turn_id,
         call_id=proposal.call_id,
@@ -93,7 +92,7 @@ def make_question(
 
 
 def ask_about_claim(
-    task_id: TaskId, held: HeldClaim, replaced: str, whom: tuple[PersonId, ChatRef], now: int
+    task_id: TaskId, held: HeldClaim, replaced: str, whom: tuple[PersonId, Chat], now: int
 ) -> NewQuestion:
     """Make the question about a claim that a review holds back, in the reader's language.
 
@@ -101,7 +100,7 @@ def ask_about_claim(
     the note `replaced` that goes for it has changed since.
     """
     claim, lesson = held.claim, held.lesson
-    person_id, place = whom
+    person_id, chat = whom
     tool = "archive" if claim.target == "archive" else "memory"
     arguments = {"action": "add", "target": claim.target, "text": claim.text}
     if replaced:
@@ -121,7 +120,7 @@ def ask_about_claim(
         shown="" if lesson else _show_claim(claim, replaced),
         sources=(),
     )
-    question = make_question(proposal, place, now, "\n\n".join(lesson.traces) if lesson else "")
+    question = make_question(proposal, chat, now, "\n\n".join(lesson.traces) if lesson else "")
     if lesson:
         return replace(question, text=notices.ask_about_lesson(lesson))
     doubt = find_doubt(held, replaced)
@@ -164,7 +163,7 @@ def take_held(
     connection: Connection,
     person_id: PersonId,
     number: tuple[int, int],
-    place: ChatRef,
+    chat: Chat,
     now: int,
 ) -> NewQuestion | None:
     """Take a claim off its review, and make the question about it; None if it does not wait.
@@ -177,7 +176,7 @@ def take_held(
             left = replace(record, held=tuple(one for one in record.held if one != held))
             tasks.save(connection, task_id=task_id, payload=dump_record(left))
             replaced = find_replaced(connection, person_id=person_id, claim=held.claim)
-            return ask_about_claim(task_id, held, replaced, (person_id, place), now)
+            return ask_about_claim(task_id, held, replaced, (person_id, chat), now)
     return None
 
 
@@ -199,17 +198,17 @@ def bring_back(
     asking: Questions,
     person_id: PersonId,
     number: int,
-    place: ChatRef | None,
+    chat: Chat | None,
     now: int,
 ) -> list[OutboxRow] | None:
     """Let a change that was not accepted wait for an answer again; None if there is none.
 
-    It is asked in `place`; without one it waits on the console's pages.
+    It is asked in `chat`; without one it waits on the console's pages.
     """
     for question in list_refused(connection, person_id):
         if question.id == number:
             end = now + _LASTS
-            return asking.reopen(connection, question, place=place, expires_at=end, now=now)
+            return asking.reopen(connection, question, chat=chat, expires_at=end, now=now)
     return None
 
 
@@ -313,16 +312,16 @@ class AcceptedProposals:
             return []
         if made and outbox.find_of_question(connection, question_id=question_id) is None:
             return []  # it was asked on a page, which shows the change
-        place: ChatRef | None = (question.platform, question.chat)
+        chat: Chat | None = Chat(platform=question.platform, address=question.chat)
         if made and made.call.conversation.is_private and not is_direct_chat(question.chat):
-            place = find_direct_chat(connection, made.call.person, self.dispatcher.adapters)
-        if place is None:
+            chat = find_direct_chat(connection, made.call.person, self.dispatcher.adapters)
+        if chat is None:
             return []
         with speak_to(connection, question.person_id):
             shown = made.shown if made else json.loads(question.payload).get("shown", "")
             outgoing = NewOutboxMessage(
-                platform=place[0],
-                chat=place[1],
+                platform=chat.platform,
+                chat=chat.address,
                 body=approvals.describe_done(shown) if made else approvals.describe_outdated(shown),
                 person_id=question.person_id,
                 is_silent=made is not None,

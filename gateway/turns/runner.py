@@ -10,6 +10,7 @@ from adapters.messages import InboundMessage, RawEvent
 from agent_core.agent.journal import TurnJournal
 from agent_core.agent.new_turn import NewTurn, insert_turn
 from agent_core.agent.turn import ActiveTurn
+from agent_core.chats import Chat, Place
 from agent_core.errors import StoreDamaged, StoreError
 from agent_core.events import Event, ModelOutage, TurnEnded
 from agent_core.ids import set_turn
@@ -25,7 +26,7 @@ from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.tools.user_questions import QuestionPending
 from agent_core.transcript import repair_text
-from gateway.chats import Place, name_chat
+from gateway.chats import make_chat
 from gateway.job_turns import find_job_turn
 from gateway.queued_message import QueuedMessage, place_of_batch
 from gateway.texts import general
@@ -134,7 +135,7 @@ class TurnRunner:
                 await self._fail(active, "off")
         elif is_abandoned:
             for message in await self._find_read(active, handle.place):
-                self._deps.dispatcher.indicators.unmark(turn.platform, *message)
+                self._deps.dispatcher.indicators.unmark(*message)
             with use_language(active.person.language):
                 await self._fail(active, "crashed")
         else:
@@ -150,7 +151,7 @@ class TurnRunner:
         active = handle.active
         if active is None or handle.phase is Phase.OVER:
             return False
-        if handle.is_answered_in(place.platform, place.chat):
+        if handle.is_answered_in(place.chat):
             return True
         now = self._deps.now()
 
@@ -158,12 +159,11 @@ class TurnRunner:
             active.journal.ensure_begun(connection)
             if not turns.is_running(connection, turn_id=active.id):
                 return None
-            turns.move(connection, turn_id=active.id, place=place.fields)
+            turns.move(connection, turn_id=active.id, place=place)
             with use_language(active.person.language):
-                note = general.describe_move(place.platform)
+                note = general.describe_move(place.chat.platform)
             rows = end_shown(connection, active.id, note)
-            where = (place.platform, place.chat)
-            return [*rows, *self._deps.questions.move(connection, active.id, where, now)]
+            return [*rows, *self._deps.questions.move(connection, active.id, place.chat, now)]
 
         try:
             rows = await self._deps.database.write("turns.move", work)
@@ -174,7 +174,7 @@ class TurnRunner:
         handle.place = place
         if handle.presenter:
             reply = self._finalizer.compose_reply(active, place)
-            handle.presenter.move(self._adapters[place.platform], reply)
+            handle.presenter.move(self._adapters[place.chat.platform], reply)
         self._deps.dispatcher.enqueue(rows)
         return True
 
@@ -186,8 +186,8 @@ class TurnRunner:
         with use_language(newest.person.language, newest.message.sender.language):
             note = describe_refusal(error)
         outgoing = NewOutboxMessage(
-            platform=place.platform,
-            chat=place.chat,
+            platform=place.chat.platform,
+            chat=place.chat.address,
             body=note,
             person_id=batch[-1].person.id,
             answers=place.answers,
@@ -308,7 +308,7 @@ class TurnRunner:
             return TurnEnded(ending="stopped", text=""), ()
         presenter = handle.presenter = Presenter(
             self._deps.dispatcher,
-            self._adapters[handle.place.platform],
+            self._adapters[handle.place.chat.platform],
             self._finalizer.compose_reply(active, handle.place),
             shown=shown,
             verbosity="hidden" if is_hidden(active) else active.person.verbosity,
@@ -345,20 +345,20 @@ class TurnRunner:
             handle.presenter = None
         return ended, presenter.tools
 
-    async def _find_read(self, active: ActiveTurn, place: Place) -> list[tuple[str, str]]:
+    async def _find_read(self, active: ActiveTurn, place: Place) -> list[tuple[Chat, str]]:
         """Find the messages that a turn of an earlier process has read, by chat and id.
 
         Their events stay in the inbox as long as the turn runs. Raises `StoreError`.
         """
         rows = await self._deps.database.read(inbox.list_claimed, turn_id=active.id)
-        adapter = self._adapters[place.platform]
+        adapter = self._adapters[place.chat.platform]
         found = [(place.chat, place.answers)] if place.answers else []
         for row in rows:
             with suppress(ValueError):
                 event = RawEvent(event_id=EventId(row.event_id), payload=row.payload)
-                heard = adapter.receive(event) if row.platform == place.platform else None
+                heard = adapter.receive(event) if row.platform == place.chat.platform else None
                 if isinstance(heard, InboundMessage) and heard.message_id:
-                    found.append((name_chat(heard.address), heard.message_id))
+                    found.append((make_chat(row.platform, heard.address), heard.message_id))
         return found
 
     async def _follow_steers(
@@ -378,7 +378,7 @@ class TurnRunner:
         def work(connection: Connection) -> LiveEnding:
             if not was_draft and outbox.find_live(connection, turn_id=active.id) is None:
                 return LiveEnding()  # its first sending was refused
-            adapter = self._adapters[place.platform]
+            adapter = self._adapters[place.chat.platform]
             return end_live(connection, reply, text, adapter, now)
 
         ending = await self._deps.database.write("turns.steered", work)

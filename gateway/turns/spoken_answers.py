@@ -8,6 +8,7 @@ from functools import partial
 from adapters.abilities import CanSendFiles
 from agent_core.agent.prompt.message_facts import SPOKEN
 from agent_core.agent.turn import ActiveTurn
+from agent_core.chats import Place
 from agent_core.ids import TurnId
 from agent_core.localization import use_language
 from agent_core.state.conversations import files, messages, turns
@@ -19,7 +20,7 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.state.queues.tasks import Task
-from gateway.chats import Place, read_chat
+from gateway.chats import read_chat
 from gateway.media.media_command import CommandFailed, MediaCommand
 from gateway.media.speech import Recording, select_words, speak
 from gateway.outbound.dispatcher import OutboxDispatcher
@@ -44,7 +45,7 @@ _log = logging.getLogger(__name__)
 
 def enqueue_speech(connection: Connection, active: ActiveTurn, place: Place, now: int) -> None:
     """Queue the speech of an answer in a direct chat, in the transaction that ends its turn."""
-    if active.conversation.is_private and read_chat(place.chat).is_direct:
+    if active.conversation.is_private and read_chat(place.chat.address).is_direct:
         tasks.enqueue(
             connection,
             kind=SPEECH_TASK,

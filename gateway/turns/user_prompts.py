@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from agent_core.chats import Chat
 from agent_core.ids import CallId, PersonId, TurnId
 from agent_core.state.conversations import approvals as allowed
 from agent_core.state.conversations import questions, turns
@@ -40,7 +41,7 @@ Work = Callable[[Connection], tuple[Question | Answer, list[OutboxRow]]]
 """Writes a question or learns why there is none; returns the messages to deliver with it."""
 
 
-Whom = tuple[PersonId, tuple[str, str]]
+Whom = tuple[PersonId, Chat]
 """A person to ask, and their (platform, chat)."""
 
 
@@ -153,14 +154,14 @@ class UserPrompts:
                 return "unreachable", []
             turn = turns.find(connection, turn_id=turn_id)
             assert turn is not None  # noqa: S101 - no turn is ever deleted
-            here = (turn.platform, turn.chat)
+            here = Chat(platform=turn.platform, address=turn.chat)
             whom = self._choose(connection, inquiry, here)
             if whom is None:
                 return "unreachable", []
             new = inquiry.make(connection, whom, now + self.patience)
             kept = self._keep_shown(connection, turn, shown, now, was_draft=was_draft)
             rows = self.questions.pose(connection, new, now)
-            if new.place != here and inquiry.is_for_owner and not is_job:
+            if new.chat != here and inquiry.is_for_owner and not is_job:
                 rows.append(_notify_asker(connection, inquiry, here, now))
             return questions.ask(connection, new, now=now), [*kept.rows, *rows]
 
@@ -185,20 +186,20 @@ class UserPrompts:
             stored = questions.find_open_of_turn(connection, turn_id=turn_id)
             if sum(question.kind == "proposal" for question in stored) >= MOST_PROPOSALS:
                 return False
-            here = (turn.platform, turn.chat)
-            place = find_place(connection, turn.person_id, here, self.dispatcher.adapters)
-            if place is None:
+            here = Chat(platform=turn.platform, address=turn.chat)
+            chat = find_place(connection, turn.person_id, here, self.dispatcher.adapters)
+            if chat is None:
                 return False
-            questions.ask(connection, make_question(proposal, place, now), now=now)
+            questions.ask(connection, make_question(proposal, chat, now), now=now)
             return True
 
         return await self.database.write("questions.propose", work)
 
-    def _choose(self, connection: Connection, inquiry: _Wish, here: tuple[str, str]) -> Whom | None:
+    def _choose(self, connection: Connection, inquiry: _Wish, here: Chat) -> Whom | None:
         """Return the person to ask and the place: the turn's own, or an owner's."""
         if not inquiry.is_for_owner:
-            place = find_place(connection, inquiry.person_id, here, self.dispatcher.adapters)
-            return (inquiry.person_id, place) if place else None
+            chat = find_place(connection, inquiry.person_id, here, self.dispatcher.adapters)
+            return (inquiry.person_id, chat) if chat else None
         return choose_owner(connection, inquiry.person_id, here, self.dispatcher.adapters)
 
     def _find_presenter(self, turn_id: TurnId) -> Presenter | None:
@@ -292,7 +293,7 @@ def _make_question(inquiry: UserPrompt, whom: Whom, expires_at: int) -> NewQuest
         text=approvals.add_sources(inquiry.text, inquiry.sources),
         choices=inquiry.choices,
         secret=make_secret(),
-        place=whom[1],
+        chat=whom[1],
         expires_at=expires_at,
         turn_id=inquiry.turn_id,
         call_id=inquiry.call_id,
@@ -300,13 +301,11 @@ def _make_question(inquiry: UserPrompt, whom: Whom, expires_at: int) -> NewQuest
     )
 
 
-def _notify_asker(
-    connection: Connection, inquiry: _Wish, here: tuple[str, str], now: int
-) -> OutboxRow:
+def _notify_asker(connection: Connection, inquiry: _Wish, here: Chat, now: int) -> OutboxRow:
     """Enqueue a note that an owner has to decide, which may take long."""
     outgoing = NewOutboxMessage(
-        platform=here[0],
-        chat=here[1],
+        platform=here.platform,
+        chat=here.address,
         body=general.OWNER_ASKED(),
         person_id=inquiry.person_id,
         is_silent=True,

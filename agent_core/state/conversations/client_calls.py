@@ -1,5 +1,6 @@
 """Queries over calls from people's other programs: each call is a turn without a model."""
 
+from agent_core.chats import Chat
 from agent_core.ids import SessionId, TurnId
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
@@ -11,12 +12,12 @@ def record(
     turn_id: TurnId,
     conversation: Conversation,
     session_id: SessionId,
-    place: tuple[str, str],
+    chat: Chat,
     now: int,
 ) -> None:
     """Record a call as a turn that has already ended, so that no model continues it after a crash.
 
-    Questions that the call raises are asked at `place`, a (platform, chat). The turn counts as
+    Questions that the call raises are asked at `chat`. The turn counts as
     untrusted.
     """
     connection.execute(
@@ -28,8 +29,8 @@ def record(
             "conversation_id": conversation.id,
             "session_id": session_id,
             "person_id": conversation.person_id,
-            "platform": place[0],
-            "chat": place[1],
+            "platform": chat.platform,
+            "chat": chat.address,
             "now": now,
         },
     )

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from agent_core.chats import Chat
 from agent_core.ids import PersonId, TurnId
 from agent_core.state.conversations.questions import Choice, load_choices
 from agent_core.state.engine.database import Connection
@@ -34,20 +35,20 @@ def list_history(
     connection: Connection,
     *,
     person_id: PersonId,
-    place: tuple[str, str],
+    chat: Chat,
     before: int,
     limit: int,
 ) -> list[HistoryEntry]:
     """List the newest messages up to the moment `before`, oldest first.
 
-    `place` is (platform, chat). From this place, the list includes everything, also commands and
+    From `chat`, the list includes everything, also commands and
     their replies. From other platforms, it includes the conversation. Times are in milliseconds
     UTC.
     """
     values = {
         "person_id": person_id,
-        "platform": place[0],
-        "chat": place[1],
+        "platform": chat.platform,
+        "chat": chat.address,
         "before": before,
         "limit": limit,
         "span": _SPAN,

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Literal
 
+from agent_core.chats import Chat
 from agent_core.ids import CallId, PersonId, QuestionId, TurnId
 from agent_core.state.engine.connection import list_fields, read_all, read_one
 from agent_core.state.engine.database import Connection
@@ -59,9 +60,9 @@ class QuestionContent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewQuestion(QuestionContent):
-    """A question to store. `place` is (platform, chat)."""
+    """A question to store."""
 
-    place: tuple[str, str]
+    chat: Chat
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,8 +108,8 @@ def ask(connection: Connection, question: NewQuestion, *, now: int) -> Question:
         {
             **list_fields(question),
             "choices": dump_choices(question.choices),
-            "platform": question.place[0],
-            "chat": question.place[1],
+            "platform": question.chat.platform,
+            "chat": question.chat.address,
             "now": now,
         },
     )
@@ -209,9 +210,9 @@ def reopen(connection: Connection, *, question_id: QuestionId, expires_at: int) 
     )
 
 
-def move(connection: Connection, *, question_id: QuestionId, place: tuple[str, str]) -> None:
-    """Move a question to another place, a (platform, chat)."""
+def move(connection: Connection, *, question_id: QuestionId, chat: Chat) -> None:
+    """Move a question to another chat."""
     connection.execute(
         "UPDATE questions SET platform = :platform, chat = :chat WHERE id = :id",
-        {"id": question_id, "platform": place[0], "chat": place[1]},
+        {"id": question_id, "platform": chat.platform, "chat": chat.address},
     )

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from agent_core.chats import Place
 from agent_core.ids import (
     AccountId,
     CallId,
@@ -60,13 +61,13 @@ class StoredTurn:
 class TurnRequest:
     """The asker of a turn, their account, and the place of the answer.
 
-    `place` is (platform, chat, message to answer). `turn_id` is the reserved id, if there is one.
-    `ending` is given if the turn starts and ends in the same transaction.
+    `turn_id` is the reserved id, if there is one. `ending` is given if the turn
+    starts and ends in the same transaction.
     """
 
     person_id: PersonId
     account_id: AccountId | None
-    place: tuple[str, str, str | None]
+    place: Place
     turn_id: TurnId | None = None
     ending: TurnEnding | None = None
 
@@ -124,9 +125,9 @@ def insert(
             "person_id": request.person_id,
             "account_id": request.account_id,
             "prompt_hash": prompt_hash,
-            "platform": request.place[0],
-            "chat": request.place[1],
-            "answers": request.place[2],
+            "platform": request.place.chat.platform,
+            "chat": request.place.chat.address,
+            "answers": request.place.answers,
             "now": now,
             "state": state,
             "reason": reason,
@@ -137,12 +138,17 @@ def insert(
     return TurnId(cursor.lastrowid or 0)
 
 
-def move(connection: Connection, *, turn_id: TurnId, place: tuple[str, str, str | None]) -> None:
-    """Send the answer of a turn to another place from now on; `place` is as in `TurnRequest`."""
+def move(connection: Connection, *, turn_id: TurnId, place: Place) -> None:
+    """Send the answer of a turn to another place from now on."""
     connection.execute(
         "UPDATE turns SET platform = :platform, chat = :chat, answers = :answers"
         " WHERE id = :turn_id",
-        {"turn_id": turn_id, "platform": place[0], "chat": place[1], "answers": place[2]},
+        {
+            "turn_id": turn_id,
+            "platform": place.chat.platform,
+            "chat": place.chat.address,
+            "answers": place.answers,
+        },
     )
 
 

@@ -6,6 +6,7 @@ message.
 
 from dataclasses import dataclass
 
+from agent_core.chats import Chat
 from agent_core.ids import AccountId, ConversationId, PersonId, RoomId, RunId, SessionId, TurnId
 from agent_core.state.engine.connection import list_fields
 from agent_core.state.engine.database import Connection
@@ -13,7 +14,7 @@ from agent_core.state.engine.database import Connection
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobMessage:
-    """A message of a job run, with its conversation and recipient. `place` is (platform, chat)."""
+    """A message of a job run, with its conversation and recipient."""
 
     turn_id: TurnId
     run_id: RunId
@@ -21,7 +22,7 @@ class JobMessage:
     session_id: SessionId
     person_id: PersonId
     account_id: AccountId | None
-    place: tuple[str, str]
+    chat: Chat
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +40,12 @@ def record(connection: Connection, saying: JobMessage, *, now: int) -> None:
         "INSERT INTO turns (id, run_id, conversation_id, session_id, person_id, account_id,"
         " platform, chat, state, started_at, ended_at) VALUES (:turn_id, :run_id, :conversation_id,"
         " :session_id, :person_id, :account_id, :platform, :chat, 'answered', :now, :now)",
-        {**list_fields(saying), "platform": saying.place[0], "chat": saying.place[1], "now": now},
+        {
+            **list_fields(saying),
+            "platform": saying.chat.platform,
+            "chat": saying.chat.address,
+            "now": now,
+        },
     )
 
 
@@ -65,7 +71,7 @@ def find(
         session_id=SessionId(row[3]),
         person_id=PersonId(row[4]),
         account_id=None if row[5] is None else AccountId(row[5]),
-        place=(row[6], row[7]),
+        chat=Chat(platform=row[6], address=row[7]),
         room_id=None if row[8] is None else RoomId(row[8]),
         has_words=bool(row[9]),
     )

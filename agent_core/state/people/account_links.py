@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from agent_core.chats import Chat
 from agent_core.ids import LinkId, PersonId
 from agent_core.state.engine.connection import list_fields
 from agent_core.state.engine.database import Connection
@@ -75,11 +76,11 @@ def insert(
     *,
     person_id: PersonId,
     code_hash: str,
-    place: tuple[str, str],
+    chat: Chat,
     now: int,
     expires_at: int,
 ) -> LinkId:
-    """Store a request; `place` is the (platform, chat) for its confirmation."""
+    """Store a request; `chat` is the chat for its confirmation."""
     row = connection.execute(
         "INSERT INTO link_requests (person_id, code_hash, platform, chat, state, created_at,"
         " expires_at) VALUES (:person_id, :code_hash, :platform, :chat, 'open', :now, :expires_at)"
@@ -87,8 +88,8 @@ def insert(
         {
             "person_id": person_id,
             "code_hash": code_hash,
-            "platform": place[0],
-            "chat": place[1],
+            "platform": chat.platform,
+            "chat": chat.address,
             "now": now,
             "expires_at": expires_at,
         },

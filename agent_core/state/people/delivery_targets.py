@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from agent_core.chats import Chat
 from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
 
@@ -20,12 +21,12 @@ _LOOKED_THROUGH = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Home:
-    """A person's home chat as (platform, chat), and their weekdays without unsolicited messages.
+    """A person's home chat, and their weekdays without unsolicited messages.
 
     1 is Monday, 7 is Sunday.
     """
 
-    place: tuple[str, str] | None = None
+    chat: Chat | None = None
     days_off: tuple[int, ...] = ()
 
 
@@ -37,8 +38,8 @@ def find(connection: Connection, *, person_id: PersonId) -> Home:
     ).fetchone()
     if row is None:
         return Home()
-    place = (row[0], row[1]) if row[0] and row[1] else None
-    return Home(place=place, days_off=_read_days(row[2]))
+    chat = Chat(platform=row[0], address=row[1]) if row[0] and row[1] else None
+    return Home(chat=chat, days_off=_read_days(row[2]))
 
 
 def _read_days(text: object) -> tuple[int, ...]:
@@ -50,14 +51,15 @@ def _read_days(text: object) -> tuple[int, ...]:
     return tuple(day for day in days if isinstance(day, int)) if isinstance(days, list) else ()
 
 
-def set_place(
-    connection: Connection, *, person_id: PersonId, place: tuple[str, str] | None
-) -> None:
+def set_home(connection: Connection, *, person_id: PersonId, chat: Chat | None) -> None:
     """Set or clear the home chat."""
-    platform, chat = place or (None, None)
     connection.execute(
         "UPDATE people SET home_platform = :platform, home_chat = :chat WHERE id = :person_id",
-        {"platform": platform, "chat": chat, "person_id": person_id},
+        {
+            "platform": chat.platform if chat else None,
+            "chat": chat.address if chat else None,
+            "person_id": person_id,
+        },
     )
 
 
@@ -69,8 +71,8 @@ def set_days_off(connection: Connection, *, person_id: PersonId, days: Sequence[
     )
 
 
-def list_seen(connection: Connection, *, person_id: PersonId) -> list[tuple[str, str]]:
-    """List the chats where a person recently asked something, as (platform, chat), newest first.
+def list_seen(connection: Connection, *, person_id: PersonId) -> list[Chat]:
+    """List the chats where a person recently asked something, newest first.
 
     Turns of jobs are left out, because the person may not have been in their chat.
     """
@@ -78,10 +80,10 @@ def list_seen(connection: Connection, *, person_id: PersonId) -> list[tuple[str,
         f"{_ASKED} ORDER BY id DESC LIMIT :limit",
         {"person_id": person_id, "limit": _LOOKED_THROUGH},
     ).fetchall()
-    return list(dict.fromkeys((row[0], row[1]) for row in rows))
+    return list(dict.fromkeys(Chat(platform=row[0], address=row[1]) for row in rows))
 
 
-def list_asked(connection: Connection, *, person_id: PersonId) -> frozenset[tuple[str, str]]:
-    """List all chats where a person ever asked something, as (platform, chat)."""
+def list_asked(connection: Connection, *, person_id: PersonId) -> frozenset[Chat]:
+    """List all chats where a person ever asked something."""
     rows = connection.execute(_ASKED, {"person_id": person_id}).fetchall()
-    return frozenset((row[0], row[1]) for row in rows)
+    return frozenset(Chat(platform=row[0], address=row[1]) for row in rows)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from agent_core.chats import Chat
 from agent_core.ids import PersonId, RunId, TurnId
 from agent_core.state.engine.connection import checksum, list_fields
 from agent_core.state.engine.database import Connection
@@ -113,11 +114,11 @@ def postpone(connection: Connection, *, ids: Sequence[int], at: int) -> None:
     )
 
 
-def redirect(connection: Connection, *, deferred_id: int, place: tuple[str, str]) -> None:
-    """Move a message to another place, a (platform, chat)."""
+def redirect(connection: Connection, *, deferred_id: int, chat: Chat) -> None:
+    """Move a message to another chat."""
     connection.execute(
         "UPDATE deferred_messages SET platform = :platform, chat = :chat WHERE id = :deferred_id",
-        {"platform": place[0], "chat": place[1], "deferred_id": deferred_id},
+        {"platform": chat.platform, "chat": chat.address, "deferred_id": deferred_id},
     )
 
 

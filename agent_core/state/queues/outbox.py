@@ -4,6 +4,7 @@ import secrets
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from agent_core.chats import Chat
 from agent_core.ids import OutboxId, PersonId, QuestionId, TurnId
 from agent_core.state.conversations.questions import Choice, dump_choices, load_choices
 from agent_core.state.engine.connection import checksum, list_fields
@@ -86,12 +87,11 @@ _INSERT = (  # RETURNING would double the time of this statement
 )
 
 
-def readdress(row: OutboxRow, place: tuple[str, str]) -> NewOutboxMessage:
+def readdress(row: OutboxRow, chat: Chat) -> NewOutboxMessage:
     """Make a row's message for another platform and chat, without its buttons and question."""
-    platform, chat = place
     return NewOutboxMessage(
-        platform=platform,
-        chat=chat,
+        platform=chat.platform,
+        chat=chat.address,
         body=row.body,
         person_id=row.person_id,
         turn_id=row.turn_id,

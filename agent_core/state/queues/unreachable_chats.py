@@ -1,5 +1,6 @@
 """Queries over chats that no longer accept messages."""
 
+from agent_core.chats import Chat
 from agent_core.state.engine.database import Connection
 
 
@@ -21,7 +22,7 @@ def remove(connection: Connection, *, platform: str, chat: str) -> None:
     )
 
 
-def list_all(connection: Connection) -> dict[tuple[str, str], str]:
-    """Return (platform, chat) -> reason of all unreachable chats."""
+def list_all(connection: Connection) -> dict[Chat, str]:
+    """Return all unreachable chats, each with its reason."""
     rows = connection.execute("SELECT platform, chat, reason FROM unreachable_chats").fetchall()
-    return {(platform, chat): reason for platform, chat, reason in rows}
+    return {Chat(platform=row[0], address=row[1]): row[2] for row in rows}

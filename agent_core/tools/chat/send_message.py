@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from agent_core.chats import Chat
 from agent_core.errors import ToolArgumentError
 from agent_core.execution.contract import Backend
 from agent_core.ids import PersonId
@@ -61,8 +62,7 @@ class Destination:
     """
 
     name: str
-    platform: str
-    chat: str
+    chat: Chat
     is_foreign: bool = False
     """The name is the platform's title, which a stranger chose: nothing lists it."""
 

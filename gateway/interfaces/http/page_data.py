@@ -103,7 +103,7 @@ class PageData:
             return list_history(
                 connection,
                 person_id=owner.id,
-                place=(LOCAL_PLATFORM, LOCAL_CHAT),
+                chat=LOCAL_CHAT,
                 before=min(before, _FOREVER),
                 limit=_MOST_ENTRIES,
             )

@@ -18,7 +18,6 @@ from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing
 from gateway.operations.memory import undo
 from gateway.operations.memory_types import UndoChange
-from gateway.people.admission import LOCAL_PLATFORM
 from gateway.people.owner_notices import LOCAL_CHAT, find_direct_chat
 from gateway.texts import approvals, profile
 from gateway.texts import learning as notices
@@ -102,8 +101,8 @@ async def decide(look: Look) -> Fields:
         replaced = find_replaced(connection, person_id=person.id, claim=held.claim)
         if choice == ACCEPT and replaced and seen != _digest(replaced):
             raise Declined(approvals.CHANGED_SINCE())
-        place = find_direct_chat(connection, person, gateway.platforms.adapters)
-        here = place or (LOCAL_PLATFORM, LOCAL_CHAT)
+        chat = find_direct_chat(connection, person, gateway.platforms.adapters)
+        here = chat or LOCAL_CHAT
         question = take_held(connection, person.id, number, here, now)
         if question is None:
             raise Missing

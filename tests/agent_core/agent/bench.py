@@ -17,6 +17,7 @@ from agent_core.agent.prompt.prompt_cache import PromptConfig
 from agent_core.agent.toolboxes import Toolboxes
 from agent_core.agent.toolset import private_tools, room_tools
 from agent_core.agent.turn import ActiveTurn
+from agent_core.chats import Chat, Place
 from agent_core.events import Event, TurnEnded
 from agent_core.ids import RoomId
 from agent_core.memory.approval import Approval
@@ -41,7 +42,7 @@ from tests.fakes.quotas import quotas
 MINUTE = 60_000
 LASTS = 5 * MINUTE
 """How long the setting `5m` takes a prompt for warm."""
-PLACE = ("telegram", "chat", None)
+PLACE = Place(chat=Chat(platform="telegram", address="chat"))
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from agent_core.chats import Chat, Place
 from agent_core.ids import PromptHash, SessionId, TurnId
 from agent_core.state.conversations import sessions, turns
 from agent_core.state.conversations.messages import TranscriptPlace
@@ -73,7 +74,7 @@ def add_turn(
         request=TurnRequest(
             person_id=by.id if by else dialogue.conversation.person_id,
             account_id=None,
-            place=("telegram", ROOM, None),
+            place=Place(chat=Chat(platform="telegram", address=ROOM)),
         ),
         prompt_hash=PROMPT,
         now=now,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_core.chats import Chat
 from agent_core.ids import InboxId
 from agent_core.state.conversations import files, messages, questions, turns, usage
 from agent_core.state.conversations.questions import NewQuestion
@@ -95,7 +96,7 @@ async def test_a_message_that_was_sent_keeps_only_where_it_is(old: Old) -> None:
                 text="open?",
                 choices=(),
                 secret="s",
-                place=("p", "c"),
+                chat=Chat(platform="p", address="c"),
                 expires_at=NOW,
             ),
             now=OLD,

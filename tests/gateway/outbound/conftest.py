@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_core.chats import Chat, Place
 from agent_core.ids import PersonId, TurnId
 from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection, Database
@@ -34,7 +35,9 @@ async def delivery(database: Database) -> AsyncIterator[Delivery]:
 async def begin_turn(database: Database) -> TurnId:
     def work(connection: Connection) -> TurnId:
         turn_id = add_turn(connection, add_dialogue(connection, add_person(connection, "ben")))
-        turns.move(connection, turn_id=turn_id, place=("fake", CHAT, None))
+        turns.move(
+            connection, turn_id=turn_id, place=Place(chat=Chat(platform="fake", address=CHAT))
+        )
         return turn_id
 
     return await database.write("turn", work)

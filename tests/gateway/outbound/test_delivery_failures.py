@@ -10,6 +10,7 @@ from adapters.contract import Pace
 from adapters.errors import RateLimited, Unreachable, Unsure
 from adapters.ids import PlatformMessageId
 from adapters.messages import OutboundMessage
+from agent_core.chats import Chat
 from agent_core.ids import TurnId
 from agent_core.state.engine.database import Database
 from agent_core.state.queues import outbox
@@ -160,7 +161,7 @@ async def test_a_closing_gateway_sends_only_outbox_messages(delivery: Delivery) 
     row = await delivery.queue("owed")
     delivery.dispatcher.close()
     delivery.dispatcher.show_live(live_of(turn_id, "Thinking"))
-    delivery.dispatcher.indicators.type("fake", CHAT)
+    delivery.dispatcher.indicators.type(Chat(platform="fake", address=CHAT))
     await delivery.queue("for the next start")
     await delivery.until_sent(row)
     assert delivery.chat.texts == ["owed"]

@@ -16,12 +16,13 @@ from adapters.errors import (
     Unsure,
 )
 from adapters.ids import Address
+from agent_core.chats import Chat, Place
 from agent_core.ids import PersonId
 from agent_core.localization import use_language
 from agent_core.state.engine.database import Database
 from agent_core.state.queues import dead_letters, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway.chats import Place, name_chat
+from gateway.chats import name_chat
 from gateway.outbound.live_message import LiveMessage
 from gateway.outbound.timings import DeliveryTimings
 from gateway.texts import general
@@ -29,7 +30,7 @@ from tests.fakes.chat import FakeChat
 from tests.gateway.outbound.rig import CHAT, OTHER, Delivery, delivering
 from tests.patience import until
 
-PLACE = Place(platform="fake", chat=CHAT)
+PLACE = Place(chat=Chat(platform="fake", address=CHAT))
 
 
 async def test_messages_of_a_chat_arrive_in_the_order_they_were_queued(delivery: Delivery) -> None:
@@ -127,7 +128,9 @@ async def test_a_rate_limit_of_one_chat_delays_no_other(delivery: Delivery) -> N
     deferred = await delivery.queue("held")
     await delivery.until_state(deferred, "owed")
     await delivery.until_idle()
-    delivery.dispatcher.wake("fake", CHAT)  # a person who writes does not shorten it
+    delivery.dispatcher.wake(
+        Chat(platform="fake", address=CHAT)
+    )  # a person who writes does not shorten it
     await delivery.send("free", OTHER)
     await delivery.until_idle()
     assert (await delivery.state(deferred)).state == "owed"
@@ -142,7 +145,7 @@ async def test_a_reconnected_person_gets_waiting_messages_at_once(database: Data
         deferred = await delivery.queue("held")
         await delivery.until_state(deferred, "owed")
         await delivery.until_idle()
-        delivery.dispatcher.wake("fake", CHAT)
+        delivery.dispatcher.wake(Chat(platform="fake", address=CHAT))
         await delivery.until_sent(deferred)
 
 
@@ -156,7 +159,7 @@ async def test_a_message_in_doubt_is_not_looked_for_before_it_can_have_arrived(
         doubtful = await delivery.queue("doubtful")
         await delivery.until_state(doubtful, "unsure")
         await delivery.until_idle()
-        delivery.dispatcher.wake("fake", CHAT)
+        delivery.dispatcher.wake(Chat(platform="fake", address=CHAT))
         await delivery.send("free", OTHER)
         await delivery.until_idle()
         assert (await delivery.state(doubtful)).state == "unsure"
@@ -282,7 +285,7 @@ async def test_a_live_message_of_an_earlier_process_is_looked_for_and_kept(
 async def test_courtesy_is_shown_unless_messages_wait(database: Database) -> None:
     chat = FakeChat(pace=Pace(chat_interval=0, edit_interval=0, per_second=1))
     async with delivering(database, chat) as delivery:
-        delivery.dispatcher.indicators.type("fake", CHAT)
+        delivery.dispatcher.indicators.type(Chat(platform="fake", address=CHAT))
         await chat.types()
     assert chat.typed == ["1"]
 
@@ -324,18 +327,18 @@ async def test_a_line_that_was_held_for_nothing_goes_on(delivery: Delivery) -> N
 async def test_no_line_is_held_where_a_message_would_have_to_wait(database: Database) -> None:
     chat = FakeChat(pace=Pace(chat_interval=60, edit_interval=0, per_second=0))
     async with delivering(database, chat) as delivery:
-        assert delivery.dispatcher.reserve(Place(platform="gone", chat=CHAT)) is None
+        assert delivery.dispatcher.reserve(Place(chat=Chat(platform="gone", address=CHAT))) is None
         row = await delivery.queue("hello")
         assert delivery.dispatcher.reserve(PLACE) is None, "something is on its way there"
         await delivery.until_sent(row)
         await delivery.until_idle()
         assert delivery.dispatcher.reserve(PLACE) is None, "its pace allows no message yet"
-        slot = delivery.dispatcher.reserve(Place(platform="fake", chat=OTHER))
+        slot = delivery.dispatcher.reserve(Place(chat=Chat(platform="fake", address=OTHER)))
         assert slot
         slot.end()
         await delivery.until_idle()
         delivery.dispatcher.close()
-        assert delivery.dispatcher.reserve(Place(platform="fake", chat=OTHER)) is None
+        assert delivery.dispatcher.reserve(Place(chat=Chat(platform="fake", address=OTHER))) is None
 
 
 def test_the_words_of_a_platform_stand_apart_from_a_translated_sentence() -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent_core.chats import Chat, Place
 from agent_core.ids import TurnId
 from agent_core.state.conversations import questions, sessions, turns
 from agent_core.state.conversations.questions import Choice, NewQuestion
@@ -63,7 +64,7 @@ class World:
         request = TurnRequest(
             person_id=dialogue.person.id,
             account_id=None,
-            place=("telegram", "chat", None),
+            place=Place(chat=Chat(platform="telegram", address="chat")),
             turn_id=turn_id,
         )
         turns.insert(
@@ -102,7 +103,7 @@ class World:
                 text="Tea?",
                 choices=(Choice(key="yes", label="Yes"),),
                 secret="0",
-                place=("fake", "1"),
+                chat=Chat(platform="fake", address="1"),
                 expires_at=10,
             ),
             now=5,

@@ -8,6 +8,7 @@ import pytest
 from adapters.contract import Pace
 from adapters.errors import AdapterError, RateLimited, Rejected, Unreachable, Unsure
 from adapters.messages import OutboundMessage
+from agent_core.chats import Chat, Place
 from agent_core.ids import TurnId
 from agent_core.state.conversations import turns
 from agent_core.state.conversations.questions import Choice
@@ -82,11 +83,15 @@ async def test_a_turn_has_one_live_message_of_each_kind(screen: Screen, kind: Ou
     assert screen.texts == [["One"]] * (1 if kind == "message" else 2)
 
 
-@pytest.mark.parametrize("place", [("fake", "[]", None), ("other", CHAT, None), None])
+@pytest.mark.parametrize(
+    "chat",
+    [Chat(platform="fake", address="[]"), Chat(platform="other", address=CHAT), None],
+)
 async def test_a_turn_that_ended_or_moved_shows_nothing_here(
-    screen: Screen, place: tuple[str, str, None] | None
+    screen: Screen, chat: Chat | None
 ) -> None:
-    if place:
+    if chat:
+        place = Place(chat=chat)
         await screen.database.write(
             "move", lambda c: turns.move(c, turn_id=screen.turn_id, place=place)
         )

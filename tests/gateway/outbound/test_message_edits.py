@@ -16,6 +16,7 @@ from adapters.errors import (
     Unsure,
 )
 from adapters.ids import Address, PlatformMessageId
+from agent_core.chats import Chat, Place
 from agent_core.ids import PersonId
 from agent_core.state.conversations import questions, turns
 from agent_core.state.conversations.questions import Choice, NewQuestion
@@ -42,7 +43,7 @@ async def pose(database: Database) -> OutboxRow:
             text="Which?",
             choices=(BUTTON,),
             secret="0" * 8,
-            place=("fake", CHAT),
+            chat=Chat(platform="fake", address=CHAT),
             expires_at=9,
         )
         outgoing = NewOutboxMessage(
@@ -219,9 +220,9 @@ async def test_an_unreachable_chat_is_tried_once_and_later_messages_fail(
     assert states == ["dead", "dead", "dead"]
     assert delivery.chat.shown == [], "the platform would have taken the second"
     assert await delivery.database.read(unreachable_chats.list_all) == {
-        ("fake", CHAT): "Nobody is there any more."
+        Chat(platform="fake", address=CHAT): "Nobody is there any more."
     }
-    await delivery.dispatcher.revive("fake", CHAT)
+    await delivery.dispatcher.revive(Chat(platform="fake", address=CHAT))
     await delivery.send("after")
     assert await delivery.database.read(unreachable_chats.list_all) == {}
     assert delivery.chat.texts == ["after"]
@@ -303,7 +304,7 @@ async def test_a_live_message_does_not_open_where_its_turn_is_not_answered_any_m
 ) -> None:
     turn_id = await begin_turn(delivery.database)
     live = live_of(turn_id, "The answer")
-    place = ("fake", OTHER, None)
+    place = Place(chat=Chat(platform="fake", address=OTHER))
     await delivery.database.write("move", lambda c: turns.move(c, turn_id=turn_id, place=place))
     delivery.dispatcher.show_live(live)
     await until(lambda: live.is_over)

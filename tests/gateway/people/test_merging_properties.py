@@ -9,6 +9,7 @@ from typing import cast
 
 import pytest
 
+from agent_core.chats import Chat, Place
 from agent_core.ids import AccountId, TurnId
 from agent_core.memory import merge_memories
 from agent_core.memory.editing import apply_edits
@@ -106,7 +107,9 @@ class Deployment:
             conversation=dialogue,
             session_id=session_id,
             request=TurnRequest(
-                person_id=person.id, account_id=account.id, place=("p", account.user_id, None)
+                person_id=person.id,
+                account_id=account.id,
+                place=Place(chat=Chat(platform="p", address=account.user_id)),
             ),
             prompt_hash=PROMPT,
             now=self.now,
@@ -184,7 +187,7 @@ class Deployment:
             self.connection,
             person_id=one.person_id,
             code_hash=str(self.now),
-            place=("p", "c"),
+            chat=Chat(platform="p", address="c"),
             now=self.now,
             expires_at=self.now + 9,
         )

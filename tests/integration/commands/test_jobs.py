@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from agent_core.chats import Chat
 from agent_core.ids import PersonId, RoomId
 from agent_core.schedule import job_editor
 from agent_core.schedule.job_editor import JobOwner, JobRequest, JobRules
@@ -394,11 +395,11 @@ async def test_another_persons_press_in_a_room_changes_no_list(tmp_path: Path) -
         assert (await job(harness, made.id)).state == "active"
 
 
-async def home_of(harness: Harness, user: str = "1") -> tuple[str, str] | None:
-    def look(connection: Connection) -> tuple[str, str] | None:
+async def home_of(harness: Harness, user: str = "1") -> Chat | None:
+    def look(connection: Connection) -> Chat | None:
         person = people.find_by_account(connection, platform="fake", user_id=user)
         assert person
-        return delivery_targets.find(connection, person_id=person.id).place
+        return delivery_targets.find(connection, person_id=person.id).chat
 
     return await harness.read(look)
 
@@ -406,7 +407,7 @@ async def home_of(harness: Harness, user: str = "1") -> tuple[str, str] | None:
 async def test_sethome_sets_and_resets_the_home(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (harness, ana, _):
         assert await ana.says("/sethome") == jobs_texts.HOME_HERE()
-        assert await home_of(harness) == ("fake", '["1",null,true]')
+        assert await home_of(harness) == Chat(platform="fake", address='["1",null,true]')
         assert await ana.says("/sethome there") == jobs_texts.HOME_USAGE()
         assert await ana.says("/sethome off") == jobs_texts.HOME_OFF()
         assert await home_of(harness) is None
@@ -415,7 +416,7 @@ async def test_sethome_sets_and_resets_the_home(tmp_path: Path) -> None:
 async def test_a_home_has_no_one_time_ticket(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (harness, ana, _):
         await ana.says("/sethome", ticket="t1")
-        assert await home_of(harness) == ("fake", '["1",null,true]')
+        assert await home_of(harness) == Chat(platform="fake", address='["1",null,true]')
 
 
 async def test_a_room_is_a_home_for_owners_only(tmp_path: Path) -> None:
@@ -426,9 +427,9 @@ async def test_a_room_is_a_home_for_owners_only(tmp_path: Path) -> None:
         assert await home_of(harness) is None
         await here.make_owner("1")
         assert await here.says("1", "/sethome", room="den") == jobs_texts.HOME_IN_GROUP()
-        place = await home_of(harness)
-        assert place
-        assert place[1].startswith('["den"')
+        home = await home_of(harness)
+        assert home
+        assert home.address.startswith('["den"')
         assert await here.says("1", "/sethome off", room="den") == jobs_texts.HOME_OFF()
 
 

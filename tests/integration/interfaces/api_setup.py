@@ -10,6 +10,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from agent_core.chats import Chat
 from agent_core.ids import QuestionId
 from agent_core.state.conversations import questions
 from agent_core.state.conversations.questions import Choice, NewQuestion, QuestionKind
@@ -96,7 +97,7 @@ def ask_about_tea(
         text="Tea?",
         choices=(Choice(key="yes", label="Yes"), Choice(key="no", label="No")),
         secret="00000000",
-        place=("fake", '["1",null,true]'),
+        chat=Chat(platform="fake", address='["1",null,true]'),
         expires_at=now + 1_000_000,
     )
     return questions.ask(connection, new, now=now).id

@@ -267,8 +267,8 @@ async def test_notices_and_reminders_never_go_to_a_program(setup: Setup) -> None
         return place, delivery_targets.list_seen(connection, person_id=olga.id)
 
     place, seen = await gateway.database.read(find)
-    assert place[0] == "fake"
-    assert {platform for platform, _ in seen} == {"fake"}
+    assert place.platform == "fake"
+    assert {chat.platform for chat in seen} == {"fake"}
 
 
 async def test_only_the_right_key_opens_the_api(setup: Setup) -> None:

@@ -1,5 +1,6 @@
 """The pages about people: how accounts came to them, unlinking one, and who is in each room."""
 
+from agent_core.chats import Chat
 from agent_core.ids import PersonId
 from agent_core.state.conversations import sessions
 from agent_core.state.engine.database import Connection
@@ -24,7 +25,7 @@ async def link(setup: Setup, slug: str) -> int:
             connection,
             person_id=person.id,
             code_hash="h",
-            place=("fake", "1"),
+            chat=Chat(platform="fake", address="1"),
             now=LINKED_AT,
             expires_at=LINKED_AT + 1,
         )

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent_core.agent.named.folder import AgentFolder
+from agent_core.chats import Chat
 from agent_core.execution.local import LocalBackend
 from agent_core.execution.sandbox import SandboxLimits
 from agent_core.ids import CallId, PersonId, RunId, TurnId
@@ -103,9 +104,9 @@ async def test_the_confirmation_shows_target_and_daily_limit(tmp_path: Path) -> 
 
 async def test_targets_have_names_that_people_know(tmp_path: Path) -> None:
     async with berlin(tmp_path, digest(to=["home"]), say("Made.")) as harness:
-        place = ("discord", '["7",null,true]')
+        home = Chat(platform="discord", address='["7",null,true]')
         await harness.gateway.database.write(
-            "test", lambda c: delivery_targets.set_place(c, person_id=ana(c), place=place)
+            "test", lambda c: delivery_targets.set_home(c, person_id=ana(c), chat=home)
         )
         assert "\nSent to: your home chat, Discord" in await echoed(harness)
 

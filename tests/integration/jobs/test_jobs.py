@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_core.chats import Chat
 from agent_core.errors import ModelRejected
 from agent_core.ids import JobId, PersonId
 from agent_core.state.engine.database import Connection
@@ -298,9 +299,9 @@ async def test_jobs_are_sent_to_the_home(tmp_path: Path) -> None:
     model = FakeModel(digest(cron="0 8 * * *", to=["home"]), say("yes please"), say("News."))
     async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         await makes(harness)
-        place = ("fake", '["77",null,true]')
+        home = Chat(platform="fake", address='["77",null,true]')
         await harness.gateway.database.write(
-            "test", lambda c: delivery_targets.set_place(c, person_id=ana(c), place=place)
+            "test", lambda c: delivery_targets.set_home(c, person_id=ana(c), chat=home)
         )
         clock.move(harness, hours=19)
         shown = await harness.chat.sees_text("News.")

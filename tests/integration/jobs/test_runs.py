@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_core.chats import Chat
 from agent_core.errors import ModelRejected
 from agent_core.schedule import job_editor
 from agent_core.state.engine.database import Connection
@@ -245,10 +246,10 @@ async def test_an_unreachable_home_is_replaced_by_the_persons_last_chat(
     clock = Clock(*NOON)
     async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
-        place = ("fake", '["77",null,true]')
+        home = Chat(platform="fake", address='["77",null,true]')
 
         def move_home(connection: Connection) -> None:
-            delivery_targets.set_place(connection, person_id=ana(connection), place=place)
+            delivery_targets.set_home(connection, person_id=ana(connection), chat=home)
 
         await harness.gateway.database.write("test", move_home)
         home = [Target(kind="home")]

@@ -11,6 +11,7 @@ import pytest
 from adapters.errors import RateLimited, Unreachable, Unsure
 from adapters.ids import Address, PlatformMessageId
 from adapters.messages import OutboundMessage, Step
+from agent_core.chats import Chat
 from agent_core.errors import ModelRejected
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
@@ -142,9 +143,9 @@ async def test_nothing_is_shown_once_the_gateway_is_closed(tmp_path: Path) -> No
         dispatcher, indicators = harness.gateway.dispatcher, harness.gateway.dispatcher.indicators
     shown, typed, viewers = len(chat.shown), len(chat.typed), dict(chat.seen)
     dispatcher.close()
-    assert not indicators.mark_seen("fake", '["1",null,true]', "7")
-    indicators.type("fake", '["1",null,true]')
-    indicators.unmark("fake", '["1",null,true]', "7")
+    assert not indicators.mark_seen(Chat(platform="fake", address='["1",null,true]'), "7")
+    indicators.type(Chat(platform="fake", address='["1",null,true]'))
+    indicators.unmark(Chat(platform="fake", address='["1",null,true]'), "7")
     await asyncio.sleep(0)
     assert (len(chat.shown), len(chat.typed), chat.seen) == (shown, typed, viewers)
 
@@ -365,11 +366,11 @@ async def test_removing_the_eyes_is_given_up(tmp_path: Path) -> None:
 
         chat.react = fail  # type: ignore[assignment, method-assign]
         indicators = harness.gateway.dispatcher.indicators
-        indicators.unmark("fake", '["1",null,true]', "7")
+        indicators.unmark(Chat(platform="fake", address='["1",null,true]'), "7")
         await harness.until(lambda: tries == 1 + MOST_TRIES)
         await harness.until(lambda: indicators.is_idle() and not indicators._retrying)
         assert tries == 1 + MOST_TRIES
-        assert indicators.mark_seen("fake", '["1",null,true]', "8")
+        assert indicators.mark_seen(Chat(platform="fake", address='["1",null,true]'), "8")
         await harness.until(lambda: tries == 2 + MOST_TRIES)
 
 

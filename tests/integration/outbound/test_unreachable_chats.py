@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 
+from agent_core.chats import Chat
 from agent_core.state.queues import outbox, unreachable_chats
 from agent_core.state.queues.outbox import NewOutboxMessage
 from tests.fakes.chat import FakeChat
@@ -91,4 +92,6 @@ async def test_other_chats_of_the_person_stay_reachable(tmp_path: Path) -> None:
         await harness.chat.says("over here", chat="2")
         await harness.chat.sees_text("Two.")
         await harness.at_rest()
-        assert list(await harness.read(unreachable_chats.list_all)) == [("fake", CHAT)]
+        assert list(await harness.read(unreachable_chats.list_all)) == [
+            Chat(platform="fake", address=CHAT)
+        ]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_core.chats import Chat
 from agent_core.ids import LinkId, QuestionId, TaskId, TurnId
 from agent_core.memory.store import MemoryStore
 from agent_core.state.conversations import turns
@@ -112,7 +113,7 @@ def _wish(connection: Connection, first: Person, other: Person) -> LinkId:
         connection,
         person_id=first.id,
         code_hash=f"{first.slug} {other.slug}",
-        place=("p", first.slug),
+        chat=Chat(platform="p", address=first.slug),
         now=0,
         expires_at=EXPIRES,
     )

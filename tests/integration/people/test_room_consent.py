@@ -12,6 +12,7 @@ from adapters.contract import Health
 from adapters.errors import Unreachable, Unsure
 from adapters.ids import Address, PlatformMessageId
 from adapters.messages import OutboundMessage
+from agent_core.chats import Chat
 from agent_core.ids import PersonId
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.schedule import job_editor
@@ -382,7 +383,7 @@ async def test_an_answer_on_its_way_goes_to_the_direct_chat_when_another_person_
         await here.harness.chat.appears("eve", chat="den")
         assert (await chat.sees_text("The falcon is ill.")).chat_id == "ann"
         chat.down.clear()
-        here.harness.gateway.dispatcher.wake("fake", '["den",null,false]')
+        here.harness.gateway.dispatcher.wake(Chat(platform="fake", address='["den",null,false]'))
         await chat.sees_text(room_texts.FULL_ENDED())
         await here.harness.at_rest()
         assert "falcon" not in show_den(chat)
@@ -550,8 +551,10 @@ def give_job(connection: Connection) -> None:
     )
     job = job_editor.draft_job(wish, whose, zone="UTC", rules=rules, now=0)
     job_editor.create_job(connection, job, rules=rules, now=0)
-    delivery_targets.set_place(
-        connection, person_id=account.person_id, place=(THERE.platform, THERE.chat)
+    delivery_targets.set_home(
+        connection,
+        person_id=account.person_id,
+        chat=Chat(platform=THERE.platform, address=THERE.chat),
     )
 
 
@@ -560,7 +563,7 @@ def find_targets(connection: Connection) -> tuple[Sequence[Target], object]:
     account = people.find_account(connection, platform="fake", user_id="ann")
     assert account
     (job,) = jobs.list_of_person(connection, person_id=account.person_id)
-    return job.targets, delivery_targets.find(connection, person_id=account.person_id).place
+    return job.targets, delivery_targets.find(connection, person_id=account.person_id).chat
 
 
 @pytest.mark.parametrize("is_ended_by_command", [True, False])

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_core.chats import Chat
 from agent_core.ids import QuestionId
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.state.backups.encryption import Keys
@@ -163,7 +164,7 @@ async def test_everything_in_it_still_works(home: Path) -> None:
         assert harness.chat.inlet is not None
         assert dict(await harness.chat.inlet.marks()) == {"general": "0007"}
         assert await harness.read(unreachable_chats.list_all) == {
-            ("phone", '["p2",null,true]'): "Nobody is there any more."
+            Chat(platform="phone", address='["p2",null,true]'): "Nobody is there any more."
         }
         (sync,) = await harness.read(external_sync.count_all)
         assert (sync.provider, sync.queued) == ("honcho", 1)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_core.chats import Chat, Place
 from agent_core.ids import MessageId, PromptHash, TurnId
 from agent_core.state.conversations import messages, sessions, turns
 from agent_core.state.conversations.messages import TranscriptPlace
@@ -89,7 +90,7 @@ class Archive:
                 request=TurnRequest(
                     person_id=dialogue.person.id,
                     account_id=None,
-                    place=(dialogue.platform, "{}", None),
+                    place=Place(chat=Chat(platform=dialogue.platform, address="{}")),
                 ),
                 prompt_hash=PROMPT,
                 now=now,

@@ -4,6 +4,7 @@ import sqlite3
 
 import pytest
 
+from agent_core.chats import Chat, Place
 from agent_core.ids import CallId, TurnId
 from agent_core.models.catalog import bill
 from agent_core.models.contract import Usage
@@ -118,7 +119,7 @@ def test_a_turn_takes_the_number_that_it_was_promised(connection: Connection) ->
     asked = TurnRequest(
         person_id=dialogue.person.id,
         account_id=None,
-        place=("p", "c", None),
+        place=Place(chat=Chat(platform="p", address="c")),
         turn_id=TurnId(first + 5),
     )
     promised = turns.insert(
@@ -145,7 +146,7 @@ def test_a_turn_inserted_with_its_ending_is_one_that_ended_later(connection: Con
     asked = TurnRequest(
         person_id=dialogue.person.id,
         account_id=None,
-        place=("telegram", ROOM, None),
+        place=Place(chat=Chat(platform="telegram", address=ROOM)),
         turn_id=TurnId(running + 1),
         ending=("answered", "why", "m", 9),
     )

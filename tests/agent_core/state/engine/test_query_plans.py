@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from agent_core.chats import Chat, Place
 from agent_core.ids import (
     AccountId,
     ApprovalId,
@@ -338,7 +339,9 @@ VALUES: dict[str, Any] = {
     "shown": "[]",
     "skill_id": 1,
     "account_id": AccountId(1),
-    "request": TurnRequest(person_id=PersonId(1), account_id=None, place=("p", "c", None)),
+    "request": TurnRequest(
+        person_id=PersonId(1), account_id=None, place=Place(chat=Chat(platform="p", address="c"))
+    ),
     "asker": None,
     "audience": "room:1",
     "question": NewQuestion(
@@ -347,7 +350,7 @@ VALUES: dict[str, Any] = {
         text="t",
         choices=(),
         secret="s",
-        place=("p", "c"),
+        chat=Chat(platform="p", address="c"),
         expires_at=1,
         turn_id=TurnId(1),
         call_id=CallId("c"),
@@ -403,7 +406,7 @@ VALUES: dict[str, Any] = {
         session_id=SessionId(1),
         person_id=PersonId(1),
         account_id=None,
-        place=("p", "c"),
+        chat=Chat(platform="p", address="c"),
     ),
     "back": PersonId(1),
     "block_id": BlockId(1),
@@ -510,7 +513,7 @@ VALUES: dict[str, Any] = {
     "outcome": "o",
     "payload": "{}",
     "person_id": PersonId(1),
-    "place": ("p", "c", None),
+    "place": Place(chat=Chat(platform="p", address="c")),
     "platform": "p",
     "projection": Projection(current="a", previous=None, base=0),
     "prompt_hash": PromptHash("h"),
@@ -600,9 +603,12 @@ ODD_VALUES: dict[str, dict[str, Any]] = {
     "webhooks.change": {"name": "n", "url": "u", "kinds": ("turn.ended",)},
     "webhooks.replace_secret": {"secret": "s"},
     "external_sync.list_changed": {"after": 0},
-    "delivery_targets.set_place": {"place": ("p", "c")},
-    "private_history.list_history": {"place": ("p", "c")},
-    "deferred_messages.redirect": {"deferred_id": 1, "place": ("p", "c")},
+    "delivery_targets.set_home": {"chat": Chat(platform="p", address="c")},
+    "account_links.insert": {"chat": Chat(platform="p", address="c")},
+    "client_calls.record": {"chat": Chat(platform="p", address="c")},
+    "questions.move": {"chat": Chat(platform="p", address="c")},
+    "private_history.list_history": {"chat": Chat(platform="p", address="c")},
+    "deferred_messages.redirect": {"deferred_id": 1, "chat": Chat(platform="p", address="c")},
     "jobs.insert": {"job": JOB},
     "jobs.change": {"job": JOB},
     "person_data.walk_texts": {"kind": "titles"},

@@ -8,6 +8,7 @@ from typing import cast
 
 import pytest
 
+from agent_core.chats import Chat
 from agent_core.ids import MessageId, PersonId, TurnId
 from agent_core.state.conversations import (
     compactions,
@@ -200,7 +201,7 @@ def test_open_questions_go_along_and_answered_ones_are_history(
         text="t",
         choices=(),
         secret="s",
-        place=("p", "c"),
+        chat=Chat(platform="p", address="c"),
         expires_at=99,
     )
     answered = questions.ask(connection, new, now=0)

@@ -1,5 +1,6 @@
 """Wishes to join accounts are taken up once; wrong codes are counted, also over a restart."""
 
+from agent_core.chats import Chat
 from agent_core.ids import LinkId, PersonId
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import account_links
@@ -14,7 +15,7 @@ def wish(connection: Connection, person_id: PersonId, code: str = "h") -> LinkId
         connection,
         person_id=person_id,
         code_hash=code,
-        place=("telegram", "t"),
+        chat=Chat(platform="telegram", address="t"),
         now=0,
         expires_at=100,
     )

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
+from agent_core.chats import Chat
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import CallId, PersonId
 from agent_core.state.conversations import turns
@@ -18,7 +19,8 @@ from tests.agent_core.tools.chat.conftest import Desk
 
 OWN = ("me", "telegram")
 CHATS = tuple(
-    Destination(name=name, platform="telegram", chat=name) for name in (*OWN, "home", "#Kitchen")
+    Destination(name=name, chat=Chat(platform="telegram", address=name))
+    for name in (*OWN, "home", "#Kitchen")
 )
 
 
@@ -45,7 +47,10 @@ class Shelf:
         file: tuple[str, str] | None = None,
     ) -> Sequence[OutboxRow]:
         outgoing = NewOutboxMessage(
-            platform=destination.platform, chat=destination.chat, body=text, person_id=person_id
+            platform=destination.chat.platform,
+            chat=destination.chat.address,
+            body=text,
+            person_id=person_id,
         )
         return [outbox.enqueue(connection, outgoing, now=now)]
 
