@@ -16,7 +16,7 @@ from adapters.discord.errors import WIRE_ERRORS, translate
 from adapters.discord.settings import DiscordSettings
 from adapters.errors import AdapterError, RateLimited, Rejected, Unreachable, Unsure
 from adapters.messages import OutboundFile
-from adapters.toolkit.http import read_at_most
+from adapters.toolkit.http import make_connector, read_at_most
 from adapters.toolkit.text import Json
 
 _ANSWER_TIMEOUT = 20.0
@@ -25,6 +25,7 @@ _UPLOAD_TIMEOUT = 60.0
 _CALLS_PER_SECOND, _BURST = 39, 8
 """Discord allows a bot 50 calls in any second, of all kinds."""
 _LONGEST_QUEUE = 10.0
+_FILE_CONNECTIONS = 8
 _URGENT = ("/interactions/", "/webhooks/")
 """Interaction calls are exempt from the bot's limit and due within 3 s."""
 _CDN = ("cdn.discordapp.com", "media.discordapp.net")
@@ -73,7 +74,9 @@ class Connection:
             if isinstance(error, WIRE_ERRORS):
                 raise translate(error) from error
             raise
-        self._files = aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar())
+        self._files = aiohttp.ClientSession(
+            connector=make_connector(_FILE_CONNECTIONS), cookie_jar=aiohttp.DummyCookieJar()
+        )
         return self
 
     async def __aexit__(self, *_: object) -> None:

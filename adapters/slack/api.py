@@ -21,7 +21,7 @@ from adapters.errors import AdapterError, AdapterStopped, RateLimited, Rejected,
 from adapters.slack.errors import MissingScope, Unsupported, read_refusal, read_status
 from adapters.slack.events import BotIdentity, Person
 from adapters.slack.settings import SlackSettings
-from adapters.toolkit.http import CONNECT_TIMEOUT, has_proxy, make_connector, name_mishap, read_wait
+from adapters.toolkit.http import CONNECT_TIMEOUT, make_connector, name_mishap, read_wait
 from adapters.toolkit.text import Json, inside, parts, text_in, words_in
 
 _ANSWER_TIMEOUT = 30.0
@@ -57,7 +57,6 @@ class Api:
             connector=make_connector(_CONNECTIONS),
             timeout=aiohttp.ClientTimeout(total=_ANSWER_TIMEOUT, connect=CONNECT_TIMEOUT),
             cookie_jar=aiohttp.DummyCookieJar(),
-            trust_env=has_proxy(self._settings.base_url),
         )
         return self
 

@@ -1,10 +1,23 @@
-"""The words of a message as its entities mark them: mentions of bots, and commands. Pure."""
+"""The words of a message as its entities mark them: mentions, commands, links. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from adapters.messages import Mention
-from adapters.toolkit.text import Json, count_units, join_around_name, number_in, part, plain_text
+from adapters.toolkit.text import (
+    Json,
+    count_units,
+    join_around_name,
+    number_in,
+    part,
+    plain_text,
+    words_in,
+)
+
+_CLOSES, _OPENS_LINE, _OPENS = range(3)
+"""The order of marks at one place: first what ends there, then what stands around the rest."""
+_Mark = tuple[int, int, str]
+"""A place in UTF-16 units, the order at that place, and the mark."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,15 +31,16 @@ class Words:
 
 
 def read_words(text: str, entities: Sequence[Json], *, user_id: int, username: str) -> Words:
-    """Remove the bot's name from a text, find whom the text names, and mark quotations.
+    """Remove the bot's name from a text, find whom the text names, and mark quotations and links.
 
     Clients send a quotation or a block of code without its signs, so that it would look like the
-    sender's own words. `username` is the bot's, without the @. Raises `ValueError`.
+    sender's own words. The address of a link stands in its entity only. `username` is the bot's,
+    without the @. Raises `ValueError`.
     """
     ours = f"@{username.lower()}"
     is_named = is_for_another = False
     cuts: list[tuple[int, int]] = []
-    marks: list[tuple[int, str]] = []
+    marks: list[_Mark] = []
     mentions: list[Mention] = []
     # What follows a command on its line must stay as it is.
     command = count_units(text.partition("\n")[0]) if text.startswith("/") else -1
@@ -53,13 +67,47 @@ def read_words(text: str, entities: Sequence[Json], *, user_id: int, username: s
             case "blockquote" | "expandable_blockquote" if start > command:
                 marks += _mark_lines(text, start, length)
             case "pre" if start > command:
-                marks += [(start, "```\n"), (start + length, "\n```")]
+                marks += [
+                    (start, _OPENS_LINE, "```\n"),
+                    (start + length, _CLOSES, "\n```"),
+                ]
+            case "text_link" if start > 0 or not text.startswith("/"):
+                marks += _mark_link(shown, start, entity)
     return Words(
         text=_cut(text, cuts, marks),
         is_named=is_named,
         is_for_another_bot=is_for_another,
         mentions=tuple(mentions),
     )
+
+
+def read_linked(text: str, entities: Sequence[Json]) -> str:
+    """Return a quoted text with the addresses of its links. Raises `ValueError`."""
+    marks: list[_Mark] = []
+    for entity in entities:
+        if entity.get("type") == "text_link":
+            start = number_in(entity, "offset")
+            shown = _slice(text, start, number_in(entity, "length"))
+            marks += _mark_link(shown, start, entity)
+    return _cut(text, (), marks)
+
+
+def _mark_link(shown: str, start: int, entity: Json) -> list[_Mark]:
+    """Return the marks of a Markdown link; none if its words are the address."""
+    address = "".join(words_in(entity, "url").split())
+    words = shown.strip()
+    if not address or _bare(words) == _bare(address):
+        return []
+    if address.count("(") != address.count(")"):
+        address = f"<{address}>"
+    start += count_units(shown) - count_units(shown.lstrip()) if words else 0
+    end = start + count_units(words or shown)
+    return [(start, _OPENS, "["), (end, _CLOSES, f"]({address})")]
+
+
+def _bare(address: str) -> str:
+    """Return an address without what clients leave out when they show it."""
+    return address.lower().removeprefix("http://").removeprefix("https://").rstrip("/")
 
 
 def _mention(shown: str, user: Json) -> Mention:
@@ -74,16 +122,16 @@ def _slice(text: str, start: int, length: int) -> str:
     return units[2 * start : 2 * (start + length)].decode("utf-16-le", "replace")
 
 
-def _mark_lines(text: str, start: int, length: int) -> list[tuple[int, str]]:
-    """Return a mark for each line of a quotation, with its place in UTF-16 units."""
-    marks: list[tuple[int, str]] = []
+def _mark_lines(text: str, start: int, length: int) -> list[_Mark]:
+    """Return a mark for each line of a quotation."""
+    marks: list[_Mark] = []
     for line in _slice(text, start, length).splitlines(keepends=True):
-        marks.append((start, "> "))
+        marks.append((start, _OPENS_LINE, "> "))
         start += count_units(line)
     return marks
 
 
-def _cut(text: str, stretches: Sequence[tuple[int, int]], marks: Sequence[tuple[int, str]]) -> str:
+def _cut(text: str, stretches: Sequence[tuple[int, int]], marks: Sequence[_Mark]) -> str:
     """Remove slices together with the gaps they leave, and insert marks; places are UTF-16 units.
 
     A mark within a slice is left out.
@@ -94,10 +142,10 @@ def _cut(text: str, stretches: Sequence[tuple[int, int]], marks: Sequence[tuple[
     kept = [""]
     at = 0
     edits = [
-        *((start, length, "") for start, length in stretches),
-        *((at, 0, m) for at, m in marks),
+        *((start, length, 0, "") for start, length in stretches),
+        *((place, 0, order, mark) for place, order, mark in marks),
     ]
-    for start, length, mark in sorted(edits):
+    for start, length, _, mark in sorted(edits):
         kept[-1] += units[2 * at : 2 * start].decode("utf-16-le", "surrogatepass")
         if length:
             kept.append("")

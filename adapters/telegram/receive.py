@@ -17,7 +17,7 @@ from adapters.messages import (
     Sender,
 )
 from adapters.telegram.payloads import read_key
-from adapters.telegram.read_entities import Words, read_words
+from adapters.telegram.read_entities import Words, read_linked, read_words
 from adapters.toolkit.media_types import kind_of, summary_of
 from adapters.toolkit.text import (
     Json,
@@ -309,7 +309,7 @@ def _read_words(message: Json, me: BotIdentity) -> Words:
 def _read_quote(message: Json, me: BotIdentity) -> Quote | None:
     """Return the message that this one replies to."""
     chosen = part(message, "quote")
-    chosen_text = plain_text(words_in(chosen, "text")) if chosen else ""
+    chosen_text = _read_linked(chosen, "text") if chosen else ""
     answered = part(message, "reply_to_message")
     if answered is None:
         elsewhere = part(message, "external_reply")
@@ -339,8 +339,13 @@ def _id_of(answered: Json) -> PlatformMessageId | None:
 
 def _summary(message: Json) -> str:
     """Return a message's words, or a bracketed description when it has none."""
-    words = words_in(message, "text") or words_in(message, "caption")
-    return plain_text(words) if words else summary_of(read_attachments(message))
+    words = _read_linked(message, "text") or _read_linked(message, "caption")
+    return words or summary_of(read_attachments(message))
+
+
+def _read_linked(message: Json, key: str) -> str:
+    entities = "caption_entities" if key == "caption" else "entities"
+    return read_linked(words_in(message, key), parts(message, entities))
 
 
 def _read_author(message: Json) -> str | None:

@@ -2,17 +2,35 @@
 
 import ipaddress
 from collections.abc import Callable, Collection
-from typing import Annotated
+from typing import Annotated, Literal, get_args, get_origin
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 from pydantic.fields import FieldInfo
 
 
 class Table(BaseModel):
-    """A table. Values in `config.toml` need the exact type; text of variables is converted."""
+    """A table. Values in `config.toml` need the exact type; text of variables is converted.
+
+    A word from a fixed list may be written in any case.
+    """
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _match_case(cls, row: object) -> object:
+        if not isinstance(row, dict):
+            return row
+        return {key: _spell(value, cls.model_fields.get(key)) for key, value in row.items()}
+
+
+def _spell(value: object, field: FieldInfo | None) -> object:
+    """Return a choice as its list spells it; anything else as it is."""
+    if field is None or get_origin(field.annotation) is not Literal or not isinstance(value, str):
+        return value
+    folded = value.strip().casefold()
+    return next((one for one in get_args(field.annotation) if one.casefold() == folded), value)
 
 
 def check(is_valid: Callable[[str], bool], expected: str) -> AfterValidator:
@@ -24,6 +42,11 @@ def check(is_valid: Callable[[str], bool], expected: str) -> AfterValidator:
         return value
 
     return AfterValidator(validate)
+
+
+def in_any_case(*known: str) -> AfterValidator:
+    """Spell a known word as `known` does; other words, such as names of plug-ins, stay."""
+    return AfterValidator(lambda value: value.lower() if value.lower() in known else value)
 
 
 def shown_as(allowed: str, *, strict: bool | None = None) -> FieldInfo:

@@ -4,11 +4,11 @@ Titles and docstrings of this module become docs/configuration.md and config.exa
 are written for the people who set a setting. The program does not read them.
 """
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from adapters.toolkit.table import ListenAddress, Table, Text
+from adapters.toolkit.table import ListenAddress, Table, Text, in_any_case
 from agent_core.models.router import split_name
 from agent_core.state.people.people import LEAST_CAP, MOST_CAP
 from gateway.app.setting_types import (
@@ -75,7 +75,7 @@ class MemorySettings(Table, title="Memory"):
     """Most tokens of past messages in a turn that refers to them, such as `What did I say about the
     boiler?`. 0 for none; the assistant can still search.
     """
-    provider: Text = ""
+    provider: Annotated[Text, in_any_case("honcho")] = ""
     """An external memory, which receives conversations and memory entries under neutral names:
     `honcho`, or one of a plug-in. Empty for none. `honcho` needs `HONCHO_API_KEY`, or
     `HONCHO_BASE_URL` for a server of your own.
@@ -332,7 +332,7 @@ class MediaSettings(Table, title="Attachments"):
 class ModelSettings(Table, title="The model that answers"):
     """The models and their providers. After `load`, `provider`, `name` and `cheap` are resolved."""
 
-    provider: Text = "auto"
+    provider: Annotated[Text, in_any_case("auto", "anthropic", "openai", "scripted")] = "auto"
     """The provider of every model whose name does not begin with one: `anthropic`, `openai`,
     `scripted`, or one of a plug-in. `auto` picks by the key that is set: Anthropic first, then
     OpenAI, then the scripted stand-in.

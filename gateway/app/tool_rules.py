@@ -37,7 +37,8 @@ def _read_rule(row: object, number: int) -> Rule:
             raise ValueError(f"{_EXPECTED}; rule {number} has the unknown key {key}")
         if not isinstance(text, str) or not text or "\0" in text:
             raise ValueError(f"{_EXPECTED}; in rule {number}, {key} is no text")
-    if fields.get("effect") not in _EFFECTS:
+    fields["effect"] = fields.get("effect", "").lower()
+    if fields["effect"] not in _EFFECTS:
         raise ValueError(f"{_EXPECTED}; rule {number} has no such effect")
     if len(fields) == 1:
         raise ValueError(f"{_EXPECTED}; rule {number} would be about everything")
@@ -148,7 +149,7 @@ def _read_backend(row: object, number: int) -> tuple[str, str]:
     given = [key for key in ("person", *_PURPOSES) if key in row]
     if len(given) != 1:
         raise ValueError(f"{where} exactly one of person, job and skill is needed")
-    name, backend = row[given[0]], row.get("backend")
+    name, backend = row[given[0]], str(row.get("backend", "")).lower()
     if not isinstance(name, str) or not name:
         raise ValueError(f"{where} {given[0]} is empty")
     if backend not in _BACKENDS:

@@ -113,7 +113,7 @@ class Rest:
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
         """Answer one call."""
-        path = request.raw_path.partition("?")[0].removeprefix(VERSION)
+        path = request.rel_url.raw_path.removeprefix(VERSION)
         self.calls.append((request.method, unquote(path)))
         try:
             return await self._perform(request, path)

@@ -111,6 +111,26 @@ def test_every_setting_can_be_set_by_a_variable(tmp_path: Path) -> None:
         assert type(value) is type(getattr(TABLES[table](), key))
 
 
+def test_a_word_of_a_fixed_list_may_have_any_case(tmp_path: Path) -> None:
+    """In the file and in the environment, for each setting with such a list."""
+    known: list[tuple[str, str, str]] = [
+        ("model", "provider", "scripted"),
+        ("memory", "provider", "honcho"),
+    ]
+    for table, model in TABLES.items():
+        for key, schema in model.model_json_schema()["properties"].items():
+            known += [(table, key, word) for word in schema.get("enum", ()) if word]
+    assert ("log", "level", "info") in known
+    for table, key, word in known:
+        for text in (word.upper(), word.title(), f" {word.upper()} "):
+            given = TABLES[table].model_validate({key: text.strip()})
+            assert getattr(given, key) == word, (table, key)
+            if key not in ("search", "backend", "transcription", "docker_program"):  # need others
+                variable = f"TALARIA_{table}__{key}".upper()
+                loaded = read(tmp_path, HONCHO_BASE_URL="http://127.0.0.1:9", **{variable: text})
+                assert getattr(getattr(loaded, table), key) == word, variable
+
+
 def test_a_list_in_a_variable_is_separated_by_commas(tmp_path: Path) -> None:
     loaded = load({"TALARIA_ACCESS__ALLOW": " telegram:1 ,, discord:22 "}, home=tmp_path)
     assert loaded.access.allow == ("telegram:1", "discord:22")

@@ -20,6 +20,7 @@ from agent_core.tools.mcp.transports.streams import (
     pace_bytes,
 )
 from agent_core.tools.network.addresses import ForbiddenAddress, check_address
+from agent_core.tools.network.environment_proxy import find_proxy
 
 _TIMEOUT = httpx2.Timeout(10.0, read=300.0)
 _FAREWELL = 2.0
@@ -61,30 +62,50 @@ def make_client(
 
 
 class _GuardedTransport(httpx2.AsyncBaseTransport):
-    """Resolves a host once, checks the address, and connects to exactly that address."""
+    """Resolves a host once, checks the address, and connects to exactly that address.
+
+    A proxy that the environment names resolves names itself; only literal addresses are checked.
+    """
 
     def __init__(self, server: McpServer) -> None:
         self._below = httpx2.AsyncHTTPTransport(trust_env=False)
+        self._proxied: dict[str, httpx2.AsyncHTTPTransport] = {}
         self._is_local = server.is_local
         self._chosen = httpx2.URL(server.url).host
         self._pace = pace_bytes()
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request to a checked address; the size of the response is limited."""
-        host = request.url.host
-        address = await self._resolve(host, request.url.port or _default_port(request.url))
+        host, port = request.url.host, request.url.port or _default_port(request.url)
         if request.method == "DELETE":
             request.extensions["timeout"] = httpx2.Timeout(_FAREWELL).as_dict()
-        request.extensions["sni_hostname"] = host
-        request.url = request.url.copy_with(host=address)
-        response = await self._below.handle_async_request(request)
+        if proxy := find_proxy(str(request.url)):
+            if _is_literal(host):
+                await self._resolve(host, port)
+            response = await self._open_proxy(proxy).handle_async_request(request)
+        else:
+            address = await self._resolve(host, port)
+            request.extensions["sni_hostname"] = host
+            request.url = request.url.copy_with(host=address)
+            response = await self._below.handle_async_request(request)
         assert isinstance(response.stream, httpx2.AsyncByteStream)  # noqa: S101 - it is async
         response.stream = _BoundedAnswer(response.stream, self._pace)
         return response
 
     async def aclose(self) -> None:
         """Close every connection."""
-        await self._below.aclose()
+        for transport in (self._below, *self._proxied.values()):
+            await transport.aclose()
+
+    def _open_proxy(self, proxy: str) -> httpx2.AsyncHTTPTransport:
+        if proxy not in self._proxied:
+            try:
+                self._proxied[proxy] = httpx2.AsyncHTTPTransport(trust_env=False, proxy=proxy)
+            except (ImportError, ValueError) as error:
+                scheme = proxy.partition(":")[0]
+                reason = f"a proxy with {scheme}:// is not supported, only http://"
+                raise httpx2.ConnectError(reason) from error
+        return self._proxied[proxy]
 
     async def _resolve(self, host: str, port: int) -> str:
         """Return the address of a host. Raises `httpx2.ConnectError`."""

@@ -15,6 +15,7 @@ from mcp.server.mcpserver import (
     Resolve,
     Sample,
 )
+from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import CreateMessageResult, SamplingMessage, TextContent, ToolAnnotations
 from pydantic import BaseModel, Field
 
@@ -140,6 +141,7 @@ async def graze(context: Context) -> str:
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["http"]:
-        server.run("streamable-http", port=int(os.environ["PORT"]))
+        security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+        server.run("streamable-http", port=int(os.environ["PORT"]), transport_security=security)
     else:
         server.run("stdio")

@@ -9,10 +9,13 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 
+import httpx2
 import pytest
 
 from agent_core.tools.mcp.contract import McpServer, McpUnavailable
+from agent_core.tools.mcp.transports.http import make_client
 from tests.agent_core.tools.mcp.conftest import HERE, Open, call
+from tests.emulators.proxy import LoopbackProxy
 from tests.emulators.sources import Sources
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
@@ -94,3 +97,54 @@ async def test_a_server_that_floods_is_cut_off(open_server: Open) -> None:
         with pytest.raises(McpUnavailable):
             async with open_server(server):
                 pass
+
+
+PROXIED = "mcp.invalid"
+
+
+@pytest.fixture(autouse=True)
+def no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+
+
+@pytest.mark.parametrize("variable", ["HTTP_PROXY", "all_proxy"])
+async def test_a_server_is_reached_through_the_proxy(
+    variable: str,
+    open_server: Open,
+    port: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with LoopbackProxy({PROXIED: port}) as proxy:
+        monkeypatch.setenv(variable, f"http://{proxy.address}")
+        server = McpServer(name="web", url=f"http://{PROXIED}:{port}/mcp", is_local=True)
+        async with open_server(server) as session:
+            assert (await call(session, "add", {"a": 2, "b": 3})).text == "5"
+        assert set(proxy.asked) == {PROXIED}
+
+
+async def test_this_machine_is_reached_directly(
+    open_server: Open,
+    port: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with LoopbackProxy({}) as proxy:
+        monkeypatch.setenv("ALL_PROXY", f"http://{proxy.address}")
+        server = McpServer(name="web", url=f"http://127.0.0.1:{port}/mcp", is_local=True)
+        async with open_server(server) as session:
+            assert (await call(session, "add", {"a": 2, "b": 3})).text == "5"
+        assert not proxy.asked
+
+
+async def test_a_proxy_leads_to_no_private_address(
+    open_server: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with LoopbackProxy({}) as proxy:
+        monkeypatch.setenv("HTTP_PROXY", f"http://{proxy.address}")
+        server = McpServer(name="web", url="http://mcp.invalid/mcp")
+        client = make_client(server, httpx2.Timeout(5))
+        async with client:
+            with pytest.raises(httpx2.ConnectError, match="`local = true` allows it"):
+                await client.get("http://10.0.0.7/token")
+        assert not proxy.asked
