@@ -216,9 +216,17 @@ def repair_message(message: Message) -> Message:
 
 def _repair_part(part: Part) -> Part:
     """Return the same part if nothing needs repair."""
-    if not isinstance(part, TextPart) or (text := repair_text(part.text)) is part.text:
-        return part
-    return replace(part, text=text)
+    if isinstance(part, TextPart):
+        text = repair_text(part.text)
+        return part if text is part.text else replace(part, text=text)
+    if isinstance(part, ToolCallPart):
+        name, arguments = repair_text(part.name), repair_text(part.arguments)
+        is_same = name is part.name and arguments is part.arguments
+        return part if is_same else replace(part, name=name, arguments=arguments)
+    if isinstance(part, RawPart):
+        payload = repair_text(part.payload)
+        return part if payload is part.payload else replace(part, payload=payload)
+    return part
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """Parse the arguments of a call, which a model may have written in any way; pure."""
 
 import json
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
@@ -17,6 +18,34 @@ def read_object(text: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) and not _is_deep(value) else None
+
+
+def join_arguments(pieces: Sequence[str]) -> str:
+    """Return a call's arguments from the pieces in which they came.
+
+    Some servers send an empty object first, repeat all that came before in each piece, or encode
+    the object twice.
+    """
+    joined = "".join(pieces)
+    if joined.strip() in ("", "null"):
+        return "{}"
+    if read_object(joined) is not None:
+        return joined
+    last = pieces[-1]
+    if all(last.startswith(piece) or piece.strip() == "{}" for piece in pieces):
+        guesses = [last, _decode_text(last)]
+    else:
+        guesses = [joined.strip().removeprefix("{}"), _decode_text(joined)]
+    return next((guess for guess in guesses if read_object(guess) is not None), joined)
+
+
+def _decode_text(text: str) -> str:
+    """Return the text that a JSON string holds; "" for anything else."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return ""
+    return value if isinstance(value, str) else ""
 
 
 def _is_deep(value: dict[str, Any]) -> bool:

@@ -2,27 +2,28 @@
 
 import json
 from collections import deque
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 import anthropic
 import httpx2
 
+from agent_core.errors import ModelUnknown
 from agent_core.ids import CallId
 from agent_core.models.anthropic.translate import PROVIDER
+from agent_core.models.arguments import join_arguments, read_object
 from agent_core.models.contract import ModelAnswer, StopReason, Usage
 from agent_core.transcript import Message, Part, RawPart, TextPart, ToolCallPart
 
 _STOPS: Mapping[str, StopReason] = {
-    "end_turn": "end",
-    "stop_sequence": "end",
     "tool_use": "tools",
     "max_tokens": "length",
     "pause_turn": "pause",
     "refusal": "refusal",
     "model_context_window_exceeded": "overflow",
 }
+"""The reasons that say more than that an answer has ended, in lower case."""
 _COUNTS = (
     "input_tokens",
     "cache_read_input_tokens",
@@ -43,6 +44,22 @@ class _PartialBlock:
     def joined(self, key: str) -> str:
         return str(self.head.get(key) or "") + "".join(self.pieces.get(key, ()))
 
+    @property
+    def arguments(self) -> str:
+        """The input of a call, which comes in pieces, or whole in the block's head."""
+        pieces = [piece for piece in self.pieces.get("input", ()) if piece]
+        if pieces:
+            return join_arguments(pieces)
+        given = self.head.get("input") or {}
+        return given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+
+    @property
+    def is_call(self) -> bool:
+        """True for a call that has arrived; some servers don't end their blocks."""
+        if self.head["type"] != "tool_use":
+            return False
+        return self.is_whole or read_object(self.arguments) is not None
+
 
 class AnswerReader:
     """Reads a stream's events in order; `finish` returns the answer.
@@ -54,7 +71,8 @@ class AnswerReader:
         """`model` is the requested name; raw parts carry it."""
         self._asked = model
         self._answered = model
-        self._blocks: dict[int, _PartialBlock] = {}
+        self._blocks: list[_PartialBlock] = []
+        self._open: dict[int, _PartialBlock] = {}
         self._counts = dict.fromkeys(_COUNTS, 0)
         self._stop = ""
         self._refusal = ""
@@ -65,8 +83,24 @@ class AnswerReader:
     def is_whole(self) -> bool:
         """True once the stop reason is known and no block is open."""
         return self.has_ended or (
-            bool(self._stop) and all(block.is_whole for block in self._blocks.values())
+            bool(self._stop) and all(block.is_whole for block in self._blocks)
         )
+
+    @property
+    def has_content(self) -> bool:
+        """True if what came can be used: whole calls, or words without a call."""
+        calls = [block for block in self._blocks if block.head["type"] == "tool_use"]
+        if calls:
+            return all(block.is_whole and block.is_call for block in calls)
+        return bool(self.words)
+
+    @property
+    def words(self) -> str:
+        """The words so far; "" if a call has begun, which would be lost."""
+        if any(block.head["type"] == "tool_use" for block in self._blocks):
+            return ""
+        texts = (block.joined("text") for block in self._blocks if block.head["type"] == "text")
+        return "".join(texts)
 
     def read(self, event: object) -> str:
         """Read one event; return the text that it adds to the answer, or "".
@@ -82,13 +116,15 @@ class AnswerReader:
     def _take(self, event: dict[str, Any]) -> str:
         match event["type"]:
             case "content_block_delta":
-                return self._grow(self._blocks[event["index"]], event["delta"])
+                return self._grow(self._open[event["index"]], event["delta"])
             case "content_block_start":
                 block = _PartialBlock(head=event["content_block"])
-                self._blocks[event["index"]] = block
+                # Some servers use an index twice: both blocks count.
+                self._blocks.append(block)
+                self._open[event["index"]] = block
                 return block.joined("text") if block.head["type"] == "text" else ""
             case "content_block_stop":
-                self._blocks[event["index"]].is_whole = True
+                self._open[event["index"]].is_whole = True
             case "message_start":
                 message = event["message"]
                 self._answered = message.get("model") or self._asked
@@ -102,16 +138,15 @@ class AnswerReader:
                 self.has_ended = True
         return ""
 
-    def finish(self) -> ModelAnswer:
-        """Return the answer so far. It contains calls only if they may run."""
-        stop = _STOPS.get(self._stop, "unknown")
-        parts = [
-            part
-            for _, block in sorted(self._blocks.items())
-            for part in self._translate(block, stop)
-        ]
-        if stop == "tools" and not any(isinstance(part, ToolCallPart) for part in parts):
+    def finish(self, *, is_broken: bool = False) -> ModelAnswer:
+        """Return the answer so far. It contains calls only if they may run.
+
+        `is_broken` means that the server never said that the answer has ended.
+        """
+        stop = self._judge_stop()
+        if is_broken and stop == "end":
             stop = "unknown"
+        parts = [part for block in self._blocks for part in self._translate(block, stop)]
         return ModelAnswer(
             message=Message(role="assistant", parts=tuple(parts)),
             stop=stop,
@@ -124,6 +159,20 @@ class AnswerReader:
             model=self._answered,
             refusal=self._refusal,
         )
+
+    def _judge_stop(self) -> StopReason:
+        """Return the reason of the end. Whole calls decide, unless the answer may not be used."""
+        stop = _STOPS.get(self._stop.lower(), "end")
+        if stop not in ("tools", "end"):
+            return stop
+        calls = [block for block in self._blocks if block.head["type"] == "tool_use"]
+        if any(block.is_call for block in calls) and (
+            stop == "tools" or all(block.is_call and block.head.get("name") for block in calls)
+        ):
+            return "tools"
+        # An answer without words is asked for again; words may be an announcement of a lost call.
+        has_words = any(block.joined("text") for block in self._blocks)
+        return "unknown" if stop == "tools" and has_words else "end"
 
     def _grow(self, block: _PartialBlock, delta: dict[str, Any]) -> str:
         kind = delta["type"]
@@ -149,7 +198,7 @@ class AnswerReader:
                 return [TextPart(text=text)] if text else []
             case "tool_use":
                 # The calls of an interrupted answer may not run, and get no results.
-                return [_translate_call(block)] if stop == "tools" and block.is_whole else []
+                return [_translate_call(block)] if stop == "tools" and block.is_call else []
             case "thinking":
                 payload = {
                     **block.head,
@@ -158,7 +207,12 @@ class AnswerReader:
                 }
                 # The API accepts a thought in a later request only with its signature.
                 return [self._keep(payload)] if payload["signature"] else []
-        return [self._keep(block.head)] if block.is_whole else []
+        if not block.is_whole:
+            return []
+        payload = block.head
+        if block.pieces.get("input"):  # a tool that the server itself runs
+            payload = {**payload, "input": read_object(block.arguments) or {}}
+        return [self._keep(payload)]
 
     def _keep(self, payload: dict[str, Any]) -> RawPart:
         text = json.dumps(payload, ensure_ascii=False, separators=(",", ":"))
@@ -166,11 +220,10 @@ class AnswerReader:
 
 
 def _translate_call(block: _PartialBlock) -> ToolCallPart:
-    arguments = "".join(block.pieces.get("input", ()))
-    if not arguments:
-        arguments = json.dumps(block.head.get("input") or {}, ensure_ascii=False)
     return ToolCallPart(
-        call_id=CallId(block.head["id"]), name=block.head["name"], arguments=arguments
+        call_id=CallId(block.head.get("id") or ""),
+        name=block.head.get("name") or "",
+        arguments=block.arguments,
     )
 
 
@@ -179,21 +232,28 @@ def read_message(message: dict[str, Any], model: str) -> ModelAnswer:
 
     Raises `ValueError` if the message lacks a required field.
     """
-    try:
-        content, taken = message["content"], message["usage"]
-    except KeyError as error:
-        raise ValueError(f"a message lacks {error}") from error
+    if missing := {"content", "usage"} - message.keys():
+        raise ValueError(f"a message lacks {' and '.join(sorted(missing))}")
     reader = AnswerReader(model)
-    reader.read({"type": "message_start", "message": message})
-    for index, block in enumerate(content):
-        reader.read({"type": "content_block_start", "index": index, "content_block": block})
-        reader.read({"type": "content_block_stop", "index": index})
-    reader.read({"type": "message_delta", "delta": message, "usage": taken})
+    for event in _list_events(message):
+        reader.read(event)
     return reader.finish()
+
+
+def _list_events(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Return the events in which a whole message would have come."""
+    yield {"type": "message_start", "message": message}
+    for index, block in enumerate(message["content"]):
+        yield {"type": "content_block_start", "index": index, "content_block": block}
+        yield {"type": "content_block_stop", "index": index}
+    yield {"type": "message_delta", "delta": message, "usage": message.get("usage")}
+    yield {"type": "message_stop"}
 
 
 _ERROR = b"error"
 _PING = b"ping"
+_DONE = b"[DONE]"
+_SHOWN = 200
 
 
 class EventStream:
@@ -220,9 +280,12 @@ class EventStream:
             if self._fault:
                 raise self._fault
             chunk = await anext(self._chunks, None)
-            if chunk is None:
+            if chunk is not None:
+                self._take(chunk)
+            elif self._rest.strip():
+                self._take_rest()
+            else:
                 return None
-            self._take(chunk)
         return self._ready.popleft()
 
     async def close(self) -> None:
@@ -250,8 +313,27 @@ class EventStream:
                 name = line[6:].strip()
         if name == _ERROR:
             raise make_error(self._response, data)
-        if data and name != _PING:
-            self._ready.append(json.loads(data.decode()))
+        if data.strip() not in (b"", _DONE) and name != _PING:
+            event = json.loads(data.decode())
+            if not name and isinstance(event, dict) and event.get("type") == "error":
+                raise make_error(self._response, data)
+            self._ready.append(event)
+
+    def _take_rest(self) -> None:
+        """Read the end of the body: no event stream at all, or an event that was cut off."""
+        rest, self._rest = self._rest.strip(), b""
+        if rest[:1] not in (b"{", b"<"):
+            return
+        try:
+            message = json.loads(rest)
+        except ValueError as error:
+            first = rest.splitlines()[0].decode(errors="replace")[:_SHOWN]
+            raise ModelUnknown(
+                f"The address of Anthropic gives no answer of a model, but: {first}"
+            ) from error
+        if not isinstance(message, dict) or "content" not in message:
+            raise make_error(self._response, rest)
+        self._ready.extend(_list_events(message))
 
 
 def _iterate(response: httpx2.Response) -> AsyncIterator[bytes]:

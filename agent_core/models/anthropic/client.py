@@ -33,6 +33,7 @@ from agent_core.models.anthropic.translate import (
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.models.http import chunk_large, parse_retry_after
 from agent_core.models.image_support import ImageSupport, is_about_images
+from agent_core.models.interruptions import Interruptions
 from agent_core.models.prefix_cache import PrefixCache
 
 _SHORT = 8
@@ -185,6 +186,7 @@ class AnthropicModel:
         self._cache_ttl = cache_ttl
         self._image_support = ImageSupport()
         self._prefixes = RenderedPrefixes()
+        self._interruptions = Interruptions()
 
     @property
     def provider(self) -> str:
@@ -195,28 +197,34 @@ class AnthropicModel:
         """Make the call; see the contract.
 
         An interruption raises `ModelBusy` before the first event, and `ModelInterrupted` after it.
-        An answer that lacks only the stream's last event is complete.
+        An answer that lacks only the stream's last event is complete. If the same request breaks
+        off twice in the same way, the answer is what came.
         """
         reader = AnswerReader(request.model)
         events: EventStream | None = None
+        is_kept = False
         try:
             events = EventStream(await self._open(request))
             while not reader.has_ended and (event := await events.next()) is not None:
                 text = reader.read(event)
                 if text:
                     yield TextDelta(text=text)
+            is_kept = reader.has_content and not reader.is_whole
+            is_kept = is_kept and self._interruptions.is_second(request)
             await _drain(events)
         except WIRE_ERRORS as error:
             # The answer is complete and paid for; only the end of the stream is missing.
             if not reader.is_whole:
-                raise translate_error(error, reader.has_begun, time.time()) from error
+                is_kept = isinstance(error, _BUSY_CLASSES) and bool(reader.words)
+                if not is_kept or not self._interruptions.is_second(request, error, reader.words):
+                    raise translate_error(error, reader.has_begun, time.time()) from error
         finally:
             if events is not None:
                 await _close(events)
-        if not reader.is_whole:
+        if not (reader.is_whole or is_kept):
             kind = ModelInterrupted if reader.has_begun else ModelBusy
             raise kind("Anthropic's stream ended before the answer did.")
-        yield reader.finish()
+        yield reader.finish(is_broken=is_kept)
 
     async def _open(self, request: ModelRequest) -> httpx2.Response:
         """Start the call, without images if the model refuses them; see `ImageSupport`.

@@ -8,6 +8,7 @@ from typing import Any
 
 from agent_core.ids import CallId
 from agent_core.models.arguments import read_object
+from agent_core.models.call_names import make_valid
 from agent_core.models.contract import ModelRequest
 from agent_core.models.images import ImageSelection
 from agent_core.transcript import (
@@ -256,7 +257,7 @@ def _render_assistant(message: Message, model: str, names: "_CallNames") -> list
                 {
                     "type": "tool_use",
                     "id": names.add(part.call_id),
-                    "name": part.name,
+                    "name": make_valid(part.name),
                     "input": _parse_arguments(part.arguments),
                 }
             )

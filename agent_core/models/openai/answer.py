@@ -1,32 +1,68 @@
 """Assemble an answer from the chunks of a chat-completions stream; pure."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 from agent_core.ids import CallId
-from agent_core.models.arguments import read_object
+from agent_core.models.arguments import join_arguments, read_object
 from agent_core.models.contract import ModelAnswer, ModelRequest, StopReason, Usage
 from agent_core.models.token_estimate import estimate_usage
 from agent_core.transcript import Message, Part, TextPart, ToolCallPart
 
 _STOPS: Mapping[str, StopReason] = {
-    "stop": "end",
     "tool_calls": "tools",
+    "tool_call": "tools",
+    "tool_use": "tools",
     "function_call": "tools",
     "length": "length",
+    "max_tokens": "length",
+    "model_length": "length",
     "content_filter": "refusal",
+    "content_filtered": "refusal",
+    "refusal": "refusal",
+    "safety": "refusal",
+    "recitation": "refusal",
+    "prohibited_content": "refusal",
+    "blocklist": "refusal",
+    "spii": "refusal",
+    "sensitive": "refusal",
+    "error_toxic": "refusal",
+    "guardrail_intervened": "refusal",
+    "model_context_window_exceeded": "overflow",
 }
+"""The reasons that say more than that an answer has ended, in lower case."""
+
+_NONE = ("", "null", "none")
+_FAULTS = ("error", "network_error", "insufficient_system_resource", "abort", "cancelled")
+"""Reasons of an answer that its server could not complete."""
 
 
 @dataclass(slots=True)
 class _PartialCall:
     """An incomplete tool call."""
 
+    place: int
     call_id: str = ""
     name: str = ""
-    arguments: list[str] = field(default_factory=list)
+    pieces: list[str] = field(default_factory=list)
+    is_named_again: bool = False
+
+    @property
+    def arguments(self) -> str:
+        return join_arguments(self.pieces)
+
+    @property
+    def is_whole(self) -> bool:
+        return bool(self.name) and read_object(self.arguments) is not None
+
+    @property
+    def has_ended(self) -> bool:
+        """True if its arguments are whole, and not only not yet begun."""
+        if not self.pieces or not self.pieces[-1].rstrip().endswith(("}", '"')):
+            return False
+        return read_object(self.arguments) is not None
 
 
 class AnswerReader:
@@ -39,16 +75,36 @@ class AnswerReader:
         self._request = request
         self._answered = request.model
         self._texts: list[str] = []
-        self._calls: dict[int, _PartialCall] = {}
+        self._calls: list[_PartialCall] = []
+        self._open: dict[int | None, _PartialCall] = {}
         self._stop = ""
         self._is_refused = False
         self._usage: Usage | None = None
         self.has_begun = False
+        self.has_ended = False
+        """Set once the server said that nothing follows."""
 
     @property
     def is_whole(self) -> bool:
-        """True once the stop reason is known: only usage may follow."""
-        return bool(self._stop)
+        """True once the stop reason is known, or the server ended an answer that holds something.
+
+        Only usage may follow.
+        """
+        if self._stop:
+            return self._stop not in _FAULTS
+        return self.has_ended and self.has_content
+
+    @property
+    def has_content(self) -> bool:
+        """True if what came can be used: whole calls, or words without a call."""
+        if self._calls:
+            return all(call.is_whole for call in self._calls)
+        return bool(self._texts)
+
+    @property
+    def words(self) -> str:
+        """The words so far; "" if a call has begun, which would be lost."""
+        return "" if self._calls else "".join(self._texts)
 
     def read(self, chunk: object) -> str:
         """Read one chunk; return the text that it adds to the answer, or "".
@@ -67,29 +123,37 @@ class AnswerReader:
             self._usage = _read_usage(chunk["usage"])
         text = ""
         for choice in (chunk.get("choices") or ())[:1]:
-            delta = choice.get("delta") or {}
+            # A server that doesn't stream sends the message itself.
+            delta = choice.get("delta") or choice.get("message") or {}
             if delta.get("refusal"):
                 self._is_refused = True
-            text = (delta.get("content") or "") + (delta.get("refusal") or "")
+            text = _read_content(delta.get("content")) + (delta.get("refusal") or "")
             for call in delta.get("tool_calls") or ():
                 self._grow(call)
-            self._stop = choice.get("finish_reason") or self._stop
+            if delta.get("function_call"):  # the older form of a single call
+                self._grow({"function": delta["function_call"]})
+            stop = str(choice.get("finish_reason") or "").strip().lower()
+            if stop not in _NONE:
+                self._stop = stop
         if text:
             self._texts.append(text)
         return text
 
-    def finish(self) -> ModelAnswer:
-        """Return the answer so far. It contains calls only if they may run."""
-        stop = self._judge_stop()
+    def finish(self, *, is_broken: bool = False) -> ModelAnswer:
+        """Return the answer so far. It contains calls only if they may run.
+
+        `is_broken` means that the server never said that the answer has ended.
+        """
+        stop = self._judge_stop(is_broken)
         parts: list[Part] = [TextPart(text="".join(self._texts))] if self._texts else []
         if stop == "tools":
             parts += [
                 ToolCallPart(
                     call_id=CallId(call.call_id or f"call_{place}"),
                     name=call.name,
-                    arguments="".join(call.arguments) or "{}",
+                    arguments=call.arguments,
                 )
-                for place, call in sorted(self._calls.items())
+                for place, call in enumerate(self._list_calls())
             ]
         message = Message(role="assistant", parts=tuple(parts))
         return ModelAnswer(
@@ -99,38 +163,89 @@ class AnswerReader:
             model=self._answered,
         )
 
-    def _judge_stop(self) -> StopReason:
+    def _judge_stop(self, is_broken: bool) -> StopReason:
+        """Return the reason of the end. Whole calls decide, unless the answer may not be used."""
         if self._is_refused:
             return "refusal"
-        stop = _STOPS.get(self._stop, "unknown")
-        if stop == "end" and self._calls and all(map(_is_whole, self._calls.values())):
-            # Some servers report "stop" even if the answer contains calls.
+        stop = _STOPS.get(self._stop, "end")
+        if stop not in ("tools", "end"):
+            return stop
+        calls = self._list_calls()
+        if calls and (stop == "tools" or all(call.is_whole for call in calls)):
             return "tools"
-        return "unknown" if stop == "tools" and not self._calls else stop
+        # An answer without words is asked for again; words may be an announcement of a lost call.
+        is_announced = stop == "tools" and bool(self._texts)
+        return "unknown" if is_broken or is_announced else "end"
+
+    def _list_calls(self) -> list[_PartialCall]:
+        """Return the calls in their order, without those that hold nothing at all."""
+        found = [call for call in self._calls if call.call_id or call.name or call.pieces]
+        return sorted(found, key=lambda call: call.place)
 
     def _grow(self, delta: dict[str, Any]) -> None:
-        """Add a piece to its call.
-
-        Only the first piece has name and id. If a server sends no index, a new id starts a new
-        call.
-        """
-        place = delta.get("index")
-        call_id = delta.get("id") or ""
-        if place is None:
-            place = max(self._calls, default=0)
-            if place in self._calls and call_id not in ("", self._calls[place].call_id):
-                place += 1
-        call = self._calls.setdefault(int(place), _PartialCall())
-        call.call_id = call.call_id or call_id
+        """Add a piece to its call; see `_begins`."""
         function = delta.get("function") or {}
-        call.name = call.name or function.get("name") or ""
-        given = function.get("arguments")
-        if given:
-            call.arguments.append(given if isinstance(given, str) else json.dumps(given))
+        call_id, name = str(delta.get("id") or ""), function.get("name") or ""
+        piece = _read_piece(function.get("arguments"))
+        call = self._find_open(delta.get("index"), call_id)
+        if call is None or _begins(call, call_id, name, piece):
+            place = delta.get("index")
+            last = call.place if call is not None else len(self._calls)
+            name = name or (call.name if call is not None and call.is_named_again else "")
+            call = _PartialCall(place=last if place is None else int(place))
+            self._calls.append(call)
+            self._open[place] = call
+        elif name and not piece and call.has_ended:
+            call.is_named_again = True
+        call.call_id = call.call_id or call_id
+        call.name = call.name or name
+        if piece:
+            call.pieces.append(piece)
+
+    def _find_open(self, place: int | None, call_id: str) -> _PartialCall | None:
+        """Return the call that a piece with this index and id may belong to."""
+        if place is not None:
+            return self._open.get(place)
+        same = (call for call in reversed(self._calls) if call_id and call.call_id == call_id)
+        return next(same, self._calls[-1] if self._calls else None)
 
 
-def _is_whole(call: _PartialCall) -> bool:
-    return bool(call.name) and read_object("".join(call.arguments) or "{}") is not None
+def _begins(call: _PartialCall, call_id: str, name: str, piece: str) -> bool:
+    """True if a piece begins a new call, instead of adding to this one.
+
+    Some servers give all calls one index, or none. A new id with a name starts a new call, or a
+    name when the call before is whole. A repetition of what came does not.
+    """
+    has_other_id = bool(call_id and call.call_id and call_id != call.call_id)
+    if has_other_id and name:
+        return True
+    if not call.has_ended:
+        return False
+    if has_other_id or (name and name != call.name):
+        return bool(name or piece)
+    if not piece or call.is_named_again:
+        return bool(piece)
+    is_repeated = call.arguments.strip() == "{}" or piece.startswith("".join(call.pieces[-1:]))
+    return bool(name) and not is_repeated
+
+
+def _read_content(content: object) -> str:
+    """Return the words of a content, which may be a list of parts; thoughts are left out."""
+    if isinstance(content, str) or content is None:
+        return content or ""
+    parts: Sequence[Any] = content if isinstance(content, list) else [content]
+    return "".join(
+        part if isinstance(part, str) else str(part.get("text") or "")
+        for part in parts
+        if isinstance(part, str) or part.get("type", "text") in ("text", "output_text")
+    )
+
+
+def _read_piece(given: object) -> str:
+    """Return a piece of arguments as text; some servers send them as an object."""
+    if given is None:
+        return ""
+    return given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
 
 
 def _read_usage(usage: dict[str, Any]) -> Usage:

@@ -13,7 +13,7 @@ from urllib.parse import quote, urlsplit
 import aiohttp
 import httpx2
 import openai
-from openai import AsyncOpenAI, AsyncStream
+from openai import AsyncOpenAI
 
 from agent_core.errors import (
     ModelBusy,
@@ -28,7 +28,9 @@ from agent_core.errors import (
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.models.http import chunk_large, parse_retry_after
 from agent_core.models.image_support import ImageSupport, is_about_images
+from agent_core.models.interruptions import Interruptions
 from agent_core.models.openai.answer import AnswerReader
+from agent_core.models.openai.stream import ChunkStream
 from agent_core.models.openai.translate import PROVIDER, Dialect, TokenLimitName, render_request
 from agent_core.models.options import read_address, read_choice, read_seconds, refuse_unknown
 
@@ -150,6 +152,7 @@ class OpenAIModel:
         self._dialect = dialect
         self._effort = effort
         self._image_support = ImageSupport()
+        self._interruptions = Interruptions()
 
     @property
     def provider(self) -> str:
@@ -160,10 +163,12 @@ class OpenAIModel:
         """Make the call; see the contract.
 
         An interruption raises `ModelBusy` before the first chunk, and `ModelInterrupted` after it.
-        An answer with a stop reason is complete, even if its usage is lost.
+        An answer with a stop reason is complete, even if its usage is lost. If the same request
+        breaks off twice in the same way, the answer is what came.
         """
         reader = AnswerReader(request)
-        chunks: AsyncStream[object] | None = None
+        chunks: ChunkStream | None = None
+        is_kept = False
         try:
             chunks = await self._open(request)
             # `async for` would leave a suspended generator for the garbage collector.
@@ -171,19 +176,24 @@ class OpenAIModel:
                 text = reader.read(chunk)
                 if text:
                     yield TextDelta(text=text)
+            reader.has_ended = chunks.has_ended
+            is_kept = reader.has_content and not reader.is_whole
+            is_kept = is_kept and self._interruptions.is_second(request)
         except WIRE_ERRORS as error:
             # The answer is complete and paid for; only the end of the stream is missing.
             if not reader.is_whole:
-                raise translate_error(error, reader.has_begun, time.time()) from error
+                is_kept = isinstance(error, _UNREACHED) and bool(reader.words)
+                if not is_kept or not self._interruptions.is_second(request, error, reader.words):
+                    raise translate_error(error, reader.has_begun, time.time()) from error
         finally:
             if chunks is not None:
                 # Closing a broken connection may fail.
                 with suppress(*WIRE_ERRORS):
                     await chunks.close()
-        if not reader.is_whole:
+        if not (reader.is_whole or is_kept):
             kind = ModelInterrupted if reader.has_begun else ModelBusy
             raise kind("The model server's stream ended before the answer did.")
-        yield reader.finish()
+        yield reader.finish(is_broken=is_kept)
 
     async def check(self, model: str) -> None:
         """Request the model, or else the list of models; see the contract.
@@ -205,7 +215,7 @@ class OpenAIModel:
         """Close connections."""
         await self._client.close()
 
-    async def _open(self, request: ModelRequest) -> AsyncStream[object]:
+    async def _open(self, request: ModelRequest) -> ChunkStream:
         """Start the call, without fields and images that the server refuses.
 
         Without a refused field, the dialect is simpler; for images, see `ImageSupport`. A second
@@ -222,7 +232,7 @@ class OpenAIModel:
                     cast_to=object,
                     content=chunk_large(body),
                     stream=True,
-                    stream_cls=AsyncStream[object],
+                    stream_cls=ChunkStream,
                     options={
                         "security": {"bearer_auth": True},
                         "headers": {"Content-Length": str(len(body))},
@@ -289,7 +299,7 @@ def translate_error(error: Exception, has_begun: bool, now: float) -> ModelError
         return ModelUnreachable(f"The model server can't be reached ({what}).")
     if isinstance(error, openai.APIError):
         # An error object within the stream; its code may be a status (OpenRouter).
-        code = error.code or ""
+        code = str(error.code or "")
         kind = _judge(error, int(code) if code.isdecimal() else 500)
         if kind is ModelBusy and has_begun:
             kind = ModelInterrupted

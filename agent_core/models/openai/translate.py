@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from agent_core.models.arguments import read_object
+from agent_core.models.call_names import make_valid
 from agent_core.models.contract import ModelRequest
 from agent_core.models.images import ImageSelection
 from agent_core.transcript import (
@@ -149,7 +150,10 @@ def _render_assistant(message: Message) -> list[RequestBody]:
         {
             "id": call.call_id,
             "type": "function",
-            "function": {"name": call.name, "arguments": _check_arguments(call.arguments)},
+            "function": {
+                "name": make_valid(call.name),
+                "arguments": _check_arguments(call.arguments),
+            },
         }
         for call in message.calls
     ]

@@ -102,7 +102,7 @@ ANTHROPIC = Provider(
         "pause_turn": "pause",
         "refusal": "refusal",
         "model_context_window_exceeded": "overflow",
-        "a_reason_of_next_year": "unknown",
+        "a_reason_of_next_year": "end",
         "tool_use": "unknown",
     },
     errors=(
@@ -157,7 +157,7 @@ OPENAI = Provider(
         "content_filter": "refusal",
         "tool_calls": "unknown",
         "function_call": "unknown",
-        "a_reason_of_next_year": "unknown",
+        "a_reason_of_next_year": "end",
     },
     errors=(
         *_COMMON,
