@@ -8,6 +8,10 @@ from agent_core.state.people.people import Person
 
 CONSOLE = "@console"
 """The name under which the console's pages act as a client; no token can have this name."""
+HOUSEKEEPING = "#housekeeping-"
+"""The beginning of the name of a conversation for a program's housekeeping; no program's own name
+for a conversation can hold this.
+"""
 
 
 def name_own(platform: str, address: Address, person: Person) -> str:
@@ -26,14 +30,19 @@ def name_shared(platform: str, address: Address) -> str:
     return f"room:{platform}:{address.chat_id}:{address.thread_id or ''}:all"
 
 
-def name_program(address: Address, person: Person) -> str:
+def name_program(address: Address, person_id: PersonId) -> str:
     """Return the key of the conversation of a person's program, separate from their direct one."""
-    return f"program:{address.chat_id}:{person.id}"
+    return f"program:{address.chat_id}:{person_id}"
 
 
 def is_of_pages(address: Address) -> bool:
     """Return whether an address of the API is that of the console's pages."""
     return f"/{CONSOLE}/" in address.chat_id
+
+
+def is_housekeeping(address: Address) -> bool:
+    """Return whether an address of the API is that of a program's housekeeping."""
+    return f"/{HOUSEKEEPING}" in address.chat_id
 
 
 def name_aside(key: str, inbox_id: InboxId) -> str:

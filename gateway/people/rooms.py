@@ -23,7 +23,7 @@ from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Mode, Room
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.chats import read_chat
-from gateway.conversation_keys import name_own, name_program, name_shared
+from gateway.conversation_keys import is_housekeeping, name_own, name_program, name_shared
 from gateway.fairness import Signal
 from gateway.people import room_privacy
 from gateway.people.admission import slug_of
@@ -172,8 +172,9 @@ class Rooms:
         """Return the conversation of a person's message. Raises `StoreError`."""
         address = message.address
         if message.is_program:
-            key = name_program(address, person)
-            return RoomConversation(base=key, kind="program", owner_id=person.id, is_direct=True)
+            key = name_program(address, person.id)
+            kind: ConversationKind = "housekeeping" if is_housekeeping(address) else "program"
+            return RoomConversation(base=key, kind=kind, owner_id=person.id, is_direct=True)
         if address.is_direct:
             return replace(_own(platform, address, person, None), agent=person.agent)
         await self.record_presence(platform, address)

@@ -355,9 +355,9 @@ def _find_place(connection: Connection, active: ActiveTurn) -> Place:
 
 
 def _end_beside(connection: Connection, active: ActiveTurn, now: int) -> None:
-    """End the conversation of a side question or of a task, and notify whoever gave the task."""
+    """End a conversation of one question, and notify whoever gave a task."""
     conversation = active.conversation
-    if conversation.kind in ("aside", "task"):
+    if conversation.kind in ("aside", "housekeeping", "task"):
         sessions.end(connection, conversation_id=conversation.id, now=now)
     if conversation.kind == "task":
         agent_messages.end_task(connection, turn_id=active.id, now=now)

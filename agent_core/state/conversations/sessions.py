@@ -40,11 +40,22 @@ class Session:
 
 
 ConversationKind = Literal[
-    "direct", "room", "program", "fork", "client", "job", "aside", "helper", "task", "erased"
+    "direct",
+    "room",
+    "program",
+    "fork",
+    "client",
+    "job",
+    "aside",
+    "housekeeping",
+    "helper",
+    "task",
+    "erased",
 ]
 """The reason for a conversation: a person's talk with the assistant (`direct`), a chat of several
-people, a program or page, a fork of another conversation, calls of an MCP client, a job's runs, or
-a side question. A `helper` works within a call, a `task` in the background; see `delegated_turns`.
+people, a program or page, a fork of another conversation, calls of an MCP client, a job's runs, a
+side question, or a program's own chores, such as a title (`housekeeping`). A `helper` works within
+a call, a `task` in the background; see `delegated_turns`.
 """
 
 
@@ -81,7 +92,7 @@ class Conversation:
     @property
     def is_searchable(self) -> bool:
         """True if a search by its person finds its messages."""
-        return not self.is_helper and self.removed_at is None
+        return not self.is_helper and self.kind != "housekeeping" and self.removed_at is None
 
     @property
     def base(self) -> str:

@@ -125,7 +125,7 @@ def list_conversations(
         " scope = 'p' || :person_id, removed_at FROM conversations"
         " LEFT JOIN sessions ON sessions.id = (SELECT MAX(id) FROM sessions"
         " WHERE conversation_id = conversations.id) WHERE person_id = :person_id"
-        " AND conversations.id < :before AND kind NOT IN ('helper', 'task')"
+        " AND conversations.id < :before AND kind NOT IN ('helper', 'task', 'housekeeping')"
         " AND (removed_at IS NOT NULL) = :is_removed"
         " ORDER BY conversations.id DESC LIMIT :limit",
         {
@@ -212,6 +212,30 @@ def find_fork_point(
         {"message_id": message_id, "person_id": person_id},
     )
     return read_one(ForkPoint, found, is_running=bool)
+
+
+def find_last_message(
+    connection: Connection, *, turn_id: TurnId, person_id: PersonId
+) -> MessageId | None:
+    """Return the last message of a person's turn; None without one."""
+    row = connection.execute(
+        "SELECT MAX(id) FROM messages WHERE turn_id = :turn_id AND person_id = :person_id",
+        {"turn_id": turn_id, "person_id": person_id},
+    ).fetchone()
+    return None if row[0] is None else MessageId(row[0])
+
+
+def has_gone_on(connection: Connection, *, turn_id: TurnId, person_id: PersonId) -> bool:
+    """Return whether the conversation of a person's turn has a later turn."""
+    return (
+        connection.execute(
+            "SELECT 1 FROM turns AS later JOIN turns ON turns.id = :turn_id"
+            " AND turns.person_id = :person_id WHERE later.id > turns.id"
+            " AND later.conversation_id = turns.conversation_id LIMIT 1",
+            {"turn_id": turn_id, "person_id": person_id},
+        ).fetchone()
+        is not None
+    )
 
 
 def find_origin(

@@ -109,6 +109,40 @@ def find_progress(connection: Connection, *, platform: str, event_id: str) -> In
     return read_one(InboxProgress, found, is_over=bool)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InboxRepeat:
+    """One of several equal requests. A turn that answers it has a chat, too; see `InboxProgress`.
+
+    `payload` is empty once the event is done and forgotten.
+    """
+
+    event_id: str
+    is_over: bool
+    turn_id: TurnId | None
+    chat: str | None
+    payload: str
+
+    @property
+    def number(self) -> int:
+        """Its number: the first is 0, and the others end with theirs."""
+        return int(self.event_id.partition(".")[2] or 0)
+
+
+def list_repeats(connection: Connection, *, platform: str, event_id: str) -> list[InboxRepeat]:
+    """List an event and its numbered repeats (`ID.1`, `ID.2`), newest first.
+
+    The id holds a hash of its person, so it names no events of anybody else.
+    """
+    rows = connection.execute(
+        "SELECT event_id, inbox.state IN ('done', 'dead') AS is_over, turn_id, turns.chat, payload"
+        " FROM inbox LEFT JOIN turns ON turns.id = turn_id WHERE inbox.platform = :platform"
+        # "/" is the character after "."
+        " AND event_id >= :event_id AND event_id < :event_id || '/' ORDER BY inbox.id DESC",
+        {"platform": platform, "event_id": event_id},
+    )
+    return read_all(InboxRepeat, rows, is_over=bool)
+
+
 def claim(
     connection: Connection,
     *,

@@ -264,6 +264,19 @@ class MessagePage(TypedDict):
     next: int | None
 
 
+class Metadata(TypedDict):
+    """What a program says about its request; only its id of the chat counts."""
+
+    chat_id: NotRequired[str | None]
+    conversation_id: NotRequired[str | None]
+
+
+class NamedConversation(TypedDict):
+    """A conversation that Talaria keeps under the program's name for it."""
+
+    id: str
+
+
 class NewFork(TypedDict):
     """The last message that a fork includes; an answer includes its whole turn."""
 

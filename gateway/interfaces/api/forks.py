@@ -3,9 +3,11 @@
 A person can remove a fork and restore it.
 """
 
-from agent_core.ids import ConversationId, MessageId, PersonId
+from agent_core.agent.caches import IdAllocator
+from agent_core.ids import ConversationId, MessageId, PersonId, TurnId
 from agent_core.state.conversations import past_sessions, sessions, transcripts
 from agent_core.state.conversations.sessions import Conversation
+from agent_core.state.conversations.transcripts import ForkPoint
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import removed_conversations
 from agent_core.state.people.people import Person
@@ -44,32 +46,61 @@ async def fork(
         source = _find(connection, person.id, point.conversation_id)
         if source is None or not can_fork(source):
             return None
-        if point.is_running:
-            raise Declined(texts.STILL_ANSWERING())
-        made = sessions.ensure_conversation(
-            connection,
-            sessions.NewConversation(
-                key=_name(person, f"fork-{message_id}-{key}"),
-                kind="fork",
-                person_id=person.id,
-                is_direct=True,
-            ),
-            now=now,
-        )
-        if sessions.find_open(connection, conversation_id=made.id) is None:
-            past_sessions.fork(
-                connection,
-                point=point,
-                made_id=ids.next_session(),
-                into=made.id,
-                title=texts.FORK_OF(title=point.title) if point.title else "",
-                now=now,
-            )
-        return made.id
+        key_of = _name(person, f"fork-{message_id}-{key}")
+        return _open(connection, point, person.id, key_of, ids, now)
 
     made = await gateway.database.write("conversations.fork", work)
     gateway.router.forget_known()
     return made
+
+
+async def fork_into(gateway: Gateway, question: Question, turn_id: TurnId) -> None:
+    """Begin the conversation of a question with everything said up to the end of a turn.
+
+    Does nothing if that turn's messages are gone. Raises `Declined` while the turn is running.
+    """
+    now, ids = gateway.now(), await gateway.load_ids()
+    person_id = question.client.person_id
+
+    def work(connection: Connection) -> None:
+        last = transcripts.find_last_message(connection, turn_id=turn_id, person_id=person_id)
+        point = last and transcripts.find_fork_point(
+            connection, message_id=last, person_id=person_id
+        )
+        if point:
+            key = name_program(question.address, person_id)
+            _open(connection, point, person_id, key, ids, now)
+
+    await gateway.database.write("conversations.fork", work)
+    gateway.router.forget_known()
+
+
+def _open(
+    connection: Connection,
+    point: ForkPoint,
+    person_id: PersonId,
+    key: str,
+    ids: IdAllocator,
+    now: int,
+) -> ConversationId:
+    """Open the fork with this key, once. Raises `Declined`."""
+    if point.is_running:
+        raise Declined(texts.STILL_ANSWERING())
+    made = sessions.ensure_conversation(
+        connection,
+        sessions.NewConversation(key=key, kind="fork", person_id=person_id, is_direct=True),
+        now=now,
+    )
+    if sessions.find_open(connection, conversation_id=made.id) is None:
+        past_sessions.fork(
+            connection,
+            point=point,
+            made_id=ids.next_session(),
+            into=made.id,
+            title=texts.FORK_OF(title=point.title) if point.title else "",
+            now=now,
+        )
+    return made.id
 
 
 async def set_removed(
@@ -116,4 +147,4 @@ def _name(person: Person, name: str) -> str:
     """Return the key of a conversation of the console's pages."""
     client = Client(person_id=person.id, name=CONSOLE)
     asked = Question(client=client, text="", name=name, conversation=name)
-    return name_program(asked.address, person)
+    return name_program(asked.address, person.id)

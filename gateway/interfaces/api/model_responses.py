@@ -62,7 +62,7 @@ async def stream(requests: Requests, question: Question, now: int) -> AsyncItera
 
 def _head(question: Question, now: int) -> dict[str, object]:
     return {
-        "id": f"resp_{question.id}",
+        "id": f"resp_{question.event_id}",
         "object": "response",
         "created_at": now // 1000,
         "completed_at": None,

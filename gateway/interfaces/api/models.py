@@ -16,6 +16,7 @@ MODEL = "talaria"
 LONGEST_TEXT = 100_000
 _MOST_MESSAGES = 4096
 _MOST_PICTURES = 10
+_MOST_ID = 512
 _DATA = re.compile(r"data:image/[a-z0-9.+-]+;base64,", re.IGNORECASE)
 _PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 _ONLY_TEXT = "Messages can hold text and pictures only."
@@ -62,7 +63,7 @@ class MessagePart(_Given):
 
 
 class ChatMessage(_Given):
-    """A message of a chat. Talaria reads only the user's newest messages."""
+    """A message of a chat."""
 
     role: str = "user"
     content: str | list[MessagePart] | None = None
@@ -74,10 +75,20 @@ class StreamOptions(_Given):
     include_usage: bool | None = False
 
 
+class Metadata(_Given):
+    """What a program says about its request; only its id of the chat counts."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, coerce_numbers_to_str=True)
+
+    chat_id: Annotated[str, Field(max_length=_MOST_ID)] | None = None
+    conversation_id: Annotated[str, Field(max_length=_MOST_ID)] | None = None
+
+
 class _Asked(_Given):
     model: Annotated[str, Field(json_schema_extra={"enum": [MODEL]})]
     stream: bool | None = False
     tools: list[dict[str, Any]] | None = None
+    metadata: Metadata | None = None
 
 
 class ChatRequest(_Asked):
@@ -94,11 +105,36 @@ class InputItem(ChatMessage):
     type: str = "message"
 
 
+ConversationName = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
+
+
+class NamedConversation(_Given):
+    """A conversation that Talaria keeps under the program's name for it."""
+
+    id: ConversationName
+
+
 class ResponseRequest(_Asked):
     """A request to `/v1/responses`."""
 
     input: str | Annotated[list[InputItem], Field(min_length=1, max_length=_MOST_MESSAGES)]
     background: Literal[False] | None = False
+    instructions: str | None = None
+    conversation: ConversationName | NamedConversation | None = None
+    previous_response_id: Annotated[str, Field(max_length=_MOST_ID)] | None = None
+
+    @property
+    def conversation_name(self) -> str:
+        """The program's name for its conversation, or ""."""
+        given = self.conversation
+        return given.id if isinstance(given, NamedConversation) else given or ""
+
+    def list_messages(self) -> list[ChatMessage]:
+        """Return the input as messages, after the instructions."""
+        given = self.input
+        rules = [ChatMessage(role="developer", content=self.instructions)]
+        messages = [ChatMessage(content=given)] if isinstance(given, str) else given
+        return [*(rules if self.instructions else ()), *messages]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +148,7 @@ class Said:
 def read_newest(messages: Sequence[ChatMessage]) -> Said:
     """Read what the user has said since the last answer.
 
-    Talaria stores the conversation itself, so it ignores the client's earlier messages and
-    instructions. Raises `ValueError` with a sentence if there is more than text and pictures.
+    Raises `ValueError` with a sentence if there is more than text and pictures.
     """
     newest: list[Said] = []
     for message in reversed(messages):
@@ -127,6 +162,14 @@ def read_newest(messages: Sequence[ChatMessage]) -> Said:
         raise ValueError(_TOO_MANY)
     # A client that shortens a text may cut an emoji in half, which no store takes.
     return Said(repair_text("\n\n".join(said.text for said in newest)), pictures)
+
+
+def read_text(message: ChatMessage) -> str:
+    """Read the text of a message; pictures and other parts are left out."""
+    content = message.content
+    if content is None or isinstance(content, str):
+        return repair_text(content or "")
+    return repair_text("\n".join(part.text for part in content if part.text))
 
 
 def _read(content: str | list[MessagePart] | None) -> Said:

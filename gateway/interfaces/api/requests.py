@@ -42,13 +42,15 @@ _SWEPT = "The answer to this request is no longer kept."
 class Question:
     """A question of a client.
 
-    Repeats of a request have the same `name`. `conversation` is the client's own name for a
+    Repeats of a request have the same `name` and `repeat`: the latter counts requests that are
+    equal, but each a request of its own. `conversation` is the client's own name for a
     conversation; "" is its first. `pictures` are the bytes of image files.
     """
 
     client: Client
     text: str
     name: str
+    repeat: int = 0
     conversation: str = ""
     pictures: tuple[bytes, ...] = ()
 
@@ -56,7 +58,8 @@ class Question:
     def event_id(self) -> EventId:
         """The id of the request's event: a repeat has the same id, and no other request has it."""
         client = self.client
-        return EventId(_hash("event", str(client.person_id), client.name, self.name))
+        first = _hash("event", str(client.person_id), client.name, self.name)
+        return EventId(f"{first}.{self.repeat}" if self.repeat else first)
 
     @property
     def id(self) -> str:

@@ -2,14 +2,17 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Annotated
 
 from fastapi import FastAPI, Header
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from gateway.app.lifecycle import Gateway
 from gateway.interfaces.api import chat_completions, model_responses
+from gateway.interfaces.api.chats import AskedChat, Chats
 from gateway.interfaces.api.clients import ERRORS, STREAM, ReaderClient
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.models import (
@@ -17,6 +20,7 @@ from gateway.interfaces.api.models import (
     MODEL,
     ChatMessage,
     ChatRequest,
+    Metadata,
     ResponseRequest,
     read_newest,
 )
@@ -32,21 +36,20 @@ _BAD_NAME = "A conversation's name has at most 64 letters, digits, dots, dashes 
 _NAME = re.compile(r"[A-Za-z0-9._-]{0,64}")
 _MOST_KEY = 200
 _EVENTS = "text/event-stream"
+_OPEN_WEBUI_CHAT = "X-OpenWebUI-Chat-Id"
+"""The header with the chat's id that Open WebUI sends if it forwards its user's information."""
+_RETRY = "X-Stainless-Retry-Count"
+"""The header in which OpenAI's libraries count the tries of one request."""
+
+
+Key = Annotated[str, Header(alias="Idempotency-Key", max_length=_MOST_KEY)]
+Name = Annotated[str, Header(alias="Talaria-Conversation")]
 
 
 def add_api(application: FastAPI, gateway: Gateway, requests: Requests) -> None:
     """Add the routes below `/v1/`."""
-    Key = Annotated[str, Header(alias="Idempotency-Key", max_length=_MOST_KEY)]  # noqa: N806
-    Name = Annotated[str, Header(alias="Talaria-Conversation")]  # noqa: N806
-
-    @application.get("/v1/models", summary="List the models", responses=ERRORS)
-    async def list_models(_: ReaderClient) -> Response:
-        return JSONResponse({"object": "list", "data": [_describe_model()]})
-
-    @application.get("/v1/models/{model}", summary="Describe a model", responses=ERRORS)
-    async def describe_model(model: str, _: ReaderClient) -> Response:
-        _check_model(model)
-        return JSONResponse(_describe_model())
+    _add_models(application)
+    chats = Chats(gateway, requests)
 
     @application.post(
         "/v1/chat/completions",
@@ -54,11 +57,16 @@ def add_api(application: FastAPI, gateway: Gateway, requests: Requests) -> None:
         responses=ERRORS | STREAM,
     )
     async def complete(
-        asked: ChatRequest, client: ReaderClient, key: Key = "", conversation: Name = ""
+        asked: ChatRequest,
+        request: Request,
+        client: ReaderClient,
+        key: Key = "",
+        conversation: Name = "",
     ) -> Response:
         _check(asked.model, has_tools=bool(asked.tools))
         question = _make_question(client, asked.messages, key, conversation)
-        await requests.submit(question)
+        of_chat = _read_chat(request, asked.metadata, asked.messages, conversation)
+        question = await chats.submit(question, of_chat)
         if not asked.stream:
             answer = await requests.wait(question)
             return JSONResponse(chat_completions.compose(question, answer, gateway.now()))
@@ -68,18 +76,36 @@ def add_api(application: FastAPI, gateway: Gateway, requests: Requests) -> None:
 
     @application.post("/v1/responses", summary="Ask for a response", responses=ERRORS | STREAM)
     async def respond(
-        asked: ResponseRequest, client: ReaderClient, key: Key = "", conversation: Name = ""
+        asked: ResponseRequest,
+        request: Request,
+        client: ReaderClient,
+        key: Key = "",
+        conversation: Name = "",
     ) -> Response:
         _check(asked.model, has_tools=bool(asked.tools))
-        given = asked.input
-        messages = [ChatMessage(content=given)] if isinstance(given, str) else given
-        question = _make_question(client, messages, key, conversation)
-        await requests.submit(question)
+        messages, name = asked.list_messages(), asked.conversation_name or conversation
+        question = _make_question(client, messages, key, name)
+        of_chat = replace(
+            _read_chat(request, asked.metadata, messages, name),
+            response=asked.previous_response_id or "",
+        )
+        question = await chats.submit(question, of_chat)
         if not asked.stream:
             answer = await requests.wait(question)
             return JSONResponse(model_responses.compose(question, answer, gateway.now()))
         lines = model_responses.stream(requests, question, gateway.now())
         return StreamingResponse(end_with_error(lines), media_type=_EVENTS)
+
+
+def _add_models(application: FastAPI) -> None:
+    @application.get("/v1/models", summary="List the models", responses=ERRORS)
+    async def list_models(_: ReaderClient) -> Response:
+        return JSONResponse({"object": "list", "data": [_describe_model()]})
+
+    @application.get("/v1/models/{model}", summary="Describe a model", responses=ERRORS)
+    async def describe_model(model: str, _: ReaderClient) -> Response:
+        _check_model(model)
+        return JSONResponse(_describe_model())
 
 
 def _make_question(
@@ -100,8 +126,22 @@ def _make_question(
         client=client,
         text=said.text,
         pictures=said.pictures,
-        name=make_name(key),
-        conversation=conversation,
+        name=make_name(key) if key else "",
+    )
+
+
+def _read_chat(
+    request: Request, metadata: Metadata | None, messages: Sequence[ChatMessage], name: str
+) -> AskedChat:
+    """Read what a request says about its chat, in its headers and its metadata."""
+    given = metadata or Metadata()
+    header = request.headers.get(_OPEN_WEBUI_CHAT, "")
+    retries = request.headers.get(_RETRY, "")
+    return AskedChat(
+        messages=messages,
+        conversation=name,
+        chat=header or given.chat_id or given.conversation_id or "",
+        is_retry=retries.isdecimal() and int(retries[:6]) > 0,
     )
 
 

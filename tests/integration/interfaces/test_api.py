@@ -34,6 +34,10 @@ from tests.tables import await_each
 openai = pytest.importorskip("openai")
 
 
+NAMED = {"Talaria-Conversation": "one"}
+"""The header of a request in a conversation that Talaria keeps."""
+
+
 def words_of(model: FakeModel) -> str:
     """Everything that the model has read."""
     return "\n".join(repr(request) for request in model.requests)
@@ -57,7 +61,8 @@ async def test_openais_client_gets_a_completion(setup: Setup) -> None:
     assert done.choices[0].finish_reason == "stop"
     assert (done.usage.prompt_tokens, done.usage.completion_tokens) == (10, 1)
     assert "Who sings?" in words_of(setup.model)
-    assert "an old" not in words_of(setup.model)
+    assert "Be a pirate." in words_of(setup.model)
+    assert "assistant: an old answer" in words_of(setup.model)
 
 
 async def test_the_conversation_is_remembered_and_is_not_the_persons_direct_one(
@@ -65,7 +70,7 @@ async def test_the_conversation_is_remembered_and_is_not_the_persons_direct_one(
 ) -> None:
     setup.model.plays = [say("one"), say("two"), say("three")]
     client = setup.connect(setup.zebrana)
-    for number, name in enumerate(("", "", "other"), 1):
+    for number, name in enumerate(("one", "one", "other"), 1):
         await client.chat.completions.create(
             **chat_of(f"canary {number}"), extra_headers={"Talaria-Conversation": name}
         )
@@ -154,7 +159,9 @@ async def test_one_person_can_not_take_all_connections(setup: Setup) -> None:
     setup.model.plays = [[go_on.wait, *say("done")], *(say("done") for _ in range(15))]
     setup.model.plays.insert(1, say("another person's"))
     asking = [
-        asyncio.create_task(setup.post("chat/completions", setup.olga, chat_of(f"q{number}")))
+        asyncio.create_task(
+            setup.post("chat/completions", setup.olga, chat_of(f"q{number}"), **NAMED)
+        )
         for number in range(24)
     ]
     async with asyncio.timeout(PATIENCE):
@@ -522,7 +529,8 @@ async def test_another_method_is_refused_with_those_that_each_address_takes(setu
 async def test_a_conversation_is_read_in_pages_and_searched(setup: Setup) -> None:
     setup.model.plays = [say(f"heron {number}") for number in range(3)]
     for number in range(3):
-        await setup.post("chat/completions", setup.olga, chat_of(f"kingfisher {number}"))
+        asked = chat_of(f"kingfisher {number}")
+        await setup.post("chat/completions", setup.olga, asked, **NAMED)
     _, text, _ = await read(setup, setup.olga, "/api/conversations?limit=1")
     (newest,) = json.loads(text)["conversations"]
     found: list[str] = []
