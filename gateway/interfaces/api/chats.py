@@ -96,7 +96,7 @@ class Chats:
         elif asked.response:
             answered = await self._find_response(question.client, asked.response)
             conversation = await self._go_on(question, answered, f"fork-{made}")
-        elif not (earlier or asked.chat) and any(one.search(newest) for one in _FORMS):
+        elif not earlier and any(one.search(newest) for one in _FORMS):
             conversation = f"{HOUSEKEEPING}{made}"
         elif known := await self._find_answered(question.client, asked, earlier):
             conversation = await self._go_on(question, known, f"fork-{made}")

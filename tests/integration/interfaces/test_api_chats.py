@@ -173,8 +173,11 @@ HOUSEKEEPING_WORDS = (
 
 @pytest.mark.parametrize("words", HOUSEKEEPING_WORDS)
 async def test_housekeeping_is_answered_and_kept_out_of_memory(setup: Setup, words: str) -> None:
-    setup.model.plays = [say("A title.")]
-    assert await ask(setup, [user(words)]) == "A title."
+    history = await talk(setup, "hello", **{"X-OpenWebUI-Chat-Id": "c"})
+    setup.model.plays = [say("A title."), say("Still here.")]
+    assert await ask(setup, [user(words)], **{"X-OpenWebUI-Chat-Id": "c"}) == "A title."
+    await ask(setup, [*history, user("go on")], **{"X-OpenWebUI-Chat-Id": "c"})
+    assert ("About hello." in shown(setup), "canary" in shown(setup)) == (True, False)
     olga = await find_named(setup, "olga")
     listed = await setup.served.gateway.database.read(
         transcripts.list_conversations, person_id=olga.id, before=2**40, limit=50
