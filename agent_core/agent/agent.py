@@ -3,14 +3,14 @@
 import asyncio
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from agent_core.agent.budget import Budget, Limits
 from agent_core.agent.caches import ImageCache, SessionCache, SessionState, find_room
 from agent_core.agent.compaction.compactor import Compactor, apply_compaction, is_fresh
 from agent_core.agent.compaction.context_window import TurnContextWindow
-from agent_core.agent.delegation import MOST_AT_ONCE, HelperServices, HelperTurns
+from agent_core.agent.delegation import MOST_AT_ONCE, HelperTurns
 from agent_core.agent.journal import TurnJournal
 from agent_core.agent.loop.loop import Loop
 from agent_core.agent.named.folder import AgentFolder, load_agent
@@ -22,7 +22,7 @@ from agent_core.agent.prompt.message_facts import (
     describe_recalled,
     find_visible,
 )
-from agent_core.agent.prompt.prompt_cache import FrozenPrompt, PromptCache, PromptConfig
+from agent_core.agent.prompt.prompt_cache import FrozenPrompt, PromptCache
 from agent_core.agent.prompt.visibility import PromptContext
 from agent_core.agent.quotas.reservations import Quotas
 from agent_core.agent.resumed_turn import find_own_messages, list_results
@@ -34,7 +34,6 @@ from agent_core.memory.archive.conclusions import LocalUserModel
 from agent_core.memory.external.client import ExternalMemory
 from agent_core.memory.recall.recall_tool import RecallTool
 from agent_core.memory.recall.turn_recall import TurnRecall
-from agent_core.memory.shared import SharedMemory
 from agent_core.models.contract import Model
 from agent_core.models.fingerprints import Fingerprints
 from agent_core.models.router import ModelPolicy
@@ -51,68 +50,57 @@ from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentConfig:
-    """The agent's configuration."""
-
-    prompts: PromptConfig
-    sessions: SessionCache
-    """Shared with the other code that writes turns, because ids are allocated in one sequence."""
-    policy: ModelPolicy
-    models: tuple[str, ...] = ()
-    """The models that people and jobs may choose."""
-    job_patience: float = 86_400.0
-    """Seconds that the turn of a job waits while no model answers."""
-    limits: Limits
-    quotas: Quotas
-    """Daily quotas, shared with everything else that calls models."""
-    compactor: Compactor
-    """Shared with the `/compact` command."""
-    recall_tokens: int = 0
-    """Most tokens of past messages in the facts of a turn that refers to them."""
-    external_memory: ExternalMemory | None = None
-    """The external memory provider, if one is configured."""
-    user_model: LocalUserModel | None = None
-    """Conclusions about people, unless an external memory knows them."""
-    agents: AgentFolder
-    """The named agents."""
-    agent_mail: AgentMail
-    """Messages between agents that do not wait for an answer."""
-    note_end: Callable[[Connection, TurnId, PersonId, int], None] | None = None
-    """Called in the transaction that ends a turn."""
-
-
 class Agent:
     """The agent of all people; each call names the conversation and the person."""
 
     def __init__(
         self,
         *,
-        config: AgentConfig,
         database: Database,
         model: Model,
+        policy: ModelPolicy,
+        models: tuple[str, ...] = (),
+        job_patience: float = 86_400.0,
+        limits: Limits,
+        quotas: Quotas,
         toolboxes: Toolboxes,
-        memory: SharedMemory,
+        prompts: PromptCache,
+        sessions: SessionCache,
+        compactor: Compactor,
+        recall_tokens: int = 0,
+        external_memory: ExternalMemory | None = None,
+        user_model: LocalUserModel | None = None,
+        agents: AgentFolder,
+        agent_mail: AgentMail,
+        note_end: Callable[[Connection, TurnId, PersonId, int], None] | None = None,
         now: Callable[[], int],
     ) -> None:
-        self._config = config
+        """`models` are those that people and jobs may choose. `job_patience` is in seconds: that
+        long, the turn of a job waits while no model answers. `recall_tokens` is the most tokens of
+        past messages in the facts of a turn. `user_model` holds conclusions about people, unless
+        an external memory knows them. `note_end` is called in the transaction that ends a turn.
+        """
         self._database = database
         self._model = model
+        self._policy = policy
+        self._models = models
+        self._job_patience = job_patience
+        self._limits = limits
+        self._quotas = quotas
         self.toolboxes = toolboxes
-        self._memory = memory
+        self._prompts = prompts
+        self._sessions = sessions
+        self._compactor = compactor
+        self._recall = TurnRecall(database, recall_tokens)
+        self._external_memory = external_memory
+        self._user_model = user_model
+        self._agents = agents
+        self._agent_mail = agent_mail
+        self.note_end = note_end or (lambda *_: None)
         self._now = now
-        self.note_end = config.note_end or (lambda *_: None)
-        self._sessions = config.sessions
-        self._compactor = config.compactor
-        self._external_memory = config.external_memory
-        self._recall = TurnRecall(database, config.recall_tokens)
         self._images = ImageCache(database)
-        self._helper_services = HelperServices(
-            database=database, sessions=config.sessions, mail=config.agent_mail, now=now
-        )
         self._fingerprints = Fingerprints()
         self._faulty: set[str] = set()
-        self._prompts = PromptCache(config.prompts, database=database, memory=memory, now=now)
 
     async def prepare(
         self,
@@ -136,7 +124,7 @@ class Agent:
             person=person,
             room=state.room,
             platform=platform,
-            agent=await load_agent(self._config.agents, conversation, job_turn),
+            agent=await load_agent(self._agents, conversation, job_turn),
         )
         # The user model knows private things; a room or a job must not show them.
         is_own = conversation.is_private and not job_turn
@@ -161,7 +149,7 @@ class Agent:
         )
         view, zone = find_visible(shown, compaction), person.time_zone or "UTC"
         counts = await count_searchable(self.toolboxes.inventory, context, view, self._now())
-        user_model = (self._external_memory or self._config.user_model) if is_own else None
+        user_model = (self._external_memory or self._user_model) if is_own else None
         visible = apply_compaction(shown, compaction) if user_model else ()
         recalled = await user_model.recall(person.id, visible) if user_model else ()
         return PreparedTurn(
@@ -249,7 +237,7 @@ class Agent:
             person=person,
             room=room,
             platform=turn.platform,
-            agent=await load_agent(self._config.agents, conversation, job_turn, is_begun=True),
+            agent=await load_agent(self._agents, conversation, job_turn, is_begun=True),
         )
         shelf = make_place(context, turn.session_id, turn.id)
         toolbox = self.toolboxes.open(context, job_turn, steps)
@@ -284,8 +272,18 @@ class Agent:
         `budget` is set for helpers only. Raises what `Loop.run` raises.
         """
         budget = budget or self._make_budget(turn)
-        own = partial(HelperTurns, self, self._helper_services, parent=turn, budget=budget)
-        make_helpers = partial(own, host=host, places=asyncio.Semaphore(MOST_AT_ONCE))
+        make_helpers = partial(
+            HelperTurns,
+            agent=self,
+            database=self._database,
+            sessions=self._sessions,
+            mail=self._agent_mail,
+            now=self._now,
+            parent=turn,
+            budget=budget,
+            host=host,
+            places=asyncio.Semaphore(MOST_AT_ONCE),
+        )
         if turn.spent:
             tokens = turn.spent.input_tokens + turn.spent.output_tokens
             budget.spend(tokens, turn.spent.micro_dollars)
@@ -301,7 +299,7 @@ class Agent:
             emit=emit,
             now=self._now,
             load_images=self._images.load_images,
-            reserve=partial(self._config.quotas.reserve, turn.person.id),
+            reserve=partial(self._quotas.reserve, turn.person.id),
             fingerprints=self._fingerprints,
             faulty=self._faulty,
             helpers=make_helpers if turn.agent or not turn.parent else None,
@@ -319,17 +317,17 @@ class Agent:
         if turn.parent:  # which waits out an outage itself
             policy = self._choose_policy(turn.parent)
             return replace(policy, model=own or policy.model, patience=None)
-        policy, job_turn, known = self._config.policy, turn.job_turn, self._config.models
+        policy, job_turn, known = self._policy, turn.job_turn, self._models
         if job_turn:
             wanted = job_turn.model or own
             model = wanted if wanted in known else policy.model
-            return replace(policy, model=model, patience=self._config.job_patience)
+            return replace(policy, model=model, patience=self._job_patience)
         chosen = own or (turn.person.model if turn.conversation.is_private else "")
         return replace(policy, model=chosen) if chosen in known else policy
 
     def _make_budget(self, turn: ActiveTurn) -> Budget:
         """Make a turn's budget; its money is capped by what its job may still spend today."""
-        limits = self._config.limits
+        limits = self._limits
         left = turn.job_turn.micro_dollars if turn.job_turn else None
         if left is not None:
             most = min(limits.micro_dollars, left) if limits.micro_dollars else left
@@ -418,8 +416,8 @@ class Agent:
         self._sessions.forget()
         self._compactor.forget()
         self.toolboxes.inventory.forget()
-        if self._config.user_model:
-            self._config.user_model.forget()
+        if self._user_model:
+            self._user_model.forget()
 
     def _journal(
         self, shelf: TranscriptPlace, toolbox: Toolbox, prompt: FrozenPrompt, payer_id: PersonId

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from agent_core.agent.budget import Budget
@@ -82,22 +82,14 @@ class HelperHost(Host):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HelperServices:
-    """The services that the helpers of all turns use."""
-
-    database: Database
-    sessions: SessionCache
-    mail: AgentMail
-    now: Callable[[], int]
-
-
-@dataclass(frozen=True, slots=True)
 class HelperTurns:
     """The helpers of one turn; see `Helpers`."""
 
     agent: "Agent"
-    services: HelperServices
-    _: KW_ONLY
+    database: Database
+    sessions: SessionCache
+    mail: AgentMail
+    now: Callable[[], int]
     parent: ActiveTurn
     budget: Budget
     """The parent's; it is charged for what the helpers use."""
@@ -118,7 +110,7 @@ class HelperTurns:
             base = sessions.name_direct(here.person_id)
         elif first.job_turn:
             raise ToolArgumentError("a job in a group or channel can't `tell`; `ask` instead")
-        await self.services.mail.send(await self._make_message(call_id, agent, base))
+        await self.mail.send(await self._make_message(call_id, agent, base))
 
     async def start(self, call_id: CallId, number: int) -> str:
         """Let a helper work in the background; see `Helpers`."""
@@ -130,7 +122,7 @@ class HelperTurns:
             raise ToolArgumentError(
                 f"this turn goes on with a task already, {MOST_HOPS} times in a row; do it at once"
             )
-        await self.services.mail.send(replace(message, kind="task", number=number))
+        await self.mail.send(replace(message, kind="task", number=number))
         return f"{self.parent.id}-{number}"
 
     async def _make_message(self, call_id: CallId, agent: str, base: str) -> AgentMessage:
@@ -157,7 +149,7 @@ class HelperTurns:
             names.insert(0, turn.agent.name if turn.agent else "")
             turn = turn.parent
         first_id = _find_first(self.parent).id
-        before = await self.services.database.read(agent_messages.find_chain, turn_id=first_id)
+        before = await self.database.read(agent_messages.find_chain, turn_id=first_id)
         return (*before, *names)
 
     def show_progress(self, call_id: CallId, done: int, total: int) -> None:
@@ -172,7 +164,7 @@ class HelperTurns:
     async def _run(self, call_id: CallId, number: int, task: HelperTask) -> HelperReport:
         key = delegated_turns.name_helper(self.parent.id, call_id, number, task.agent)
         person, owner_id = self.parent.person, self._find_owner(task)
-        found = await self.services.database.read(
+        found = await self.database.read(
             delegated_turns.find, key=key, owner_id=owner_id, person_id=person.id
         )
         left = task.seconds
@@ -186,7 +178,7 @@ class HelperTurns:
             if turn.state != "running":
                 return await self._recall(turn, task)
             active = await self.agent.resume(turn, conversation, person)
-            left -= (self.services.now() - turn.started_at) / 1000
+            left -= (self.now() - turn.started_at) / 1000
         return await self._play(active.for_parent(self.parent), task, left)
 
     def _find_owner(self, task: HelperTask) -> PersonId:
@@ -194,10 +186,8 @@ class HelperTurns:
         return self.parent.conversation.person_id if task.agent else self.parent.person.id
 
     async def _begin(self, key: str, task: HelperTask) -> ActiveTurn:
-        person, parent_id, now = self.parent.person, self.parent.id, self.services.now()
-        branch_id = (
-            (await self.services.sessions.id_allocator()).next_session() if task.agent else None
-        )
+        person, parent_id, now = self.parent.person, self.parent.id, self.now()
+        branch_id = (await self.sessions.id_allocator()).next_session() if task.agent else None
 
         def open_conversation(connection: Connection) -> Conversation:
             here = self.parent.conversation
@@ -217,7 +207,7 @@ class HelperTurns:
                 self._branch(connection, conversation, task.agent, branch_id)
             return conversation
 
-        conversation = await self.services.database.write("helpers.open", open_conversation)
+        conversation = await self.database.write("helpers.open", open_conversation)
         prepared = await self.agent.prepare(conversation, person, platform=_PLATFORM)
         facts = (
             f"<facts>Time: {local_time(now, person.time_zone or 'UTC'):%a %Y-%m-%d %H:%M}</facts>"
@@ -261,7 +251,7 @@ class HelperTurns:
                 session_id=source.id,
                 into=into.id,
                 title="",
-                now=self.services.now(),
+                now=self.now(),
                 made_id=branch_id,
             )
 
@@ -271,7 +261,7 @@ class HelperTurns:
         except BaseException:  # also the end of its parent
             await finish(active.journal.write_off())
             raise
-        now, failure = self.services.now(), _describe(ended.ending, ended.reason)
+        now, failure = self.now(), _describe(ended.ending, ended.reason)
 
         def end(connection: Connection) -> None:
             self.agent.finalize(
@@ -284,8 +274,8 @@ class HelperTurns:
             sessions.end(connection, conversation_id=active.conversation.id, now=now)
 
         # The answer is paid for, but only in memory, like the answer in `TurnFinalizer`.
-        await self.services.database.retry_while_unavailable(
-            lambda: finish(self.services.database.write("helpers.end", end)),
+        await self.database.retry_while_unavailable(
+            lambda: finish(self.database.write("helpers.end", end)),
             f"the end of helper {active.id}",
         )
         text = "\n\n".join(part for part in (ended.text, failure) if part)
@@ -318,7 +308,7 @@ class HelperTurns:
                 usage.total_of_turn(connection, turn_id=turn.id),
             )
 
-        text, steps, spent = await self.services.database.read(look)
+        text, steps, spent = await self.database.read(look)
         self.budget.spend(spent.input_tokens + spent.output_tokens, spent.micro_dollars)
         sources = [source for step in steps for source in step.sources]
         known = self.parent.journal.sources

@@ -11,8 +11,11 @@ from contextlib import AsyncExitStack
 from functools import partial
 
 from agent_core.agent.agent import Agent
+from agent_core.agent.budget import Limits
+from agent_core.agent.replay.session_log import enqueue_log
 from agent_core.agent.toolboxes import Toolboxes
 from agent_core.memory.sync import scan_all
+from agent_core.models.router import ModelPolicy
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.tools.mcp.hub import McpServers
@@ -23,7 +26,6 @@ from gateway.app.core import (
     DataServices,
     Extensions,
     add_plugins,
-    configure_agent,
     make_core,
     warn_of_unknown_people,
 )
@@ -306,12 +308,38 @@ def _make_dispatcher(group: asyncio.TaskGroup, core: Core) -> tuple[Notifier, Ou
 
 
 def _make_agent(core: Core, toolboxes: Toolboxes) -> Agent:
+    settings, model, limits = core.settings, core.settings.model, core.settings.turns
     return Agent(
-        config=configure_agent(core),
         database=core.database,
         model=core.model,
+        policy=ModelPolicy(
+            model=model.name,
+            fallbacks=model.fallbacks,
+            cheap=model.cheap,
+            patience=model.patience,
+            max_output_tokens=model.max_output_tokens,
+        ),
+        models=model.named,
+        job_patience=model.job_patience,
+        limits=Limits(
+            steps=limits.max_steps,
+            tokens=limits.max_tokens,
+            micro_dollars=factories.count_micro_dollars(limits.max_cost_usd),
+            seconds=limits.max_seconds,
+        ),
+        quotas=core.quotas,
         toolboxes=toolboxes,
-        memory=core.memory,
+        prompts=factories.make_prompt_cache(
+            settings, core.database, core.memory, core.skills, core.now
+        ),
+        sessions=core.sessions,
+        compactor=core.compactor,
+        recall_tokens=settings.memory.recall_tokens,
+        external_memory=core.external_memory,
+        user_model=core.user_model,
+        agents=core.agents,
+        agent_mail=core.agent_mail,
+        note_end=enqueue_log if settings.session_log.enabled else None,
         now=core.now,
     )
 

@@ -6,14 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from adapters.contract import ChatAdapter
-from agent_core.agent.agent import AgentConfig
-from agent_core.agent.budget import Limits
 from agent_core.agent.caches import SessionCache
 from agent_core.agent.compaction.compactor import Compactor
 from agent_core.agent.named.folder import AgentFolder
 from agent_core.agent.named.mail import AgentMail
 from agent_core.agent.quotas.reservations import Quotas
-from agent_core.agent.replay.session_log import enqueue_log
 from agent_core.execution.contract import Backend
 from agent_core.execution.selected import SelectedBackends
 from agent_core.ids import InboxId
@@ -21,7 +18,6 @@ from agent_core.memory.archive.conclusions import LocalUserModel
 from agent_core.memory.external.client import ExternalMemory
 from agent_core.memory.shared import SharedMemory
 from agent_core.models.contract import Model
-from agent_core.models.router import ModelPolicy
 from agent_core.skills.catalog import SkillCatalog
 from agent_core.skills.tools.directory import SkillDirectory
 from agent_core.state.engine.connection import Observer
@@ -207,38 +203,6 @@ def _make_background(
         most=settings.tools.background, seconds=settings.tools.background_hours * 3600.0
     )
     return BackgroundCommands(database, backend, limits, extra.now)
-
-
-def configure_agent(core: Core) -> AgentConfig:
-    """Return the configuration of the agent."""
-    model, limits = core.settings.model, core.settings.turns
-    return AgentConfig(
-        prompts=factories.configure_prompts(core.settings, core.skills),
-        policy=ModelPolicy(
-            model=model.name,
-            fallbacks=model.fallbacks,
-            cheap=model.cheap,
-            patience=model.patience,
-            max_output_tokens=model.max_output_tokens,
-        ),
-        models=model.named,
-        job_patience=model.job_patience,
-        limits=Limits(
-            steps=limits.max_steps,
-            tokens=limits.max_tokens,
-            micro_dollars=factories.count_micro_dollars(limits.max_cost_usd),
-            seconds=limits.max_seconds,
-        ),
-        sessions=core.sessions,
-        quotas=core.quotas,
-        compactor=core.compactor,
-        recall_tokens=core.settings.memory.recall_tokens,
-        external_memory=core.external_memory,
-        user_model=core.user_model,
-        agents=core.agents,
-        agent_mail=core.agent_mail,
-        note_end=enqueue_log if core.settings.session_log.enabled else None,
-    )
 
 
 async def warn_of_unknown_people(core: Core) -> None:

@@ -16,7 +16,7 @@ from agent_core.agent.compaction.idle import IdleCompactor
 from agent_core.agent.compaction.summaries import Summarizer
 from agent_core.agent.compaction.token_meter import ContextRules, TokenMeter
 from agent_core.agent.prompt.context_files import ContextFolder
-from agent_core.agent.prompt.prompt_cache import PromptCache, PromptConfig
+from agent_core.agent.prompt.prompt_cache import PromptCache
 from agent_core.agent.prompt.soul_file import ensure_soul
 from agent_core.agent.quotas.balance import DailyLimit
 from agent_core.agent.quotas.reservations import QuotaRules, Quotas
@@ -246,23 +246,33 @@ def make_memory(settings: Settings, database: Database) -> SharedMemory:
     return SharedMemory(database, MemoryStore(database, folder, limits, withdraw=withdraw_fallen))
 
 
-def make_prompt_cache(settings: Settings, database: Database, memory: SharedMemory) -> PromptCache:
+def make_prompt_cache(
+    settings: Settings,
+    database: Database,
+    memory: SharedMemory,
+    skills: SkillDirectory,
+    now: Callable[[], int],
+) -> PromptCache:
+    """Build the cache of prompts."""
+    return PromptCache(
+        home=settings.home,
+        cache_ttl=settings.model.cache_ttl,
+        files=_find_context(settings),
+        skills=skills,
+        database=database,
+        memory=memory,
+        now=now,
+    )
+
+
+def make_second_prompt_cache(
+    settings: Settings, database: Database, memory: SharedMemory
+) -> PromptCache:
     """Build a second prompt cache, which shows how a prompt would look now."""
     skills = SkillDirectory(
         SkillCatalog(*settings.skill_places), database, settings.skills.prompt_tokens
     )
-    config = configure_prompts(settings, skills)
-    return PromptCache(config, database=database, memory=memory, now=now)
-
-
-def configure_prompts(settings: Settings, skills: SkillDirectory) -> PromptConfig:
-    """Return the configuration of prompts."""
-    return PromptConfig(
-        home=settings.home,
-        cache_ttl=settings.model.cache_ttl,
-        context=_find_context(settings),
-        skills=skills,
-    )
+    return make_prompt_cache(settings, database, memory, skills, now)
 
 
 def _find_context(settings: Settings) -> ContextFolder | None:

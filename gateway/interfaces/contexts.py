@@ -61,7 +61,7 @@ class RunningContext:
         from gateway.app import factories
 
         gateway = self._gateway
-        return factories.make_prompt_cache(gateway.settings, self.database, gateway.memory)
+        return factories.make_second_prompt_cache(gateway.settings, self.database, gateway.memory)
 
     @property
     def scheduling(self) -> SchedulingContext:
@@ -175,7 +175,7 @@ class HomeContext:
         if found is None:
             return None
         memory = factories.make_memory(found, self.database)
-        return factories.make_prompt_cache(found, self.database, memory)
+        return factories.make_second_prompt_cache(found, self.database, memory)
 
     @cached_property
     def scheduling(self) -> SchedulingContext:

@@ -143,20 +143,6 @@ _CACHE_LASTS = {"5m": 300_000, "1h": 3_600_000}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PromptConfig:
-    """The files and settings that prompts are built from.
-
-    `cache_ttl` is how long a provider caches a prompt, "5m" or "1h". `skills` are the skills that
-    conversations may use.
-    """
-
-    home: Path
-    cache_ttl: str
-    context: ContextFolder | None
-    skills: "SkillDirectory | None" = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionPrompt:
     """A conversation's prompt, and lines for the facts of its next turn."""
 
@@ -169,17 +155,26 @@ class PromptCache:
 
     def __init__(
         self,
-        config: PromptConfig,
         *,
+        home: Path,
+        cache_ttl: str,
+        files: ContextFolder | None,
+        skills: "SkillDirectory | None" = None,
         database: Database,
         memory: SharedMemory,
         now: Callable[[], int],
     ) -> None:
-        self._config = config
+        """`cache_ttl` is how long a provider caches a prompt, "5m" or "1h". `files` are those of
+        the working folder. `skills` are the skills that conversations may use.
+        """
+        self._home = home
+        self._lasts = _CACHE_LASTS[cache_ttl]
+        self._files = files
+        self._skills = skills
         self._database = database
         self._visibility = Visibility(database, memory)
         self._prompts = StoredPrompts(database)
-        self._soul = SoulFile(database, config.home)
+        self._soul = SoulFile(database, home)
         self._now = now
         self._compared: dict[SessionId, tuple[Stamp, ...]] = {}
         """By session, the person's memory files when it last had no change to learn of."""
@@ -250,7 +245,7 @@ class PromptCache:
         """
         if session is None or session.prompt_hash is None:
             return None
-        if self._now() - session.last_at > _CACHE_LASTS[self._config.cache_ttl]:
+        if self._now() - session.last_at > self._lasts:
             return None
         prompt = await self._prompts.read(session.prompt_hash)
         return prompt if still_offers(prompt.tools) else None
@@ -259,10 +254,9 @@ class PromptCache:
         self, context: PromptContext, visible: VisibleMemory, tools: tuple[ToolSpec, ...]
     ) -> FrozenPrompt:
         """Build a new prompt. Leaves out what others in the room may not see."""
-        config = self._config
-        soul = context.agent.soul if context.agent else await ensure_soul(config.home)
+        soul = context.agent.soul if context.agent else await ensure_soul(self._home)
         await self._soul.notice(self._now())
-        context_files = await read_context(config.context) if config.context else ()
+        context_files = await read_context(self._files) if self._files else ()
         can_read = any(spec.name == SKILL_TOOL for spec in tools)
         inputs = PromptInputs(
             soul=soul,
@@ -350,17 +344,17 @@ class PromptCache:
 
         Empty if the prompt lists all skills, or has no tool to read one.
         """
-        source = self._config.skills
+        source = self._skills
         can_read = any(spec.name == SKILL_TOOL for spec in prompt.tools)
         names = source.suggest(request) if source and can_read else ()
         return (f"Skills that may fit: {', '.join(names)}",) if names else ()
 
     async def _list_skills(self) -> str:
         """List the skills. If their folder can't be read, logs that and returns none."""
-        if self._config.skills is None:
+        if self._skills is None:
             return ""
         try:
-            return await self._config.skills.describe()
+            return await self._skills.describe()
         except SkillBroken as error:
             _log.warning("a prompt lists no skills: %s", error)
             return ""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from agent_core.agent.agent import Agent, AgentConfig
+from agent_core.agent.agent import Agent
 from agent_core.agent.budget import Limits
 from agent_core.agent.caches import SessionCache
 from agent_core.agent.named.folder import AgentFolder
@@ -13,7 +13,7 @@ from agent_core.agent.named.mail import AgentMail
 from agent_core.agent.named.tool import MessageAgentTool
 from agent_core.agent.new_turn import NewTurn, insert_turn
 from agent_core.agent.prompt.context_files import ContextFolder
-from agent_core.agent.prompt.prompt_cache import PromptConfig
+from agent_core.agent.prompt.prompt_cache import PromptCache
 from agent_core.agent.toolboxes import Toolboxes
 from agent_core.agent.toolset import private_tools, room_tools
 from agent_core.agent.turn import ActiveTurn
@@ -87,20 +87,24 @@ class Bench:
             path=self.home, names=("AGENTS.md",), limit=1000, is_trusted=self.trusts_files
         )
         self.agent = Agent(
-            config=AgentConfig(
-                prompts=PromptConfig(home=self.home, cache_ttl="5m", context=files),
-                policy=ModelPolicy(model="fake-1"),
-                limits=self.limits,
-                quotas=quotas(self.database),
-                compactor=compactor(self.database, self.model, cap=self.cap),
-                sessions=SessionCache(self.database),
-                agents=AgentFolder(self.home),
-                agent_mail=AgentMail(self.database, lambda: self.time),
-            ),
             database=self.database,
             model=self.model,
+            policy=ModelPolicy(model="fake-1"),
+            limits=self.limits,
+            quotas=quotas(self.database),
             toolboxes=boxes,
-            memory=shared,
+            prompts=PromptCache(
+                home=self.home,
+                cache_ttl="5m",
+                files=files,
+                database=self.database,
+                memory=shared,
+                now=lambda: self.time,
+            ),
+            sessions=SessionCache(self.database),
+            compactor=compactor(self.database, self.model, cap=self.cap),
+            agents=AgentFolder(self.home),
+            agent_mail=AgentMail(self.database, lambda: self.time),
             now=lambda: self.time,
         )
         return self.agent
