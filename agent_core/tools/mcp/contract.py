@@ -21,6 +21,10 @@ class McpUnavailable(CoreError):
     """A server can't be used now; the text ends a sentence that begins with its name."""
 
 
+class McpSessionGone(McpUnavailable):
+    """A server no longer knows the session, and did nothing: a new session may ask again."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpServer:
     """A server as the owner configured it: a program with `argv`, or a `url`.

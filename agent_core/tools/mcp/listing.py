@@ -29,6 +29,7 @@ class RawTool:
     description: str
     schema: Mapping[str, object]
     is_destructive: bool = False
+    fault: str = ""
 
 
 def read_listing(server: McpServer, raw: Sequence[RawTool]) -> Listing:
@@ -104,6 +105,8 @@ def _read(server: McpServer, raw: RawTool) -> ForeignTool:
         digest=_digest(content),
         is_destructive=raw.is_destructive,
     )
+    if raw.fault:
+        return replace(tool, fault=raw.fault)
     if not _NAME.fullmatch(raw.name) or len(name_tool(server.name, raw.name)) > _MOST_NAME:
         return replace(tool, fault="its name is too long, or has characters that models refuse")
     if len(json.dumps(content)) > _LONGEST:

@@ -31,8 +31,9 @@ Schema = dict[str, object]
 
 def reduce_schema(schema: Mapping[str, object]) -> str:
     """Return the schema of an object as JSON. Raises `ValueError`; its text ends a sentence."""
-    reduced = _Reduction(schema).reduce(schema, 0)
-    if reduced.get("type", "object") != "object":
+    reduced = _join_choices(_Reduction(schema).reduce(schema, 0))
+    kind = reduced.get("type", "object")
+    if kind != "object" and not (isinstance(kind, list) and "object" in kind):
         raise ValueError("its arguments are no object")
     shown = {**reduced, **_keep_arguments(reduced), "type": "object"}
     return json.dumps(shown, ensure_ascii=False, sort_keys=True)
@@ -82,6 +83,39 @@ class _Reduction:
             name = part.replace("~1", "/").replace("~0", "~")
             found = found.get(name) if isinstance(found, dict) else None
         return found
+
+
+def _join_choices(schema: Schema) -> Schema:
+    """Join the forms of a whole call to one form: providers refuse a choice at the top.
+
+    What only some forms require is optional then.
+    """
+    joined = {key: value for key, value in schema.items() if key not in _LISTS}
+    parts = [part for key in _LISTS for part in _list_parts(schema, key)]
+    if not parts:
+        return joined
+    properties: Schema = {}
+    for one in (*map(_join_choices, parts), schema):
+        given = one.get("properties")
+        properties |= given if isinstance(given, dict) else {}
+    kinds = {one.get("type", "object") for one in parts if isinstance(one.get("type", ""), str)}
+    needed = [name for one in (schema, *_list_parts(schema, "allOf")) for name in _needs(one)]
+    return {
+        **({} if "object" in kinds else {"type": "string"}),
+        **joined,
+        **({"properties": properties} if properties else {}),
+        **({"required": list(dict.fromkeys(needed))} if needed else {}),
+    }
+
+
+def _list_parts(schema: Schema, key: str) -> list[Schema]:
+    parts = schema.get(key)
+    return [one for one in parts if isinstance(one, dict)] if isinstance(parts, list) else []
+
+
+def _needs(schema: Schema) -> list[str]:
+    required = schema.get("required")
+    return required if isinstance(required, list) else []
 
 
 def _keep_arguments(schema: Schema) -> Schema:

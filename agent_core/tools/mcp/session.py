@@ -30,6 +30,7 @@ from agent_core.tools.mcp.contract import (
     CallOutcome,
     Listing,
     McpServer,
+    McpSessionGone,
     McpUnavailable,
     Surroundings,
 )
@@ -40,7 +41,7 @@ from agent_core.tools.mcp.sign_in import decline_sign_in
 from agent_core.tools.mcp.transports.http import open_http
 from agent_core.tools.mcp.transports.oauth import ServerAuth
 from agent_core.tools.mcp.transports.stdio import open_stdio
-from agent_core.tools.mcp.transports.streams import StreamLink
+from agent_core.tools.mcp.transports.streams import FAULT, SCHEMA, StreamLink
 from agent_core.transcript import flatten
 
 _NOT_REGISTERED = (
@@ -54,6 +55,8 @@ _LONGEST_CALL = 7200.0
 """Seconds after which the SDK cancels a call; `RunningCall` applies the server's own limit."""
 _MOST_PAGES = 50
 _SHOWN = 300
+_SESSION = re.compile(r"(?i)session|not initiali[sz]ed")
+"""What servers say with status 400 about a session that they no longer know."""
 _PROMPT_NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _log = logging.getLogger(__name__)
 _LOST = (types.CONNECTION_CLOSED, types.REQUEST_TIMEOUT, types.PARSE_ERROR)
@@ -192,6 +195,12 @@ class ClientSession:
             with self.calls.hold(running):
                 outcome = await asking
         except MCPError as error:
+            if self.link.has_lost_session or (
+                self.link.is_refused and _SESSION.search(error.message)
+            ):
+                fault = "has restarted, and forgot the session"
+                self.link.close(fault)
+                raise McpSessionGone(fault) from error
             if error.code in _LOST:
                 raise McpUnavailable(f"gave no answer: {_shorten(error)}") from error
             return CallOutcome(text=_shorten(error), is_error=True)
@@ -279,12 +288,14 @@ async def _follow(client: Client, changed: Callable[[], None]) -> None:
 
 
 def _read_tool(tool: types.Tool) -> RawTool:
-    hints = tool.annotations
+    hints, noted = tool.annotations, tool.meta or {}
+    schema = noted.get(SCHEMA)
     return RawTool(
         name=tool.name,
         description=tool.description or tool.title or "",
-        schema=tool.input_schema,
+        schema=schema if isinstance(schema, dict) else tool.input_schema,
         is_destructive=bool(hints and hints.destructive_hint),
+        fault=flatten(str(noted.get(FAULT, "")), _SHOWN),
     )
 
 

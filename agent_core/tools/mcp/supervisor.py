@@ -16,6 +16,7 @@ from agent_core.tools.mcp.contract import (
     Listing,
     McpServer,
     McpSession,
+    McpSessionGone,
     McpUnavailable,
     OpenSession,
     ServerState,
@@ -104,6 +105,7 @@ class McpConnection:
         self._lost: asyncio.Future[None] | None = None
         self._calls: set[asyncio.Task[CallOutcome]] = set()
         self._again = asyncio.Event()
+        self._renews = False
         self._changed = asyncio.Event()
 
     @property
@@ -169,7 +171,10 @@ class McpConnection:
     async def run_once(self, idle: float) -> None:
         """Connect, and stay until the connection is lost or was not used for `idle` seconds."""
         self._idle = idle
-        await self._attempt()
+        self._renews = True
+        while self._renews:
+            self._renews = False
+            await self._attempt()
 
     async def _attempt(self) -> None:
         self.state = "starting"
@@ -205,6 +210,24 @@ class McpConnection:
         return await self._run(work, hooks)
 
     async def _run(self, work: _Work, hooks: CallHooks | None) -> CallOutcome:
+        """Do the work of a call; once more if the server had forgotten the session."""
+        lost = self._lost
+        try:
+            return await self._try(work, hooks)
+        except McpSessionGone:
+            self._renews = True
+            self.retry()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self.server.seconds):
+                    if lost is not None:
+                        await asyncio.shield(lost)
+                    await self.wait_ready()
+        try:
+            return await self._try(work, hooks)
+        except McpSessionGone as error:
+            raise McpNotAsked(str(error)) from error
+
+    async def _try(self, work: _Work, hooks: CallHooks | None) -> CallOutcome:
         session, lost = self._session, self._lost
         if session is None or lost is None:
             reason = f": it {self.fault}" if self.fault else ""

@@ -33,7 +33,14 @@ async def open_http(
     server: McpServer, link: StreamLink, auth: httpx2.Auth | None = None
 ) -> AsyncIterator[TransportStreams]:
     """Provide the streams of a server's messages. Nothing is sent yet."""
+
+    async def note(response: httpx2.Response) -> None:
+        if "mcp-session-id" in response.request.headers:
+            link.has_lost_session |= response.status_code in (404, 410)
+            link.is_refused |= response.status_code == 400
+
     client = make_client(server, _TIMEOUT, headers=server.headers, auth=auth)
+    client.event_hooks = {"response": [note]}
     async with (
         client,
         streamable_http_client(server.url, http_client=client, max_sse_event_size=MOST_BYTES) as (

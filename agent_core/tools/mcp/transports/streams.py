@@ -2,13 +2,16 @@
 
 import asyncio
 import time
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Self
 
 import anyio
+from mcp import types
 from mcp.client._transport import ReadStream
 from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCResponse
+from pydantic import BaseModel, ValidationError
 
 from agent_core.tools.mcp.contract import MOST_TOOLS
 
@@ -20,6 +23,14 @@ _UNUSED = ("outputSchema", "icons")
 """Keys that are removed from tools. The SDK would check every result against the output schema,
 whose patterns can take hours.
 """
+_OFFERS: Mapping[str, tuple[type[BaseModel], str]] = {
+    "prompts": (types.Prompt, "name"),
+    "resources": (types.Resource, "uri"),
+    "resourceTemplates": (types.ResourceTemplate, "uriTemplate"),
+}
+"""The other lists of a server: the form of an entry, and the key by which it is asked for."""
+FAULT, SCHEMA = "talaria/fault", "talaria/schema"
+"""Metadata of a tool in a wrong form: what is wrong with it, and its schema as it was sent."""
 _MOST_GARBAGE = 20
 """Unreadable messages after which the server counts as one that does not speak MCP."""
 
@@ -54,6 +65,10 @@ class StreamLink:
         self._closed = asyncio.Event()
         self.fault = ""
         """The reason of the loss, which ends a sentence; "" while the connection is up."""
+        self.has_lost_session = False
+        """True once a request of the session was answered with 404 or 410."""
+        self.is_refused = False
+        """True once a request of the session was answered with 400."""
 
     def close(self, fault: str) -> None:
         """Record the loss; later reasons are ignored."""
@@ -68,7 +83,7 @@ class StreamLink:
 
 
 class LimitedStream:
-    """The messages of a server, with a limited rate and without unused keys."""
+    """The messages of a server, with a limited rate, and with lists that the SDK takes."""
 
     def __init__(self, stream: ReadStream[SessionMessage | Exception], link: StreamLink) -> None:
         self._stream = stream
@@ -91,7 +106,7 @@ class LimitedStream:
                 self._link.close("does not speak MCP")
                 raise anyio.EndOfStream
         else:
-            _drop_unused(item)
+            _mend(item)
         return item
 
     async def aclose(self) -> None:
@@ -119,13 +134,76 @@ class LimitedStream:
         await self.aclose()
 
 
-def _drop_unused(item: SessionMessage) -> None:
+def _mend(item: SessionMessage) -> None:
+    """Drop unused keys of a list, and replace odd entries: one would fail the whole list."""
     message = item.message
-    tools = message.result.get("tools") if isinstance(message, JSONRPCResponse) else None
-    if not isinstance(tools, list) or not isinstance(message, JSONRPCResponse):
+    if not isinstance(message, JSONRPCResponse):
         return
-    kept = message.result["tools"] = tools[:_MOST_LISTED]
-    for tool in kept:
-        if isinstance(tool, dict):
-            for key in _UNUSED:
-                tool.pop(key, None)
+    tools = message.result.get("tools")
+    if isinstance(tools, list):
+        message.result["tools"] = [_mend_tool(one) for one in tools[:_MOST_LISTED]]
+    for key, (model, address) in _OFFERS.items():
+        offers = message.result.get(key)
+        if isinstance(offers, list):
+            message.result[key] = [_mend_offer(one, model, address) for one in offers]
+
+
+def _mend_tool(tool: object) -> object:
+    """Return a tool that the SDK takes; it carries the odd schema, or the fault, as metadata."""
+    given = tool if isinstance(tool, dict) else {}
+    for key in _UNUSED:
+        given.pop(key, None)
+    schema, name = given.get("inputSchema"), given.get("name")
+    if _is_plain(schema) and _fits(given, types.Tool):
+        return given
+    fault = ""
+    if not isinstance(name, str):
+        fault = "it has no name"
+    elif not isinstance(schema, dict):
+        fault = "it has no schema of its arguments"
+    hints = given.get("annotations")
+    return {
+        "name": name if isinstance(name, str) else "unnamed",
+        "description": _read_text(given, "description") or _read_text(given, "title"),
+        "inputSchema": {"type": "object"},
+        **({"annotations": hints} if _fits(hints, types.ToolAnnotations) else {}),
+        "_meta": {FAULT: fault, SCHEMA: schema if isinstance(schema, dict) else {}},
+    }
+
+
+def _mend_offer(offer: object, model: type[BaseModel], address: str) -> object:
+    """Return a prompt or a resource that the SDK takes; the name of an odd one says so."""
+    if _fits(offer, model):
+        return offer
+    given = offer if isinstance(offer, dict) else {}
+    name = _read_text(given, "name") or _read_text(given, address) or "unnamed"
+    mended = {"name": f"{name} (can't be used: the server describes it in a wrong form)"}
+    if address != "name":
+        mended[address] = _read_text(given, address) or "none:"
+    return mended
+
+
+def _is_plain(schema: object) -> bool:
+    """Return whether every version of the protocol takes a schema."""
+    if not isinstance(schema, dict) or schema.get("type") != "object":
+        return False
+    required, properties = schema.get("required", []), schema.get("properties", {})
+    return (
+        isinstance(required, list)
+        and all(isinstance(one, str) for one in required)
+        and isinstance(properties, dict)
+        and all(isinstance(one, dict) for one in properties.values())
+    )
+
+
+def _fits(value: object, model: type[BaseModel]) -> bool:
+    try:
+        model.model_validate(value, by_name=False)
+    except ValidationError:
+        return False
+    return True
+
+
+def _read_text(given: Mapping[str, object], key: str) -> str:
+    found = given.get(key)
+    return found if isinstance(found, str) else ""
