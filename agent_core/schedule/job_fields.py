@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields
 from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+from agent_core.chat_platforms import CHAT_PLATFORMS
 from agent_core.errors import ToolArgumentError
 from agent_core.localization import Plural, Text
 from agent_core.schedule.gates import describe_gate, read_gate
@@ -18,7 +19,6 @@ from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.jobs.missed_slots import Late
 
 HERE, HOME = "here", "home"
-_PLATFORMS = ("telegram", "discord", "slack")
 _MOST_NAMES = 20
 _LONGEST_NAME = 200
 LONGEST_TEXT = 20_000
@@ -215,7 +215,7 @@ class JobFields:
         flag=Flag(metavar="ZONE", help="IANA name", check=find_zone), api=_SHORT
     )
     to: tuple[str, ...] | None = declare(
-        {"type": "array", "items": {"enum": [HERE, HOME, *_PLATFORMS]}},
+        {"type": "array", "items": {"enum": [HERE, HOME, *CHAT_PLATFORMS]}},
         flag=Flag(is_repeated=True, help="home (the default) or a platform of theirs; repeatable"),
     )
     late: Late | None = declare(  # noqa: RUF009 - it makes a dataclass field

@@ -6,6 +6,8 @@ from typing import Any
 from adapters.toolkit.table import Table
 from gateway.app.setting_types import Credential, HttpAddress, WebSocketAddress
 
+_TURNS_ON = "_bot_token"
+
 
 class Secrets(Table, title="Environment"):
     """Credentials, and the servers that receive them; from the environment and `.env`.
@@ -67,3 +69,9 @@ class Secrets(Table, title="Environment"):
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
         """Return no value, so that a `repr` shows none."""
         return ()
+
+    @property
+    def platforms(self) -> tuple[str, ...]:
+        """The chat platforms that a bot's token turns on."""
+        names = [name for name in type(self).model_fields if name.endswith(_TURNS_ON)]
+        return tuple(name.removesuffix(_TURNS_ON) for name in names if getattr(self, name))

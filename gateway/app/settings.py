@@ -397,7 +397,6 @@ def _resolve_prompt(settings: Settings, user_home: str) -> PromptSettings:
 
 
 def _resolve_http(http: HttpSettings, secrets: Secrets) -> HttpSettings:
-    tokens = (secrets.telegram_bot_token, secrets.discord_bot_token, secrets.slack_bot_token)
-    if http.port or any(tokens):
+    if http.port or secrets.platforms:
         return http
     return http.model_copy(update={"port": CONSOLE_PORT})

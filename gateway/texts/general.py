@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from agent_core.chat_platforms import find_title
 from agent_core.localization import Plural, Text, join_list
 from agent_core.safe_names import read_call_name
 from agent_core.tools.time_zones import name_zone
@@ -56,7 +57,6 @@ TOO_LONG = Text(
     " Send the part that matters, or split it."
 )
 
-_PLATFORMS = {"telegram": "Telegram", "discord": "Discord", "slack": "Slack", "api": "API"}
 _CONSOLE = Text("the console")
 _SETTINGS = (
     Text("- Time zone: {zone}"),
@@ -218,7 +218,9 @@ def describe_stop_elsewhere(platform: str) -> str:
 
 def name_platform(platform: str) -> str:
     """Return the name of a platform that people know."""
-    return _CONSOLE() if platform == "console" else _PLATFORMS.get(platform, platform)
+    if platform == "console":
+        return _CONSOLE()
+    return "API" if platform == "api" else find_title(platform) or platform
 
 
 def describe_unsent_files(names: Sequence[str]) -> str:

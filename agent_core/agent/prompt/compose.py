@@ -7,24 +7,13 @@ from typing import Literal
 
 from agent_core.agent.named.folder import FOREIGN_SKILL
 from agent_core.agent.prompt.context_files import ContextFile
+from agent_core.chat_platforms import CHAT_PLATFORMS
 from agent_core.memory.files import fit
 from agent_core.memory.shared import SharedList
 from agent_core.memory.store import Snapshot
 from agent_core.transcript import UntrustedSource, escape, flatten, make_source
 
-_HINTS = {
-    "telegram": (
-        "Your words appear in Telegram, mostly on a phone. Markdown shows; tables become"
-        " fixed-width text: few columns, short cells."
-    ),
-    "discord": (
-        "Your words appear in Discord. Markdown shows, tables don't: use lists. A message holds"
-        " 2,000 characters, longer ones are split."
-    ),
-    "slack": (
-        "Your words appear in Slack. Simple Markdown shows; no tables wider than a phone, no"
-        " nested lists deeper than two. Commands follow /talaria there, as in `/talaria new`."
-    ),
+_OTHER_HINTS = {
     "console": "Your words appear in a terminal, 80 columns wide, as Markdown.",
     "api": "Your words go to a program of this person. Markdown is fine.",
 }
@@ -32,7 +21,8 @@ _HINTS = {
 
 def find_hint(platform: str) -> str:
     """The platform's formatting hint; empty for an unknown platform."""
-    return _HINTS.get(platform, "")
+    known = CHAT_PLATFORMS.get(platform)
+    return known.hint if known else _OTHER_HINTS.get(platform, "")
 
 
 _NAME_LIMIT = 200

@@ -10,6 +10,7 @@ from functools import lru_cache
 from itertools import takewhile
 
 from agent_core.agent.prompt.visibility import PromptContext
+from agent_core.chat_platforms import find_title
 from agent_core.ids import TurnId
 from agent_core.memory.archive.inventory import (
     MOST_COUNTED,
@@ -62,7 +63,6 @@ SPOKEN = "Spoken: a machine wrote down what they said, and may have misheard"
 """The line of a voice note."""
 
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_PLATFORMS = {"telegram": "Telegram", "discord": "Discord", "slack": "Slack"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +145,7 @@ def _describe_time(minute: int, zone: str) -> str:
 
 
 def _describe_place(inputs: FactInputs) -> str:
-    platform = _PLATFORMS.get(inputs.platform, flatten(inputs.platform, _NAME_LIMIT))
+    platform = find_title(inputs.platform) or flatten(inputs.platform, _NAME_LIMIT)
     place = "direct talk"
     if not inputs.is_direct:
         name = f" {quote(inputs.room_name, _NAME_LIMIT)}" if inputs.room_name else ""

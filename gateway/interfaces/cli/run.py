@@ -40,6 +40,5 @@ def run(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
 def _is_new(found: "Settings") -> bool:
     """True if nothing is set up: there is no file in the home, no key and no token."""
     secrets = found.secrets
-    tokens = (secrets.telegram_bot_token, secrets.discord_bot_token, secrets.slack_bot_token)
     is_used = any((found.home / name).exists() for name in (CONFIG_NAME, ENV_NAME, DATABASE))
-    return not is_used and found.model.provider == "scripted" and not any(tokens)
+    return not is_used and found.model.provider == "scripted" and not secrets.platforms

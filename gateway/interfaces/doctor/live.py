@@ -93,9 +93,7 @@ async def _measure_skew(address: str) -> float:
 
 def _look_at_tokens(settings: Settings) -> list[Finding]:
     findings = []
-    for name in ("telegram", "discord", "slack"):
-        if not getattr(settings.secrets, f"{name}_bot_token"):
-            continue
+    for name in settings.secrets.platforms:
         part = f"{name} bot"
         try:
             bot = check_platform(settings, name)
