@@ -12,6 +12,7 @@ CoreError
 │   │   └── ModelUnreachable  no answer at all; try again
 │   ├── ModelInterrupted   the answer stopped while it streamed; try again
 │   ├── ModelRejected      this request was refused; repeating it would fail, too
+│   │   └── ModelDeclined  a content filter refused it
 │   ├── ModelOverflow      the input is longer than the model can read
 │   ├── ModelUnknown       the provider has no model of this name
 │   └── ModelDenied        the key is wrong, has no access, or is out of credit
@@ -95,6 +96,10 @@ class ModelInterrupted(ModelError):
 
 class ModelRejected(ModelError):
     """The provider refuses this request as it stands."""
+
+
+class ModelDeclined(ModelRejected):
+    """A content filter of the provider refuses something in this request."""
 
 
 class ModelOverflow(ModelError):

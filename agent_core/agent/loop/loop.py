@@ -26,7 +26,7 @@ from agent_core.agent.loop.model_caller import ModelCaller
 from agent_core.agent.loop.outage import Outage
 from agent_core.agent.loop.tool_executor import run_tools
 from agent_core.agent.turn import Turn
-from agent_core.errors import ModelError, ModelOverflow, QuotaExceeded
+from agent_core.errors import ModelDeclined, ModelError, ModelOverflow, QuotaExceeded
 from agent_core.events import Emit, Ending, Host, Steer, TurnEnded
 from agent_core.ids import CallId
 from agent_core.models.contract import Model, ModelAnswer, ModelRequest
@@ -132,6 +132,8 @@ class Loop:
             return await self._summarize()
         try:
             answer = await self._call_model()
+        except ModelDeclined as error:
+            return self._conclude("refused", detail=str(error))
         except ModelError as error:
             return await self._wait_out(error, "failed", describe_failure(error))
         except QuotaExceeded as error:

@@ -15,7 +15,6 @@ from agent_core.errors import (
     ModelDenied,
     ModelError,
     ModelInterrupted,
-    ModelOverflow,
     ModelRejected,
     ModelUnknown,
     ModelUnreachable,
@@ -35,6 +34,7 @@ from agent_core.models.http import chunk_large, parse_retry_after
 from agent_core.models.image_support import ImageSupport, is_about_images
 from agent_core.models.interruptions import Interruptions
 from agent_core.models.prefix_cache import PrefixCache
+from agent_core.models.refusals import judge_words
 
 _SHORT = 8
 """For conversations with at most this many messages, rendering again is cheaper than caching."""
@@ -120,7 +120,6 @@ _DENIED_CODES = frozenset(
 )
 """Codes with status 400 or 429 that neither waiting nor a changed request can resolve."""
 
-_OVERFLOWS = ("prompt is too long", "exceed context limit", "exceeds the context window")
 _CREDIT = "credit balance"
 
 _DENIED_CLASSES = (
@@ -371,10 +370,11 @@ def _translate_status(error: anthropic.APIStatusError, has_begun: bool, now: flo
     if error.request_id:
         text += f" (request {error.request_id})"
     lowered = said.lower()
-    if error.status_code in (200, 400) and any(sign in lowered for sign in _OVERFLOWS):
-        return ModelOverflow(text)
     if error.error_code in _DENIED_CODES or _CREDIT in lowered:
         return ModelDenied(text)
+    by_words = judge_words(error.status_code, said)
+    if by_words is not None:
+        return by_words(text)
     if error.status_code == 200:
         kind = _BY_TYPE.get(error.type or "", ModelInterrupted if has_begun else ModelBusy)
     else:

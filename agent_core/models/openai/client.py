@@ -20,7 +20,6 @@ from agent_core.errors import (
     ModelDenied,
     ModelError,
     ModelInterrupted,
-    ModelOverflow,
     ModelRejected,
     ModelUnknown,
     ModelUnreachable,
@@ -33,6 +32,7 @@ from agent_core.models.openai.answer import AnswerReader
 from agent_core.models.openai.stream import ChunkStream
 from agent_core.models.openai.translate import PROVIDER, Dialect, TokenLimitName, render_request
 from agent_core.models.options import read_address, read_choice, read_seconds, refuse_unknown
+from agent_core.models.refusals import judge_words
 
 ADDRESS = "https://api.openai.com/v1"
 _OPTIONS = ("api_key", "base_url", "timeout", "effort")
@@ -74,8 +74,6 @@ _BY_STATUS: Mapping[int, type[ModelError]] = {
 """Other statuses: 500 and above mean busy, the rest rejected."""
 
 _BY_CODE: Mapping[str, type[ModelError]] = {
-    "context_length_exceeded": ModelOverflow,
-    "string_above_max_length": ModelOverflow,
     "insufficient_quota": ModelDenied,
     "billing_hard_limit_reached": ModelDenied,
     "invalid_api_key": ModelDenied,
@@ -94,16 +92,6 @@ _UNKNOWN_FIELD = re.compile(
     re.IGNORECASE,
 )
 """Error messages for an unknown field, as opposed to a bad value."""
-
-_OVERFLOWS = (
-    "maximum context length",
-    "context length exceeded",
-    "context_length_exceeded",
-    "context window",
-    "prompt is too long",
-    "exceeds the available context size",
-)
-"""Error messages of servers without error codes (vLLM, OpenRouter, llama.cpp, LM Studio)."""
 
 _UNREACHED = (
     openai.APIConnectionError,
@@ -322,10 +310,9 @@ def find_refused(error: openai.APIStatusError) -> str:
 
 
 def _judge(error: openai.APIError, status: int) -> type[ModelError]:
-    by_code = _BY_CODE.get(error.code or "") or _BY_CODE.get(error.type or "")
+    code, category = str(error.code or ""), str(error.type or "")
+    by_code = _BY_CODE.get(code) or _BY_CODE.get(category)
     if by_code is not None:
         return by_code
-    lowered = error.message.lower()
-    if status in (400, 413, 422, 500) and any(sign in lowered for sign in _OVERFLOWS):
-        return ModelOverflow
-    return _BY_STATUS.get(status, ModelBusy if status >= 500 else ModelRejected)
+    by_words = judge_words(status, error.message, code, category)
+    return by_words or _BY_STATUS.get(status, ModelBusy if status >= 500 else ModelRejected)

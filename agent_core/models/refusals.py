@@ -1,0 +1,62 @@
+"""The words with which model servers refuse a request."""
+
+import re
+
+from agent_core.errors import ModelDeclined, ModelError, ModelOverflow
+
+_STATUSES = (200, 400, 403, 413, 422, 451, 500)
+"""Statuses with which servers refuse a request for its content or its length; 200 within a stream.
+"""
+_TOO_LARGE = 413
+
+_FILTERS = re.compile(
+    r"content_?filter|content[ _]policy[ _]violation|content management policy"
+    r"|content filtering policy|responsibleaipolicyviolation|data_?inspection_?failed"
+    r"|inappropriate content|content[ _]exists[ _]risk|considered high risk"
+    r"|flagged as potentially violating|your input was flagged|requires moderation"
+    r"|violates? (?:our |the )?(?:usage|content|safety) (?:guidelines|polic)"
+    r"|prohibited_content|sensitive_?content|sensitive_words_detected|new_sensitive"
+    r"|prompt was blocked|blocked by (?:our |the )?(?:content|safety|guardrail)|敏感内容|敏感词"
+)
+"""OpenAI and Azure, Anthropic, DashScope, DeepSeek, Kimi, OpenRouter, xAI, Gemini, Volcengine, New
+API, MiniMax, Bedrock, Zhipu.
+"""
+_FILTER_CODES = frozenset({"invalid_prompt", "1301"})
+
+_OVERFLOWS = re.compile(
+    r"maximum context length|context[ _]length[ _]exceeded|context window"
+    r"|contextwindowexceeded|prompt (?:is )?too long|exceeds? the available context size"
+    r"|exceeds? context limit"
+    r"|input token count.*exceeds|maximum prompt length is \d"
+    r"|reduce the length of (?:the|your) (?:messages|prompt|input)"
+    r"|inputs\W? tokens \+|inputs\W? must have less than|exceeded model token limit"
+    r"|range of input length should be|input is too long|too many input tokens"
+    r"|prompt token count of \d+ exceeds|(?:max|maximum) context length"
+    r"|input length exceeds|greater than the context length|when context the overflows"
+    r"|reached context length of|prompt exceeds max length|tokens in the prompt cannot exceed"
+    r"|longer than the (?:maximum model length|model's context length)"
+    r"|request_too_large|request exceeds the maximum size",
+    re.DOTALL,
+)
+"""vLLM, OpenRouter, llama.cpp, Gemini, xAI, Groq, TGI and Together, Kimi, DashScope, Bedrock,
+Copilot, Ollama, LM Studio, Zhipu, Cohere, SGLang, Anthropic, LiteLLM.
+"""
+_OVERFLOW_CODES = frozenset({"context_length_exceeded", "string_above_max_length", "1261"})
+_RATES = re.compile(r"tokens per (?:min|day|hour)|\btp[md]\b|rate.?limit|quota")
+"""A limit over time, which waiting ends."""
+
+
+def judge_words(
+    status: int, said: str, code: str = "", category: str = ""
+) -> type[ModelError] | None:
+    """Judge a refusal by its words and codes; None if they tell nothing."""
+    lowered = f"{code} {category} {said}".lower()
+    if status not in _STATUSES or _RATES.search(lowered):
+        return None
+    if code in _OVERFLOW_CODES or category in _OVERFLOW_CODES:
+        return ModelOverflow
+    if code in _FILTER_CODES or _FILTERS.search(lowered):
+        return ModelDeclined
+    if _OVERFLOWS.search(lowered) or status == _TOO_LARGE:
+        return ModelOverflow
+    return None
