@@ -4,6 +4,7 @@ Each row names the report or the document from which it takes its form.
 """
 
 import json
+import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
@@ -284,6 +285,262 @@ CHAT = [
         "It is tea.",
     ),
 ]
+CALL = '{"name": "recall", "arguments": {"query": "tea"}}'
+OTHER_CALL = '{"name": "recall", "arguments": {"query": "coffee"}}'
+THOUGHT = "The person asks for tea."
+
+
+def thinks(title: str, source: str, *pieces: str) -> Row:
+    return Row(title, source, [chat(*pieces)], "It is tea.", hidden=THOUGHT)
+
+
+def stays(title: str, source: str, text: str, said: str) -> Row:
+    return Row(title, source, [chat(*text.partition("think"))], said)
+
+
+def writes(title: str, source: str, *pieces: str, asked: Sequence[str] = ("tea",)) -> Row:
+    return Row(title, source, [chat(*pieces)], "Done", asked, hidden='"arguments"')
+
+
+def needs(title: str, source: str, delta: Json, rule: Rule, call_id: str = "call_1") -> Row:
+    """A row with a call whose next requests must pass the rule."""
+    script = [chat(delta, tool("recall", TEA, call_id), finish="tool_calls")]
+    return Row(title, source, script, "Done", ["tea"], rule=rule)
+
+
+def with_calls(body: Json) -> list[Json]:
+    return [message for message in body["messages"] if message.get("tool_calls")]
+
+
+def demands_thoughts(body: Json) -> str:
+    for place, message in enumerate(with_calls(body)):
+        if not message.get("reasoning_content"):
+            return (
+                "thinking is enabled but reasoning_content is missing in assistant tool call"
+                f" message at index {place}"
+            )
+    return ""
+
+
+def demands(name: str, value: object) -> Rule:
+    """Refuse messages with calls that lack exactly this value."""
+
+    def judge(body: Json) -> str:
+        wrong = [message for message in with_calls(body) if message.get(name) != value]
+        return f"The {name} in the thinking mode must be passed back to the API." if wrong else ""
+
+    return judge
+
+
+def demands_signature(signature: str) -> Rule:
+    def judge(body: Json) -> str:
+        for message in with_calls(body):
+            google = message["tool_calls"][0].get("extra_content", {}).get("google", {})
+            if google.get("thought_signature") != signature:
+                return "Function call is missing a thought_signature in functionCall parts."
+        return ""
+
+    return judge
+
+
+def refuses(*names: str) -> Rule:
+    def judge(body: Json) -> str:
+        sent = json.dumps(body["messages"])
+        found = [name for name in names if f'"{name}":' in sent]
+        return f"'messages.2' : property '{found[0]}' is unsupported" if found else ""
+
+    return judge
+
+
+def demands_nine(body: Json) -> str:
+    for message in with_calls(body):
+        for one in message["tool_calls"]:
+            if not re.fullmatch("[a-zA-Z0-9]{9}", one["id"]):
+                return (
+                    f"Tool call id was {one['id']} but must be a-z, A-Z, 0-9, with a length of 9."
+                )
+    return ""
+
+
+def demands_nine_in_a_template(body: Json) -> str:
+    said = demands_nine(body)
+    return "Tool call IDs should be alphanumeric strings with length 9!" if said else ""
+
+
+SIGNED = tool("recall", TEA)
+SIGNED["tool_calls"][0]["extra_content"] = {"google": {"thought_signature": "CiQB+/é=="}}
+CHAT += [
+    thinks("a thought", GH + "aaif-goose/goose/pull/8635", f"<think>{THOUGHT}</think>It is tea."),
+    thinks(
+        "a thought in pieces",
+        GH + "nbramia/LifeOS/pull/568",
+        "\n<thi",
+        f"nk>\n{THOUGHT}\n</th",
+        "ink>",
+        "\n\nIt is tea.",
+    ),
+    thinks(
+        "a thought in another mark",
+        GH + "QwenLM/qwen-code/pull/8818",
+        f"<thinking>{THOUGHT}</thinking>\nIt is tea.",
+    ),
+    thinks(
+        "Magistral's marks",
+        "https://huggingface.co/mistralai/Magistral-Small-2509",
+        f"[THINK]{THOUGHT}[/THINK]It is tea.",
+    ),
+    thinks(
+        "only the end of a thought",
+        GH + "perplexityai/api-discussion/issues/177",
+        f"{THOUGHT}\n</think>\n\nIt is tea.",
+    ),
+    thinks(
+        "only the end of a thought, once more",
+        GH + "sgl-project/sglang/pull/26873",
+        THOUGHT,
+        "</thi",
+        "nk>It is tea.",
+    ),
+    stays(
+        "a mark in prose",
+        GH + "nbramia/LifeOS/pull/568",
+        "The mark <think> opens it and </think> closes it.",
+        "The mark <think> opens it and </think> closes it.",
+    ),
+    stays(
+        "a mark in code",
+        GH + "ggml-org/llama.cpp/issues/27661",
+        "Write it so:\n```\n<think>\nHm.\n</think>\nTea\n```",
+        "<think>",
+    ),
+    stays(
+        "a mark between backticks",
+        GH + "nbramia/LifeOS/pull/568",
+        "`<think>draft</think>` is the form.",
+        "<think>draft</think>",
+    ),
+    writes(
+        "a call as text",
+        GH + "vllm-project/vllm/issues/21571",
+        f"<tool_call>\n{CALL}\n</tool_call>",
+    ),
+    writes(
+        "a call as text in pieces",
+        GH + "vllm-project/vllm/issues/27572",
+        "I look. <",
+        "tool",
+        f"_call>{CALL}</tool_",
+        "call>",
+    ),
+    writes(
+        "two calls as text",
+        GH + "vllm-project/vllm/issues/21571",
+        f"<tool_call>{CALL}</tool_call>\n<tool_call>{OTHER_CALL}</tool_call>",
+        asked=("tea", "coffee"),
+    ),
+    writes("a call without its end", GH + "vllm-project/vllm/issues/21571", f"<tool_call>{CALL}"),
+    writes(
+        "a call behind a thought",
+        GH + "vllm-project/vllm/issues/21571",
+        f"<think>{THOUGHT}</think>\n\n<tool_call>{CALL}</tool_call>",
+    ),
+    writes(
+        "Qwen3-Coder's form",
+        GH + "vllm-project/vllm/issues/21571",
+        "<tool_call>\n<function=recall>\n<parameter=query>\ntea\n</parameter>\n</function>\n</tool_call>",
+    ),
+    writes(
+        "Mistral's form",
+        "https://docs.mistral.ai/capabilities/function_calling",
+        f"[TOOL_CALLS][{CALL}]",
+    ),
+    writes("bare JSON", GH + "ollama/ollama-vscode/pull/20", CALL),
+    writes("fenced JSON", "real-model.md R1", "```", f"json\n{CALL}\n```"),
+    writes(
+        "fenced JSON twice",
+        "real-model.md R1",
+        f"```json\n{CALL}\n```\n\n```json\n{OTHER_CALL}\n```",
+        asked=("tea", "coffee"),
+    ),
+    writes(
+        "Llama's form",
+        GH + "vllm-project/vllm/issues/46863",
+        '{"type": "function", "name": "recall", "parameters": {"query": "tea"}}',
+    ),
+    stays(
+        "JSON of an unknown tool",
+        GH + "thClaws/thClaws/issues/50",
+        '{"name": "Skill", "arguments": {"name": "none"}}',
+        '"Skill"',
+    ),
+    stays(
+        "JSON in prose",
+        "real-model.md R1",
+        f"One writes:\n```json\n{CALL}\n```\nand that is it.",
+        "and that is it.",
+    ),
+    stays("JSON that is no call", "real-model.md R1", '{"tea": 1}', '{"tea": 1}'),
+    needs(
+        "thoughts that come back",
+        GH + "qwen-code/qwen-code/issues/3724",
+        {"reasoning_content": THOUGHT + " \u2028é"},
+        demands("reasoning_content", THOUGHT + " \u2028é"),
+    ),
+    needs(
+        "thoughts by another name",
+        "https://openrouter.ai/docs/use-cases/reasoning-tokens",
+        {"reasoning": THOUGHT},
+        demands("reasoning", THOUGHT),
+    ),
+    needs(
+        "details of thoughts",
+        "https://openrouter.ai/docs/use-cases/reasoning-tokens",
+        {"reasoning_details": [{"type": "reasoning.encrypted", "data": "gAAA==", "index": 0}]},
+        demands(
+            "reasoning_details", [{"type": "reasoning.encrypted", "data": "gAAA==", "index": 0}]
+        ),
+    ),
+    Row(
+        "a signature of a call",
+        "https://ai.google.dev/gemini-api/docs/thought-signatures",
+        [chat(SIGNED, finish="tool_calls")],
+        "Done",
+        ["tea"],
+        rule=demands_signature("CiQB+/é=="),
+    ),
+    needs(
+        "a call without the signature that is demanded",
+        GH + "JohnnyZ93/oai-compatible-copilot/issues/49",
+        {},
+        demands_signature("skip_thought_signature_validator"),
+    ),
+    needs(
+        "a call without the thoughts that are demanded",
+        GH + "agentscope-ai/QwenPaw/issues/433",
+        {},
+        demands_thoughts,
+    ),
+    needs(
+        "Mistral's ids",
+        GH + "langchain-ai/langchain/pull/24668",
+        {},
+        demands_nine,
+        "toolu_01A09q90qw90lq917835lq9",
+    ),
+    needs(
+        "Mistral's ids in a template",
+        GH + "ml-explore/mlx-lm/pull/1399",
+        {},
+        demands_nine_in_a_template,
+        "chatcmpl-tool-1",
+    ),
+    needs(
+        "thoughts that are refused",
+        "https://api-docs.deepseek.com/guides/reasoning_model",
+        {"reasoning_content": THOUGHT},
+        refuses("reasoning_content", "extra_content"),
+    ),
+]
 WHEN = "https://docs.anthropic.com/en/docs/build-with-claude/streaming"
 MESSAGES = [
     odd_use("by nothing", "", GH + "docker/docker-agent/pull/3974"),
@@ -402,6 +659,43 @@ MESSAGES = [
 ]
 
 
+def demands_thinking(body: Json) -> str:
+    """Refuse a call that lacks the thought before it."""
+    for message in body["messages"]:
+        kinds = [block["type"] for block in message["content"]]
+        if "tool_use" in kinds and kinds[0] != "thinking":
+            return "content[].thinking in the thinking mode must be passed back to the API"
+    return ""
+
+
+def refuses_unsigned(body: Json) -> str:
+    for place, message in enumerate(body["messages"]):
+        for block_ in message["content"]:
+            if block_["type"] == "thinking" and not block_.get("signature"):
+                return f"messages.{place}.content.0.thinking.signature: Field required"
+    return ""
+
+
+THINKING = block(
+    0, {"type": "thinking", "thinking": ""}, {"type": "thinking_delta", "thinking": THOUGHT}
+)
+MESSAGES += [
+    Row(
+        title,
+        "https://api-docs.deepseek.com/guides/anthropic_api",
+        [messages(*THINKING, *use_block(1, "recall", TEA), stop="tool_use")],
+        "Done",
+        ["tea"],
+        hidden=THOUGHT,
+        rule=rule,
+    )
+    for title, rule in (
+        ("a thought without a signature that comes back", demands_thinking),
+        ("a thought without a signature that is refused", refuses_unsigned),
+    )
+]
+
+
 @pytest.fixture
 async def server() -> AsyncIterator[DialectServer]:
     async with DialectServer() as server:
@@ -458,3 +752,28 @@ async def test_each_form_is_read_and_the_next_message_works(
             if found := await try_row(harness, server, row):
                 wrong[row.title] = found
     assert wrong == {}
+
+
+@pytest.mark.parametrize("api", ["openai", "anthropic"])
+async def test_thoughts_come_back_after_a_restart(
+    stage: Stage, server: DialectServer, api: str
+) -> None:
+    row = next(
+        row
+        for row in (CHAT if api == "openai" else MESSAGES)
+        if row.title in ("thoughts that come back", "a thought without a signature that comes back")
+    )
+    settings = {
+        "TALARIA_MODEL__PROVIDER": api,
+        "OPENAI_BASE_URL": f"{server.url}/v1",
+        "ANTHROPIC_BASE_URL": server.url,
+    }
+    server.script.extend(row.script)
+    server.rule = row.rule
+    async with stage.open(**settings) as harness:
+        assert "Done" in await harness.ask(ANNA, "what about tea?")
+        before = server.requests[-1]["messages"]
+    async with stage.open(**settings) as harness:
+        assert await harness.ask(ANNA, "and then?") == NEXT
+    assert server.complaints == []
+    assert server.requests[-1]["messages"][: len(before) - 1] == before[:-1] or api == "anthropic"

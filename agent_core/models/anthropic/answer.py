@@ -200,13 +200,14 @@ class AnswerReader:
                 # The calls of an interrupted answer may not run, and get no results.
                 return [_translate_call(block)] if stop == "tools" and block.is_call else []
             case "thinking":
-                payload = {
-                    **block.head,
-                    "thinking": block.joined("thinking"),
-                    "signature": block.joined("signature"),
-                }
-                # The API accepts a thought in a later request only with its signature.
-                return [self._keep(payload)] if payload["signature"] else []
+                said, signature = block.joined("thinking"), block.joined("signature")
+                payload = {**block.head, "thinking": said}
+                if signature:
+                    payload["signature"] = signature
+                # Some compatible servers sign no thoughts, but want them back. Anthropic refuses
+                # an unsigned one, which is the rest of an answer that was cut off.
+                is_done = block.is_whole and bool(said) and stop in ("tools", "end", "pause")
+                return [self._keep(payload)] if signature or is_done else []
         if not block.is_whole:
             return []
         payload = block.head

@@ -25,6 +25,7 @@ from agent_core.models.anthropic.settings import AnthropicSettings
 from agent_core.models.anthropic.translate import (
     PROVIDER,
     Prefix,
+    leave_out_unsigned,
     render_behind,
     render_count,
     render_request,
@@ -186,6 +187,7 @@ class AnthropicModel:
         self._image_support = ImageSupport()
         self._prefixes = RenderedPrefixes()
         self._interruptions = Interruptions()
+        self._wants_signatures = False
 
     @property
     def provider(self) -> str:
@@ -232,14 +234,20 @@ class AnthropicModel:
         """
         while True:
             shown = self._image_support.spare(request)
+            if self._wants_signatures:
+                shown = leave_out_unsigned(shown)
             body = self._prefixes.render(shown, cache_ttl=self._cache_ttl, effort=self._effort)
             try:
                 response = await self._post(body)
             except anthropic.APIStatusError as error:
                 said = error.api_message or error.message
-                if not shown.images or not is_about_images(error.status_code, said):
+                is_about_thoughts = error.status_code == 400 and "signature" in said.lower()
+                if is_about_thoughts and leave_out_unsigned(shown) is not shown:
+                    self._wants_signatures = True
+                elif shown.images and is_about_images(error.status_code, said):
+                    self._image_support.refuse(shown)
+                else:
                     raise
-                self._image_support.refuse(shown)
             else:
                 self._image_support.take(shown)
                 return response

@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -15,6 +15,7 @@ from agent_core.transcript import (
     DocumentPart,
     ImagePart,
     Message,
+    Part,
     PdfPart,
     RawPart,
     TextPart,
@@ -266,6 +267,24 @@ def _render_assistant(message: Message, model: str, names: "_CallNames") -> list
     if all(block["type"] in _THOUGHTS for block in blocks):
         return []
     return blocks
+
+
+def leave_out_unsigned(request: ModelRequest) -> ModelRequest:
+    """Return the request without the thoughts that no server signed; the same if it has none."""
+    messages = tuple(
+        replace(one, parts=tuple(part for part in one.parts if not _is_unsigned(part)))
+        if any(_is_unsigned(part) for part in one.parts)
+        else one
+        for one in request.messages
+    )
+    return request if messages == request.messages else replace(request, messages=messages)
+
+
+def _is_unsigned(part: Part) -> bool:
+    if not isinstance(part, RawPart) or part.provider != PROVIDER:
+        return False
+    payload = json.loads(part.payload)
+    return payload.get("type") == "thinking" and not payload.get("signature")
 
 
 def _without_last_thoughts(blocks: list[ContentBlock]) -> list[ContentBlock]:

@@ -8,6 +8,8 @@ from typing import Any, cast
 from agent_core.ids import CallId
 from agent_core.models.arguments import join_arguments, read_object
 from agent_core.models.contract import ModelAnswer, ModelRequest, StopReason, Usage
+from agent_core.models.openai.state import CALL_FIELDS, StateReader
+from agent_core.models.openai.written import WrittenText
 from agent_core.models.token_estimate import estimate_usage
 from agent_core.transcript import Message, Part, TextPart, ToolCallPart
 
@@ -47,6 +49,7 @@ class _PartialCall:
     call_id: str = ""
     name: str = ""
     pieces: list[str] = field(default_factory=list)
+    state: dict[str, Any] = field(default_factory=dict)
     is_named_again: bool = False
 
     @property
@@ -68,17 +71,20 @@ class _PartialCall:
 class AnswerReader:
     """Reads a stream's chunks in order; `finish` returns the answer.
 
-    Ignores unknown fields such as `reasoning_content`.
+    Ignores unknown fields.
     """
 
-    def __init__(self, request: ModelRequest) -> None:
+    def __init__(self, request: ModelRequest, *, begins_in_thought: bool = False) -> None:
+        """`begins_in_thought` is True for a model whose prompt opens the thought."""
         self._request = request
         self._answered = request.model
-        self._texts: list[str] = []
+        self._written = WrittenText(request, begins_in_thought=begins_in_thought)
+        self._state = StateReader()
         self._calls: list[_PartialCall] = []
         self._open: dict[int | None, _PartialCall] = {}
         self._stop = ""
         self._is_refused = False
+        self._is_broken = False
         self._usage: Usage | None = None
         self.has_begun = False
         self.has_ended = False
@@ -99,12 +105,17 @@ class AnswerReader:
         """True if what came can be used: whole calls, or words without a call."""
         if self._calls:
             return all(call.is_whole for call in self._calls)
-        return bool(self._texts)
+        return bool(self._written.text)
 
     @property
     def words(self) -> str:
         """The words so far; "" if a call has begun, which would be lost."""
-        return "" if self._calls else "".join(self._texts)
+        return "" if self._calls else self._written.text
+
+    @property
+    def has_lost_opening(self) -> bool:
+        """True if the answer began within a thought."""
+        return self._written.has_lost_opening
 
     def read(self, chunk: object) -> str:
         """Read one chunk; return the text that it adds to the answer, or "".
@@ -127,6 +138,7 @@ class AnswerReader:
             delta = choice.get("delta") or choice.get("message") or {}
             if delta.get("refusal"):
                 self._is_refused = True
+            self._state.read(delta)
             text = _read_content(delta.get("content")) + (delta.get("refusal") or "")
             for call in delta.get("tool_calls") or ():
                 self._grow(call)
@@ -135,26 +147,38 @@ class AnswerReader:
             stop = str(choice.get("finish_reason") or "").strip().lower()
             if stop not in _NONE:
                 self._stop = stop
-        if text:
-            self._texts.append(text)
-        return text
+        return self._written.feed(text) if text else ""
 
-    def finish(self, *, is_broken: bool = False) -> ModelAnswer:
-        """Return the answer so far. It contains calls only if they may run.
+    def end(self, *, is_broken: bool = False) -> str:
+        """Read no more; return the rest of the text.
 
         `is_broken` means that the server never said that the answer has ended.
         """
-        stop = self._judge_stop(is_broken)
-        parts: list[Part] = [TextPart(text="".join(self._texts))] if self._texts else []
-        if stop == "tools":
-            parts += [
-                ToolCallPart(
-                    call_id=CallId(call.call_id or f"call_{place}"),
-                    name=call.name,
-                    arguments=call.arguments,
-                )
-                for place, call in enumerate(self._list_calls())
-            ]
+        self._is_broken = is_broken
+        can_end = _STOPS.get(self._stop, "end") in ("tools", "end")
+        may_call = can_end and not (is_broken or self._calls or self._is_refused)
+        rest = self._written.finish(may_call=may_call)
+        for call in self._written.calls:
+            place = len(self._calls)
+            self._calls.append(_PartialCall(place=place, name=call.name, pieces=[call.arguments]))
+        return rest
+
+    def finish(self) -> ModelAnswer:
+        """Return the answer after its `end`. It contains calls only if they may run."""
+        stop = self._judge_stop(self._is_broken)
+        calls = self._list_calls() if stop == "tools" else []
+        state = self._state.dump(self._request.model, [call.state for call in calls])
+        text = self._written.text
+        parts: list[Part] = [state] if state else []
+        parts += [TextPart(text=text)] if text else []
+        parts += [
+            ToolCallPart(
+                call_id=CallId(call.call_id or f"call_{place}"),
+                name=call.name,
+                arguments=call.arguments,
+            )
+            for place, call in enumerate(calls)
+        ]
         message = Message(role="assistant", parts=tuple(parts))
         return ModelAnswer(
             message=message,
@@ -174,7 +198,7 @@ class AnswerReader:
         if calls and (stop == "tools" or all(call.is_whole for call in calls)):
             return "tools"
         # An answer without words is asked for again; words may be an announcement of a lost call.
-        is_announced = stop == "tools" and bool(self._texts)
+        is_announced = stop == "tools" and bool(self._written.text)
         return "unknown" if is_broken or is_announced else "end"
 
     def _list_calls(self) -> list[_PartialCall]:
@@ -201,6 +225,7 @@ class AnswerReader:
         call.name = call.name or name
         if piece:
             call.pieces.append(piece)
+        call.state.update({key: delta[key] for key in CALL_FIELDS if delta.get(key)})
 
     def _find_open(self, place: int | None, call_id: str) -> _PartialCall | None:
         """Return the call that a piece with this index and id may belong to."""

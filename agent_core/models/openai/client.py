@@ -29,8 +29,15 @@ from agent_core.models.http import chunk_large, parse_retry_after
 from agent_core.models.image_support import ImageSupport, is_about_images
 from agent_core.models.interruptions import Interruptions
 from agent_core.models.openai.answer import AnswerReader
+from agent_core.models.openai.state import PROVIDER
 from agent_core.models.openai.stream import ChunkStream
-from agent_core.models.openai.translate import PROVIDER, Dialect, TokenLimitName, render_request
+from agent_core.models.openai.translate import (
+    Dialect,
+    IdForm,
+    TokenLimitName,
+    adapt,
+    render_request,
+)
 from agent_core.models.options import read_address, read_choice, read_seconds, refuse_unknown
 from agent_core.models.refusals import judge_words
 
@@ -128,7 +135,9 @@ def create(options: Mapping[str, str]) -> "OpenAIModel":
             limits=httpx2.Limits(max_connections=_CONNECTIONS, keepalive_expiry=_KEPT_SECONDS)
         ),
     )
-    dialect = Dialect(limit="max_completion_tokens" if is_openai else "max_tokens")
+    is_mistral = (urlsplit(address).hostname or "").endswith(".mistral.ai")
+    form: IdForm = "short" if is_openai else "nine" if is_mistral else "any"
+    dialect = Dialect(limit="max_completion_tokens" if is_openai else "max_tokens", id_form=form)
     return OpenAIModel(client, dialect=dialect, effort=read_choice(options, "effort", _EFFORTS))
 
 
@@ -141,6 +150,8 @@ class OpenAIModel:
         self._effort = effort
         self._image_support = ImageSupport()
         self._interruptions = Interruptions()
+        self._thinkers: set[str] = set()
+        """The models whose answers begin within a thought."""
 
     @property
     def provider(self) -> str:
@@ -154,7 +165,7 @@ class OpenAIModel:
         An answer with a stop reason is complete, even if its usage is lost. If the same request
         breaks off twice in the same way, the answer is what came.
         """
-        reader = AnswerReader(request)
+        reader = AnswerReader(request, begins_in_thought=request.model in self._thinkers)
         chunks: ChunkStream | None = None
         is_kept = False
         try:
@@ -181,7 +192,13 @@ class OpenAIModel:
         if not (reader.is_whole or is_kept):
             kind = ModelInterrupted if reader.has_begun else ModelBusy
             raise kind("The model server's stream ended before the answer did.")
-        yield reader.finish(is_broken=is_kept)
+        if rest := reader.end(is_broken=is_kept):
+            yield TextDelta(text=rest)
+        if reader.has_lost_opening:
+            self._thinkers.add(request.model)
+        else:
+            self._thinkers.discard(request.model)
+        yield reader.finish()
 
     async def check(self, model: str) -> None:
         """Request the model, or else the list of models; see the contract.
@@ -210,6 +227,7 @@ class OpenAIModel:
         attempt is not a retry: the model did not run, and the request differs. The client remembers
         what the server refused.
         """
+        tried: set[Dialect] = set()
         while True:
             dialect = self._dialect
             shown = self._image_support.spare(request)
@@ -228,7 +246,10 @@ class OpenAIModel:
                 )
             except openai.APIStatusError as error:
                 plainer = _simplify(dialect, find_refused(error))
-                if plainer != dialect:
+                if plainer == dialect:
+                    plainer = adapt(dialect, error.status_code, error.message)
+                if plainer != dialect and plainer not in tried:
+                    tried.add(plainer)
                     self._dialect = plainer
                 elif shown.images and is_about_images(error.status_code, error.message):
                     self._image_support.refuse(shown)

@@ -1,8 +1,10 @@
 """Translate requests to chat-completions JSON; pure."""
 
+import hashlib
 import json
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -10,6 +12,7 @@ from agent_core.models.arguments import read_object
 from agent_core.models.call_names import make_valid
 from agent_core.models.contract import ModelRequest
 from agent_core.models.images import ImageSelection
+from agent_core.models.openai.state import FIELDS, load_state
 from agent_core.transcript import (
     DocumentPart,
     ImagePart,
@@ -20,10 +23,18 @@ from agent_core.transcript import (
     ToolSpec,
 )
 
-PROVIDER = "openai"
-
 RequestBody = dict[str, Any]
 TokenLimitName = Literal["max_tokens", "max_completion_tokens"]
+
+IdForm = Literal["any", "short", "nine"]
+
+_MISSING = re.compile("missing|must be passed|required|must be provided", re.IGNORECASE)
+_NINE_WANTED = re.compile("tool.?call.?ids? .*length (of )?9", re.IGNORECASE | re.DOTALL)
+_NINE = re.compile("[a-zA-Z0-9]{9}")
+_LONGEST_ID = 40
+_NO_THOUGHT = " "
+_NO_SIGNATURE = {"google": {"thought_signature": "skip_thought_signature_validator"}}
+"""What Google documents for calls that another model made."""
 
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _NO_WORDS = "(a message without words)"
@@ -39,6 +50,27 @@ class Dialect:
     """True after the limit's name was changed."""
     counts_streams: bool = True
     """True if the server takes `stream_options`, which adds usage to a stream."""
+    id_form: IdForm = "any"
+    """OpenAI takes call ids of at most 40 characters, Mistral only of nine letters or digits."""
+    returns_state: bool = True
+    """True if the server takes back the fields that came with its answers."""
+    fills: frozenset[str] = frozenset()
+    """The fields that the server requires even in messages that came without them."""
+
+
+def adapt(dialect: Dialect, status: int, said: str) -> Dialect:
+    """Return the dialect that avoids the error of a server; unchanged for any other error."""
+    if status not in (400, 422):
+        return dialect
+    if _NINE_WANTED.search(said):
+        return replace(dialect, id_form="nine")
+    named = {name for name in FIELDS if name in said}
+    if not named:
+        return dialect
+    if _MISSING.search(said):
+        fills = dialect.fills | (named & {"reasoning_content", "thought_signature"})
+        return replace(dialect, returns_state=True, fills=fills)
+    return replace(dialect, returns_state=False, fills=frozenset())
 
 
 def render_request(request: ModelRequest, *, dialect: Dialect, effort: str = "") -> bytes:
@@ -48,7 +80,7 @@ def render_request(request: ModelRequest, *, dialect: Dialect, effort: str = "")
         body["reasoning_effort"] = effort
     if request.tools:
         body["tools"] = [_render_tool(tool) for tool in request.tools]
-    body["messages"] = _render_messages(request)
+    body["messages"] = _render_messages(request, dialect)
     body["stream"] = True
     if dialect.counts_streams:
         body["stream_options"] = {"include_usage": True}
@@ -73,19 +105,21 @@ def _parse_schema(tool: ToolSpec) -> RequestBody:
     return tool.parse_shown_schema()
 
 
-def _render_messages(request: ModelRequest) -> list[RequestBody]:
+def _render_messages(request: ModelRequest, dialect: Dialect) -> list[RequestBody]:
     system = request.system
     rendered: list[RequestBody] = [{"role": "system", "content": system}] if system.strip() else []
     images = ImageSelection(request.images)
     for message in request.messages:
         if message.role == "tool":
             rendered += [
-                _render_result(part) for part in message.parts if isinstance(part, ToolResultPart)
+                _render_result(part, dialect.id_form)
+                for part in message.parts
+                if isinstance(part, ToolResultPart)
             ]
             if message.images:  # a tool message can hold only text
                 rendered.append({"role": "user", "content": _render_returned(message, images)})
         elif message.role == "assistant":
-            rendered += _render_assistant(message)
+            rendered += _render_assistant(message, request.model, dialect)
         else:
             blocks = _render_user(message, images)
             if rendered and rendered[-1]["role"] == "user":
@@ -141,23 +175,33 @@ def _join_words(blocks: Sequence[RequestBody]) -> str | list[RequestBody]:
     return "\n\n".join(block["text"] for block in blocks)
 
 
-def _render_assistant(message: Message) -> list[RequestBody]:
+def _render_assistant(message: Message, model: str, dialect: Dialect) -> list[RequestBody]:
     """Render the model's own message; empty if this provider accepts no part of it."""
     text = message.text
+    state, of_calls = load_state(message, model) if dialect.returns_state else ({}, [])
     if not message.calls:
-        return [{"role": "assistant", "content": text}] if text.strip() else []
-    calls = [
-        {
-            "id": call.call_id,
-            "type": "function",
-            "function": {
-                "name": make_valid(call.name),
-                "arguments": _check_arguments(call.arguments),
-            },
-        }
-        for call in message.calls
-    ]
-    return [{"role": "assistant", "content": text or None, "tool_calls": calls}]
+        return [{"role": "assistant", "content": text, **state}] if text.strip() else []
+    calls = []
+    for place, call in enumerate(message.calls):
+        function = {"name": make_valid(call.name), "arguments": _check_arguments(call.arguments)}
+        call_id = _render_id(call.call_id, dialect.id_form)
+        extra = of_calls[place] if place < len(of_calls) else {}
+        calls.append({"id": call_id, "type": "function", "function": function, **extra})
+    if "reasoning_content" in dialect.fills:
+        state.setdefault("reasoning_content", _NO_THOUGHT)
+    if "thought_signature" in dialect.fills and not any(of_calls):
+        calls[0]["extra_content"] = _NO_SIGNATURE
+    return [{"role": "assistant", "content": text or None, **state, "tool_calls": calls}]
+
+
+def _render_id(call_id: str, form: IdForm) -> str:
+    """Return the id of a call as the server takes it; equal ids give equal results."""
+    if form == "any" or (form == "short" and len(call_id) <= _LONGEST_ID):
+        return call_id
+    mark = hashlib.sha256(call_id.encode(errors="surrogatepass")).hexdigest()
+    if form == "short":
+        return f"call_{mark[:24]}"
+    return call_id if _NINE.fullmatch(call_id) else mark[:9]
 
 
 def _check_arguments(arguments: str) -> str:
@@ -166,6 +210,6 @@ def _check_arguments(arguments: str) -> str:
     return arguments if is_object else _ENCODE({"unreadable_arguments": arguments})
 
 
-def _render_result(part: ToolResultPart) -> RequestBody:
+def _render_result(part: ToolResultPart, form: IdForm) -> RequestBody:
     text = f"Error: {part.text}" if part.is_error else part.text
-    return {"role": "tool", "tool_call_id": part.call_id, "content": text}
+    return {"role": "tool", "tool_call_id": _render_id(part.call_id, form), "content": text}
