@@ -1,7 +1,7 @@
 """Run tool calls that a person has accepted after their turn."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent_core.agent.prompt.visibility import PromptContext
 from agent_core.agent.toolboxes import Toolboxes
@@ -66,24 +66,18 @@ class AcceptedCalls:
         return owner.person_id if owner else None
 
     async def _open(self, accepted: AcceptedCall) -> tuple[Toolbox, ToolContext]:
-        turn, conversation, person = accepted.turn, accepted.conversation, accepted.person
         place = _place(accepted)
-        context = ToolContext(
-            person_id=person.id,
-            owner_id=conversation.person_id,
+        context = place.make_tool_context(
+            accepted.turn.id,
+            accepted.call.call_id,
             memory_owner=place.memory_owner,
-            conversation_id=conversation.id,
-            scope=conversation.scope,
-            turn_id=turn.id,
-            call_id=accepted.call.call_id,
             now=self._now(),
             evidence=accepted.evidence,
             sources=accepted.sources,
-            is_accepted=True,
         )
         toolbox = self._toolboxes.open(place, accepted.job_turn)
-        await toolbox.load([accepted.call.name], person.id, conversation.person_id)
-        return toolbox, context
+        await toolbox.load([accepted.call.name], context.person_id, context.owner_id)
+        return toolbox, replace(context, is_accepted=True)
 
 
 def _place(accepted: AcceptedCall) -> PromptContext:

@@ -17,7 +17,7 @@ from agent_core.state.conversations.turns import Step
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people.people import Person
 from agent_core.state.queues.outbox import OutboxRow
-from agent_core.tools.contract import ToolContext, ToolResult
+from agent_core.tools.contract import ToolResult
 from agent_core.tools.gate import PROPOSED
 from agent_core.tools.user_questions import QuestionPending
 from agent_core.transcript import ToolCallPart, ToolSpec, UntrustedSource, make_source
@@ -167,14 +167,10 @@ class ClientCalls:
             calls=[(_CALL, name, effect)],
             now=now,
         )
-        context = ToolContext(
-            person_id=turn.person.id,
-            owner_id=turn.conversation.person_id,
+        context = place.make_tool_context(
+            turn.id,
+            _CALL,
             memory_owner=place.memory_owner,
-            conversation_id=turn.conversation.id,
-            scope=turn.conversation.scope,
-            turn_id=turn.id,
-            call_id=_CALL,
             now=now,
             evidence="",
             sources=(client.source,),

@@ -335,18 +335,16 @@ class Loop:
             yield
 
     def _context_of(self, call: ToolCallPart) -> ToolContext:
-        conversation = self._turn.conversation
-        return ToolContext(
-            person_id=self._turn.person.id,
-            owner_id=conversation.person_id,
+        context = self._turn.context.make_tool_context(
+            self._turn.id,
+            call.call_id,
             memory_owner=self._turn.memory_owner,
-            conversation_id=conversation.id,
-            scope=conversation.scope,
-            turn_id=self._turn.id,
-            call_id=call.call_id,
             now=self._now(),
             evidence=self._journal.evidence,
             sources=self._journal.sources,
+        )
+        return replace(
+            context,
             helpers=self._helpers,
             show_plan=self._host.show_plan,
             show_progress=partial(self._host.show_progress, call.call_id),

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent_core.agent.named.definition import NamedAgent
+from agent_core.ids import CallId, TurnId
 from agent_core.memory.files import fit
 from agent_core.memory.shared import SharedList, SharedMemory
 from agent_core.memory.store import Snapshot, Stamp
@@ -19,8 +20,8 @@ from agent_core.state.memory.ledger import LISTS, LedgerEntry
 from agent_core.state.memory.shares import EVERYONE
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
-from agent_core.tools.contract import MemoryOwner
-from agent_core.transcript import Message, TextPart, escape
+from agent_core.tools.contract import MemoryOwner, ToolContext
+from agent_core.transcript import Message, TextPart, UntrustedSource, escape
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +69,30 @@ class PromptContext:
         if self.conversation.kind == "task":
             return MemoryOwner(person_id=self.person.id, slug=self.person.slug)
         return self.memory_owner
+
+    def make_tool_context(
+        self,
+        turn_id: TurnId,
+        call_id: CallId,
+        *,
+        memory_owner: MemoryOwner | None,
+        now: int,
+        evidence: str,
+        sources: tuple[UntrustedSource, ...],
+    ) -> ToolContext:
+        """Make the context of a tool call here; the loop adds what only a running turn has."""
+        return ToolContext(
+            person_id=self.person.id,
+            owner_id=self.conversation.person_id,
+            memory_owner=memory_owner,
+            conversation_id=self.conversation.id,
+            scope=self.conversation.scope,
+            turn_id=turn_id,
+            call_id=call_id,
+            now=now,
+            evidence=evidence,
+            sources=sources,
+        )
 
 
 MOST_CHARACTERS = 1500
