@@ -22,7 +22,7 @@ from agent_core.state.queues import skill_tests, tasks
 from agent_core.state.tokenizer import PLACES, index_text
 from agent_core.transcript import TextPart, dump_stored
 from bench.retrieval.town import Talkers
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.home import DATABASE
 from gateway.people.console_links import hash_secret
 from tests.agent_core.skills.skill_folders import write_text

@@ -24,7 +24,7 @@ from bench.console_home import (
     fill_home,
 )
 from bench.figures import Figure, percentile, render
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.interfaces.contexts import open_context
 from gateway.interfaces.http.console import ChatPages as ChatPages
 from gateway.interfaces.http.page_data import PageData

@@ -14,7 +14,7 @@ import time
 import uvloop
 
 from gateway.app.build import run
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.app.settings import environment, load
 
 TICK = 0.010

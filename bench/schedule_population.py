@@ -18,8 +18,8 @@ from bench.bots import Bot, run_bot
 from bench.figures import Figure, percentile
 from bench.processes import run_server
 from gateway.app import build as app
-from gateway.app.core import Extensions
-from gateway.app.lifecycle import Gateway
+from gateway.app.extensions import Extensions
+from gateway.app.gateway import Gateway
 from gateway.app.settings import load
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
@@ -94,7 +94,7 @@ async def _look(count: int) -> tuple[float, float]:
         chat.gate = asyncio.Event()  # sending is measured with turns
         clock[0] = milliseconds(start) + 60_000 - _ticks()
         cpu, began = time.process_time(), time.monotonic()
-        gateway.scheduling.wake()
+        gateway.wake_jobs()
         while await gateway.database.read(  # noqa: ASYNC110 - the database rings no bell
             lambda c: _is_any_open(c, clock[0] + _ticks())
         ):

@@ -27,8 +27,8 @@ from bench.bots import compose_environment
 from bench.population import POPULATIONS
 from bench.quick_model import QuickModel
 from gateway.app.build import run
-from gateway.app.core import Extensions
-from gateway.app.lifecycle import Gateway
+from gateway.app.extensions import Extensions
+from gateway.app.gateway import Gateway
 from gateway.app.settings import load
 from gateway.app.timings import Timings
 from gateway.turns.presenter import PresenterTimings

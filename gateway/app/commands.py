@@ -1,7 +1,7 @@
 """Builds the slash commands; each gets only the services that it uses."""
 
-from agent_core.agent.toolboxes import Toolboxes
-from gateway.app.core import Core, DataServices
+from typing import TYPE_CHECKING
+
 from gateway.app.factories import make_review_rules
 from gateway.app.job_rules import make_rules
 from gateway.app.settings import Settings
@@ -10,13 +10,11 @@ from gateway.commands.approvals import ApprovalCommands
 from gateway.commands.archive import ArchiveNotes
 from gateway.commands.blocks import BlockCommands
 from gateway.commands.catalog import bind
-from gateway.commands.connections import ConnectionCommands
 from gateway.commands.context import ContextCommands
 from gateway.commands.conversation import ConversationCommands, SessionCommands, StatusReport
 from gateway.commands.curator import CuratorCommands
 from gateway.commands.jobs import JobCommands
 from gateway.commands.learned import LearningCommands
-from gateway.commands.mcp import McpCommands
 from gateway.commands.memory import MemoryCommands
 from gateway.commands.memory_scope import MemoryAccess
 from gateway.commands.people import PeopleCommands
@@ -27,55 +25,53 @@ from gateway.commands.registry import SlashCommand
 from gateway.commands.rooms import PrivateAnswers, RoomCommands
 from gateway.commands.settings import ModelCommands, SettingsCommands
 from gateway.commands.skill_undo import SkillUndo
-from gateway.commands.skills import SkillCommands
 from gateway.commands.toolsets import ToolCommands
-from gateway.inbound.deps import RouterDeps
 from gateway.texts.models import ModelLine
-from gateway.turns.lanes import Lanes
+
+if TYPE_CHECKING:
+    from gateway.app.gateway import Gateway
 
 
-def make_commands(
-    deps: RouterDeps, core: Core, data: DataServices, toolboxes: Toolboxes
-) -> tuple[SlashCommand, ...]:
+def make_commands(gateway: "Gateway") -> tuple[SlashCommand, ...]:
     """Return every command of the catalog with its handler."""
-    database, lanes, settings = core.database, deps.lanes, core.settings
-    adapters, rules = core.platforms.adapters, make_rules(settings)
-    access = MemoryAccess(database, core.memory.store)
-    notes = ArchiveNotes(access, deps.agent)
-    learning = LearningCommands(access, deps.questions, make_review_rules(settings))
+    database, lanes, settings = gateway.database, gateway.lanes, gateway.settings
+    adapters, rules = gateway.adapters, make_rules(settings)
+    access = MemoryAccess(database, gateway.memory.store)
+    notes = ArchiveNotes(access, gateway.agent)
+    learning = LearningCommands(access, gateway.questions, make_review_rules(settings))
     memory = MemoryCommands(access, notes, learning.review)
-    report = _make_report(core, lanes)
+    report = _make_report(gateway)
     groups = (
         ConversationCommands(
-            database=database, lanes=lanes, attachments=deps.attachments, report=report
+            database=database, lanes=lanes, attachments=gateway.attachments, report=report
         ),
         SessionCommands(database=database, lanes=lanes),
         ContextCommands(
             database=database,
             lanes=lanes,
-            agent=deps.agent,
-            compactor=core.compactor,
-            quotas=core.quotas,
+            agent=gateway.agent,
+            compactor=gateway.compactor,
+            quotas=gateway.quotas,
         ),
         PeopleCommands(
             database=database,
-            identity=deps.identity,
-            linking=deps.linking,
-            onboarding=deps.onboarding,
+            identity=gateway.identity,
+            linking=gateway.linking,
+            onboarding=gateway.onboarding,
             pages=settings.http.pages,
         ),
         memory,
-        ProvenanceCommands(access, notes, SkillUndo(database, core.skills.catalog.folder)),
+        ProvenanceCommands(access, notes, SkillUndo(database, gateway.skills.catalog.folder)),
         learning,
-        CuratorCommands(access, core.skills.catalog),
+        CuratorCommands(access, gateway.skills.catalog),
         ProfileCommands(access, memory.forget),
-        BlockCommands(access=access, shared=core.memory, platforms=adapters.keys()),
+        BlockCommands(access=access, shared=gateway.memory, platforms=adapters.keys()),
         JobCommands(database, rules, settings.http.hooks),
-        _make_privacy_commands(data),
+        _make_privacy_commands(gateway),
         SettingsCommands(
             database=database,
             report=report,
-            zone_of=deps.zone_of,
+            zone_of=gateway.zone_of,
             can_speak=bool(settings.media.speech_command),
         ),
         ModelCommands(
@@ -84,31 +80,26 @@ def make_commands(
             rules=rules,
             hears=bool(settings.media.transcription),
         ),
-        RoomCommands(deps.rooms, deps.consent),
-        *make_mcp_commands(data),
-        SkillCommands(core.skills, database),
-        ToolCommands(database, toolboxes, core.agents),
+        RoomCommands(gateway.rooms, gateway.consent),
+        gateway.connection_commands,
+        gateway.mcp_commands,
+        gateway.skill_commands,
+        ToolCommands(database, gateway.toolboxes, gateway.agents),
         ApprovalCommands(database),
-        AgentCommands(database=database, agents=core.agents, lanes=lanes, rules=rules),
+        AgentCommands(database=database, agents=gateway.agents, lanes=lanes, rules=rules),
     )
     handlers = {name: run for group in groups for name, run in group.handlers().items()}
     return bind(handlers, PrivateAnswers(adapters).wrap)
 
 
-def make_mcp_commands(data: DataServices) -> tuple[ConnectionCommands, McpCommands]:
-    """Build the commands about MCP servers: everybody's, and those of owners."""
-    connections = ConnectionCommands(data.mcp.sign_ins, data.send_link)
-    return connections, McpCommands(data.mcp, connections)
-
-
-def _make_report(core: Core, lanes: Lanes) -> StatusReport:
-    model = core.settings.model
+def _make_report(gateway: "Gateway") -> StatusReport:
+    model = gateway.settings.model
     return StatusReport(
-        database=core.database,
-        lanes=lanes,
-        external=core.external_memory,
+        database=gateway.database,
+        lanes=gateway.lanes,
+        external=gateway.external_memory,
         model=f"{model.provider}: {model.name}",
-        platforms=core.platforms.adapters.keys(),
+        platforms=gateway.adapters.keys(),
     )
 
 
@@ -123,10 +114,10 @@ def _list_models(settings: Settings) -> list[ModelLine]:
     return lines
 
 
-def _make_privacy_commands(data: DataServices) -> PrivacyCommands:
+def _make_privacy_commands(gateway: "Gateway") -> PrivacyCommands:
     return PrivacyCommands(
-        exports=data.exports,
-        forgetting=data.forgetting,
-        questions=data.questions,
-        lines=data.lines,
+        exports=gateway.exports,
+        forgetting=gateway.forgetting,
+        questions=gateway.questions,
+        lines=gateway.lines,
     )

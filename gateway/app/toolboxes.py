@@ -47,7 +47,6 @@ from agent_core.tools.workspace.background import BackgroundCommands
 from agent_core.tools.workspace.catalog import make_workspace_tools
 from agent_core.tools.workspace.named_secrets import NamedSecrets
 from agent_core.tools.workspace.workspaces import Workspaces
-from gateway.app.core import Core
 from gateway.app.factories import make_web_options
 from gateway.app.job_rules import make_rules
 from gateway.app.mcp_file import locate_mcp_programs, locate_mcp_tokens, read_mcp_servers
@@ -55,14 +54,11 @@ from gateway.app.scheduling import make_calendars, make_digest_options
 from gateway.app.settings import Settings
 from gateway.errors import SettingsError, StartError, suggest
 from gateway.home import MCP_CONFIG
-from gateway.jobs.destinations import ChatMessenger, name_places
-from gateway.outbound.dispatcher import OutboxDispatcher
-from gateway.outbound.questions import Questions
+from gateway.jobs.destinations import name_places
 from gateway.outbound.quiet_hours import make_rescheduler
 from gateway.people.owner_notices import Notices
 from gateway.texts.connections import describe_link
 from gateway.texts.mcp import describe_waiting
-from gateway.turns.client_calls import ClientCalls
 from gateway.turns.server_forms import ServerForms
 from gateway.turns.user_prompts import UserPrompts
 
@@ -95,67 +91,25 @@ class ToolDeps:
     skills: SkillDirectory
 
 
-def build_toolboxes(
-    core: Core, mcp: McpServers, prompts: UserPrompts, dispatcher: OutboxDispatcher
-) -> Toolboxes:
+def build_toolboxes(deps: ToolDeps, mcp: McpServers, extra: Sequence[Tool]) -> Toolboxes:
     """Build the toolboxes. Raises `StartError` if a plug-in's tool has the same name as another
     tool.
     """
-    deps = make_tool_deps(core, prompts, dispatcher)
-    sources = [*list_sources(core.settings, mcp), *_list_scripts(core)]
+    sources = [*list_sources(deps.settings, mcp), *_list_scripts(deps)]
     try:
-        return make_toolboxes(deps, core.extensions.tools, sources)
+        return make_toolboxes(deps, extra, sources)
     except ValueError as error:
         raise StartError(
             f"The tools of a plug-in can't be used: {error}. Take it out of plugins.enabled."
         ) from error
 
 
-def _list_scripts(core: Core) -> Sequence[ToolSource]:
+def _list_scripts(deps: ToolDeps) -> Sequence[ToolSource]:
     """Return the tools that skills' scripts offer; empty if no skill offers one now."""
-    if core.backend is None or not offers_scripts(core.skills.catalog):
+    if deps.backend is None or not offers_scripts(deps.skills.catalog):
         return ()
-    seconds = core.settings.tools.command_seconds
-    return (SkillScripts(core.skills, core.database, core.backend, seconds),)
-
-
-def make_client_calls(
-    core: Core, dispatcher: OutboxDispatcher, questions: Questions, toolboxes: Toolboxes
-) -> ClientCalls:
-    """Build the service that runs the tool calls of people's other programs."""
-    return ClientCalls(
-        database=core.database,
-        memory=core.memory,
-        toolboxes=toolboxes,
-        questions=questions,
-        dispatcher=dispatcher,
-        platforms=core.platforms.adapters.keys(),
-        find_admitted=core.identity.find_admitted,
-        load_ids=core.sessions.id_allocator,
-        now=core.now,
-    )
-
-
-def make_tool_deps(core: Core, user_prompts: UserPrompts, dispatcher: OutboxDispatcher) -> ToolDeps:
-    """Pick the services that tools need from the core."""
-    return ToolDeps(
-        settings=core.settings,
-        database=core.database,
-        memory=core.memory,
-        user_prompts=user_prompts,
-        external_memory=core.external_memory,
-        now=core.now,
-        backend=core.backend,
-        purposes=core.backend.purposes if core.backend else {},
-        background=core.background,
-        messenger=ChatMessenger(dispatcher, core.zone_of),
-        zone=core.zone,
-        secret_mask=core.secret_mask,
-        forget_people=core.identity.forget_known,
-        wake_jobs=core.wakeup.set,
-        agents=core.agents,
-        skills=core.skills,
-    )
+    seconds = deps.settings.tools.command_seconds
+    return (SkillScripts(deps.skills, deps.database, deps.backend, seconds),)
 
 
 def make_toolboxes(
@@ -330,13 +284,13 @@ def list_sources(settings: Settings, mcp: McpServers) -> Sequence[ToolSource]:
     return (mcp,) if (settings.home / MCP_CONFIG).exists() else ()
 
 
-def make_link_sender(core: Core, notices: Notices) -> SendLink:
+def make_link_sender(database: Database, notices: Notices, now: Callable[[], int]) -> SendLink:
     """Build what sends people links to sign in at MCP servers, in their direct chats only."""
 
     async def send(person_id: PersonId, server: str, link: str) -> bool:
         notice = partial(describe_link, server, link)
-        rows = await core.database.write(
-            "mcp.link", notices.enqueue_for_person, person_id, notice, core.now()
+        rows = await database.write(
+            "mcp.link", notices.enqueue_for_person, person_id, notice, now()
         )
         notices.dispatcher.enqueue(rows)
         return bool(rows)
@@ -345,10 +299,16 @@ def make_link_sender(core: Core, notices: Notices) -> SendLink:
 
 
 def make_mcp_servers(
-    core: Core, notices: Notices, prompts: UserPrompts, send_link: SendLink
+    settings: Settings,
+    *,
+    database: Database,
+    notices: Notices,
+    prompts: UserPrompts,
+    send_link: SendLink,
+    now: Callable[[], int],
 ) -> McpServers:
     """Build the MCP servers of `mcp.toml`, without connecting to any yet."""
-    home, environ = core.settings.home, core.settings.environ
+    home, environ = settings.home, settings.environ
     seen: list[object] = []
 
     def read() -> list[McpServer] | None:
@@ -365,16 +325,16 @@ def make_mcp_servers(
 
     def notify(connection: Connection, server: McpServer, judged: Judged) -> Callable[[], None]:
         notice = partial(describe_waiting, server.name, judged)
-        rows = notices.enqueue_for_owners(connection, notice, core.now())
+        rows = notices.enqueue_for_owners(connection, notice, now())
         return partial(notices.dispatcher.enqueue, rows)
 
     surroundings = locate_mcp_programs(home, environ)
     return McpServers(
-        core.database,
+        database,
         surroundings,
         read=read,
         notify=notify,
-        now=core.now,
+        now=now,
         tokens=locate_mcp_tokens(home),
         asker=ServerForms(prompts),
         send_link=send_link,

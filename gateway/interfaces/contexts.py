@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from agent_core.schedule.almanac import CalendarReader
     from agent_core.state.engine.database import Database
     from agent_core.state.queues.outbox import OutboxRow
-    from gateway.app.lifecycle import Gateway
+    from gateway.app.gateway import Gateway
     from gateway.app.settings import Settings
     from gateway.background.skill_curator import SkillServices
     from gateway.outbound.webhooks.rules import WebhookRules
@@ -49,8 +49,8 @@ class RunningContext:
         self.memory = gateway.memory.store
         self.exports = gateway.exports
         self.erasing = gateway.data_requests.erasing
-        self.calendars = gateway.scheduling.calendars
-        self.skills = gateway.scheduling.skills
+        self.calendars = gateway.calendars
+        self.skills = gateway.skill_services
         self.pages = gateway.settings.http.pages
         self.webhooks = _limit_webhooks(gateway.settings)
         self._gateway = gateway
@@ -72,7 +72,7 @@ class RunningContext:
         return SchedulingContext(
             zone_of=self._gateway.zone_of,
             rules=make_rules(settings),
-            wake=self._gateway.scheduling.wake,
+            wake=self._gateway.wake_jobs,
             load_platforms=lambda: self._gateway.platforms.adapters,
             hooks=settings.http.hooks,
         )

@@ -17,7 +17,8 @@ from shutil import which
 from adapters.abilities import CanInvite
 from adapters.contract import Health
 from gateway.app import build as app
-from gateway.app.lifecycle import Companion, Gateway
+from gateway.app.gateway import Gateway
+from gateway.app.lifecycle import Companion
 from gateway.app.logging import logging_to
 from gateway.app.settings import Settings, list_unknown_variables
 from gateway.home import make_home

@@ -12,7 +12,7 @@ from agent_core.memory.external.client import ExternalMemory
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import inbox, outbox
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 
 _VERSION = version("talaria")
 _PROBE = "health.probe"

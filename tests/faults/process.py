@@ -16,8 +16,8 @@ from agent_core.state.engine.database import now
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.transcript import ToolSpec
 from gateway.app import build as app
-from gateway.app.core import Extensions
-from gateway.app.lifecycle import Gateway
+from gateway.app.extensions import Extensions
+from gateway.app.gateway import Gateway
 from gateway.app.settings import load
 from gateway.app.timings import Timings
 from gateway.interfaces.http.loading import take_port
@@ -154,7 +154,7 @@ async def _serve(order: Order, publish: Callable[[str], None]) -> None:
 
     async def nudge(gateway: Gateway) -> None:
         while order.speed > 1:  # alarms count real seconds
-            gateway.scheduling.wake()
+            gateway.wake_jobs()
             await asyncio.sleep(_NUDGE)
 
     def hurried() -> int:

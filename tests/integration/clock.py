@@ -20,7 +20,7 @@ class Clock:
     def move(self, harness: Harness, **span: float) -> None:
         """Move it by a `timedelta` span, and tell the gateway."""
         self.pass_unseen(**span)
-        harness.gateway.scheduling.wake()
+        harness.gateway.wake_jobs()
 
     def pass_unseen(self, **span: float) -> None:
         """Move it without telling the gateway, like a machine that slept."""
@@ -40,4 +40,4 @@ class GoingClock(Clock):
 
 async def asleep(harness: Harness) -> None:
     """Return once the scheduler waits for its alarm."""
-    await harness.until(harness.gateway.scheduling.scheduler.is_idle)
+    await harness.until(harness.gateway.scheduler.is_idle)

@@ -11,8 +11,8 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.engine.database import now as wall_clock
 from agent_core.tools.contract import Tool
 from gateway.app import build as app
-from gateway.app.core import Extensions
-from gateway.app.lifecycle import Gateway
+from gateway.app.extensions import Extensions
+from gateway.app.gateway import Gateway
 from gateway.app.settings import load
 from gateway.app.timings import Timings
 from gateway.outbound.timings import DeliveryTimings
@@ -46,7 +46,7 @@ class Harness:
 
 def is_settled(gateway: Gateway) -> bool:
     """Return whether no event, turn or message is in progress, and no job is about to begin."""
-    services = (gateway.router, gateway.scheduling.scheduler, gateway.lanes, gateway.dispatcher)
+    services = (gateway.router, gateway.scheduler, gateway.lanes, gateway.dispatcher)
     return all(service.is_idle() for service in services)
 
 

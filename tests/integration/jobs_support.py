@@ -83,7 +83,7 @@ async def give_job(
         return job_editor.create_job(connection, job, rules=_RULES, now=now)
 
     made = await harness.gateway.database.write("test", work)
-    harness.gateway.scheduling.wake()
+    harness.gateway.wake_jobs()
     return made
 
 

@@ -12,8 +12,8 @@ from adapters.contract import ChatAdapter
 from agent_core.models.contract import Model
 from agent_core.state.engine.database import now as wall_clock
 from gateway.app import build as app
-from gateway.app.core import Extensions
-from gateway.app.lifecycle import Gateway
+from gateway.app.extensions import Extensions
+from gateway.app.gateway import Gateway
 from gateway.app.settings import load
 from gateway.interfaces.http.control import serving_control
 from gateway.interfaces.http.loading import take_port

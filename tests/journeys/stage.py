@@ -14,8 +14,8 @@ from adapters.contract import ChatAdapter
 from agent_core.state.engine.database import Connection, now
 from agent_core.tools.contract import Tool
 from gateway.app import build as app
-from gateway.app.core import Extensions
-from gateway.app.lifecycle import Gateway
+from gateway.app.extensions import Extensions
+from gateway.app.gateway import Gateway
 from gateway.app.settings import load
 from gateway.app.timings import Timings
 from gateway.home import CONSOLE_SOCKET

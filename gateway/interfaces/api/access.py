@@ -7,7 +7,7 @@ from starlette.datastructures import Headers
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import api_tokens
 from agent_core.state.people.api_tokens import ApiToken, TokenScope
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.interfaces.api.responses import find_bearer
 from gateway.operations.logins import find_owner
 from gateway.people.console_links import hash_secret

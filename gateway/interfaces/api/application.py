@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from agent_core.errors import StoreError
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.interfaces.api.access import ApiAccess
 from gateway.interfaces.api.clients import ERRORS
 from gateway.interfaces.api.errors import answer_http, answer_invalid

@@ -18,7 +18,7 @@ from agent_core.state.conversations import private_history, transcripts
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import inbox
 from agent_core.state.queues.inbox import InboxRepeat
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.chats import read_chat
 from gateway.conversation_keys import HOUSEKEEPING
 from gateway.errors import Declined

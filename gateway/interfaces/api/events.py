@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
 from agent_core.ids import PersonId
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.interfaces.api.access import ApiAccess
 from gateway.interfaces.api.clients import STREAM, ReaderClient
 from gateway.interfaces.api.errors import ApiError

@@ -11,7 +11,7 @@ from agent_core.state.conversations.transcripts import ForkPoint
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import removed_conversations
 from agent_core.state.people.people import Person
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.conversation_keys import CONSOLE, name_program
 from gateway.errors import Declined
 from gateway.interfaces.api.requests import Question

@@ -16,7 +16,7 @@ from agent_core.state.conversations import files, private_history, usage
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import inbox
 from agent_core.state.queues.inbox import InboxProgress
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.chats import name_chat
 from gateway.inbound.api_platform import ApiPlatform, make_event
 from gateway.interfaces.api.errors import ApiError

@@ -10,7 +10,7 @@ from fastapi import FastAPI, Header
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.interfaces.api import chat_completions, model_responses
 from gateway.interfaces.api.chats import AskedChat, Chats
 from gateway.interfaces.api.clients import ERRORS, STREAM, ReaderClient

@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agent_core.errors import StoreError
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.interfaces.api.access import ApiAccess
 from gateway.interfaces.api.errors import answer_http
 from gateway.interfaces.api.responses import (

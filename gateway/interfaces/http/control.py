@@ -16,7 +16,7 @@ from aiohttp import web
 from agent_core.errors import StoreError
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import inbox, outbox
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.errors import Declined, Mistaken, StartError
 from gateway.home import CONTROL_SOCKET
 from gateway.interfaces.contexts import open_context

@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from importlib import import_module
 from typing import Any, cast
 
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.app.tables import HttpSettings
 from gateway.errors import StartError
 

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.interfaces.api.access import ApiAccess
 from gateway.interfaces.api.responses import read_body
 from gateway.interfaces.mcp_server.loading import MISSING, Endpoint, is_installed, load_endpoint

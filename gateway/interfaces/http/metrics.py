@@ -18,7 +18,7 @@ from agent_core.state.conversations.usage import UsageLine
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import incidents
 from agent_core.state.queues.incidents import Incident
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.home import BACKUPS, DATABASE
 from gateway.interfaces.health import examine
 

@@ -20,7 +20,7 @@ from agent_core.state.conversations.private_history import (
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.commands.catalog import COMMANDS
 from gateway.interfaces.api.responses import read_body, refuse
 from gateway.media.file_types import find_media_type

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from adapters.toolkit.listener import Places
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.errors import StartError
 from gateway.home import CONSOLE_SOCKET, HTTP_TOKEN, describe_unwritable
 from gateway.interfaces.api.access import ApiAccess

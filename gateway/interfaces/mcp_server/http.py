@@ -9,7 +9,7 @@ from starlette.types import Receive, Scope, Send
 
 from agent_core.tools.contract import ToolResult
 from agent_core.transcript import ToolSpec
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.interfaces.mcp_server.server import make_server
 from gateway.turns.client_calls import Client, ClientCalls
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
-    from gateway.app.lifecycle import Gateway
+    from gateway.app.gateway import Gateway
     from gateway.turns.client_calls import Client
 
 _PACKAGE = "gateway.interfaces.mcp_server"

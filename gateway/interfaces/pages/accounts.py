@@ -63,7 +63,7 @@ async def unlink(look: Look) -> Response:
     words, rows = await gateway.database.write("pages.unlink", work)
     gateway.dispatcher.enqueue(rows)
     gateway.router.forget_known()
-    gateway.scheduling.wake()
+    gateway.wake_jobs()
     shown: dict[str, Any] = {"note": lambda: words}
     return render(look.request, look.viewer, "note.html", **shown)
 

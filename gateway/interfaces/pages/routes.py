@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute, Match, Route
 from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
 from agent_core.state.people.people import Person
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.api.streams import end_with_error, follow_feed
 from gateway.interfaces.pages import (

@@ -81,7 +81,7 @@ async def change(look: Look) -> Response:
         status = HTTPStatus.CONFLICT
         return render(look.request, look.viewer, "settings.html", status=status, **fields)
     look.gateway.router.forget_known()
-    look.gateway.scheduling.wake()  # deferred messages may be due now
+    look.gateway.wake_jobs()  # deferred messages may be due now
     old_zone, zone = look.viewer.zone, look.gateway.zone_of(person)
     left = await database.read(
         lambda c: list_left(c, person_id=person.id, zone=old_zone) if zone != old_zone else []

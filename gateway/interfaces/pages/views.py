@@ -7,7 +7,7 @@ from typing import Any
 from starlette.requests import Request
 
 from agent_core.state.people.people import Person
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.interfaces.contexts import open_context
 from gateway.interfaces.pages.rendering import Viewer
 from gateway.operations.contract import OperationContext

@@ -26,7 +26,7 @@ from agent_core.models.router import split_name
 from agent_core.state.conversations import transcripts
 from agent_core.state.conversations.transcripts import TimedCall, TimedStep, TimedTurn
 from agent_core.state.engine.database import Connection
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.interfaces.timelines import find_starts
 
 _log = logging.getLogger(__name__)

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from agent_core.errors import StoreBusy
 from gateway.app import build as app
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.app.settings import Settings
 from gateway.errors import StartError
 from gateway.home import CONSOLE_SOCKET

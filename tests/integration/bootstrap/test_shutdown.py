@@ -14,8 +14,8 @@ from adapters.ids import PlatformMessageId
 from adapters.messages import OutboundMessage
 from agent_core.state.engine.database import Connection
 from gateway.app import build as app
-from gateway.app.core import Extensions
-from gateway.app.lifecycle import Gateway
+from gateway.app.extensions import Extensions
+from gateway.app.gateway import Gateway
 from gateway.app.settings import load
 from gateway.errors import StartError
 from tests.fakes.chat import FakeChat

@@ -22,7 +22,7 @@ import gateway.interfaces.pages
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.interfaces.pages.routes import Login, make_pages
 from tests.fakes.chat import FakeChat
 from tests.integration.canaries import Planter

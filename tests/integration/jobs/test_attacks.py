@@ -142,7 +142,7 @@ async def test_a_job_forgotten_before_its_turn_sends_nothing(
         notifier = Notifier(gateway.dispatcher.adapters, history, zone_of=lambda _: "Europe/Berlin")
         deps = AgentRunDeps(
             notifier=notifier,
-            catalog=gateway.scheduling.skills.catalog,
+            catalog=gateway.skill_services.catalog,
             agents=AgentFolder(tmp_path),
             find_unpriced=lambda model: "",
         )

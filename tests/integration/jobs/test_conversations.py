@@ -38,7 +38,7 @@ async def make(harness: Harness, clock: Clock) -> tuple[Job, PersonId, int]:
         return made, whose.person_id, room.id
 
     made = await harness.gateway.database.write("test", work)
-    harness.gateway.scheduling.wake()
+    harness.gateway.wake_jobs()
     return made
 
 

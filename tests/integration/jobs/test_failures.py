@@ -113,7 +113,7 @@ async def becomes(
             if found and (found[-1].state, found[-1].attempts) == (state, attempts):
                 return found[-1]
             if wakes:
-                harness.gateway.scheduling.wake()
+                harness.gateway.wake_jobs()
             await asyncio.sleep(0.002)
 
 
@@ -163,7 +163,7 @@ async def test_a_waiting_retry_is_not_taken_for_the_first_try(tmp_path: Path) ->
         clock.move(harness, minutes=2)
         await becomes(harness, job, "running", 2)
         for _ in range(20):
-            harness.gateway.scheduling.wake()
+            harness.gateway.wake_jobs()
             await asyncio.sleep(0.005)
         run = (await runs_of(harness, job))[0]
         gate.set()
@@ -304,7 +304,7 @@ async def test_a_paused_job_can_be_run_manually(tmp_path: Path) -> None:
 
         await harness.gateway.database.write("test", work)
         harness.model.plays.append(say("As asked."))
-        harness.gateway.scheduling.wake()
+        harness.gateway.wake_jobs()
         await harness.chat.sees_text("As asked.")
         assert (await find(harness, job)).state == "paused"
 
@@ -323,7 +323,7 @@ async def test_longer_quiet_hours_defer_deferred_messages_further(tmp_path: Path
         clock.move(harness, hours=7)  # 06:31
         clock.move(harness, hours=1)  # 07:31
         for _ in range(20):
-            harness.gateway.scheduling.wake()
+            harness.gateway.wake_jobs()
             await asyncio.sleep(0.005)
         assert "Bread." not in texts(harness)
         clock.move(harness, hours=1, minutes=30)

@@ -24,8 +24,8 @@ from agent_core.state.people import delivery_targets
 from agent_core.tools.contract import MemoryOwner, ToolContext
 from agent_core.tools.secret_scan import SecretMask
 from agent_core.transcript import ToolCallPart
+from gateway.app.gateway import Gateway
 from gateway.app.job_rules import make_rules
-from gateway.app.lifecycle import Gateway
 from gateway.app.toolboxes import ToolDeps, make_toolboxes
 from gateway.errors import Declined
 from gateway.jobs.destinations import ChatMessenger
@@ -236,7 +236,7 @@ def make_deps(gateway: Gateway, folder: Path) -> ToolDeps:
         zone="UTC",
         secret_mask=SecretMask(()),
         forget_people=gateway.identity.forget_known,
-        wake_jobs=gateway.scheduling.wake,
+        wake_jobs=gateway.wake_jobs,
         now=gateway.now,
         agents=AgentFolder(folder),
         skills=SkillDirectory(SkillCatalog(*gateway.settings.skill_places), gateway.database, 0),

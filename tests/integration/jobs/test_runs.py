@@ -38,7 +38,7 @@ async def test_a_retry_is_not_taken_for_the_previous_try(tmp_path: Path) -> None
 
         async def look_again() -> None:
             for _ in range(3):
-                await harness.gateway.scheduling.scheduler.look()
+                await harness.gateway.scheduler.look()
 
         model.plays.append([look_again, *say("News.")])
         await greet(harness)
@@ -206,7 +206,7 @@ async def test_a_job_dropped_before_its_run_does_nothing(tmp_path: Path) -> None
         slow = await give_job(harness, wait, "0 * * * *", kind="script")
         doomed = await give_job(harness, "echo Never.", "0 * * * *", kind="script")
         clock.move(harness, hours=1)
-        await harness.until(lambda: harness.gateway.scheduling.runs.count_free_slots() == 0)
+        await harness.until(lambda: harness.gateway.job_runs.count_free_slots() == 0)
         while not await runs_of(harness, doomed.id):
             await harness.gateway.database.write("test", lambda c: None)
         fresh = await find(harness, doomed)

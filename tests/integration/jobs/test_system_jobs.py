@@ -221,7 +221,7 @@ async def alone(
             ),
             agent_runs=AgentRunDeps(
                 notifier=notifier,
-                catalog=harness.gateway.scheduling.skills.catalog,
+                catalog=harness.gateway.skill_services.catalog,
                 agents=AgentFolder(home),
                 find_unpriced=lambda model: "",
             ),

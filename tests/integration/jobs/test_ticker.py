@@ -168,7 +168,7 @@ async def test_a_deferred_message_is_sent_once_whatever_the_clock_does(tmp_path:
     for hours in (1, 30, -40, 60):
         clock.pass_unseen(hours=hours)
         async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
-            await harness.gateway.scheduling.scheduler.look()
+            await harness.gateway.scheduler.look()
             await looked(harness)
             assert not [text for text in texts(harness) if "Held." in text]
 
@@ -204,7 +204,7 @@ async def test_a_slot_waits_for_the_run_of_the_one_before_it(tmp_path: Path) -> 
         for hours in (1, 2):
             clock.move(harness, hours=1)
             await over(harness, other, hours)
-        await harness.gateway.scheduling.scheduler.look()
+        await harness.gateway.scheduler.look()
         found = await runs_of(harness, job.id)
         assert [run.state for run in found] == ["running", "waiting"]
         (tmp_path / "go").touch()

@@ -16,8 +16,8 @@ from agent_core.tools.contract import Tool, ToolContext
 from agent_core.tools.policy.contract import Action
 from agent_core.transcript import Message
 from gateway.app import build as app
-from gateway.app.core import Extensions
-from gateway.app.lifecycle import Gateway
+from gateway.app.extensions import Extensions
+from gateway.app.gateway import Gateway
 from gateway.app.settings import load
 from gateway.texts import general
 from tests.fakes.chat import FakeChat

@@ -11,7 +11,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.memory import archive
 from agent_core.state.memory.archive import ArchiveEntry, ArchiveFilter
 from agent_core.tools.clock import local_time
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.interfaces.api.clients import ReaderClient
 from gateway.interfaces.api.resources import models
 from gateway.interfaces.api.resources.replies import Id, Limit, ReplyWords, make_missing, show

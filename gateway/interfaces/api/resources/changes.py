@@ -7,7 +7,7 @@ from typing import Annotated, TypeVar
 
 from fastapi import Header
 
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.contexts import open_context

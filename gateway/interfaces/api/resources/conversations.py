@@ -10,7 +10,7 @@ from agent_core.ids import ConversationId, MessageId, PersonId
 from agent_core.state.conversations import transcripts
 from agent_core.state.conversations.transcripts import ListedConversation
 from agent_core.state.engine.database import Connection
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.interfaces.api import forks
 from gateway.interfaces.api.clients import Manager, ReaderClient
 from gateway.interfaces.api.resources import models

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from agent_core.ids import JobId
 from agent_core.schedule.job_fields import DECLARATIONS, LONGEST_TEXT
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.interfaces.api.clients import Manager
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.resources import models

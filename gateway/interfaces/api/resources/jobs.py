@@ -8,7 +8,7 @@ from agent_core.ids import JobId, PersonId
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.interfaces.api.clients import ReaderClient
 from gateway.interfaces.api.resources import models
 from gateway.interfaces.api.resources.replies import Id, Limit, make_missing, show

@@ -3,7 +3,7 @@
 from fastapi import APIRouter
 
 from agent_core.state.memory import ledger
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.interfaces.api.clients import Manager, ReaderClient
 from gateway.interfaces.api.resources import models
 from gateway.interfaces.api.resources.changes import open_own, perform

@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from agent_core.state.conversations import private_history, turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import inbox
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.interfaces.api.clients import STREAM, ReaderClient
 from gateway.interfaces.api.models import LONGEST_TEXT
 from gateway.interfaces.api.requests import Question, Requests, make_name

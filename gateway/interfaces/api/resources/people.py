@@ -10,7 +10,7 @@ from agent_core.state.conversations import usage
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.interfaces.api.clients import ReaderClient
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.resources import models

@@ -12,7 +12,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people import audit
 from agent_core.state.people.audit import AuditEntry
 from agent_core.tools.policy.shapes import describe_shape
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.interfaces.api.clients import Manager, ReaderClient
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.resources import models

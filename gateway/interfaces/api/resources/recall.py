@@ -11,7 +11,7 @@ from agent_core.memory.recall.query import read_query
 from agent_core.state.engine.database import Connection
 from agent_core.state.search.search_scope import SearchFilter, scope_of_person
 from agent_core.tools.clock import local_time
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.interfaces.api.clients import ReaderClient
 from gateway.interfaces.api.resources import models
 from gateway.interfaces.api.resources.replies import ReplyWords, find_person, show

@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.interfaces.api.requests import Requests
 from gateway.interfaces.api.resources.archive import add_archive
 from gateway.interfaces.api.resources.conversations import add_conversations, add_forks

@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path
 
 from agent_core.errors import SkillBroken, SkillMissing
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.interfaces.api.clients import ReaderClient
 from gateway.interfaces.api.resources import models
 from gateway.interfaces.api.resources.replies import make_missing, show
@@ -14,7 +14,7 @@ from gateway.interfaces.api.resources.replies import make_missing, show
 
 def add_skills(router: APIRouter, gateway: Gateway) -> None:
     """Add the routes of skills and agents."""
-    catalog = gateway.scheduling.skills.catalog
+    catalog = gateway.skill_services.catalog
 
     @router.get("/skills", summary="List skills")
     async def list_skills(_: ReaderClient) -> models.SkillList:

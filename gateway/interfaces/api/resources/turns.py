@@ -9,7 +9,7 @@ from agent_core.ids import PersonId, TurnId
 from agent_core.state.conversations import files, messages, sessions, turns, usage
 from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.errors import Declined
 from gateway.interfaces.api.clients import ReaderClient
 from gateway.interfaces.api.errors import ApiError

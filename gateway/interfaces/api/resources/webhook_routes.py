@@ -11,7 +11,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.webhooks import deliveries, webhooks
 from agent_core.state.webhooks.deliveries import Delivery
 from agent_core.state.webhooks.webhooks import EVENT_KINDS, Webhook
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.interfaces.api.clients import Manager, ReaderClient
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.resources.changes import ChangeKey, hash_key, open_own, perform

@@ -4,7 +4,7 @@ import asyncio
 
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
-from gateway.app.lifecycle import Gateway
+from gateway.app.gateway import Gateway
 from gateway.people.admission import UNATTENDED
 
 _POLL = 0.5
