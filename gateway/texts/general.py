@@ -138,6 +138,9 @@ _STOPPED_AFTER = Text("(Stopped. Done so far: {tools}.)")
 _CUT = {
     "length": Text("(I cut this answer off at the model's length limit.)"),
     "unknown_stop": Text("(The model stopped for an unknown reason.)"),
+    "left_out": Text(
+        "(The model's server refused a part of this conversation. I answered without it.)"
+    ),
 }
 _DEAD = Text("I couldn't deliver an answer here. /retry sends it again.")
 _DEAD_REASON = Text("The chat app says: “{reason}”")

@@ -10,6 +10,7 @@ from agent_core.agent.loop.contract import ContextWindow, Journal, LoadImages, R
 from agent_core.agent.loop.display import Display
 from agent_core.agent.loop.guardrails import Guardrails
 from agent_core.agent.loop.inner_calls import InnerCalls, make_unknown
+from agent_core.agent.loop.left_out import propose, show
 from agent_core.agent.loop.messages import (
     INCOMPLETE_REASONS,
     ask_for_answer,
@@ -26,7 +27,7 @@ from agent_core.agent.loop.model_caller import ModelCaller
 from agent_core.agent.loop.outage import Outage
 from agent_core.agent.loop.tool_executor import run_tools
 from agent_core.agent.turn import Turn
-from agent_core.errors import ModelDeclined, ModelError, ModelOverflow, QuotaExceeded
+from agent_core.errors import ModelDeclined, ModelError, ModelOverflow, ModelRejected, QuotaExceeded
 from agent_core.events import Emit, Ending, Host, Steer, TurnEnded
 from agent_core.ids import CallId
 from agent_core.models.contract import Model, ModelAnswer, ModelRequest
@@ -104,6 +105,7 @@ class Loop:
         self._guardrails = Guardrails()
         self._call_ids: set[CallId] | None = None
         self._asked_again = False
+        self._has_left_out = False
 
     async def run(self) -> TurnEnded:
         """Run the turn and return its ending.
@@ -148,6 +150,36 @@ class Loop:
         return None
 
     async def _call_model(self, extra: Sequence[Message] = ()) -> ModelAnswer:
+        """Make one model call, without the part of the transcript that the server refuses.
+
+        What was left out is recorded once a request without it is accepted. Raises as
+        `_call_fitted`.
+        """
+        try:
+            return await self._call_fitted(extra)
+        except ModelRejected as error:
+            refusal = error
+        messages = self._messages
+        for note in propose(show(messages), is_declined=isinstance(refusal, ModelDeclined)):
+            if self._budget.exhausted() == "time":
+                break
+            await self._display.discard()
+            self._caller.start_over()
+            self._messages = [*messages, note]
+            try:
+                answer = await self._call_fitted(extra)
+            except ModelRejected:
+                self._messages = messages
+                continue
+            except BaseException:
+                self._messages = messages
+                raise
+            await self._journal.record_input([note], ())
+            self._has_left_out = True
+            return answer
+        raise refusal
+
+    async def _call_fitted(self, extra: Sequence[Message]) -> ModelAnswer:
         """Make one model call and charge it to the budget.
 
         Shortens the transcript first if it is too long. `extra` messages are sent, but not
@@ -171,7 +203,7 @@ class Loop:
         return await self._send(await self._build_request(extra, refusal))
 
     async def _send(self, request: ModelRequest) -> ModelAnswer:
-        """Send a request and charge its answer to the budget. Raises as `_call_model`."""
+        """Send a request and charge its answer to the budget. Raises as `_call_fitted`."""
         answer = await self._caller.call(request)
         self._outage.end()
         self._budget.spend(answer.usage.total_tokens, answer.micro_dollars)
@@ -217,6 +249,7 @@ class Loop:
             if await self._continue_with_steers(answer):
                 return None
             self._answers.append(message.text)
+            flaw = flaw or ("left_out" if self._has_left_out else "")
             return self._conclude("answered", flaw, added=[message])
         if flaw or self._asked_again:
             return self._conclude("failed", flaw or "empty")

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from agent_core.agent.loop.contract import Journal, LoadImages, Reserve
 from agent_core.agent.loop.display import Display
+from agent_core.agent.loop.left_out import show
 from agent_core.agent.loop.messages import describe_failure
 from agent_core.agent.turn import Turn
 from agent_core.errors import (
@@ -77,6 +78,7 @@ class ModelCaller:
 
     async def build_request(self, messages: tuple[Message, ...]) -> ModelRequest:
         """Build the request for a call with these messages. Raises `StoreError`."""
+        messages = show(messages)
         return ModelRequest(
             model=self.model,
             system=self._turn.prompt.system,

@@ -9,6 +9,7 @@ from agent_core.agent.budget import Exhausted
 from agent_core.agent.compaction.compacted_view import find_compaction
 from agent_core.agent.compaction.compactor import apply_compaction
 from agent_core.agent.loop.guardrails import Guardrails
+from agent_core.agent.loop.left_out import show
 from agent_core.agent.loop.messages import ask_for_summary
 from agent_core.agent.replay.records import TurnRecord
 from agent_core.models.contract import ModelRequest
@@ -118,7 +119,7 @@ def _list_possible(record: TurnRecord) -> Iterator[tuple[SentRequest, Sequence[M
         part = _part(record, end)
         questions = asked if end > record.own - _QUESTIONS_AT else asked[:1]
         for compaction, question in product(_list_compactions(part, record.compactions), questions):
-            messages = (*apply_compaction(part, compaction), *question)
+            messages = show((*apply_compaction(part, compaction), *question))
             chosen = choose(messages)
             there = tuple(key for key in chosen if key in record.images)
             for shown in dict.fromkeys((there, chosen)):
@@ -133,7 +134,7 @@ def _list_likely(record: TurnRecord) -> list[SentRequest]:
         if end and stored.message.role == "assistant":
             part = _part(record, end)
             compaction = find_compaction(part, record.compactions)
-            messages = apply_compaction(part, compaction)
+            messages = show(apply_compaction(part, compaction))
             likely.append(
                 SentRequest(
                     end=end, compaction=compaction, messages=messages, shown=choose(messages)

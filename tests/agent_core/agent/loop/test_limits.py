@@ -55,7 +55,8 @@ async def test_a_last_answer_that_is_refused_leaves_no_words() -> None:
 
 
 async def test_a_last_call_that_fails_ends_the_turn_and_says_why() -> None:
-    rig = Rig(look(1), [ModelRejected("no credit")], tools=[FakeTool("look")], steps=1)
+    refused = [ModelRejected("no credit")]
+    rig = Rig(look(1), refused, refused, tools=[FakeTool("look")], steps=1)
     assert await rig.end() == TurnEnded(
         ending="exhausted", text="", reason="steps", detail="no credit"
     )

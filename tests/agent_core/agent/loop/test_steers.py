@@ -98,7 +98,8 @@ async def test_what_was_answered_is_not_lost_when_the_next_answer_fails() -> Non
     async def interrupt() -> None:
         rig.host.speak("and tomorrow?")
 
-    rig = Rig([interrupt, *say("Sunny")], [ModelRejected("no credit")])
+    refused = [ModelRejected("no credit")]
+    rig = Rig([interrupt, *say("Sunny")], refused, refused, refused)
     assert await rig.end() == TurnEnded(
         ending="failed", text="Sunny", reason="model_rejected", detail="no credit"
     )
