@@ -428,7 +428,7 @@ class Gateway:
 
     @cached_property
     def toolboxes(self) -> Toolboxes:
-        deps = toolboxes.ToolDeps(
+        maker = toolboxes.ToolboxMaker(
             settings=self.settings,
             database=self.database,
             memory=self.memory,
@@ -446,7 +446,7 @@ class Gateway:
             agents=self.agents,
             skills=self.skills,
         )
-        return toolboxes.build_toolboxes(deps, self.mcp, self.extensions.tools)
+        return maker.make_all(self.mcp, self.extensions.tools)
 
     @cached_property
     def client_calls(self) -> ClientCalls:

@@ -64,8 +64,8 @@ from gateway.turns.user_prompts import UserPrompts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolDeps:
-    """The services that tools use.
+class ToolboxMaker:
+    """Makes the toolboxes from the services that tools use.
 
     `forget_people` drops cached people after their settings have changed. `wake_jobs` wakes the
     scheduler after a job has changed.
@@ -90,147 +90,165 @@ class ToolDeps:
     agents: AgentFolder
     skills: SkillDirectory
 
+    def make_all(self, mcp: McpServers, extra: Sequence[Tool]) -> Toolboxes:
+        """Make the toolboxes, with the tools of MCP servers and of skills' scripts.
 
-def build_toolboxes(deps: ToolDeps, mcp: McpServers, extra: Sequence[Tool]) -> Toolboxes:
-    """Build the toolboxes. Raises `StartError` if a plug-in's tool has the same name as another
-    tool.
-    """
-    sources = [*list_sources(deps.settings, mcp), *_list_scripts(deps)]
-    try:
-        return make_toolboxes(deps, extra, sources)
-    except ValueError as error:
-        raise StartError(
-            f"The tools of a plug-in can't be used: {error}. Take it out of plugins.enabled."
-        ) from error
+        Raises `StartError`, also if a plug-in's tool has the same name as another tool.
+        """
+        sources = [*list_sources(self.settings, mcp), *self._list_scripts()]
+        try:
+            return self.make(extra, sources)
+        except ValueError as error:
+            raise StartError(
+                f"The tools of a plug-in can't be used: {error}. Take it out of plugins.enabled."
+            ) from error
 
+    def _list_scripts(self) -> Sequence[ToolSource]:
+        """Return the tools that skills' scripts offer; empty if no skill offers one now."""
+        if self.backend is None or not offers_scripts(self.skills.catalog):
+            return ()
+        seconds = self.settings.tools.command_seconds
+        return (SkillScripts(self.skills, self.database, self.backend, seconds),)
 
-def _list_scripts(deps: ToolDeps) -> Sequence[ToolSource]:
-    """Return the tools that skills' scripts offer; empty if no skill offers one now."""
-    if deps.backend is None or not offers_scripts(deps.skills.catalog):
-        return ()
-    seconds = deps.settings.tools.command_seconds
-    return (SkillScripts(deps.skills, deps.database, deps.backend, seconds),)
+    def make(self, extra: Sequence[Tool], sources: Sequence[ToolSource] = ()) -> Toolboxes:
+        """Make the toolboxes. Raises `StartError`.
 
+        The `extra` tools are in all toolboxes except those of helpers and of agents that were
+        asked. Only private conversations and private jobs can search the tools of `sources`.
+        """
+        database, user_prompts = self.database, self.user_prompts
+        approval = Approval(database, user_prompts)
+        inventory = Inventory(database)
+        kit = make_digest_options(self.settings, self.zone)
+        web = make_web_tools(make_web_options(self.settings), kit.readers)
+        messages = MessageAgentTool(self.agents)
+        reading = make_skill_tools(self.skills, database, self.backend)
+        shared: tuple[Tool, ...] = (
+            *(AskTool(user_prompts), TodoTool(database), self._make_schedule(), messages),
+            GroupTitlesTool(database, self.messenger),
+            *(*web, *reading),
+        )
+        usual = (*self._make_private(approval, inventory), *shared)
+        helping = self._make_helping()
+        acting: tuple[Tool, ...] = (*helping, DelegateTool()) if helping else ()
+        gathering = digest_tools(database, kit, in_room=False)
+        room_versions = (
+            *room_tools(database, self.memory, approval, inventory),
+            *digest_tools(database, kit, in_room=True),
+        )
+        in_rooms = partial(_pick_for_rooms, room_versions)
+        policy = self._make_policy()
+        whole = (*usual, *extra, *gathering, *acting)
+        _check_names(self.settings, [tool.spec.name for tool in whole])
+        make_toolbox = partial(self._make_toolbox, policy, user_prompts)
 
-def make_toolboxes(
-    deps: ToolDeps, extra: Sequence[Tool], sources: Sequence[ToolSource] = ()
-) -> Toolboxes:
-    """Build the toolboxes. Raises `StartError`.
+        def make_purpose(backend: Backend) -> Toolbox:
+            # No helpers and no other agents: they would work in the person's usual backend.
+            place = replace(self, backend=backend, background=None)
+            mine = make_skill_tools(self.skills, database, backend)
+            other = (messages, *reading)
+            own = [*(one for one in (*shared, *extra, *gathering) if one not in other), *mine]
+            tools = (*place._make_private(approval, inventory), *own, *place._make_helping())
+            return place._make_toolbox(policy, user_prompts, tools, sources)
 
-    The `extra` tools are in all toolboxes except those of helpers and of agents that were asked.
-    Only private conversations and private jobs can search the tools of `sources`.
-    """
-    database, user_prompts = deps.database, deps.user_prompts
-    approval = Approval(database, user_prompts)
-    inventory = Inventory(database)
+        return Toolboxes(
+            private=make_toolbox((*usual, *extra, *acting), sources),
+            room=make_toolbox((*in_rooms(usual), *extra)),
+            inventory=inventory,
+            private_job=make_toolbox(whole, sources),
+            purposes={name: make_purpose(one) for name, one in self.purposes.items()},
+            room_job=make_toolbox((*in_rooms(usual), *extra, *in_rooms(gathering))),
+            helper=self._make_toolbox(policy, None, (*helping, *web)),
+            asked=self._make_toolbox(
+                policy, None, (*helping, *web, RecallTool(database), messages)
+            ),
+        )
 
-    def changed() -> None:
-        deps.forget_people()
-        deps.wake_jobs()
+    def _make_private(self, approval: Approval, inventory: Inventory) -> tuple[Tool, ...]:
+        """Make the tools for a person's private conversations and jobs."""
+        database = self.database
+        return (
+            *private_tools(database, self.memory, approval, inventory, self.backend),
+            SettingsTool(
+                database,
+                changed=self._note_settings,
+                on_quiet_times=make_rescheduler(self.zone),
+                follower=JobMover(database, self.user_prompts, self.zone, self.wake_jobs),
+            ),
+            SendMessageTool(database, self.messenger, self.backend),
+            ProposeSoulTool(SoulFile(database, self.settings.home), approval, SOUL_LIMIT),
+            SkillManageTool(self.skills.catalog, database, approval),
+            *(self.external_memory.tools if self.external_memory else ()),
+        )
 
-    kit = make_digest_options(deps.settings, deps.zone)
-    web = make_web_tools(make_web_options(deps.settings), kit.readers)
-    messages = MessageAgentTool(deps.agents)
-    reading = make_skill_tools(deps.skills, database, deps.backend)
-    shared: tuple[Tool, ...] = (
-        *(AskTool(user_prompts), TodoTool(database), _make_schedule(deps), messages),
-        GroupTitlesTool(database, deps.messenger),
-        *(*web, *reading),
-    )
-    usual = (*_make_private(deps, approval, inventory, changed), *shared)
-    helping = _make_helping(deps)
-    acting: tuple[Tool, ...] = (*helping, DelegateTool()) if helping else ()
-    gathering = digest_tools(database, kit, in_room=False)
-    room_versions = (
-        *room_tools(database, deps.memory, approval, inventory),
-        *digest_tools(database, kit, in_room=True),
-    )
-    in_rooms = partial(_pick_for_rooms, room_versions)
-    policy = _make_policy(deps)
-    whole = (*usual, *extra, *gathering, *acting)
-    _check_names(deps.settings, [tool.spec.name for tool in whole])
-    make_toolbox = partial(_make_toolbox, deps, policy, user_prompts)
+    def _make_helping(self) -> tuple[Tool, ...]:
+        """Make the workspace tools, which helpers have, too; empty without a backend."""
+        if self.backend is None:
+            return ()
+        return make_workspace_tools(
+            self.backend,
+            self.background,
+            command_seconds=self.settings.tools.command_seconds,
+            secrets=NamedSecrets(self.settings.named_secrets, self.settings.hidden),
+        )
 
-    def make_purpose(backend: Backend) -> Toolbox:
-        # No helpers and no other agents: they would work in the person's usual backend.
-        place = replace(deps, backend=backend, background=None)
-        mine = make_skill_tools(deps.skills, database, backend)
-        other = (messages, *reading)
-        own = [*(one for one in (*shared, *extra, *gathering) if one not in other), *mine]
-        tools = (*_make_private(place, approval, inventory, changed), *own, *_make_helping(place))
-        return _make_toolbox(place, policy, user_prompts, tools, sources)
+    def _make_toolbox(
+        self,
+        policy: Policy,
+        prompter: UserPrompts | None,
+        tools: Sequence[Tool],
+        sources: Sequence[ToolSource] = (),
+    ) -> Toolbox:
+        """Make a toolbox with each tool's limits, without the tools that the owner disabled."""
+        chosen = self.settings.tools
+        return Toolbox(
+            [tool for tool in tools if tool.spec.name not in chosen.disabled],
+            prompter=prompter,
+            mask=self.secret_mask,
+            policy=policy,
+            setup=ToolSetup(
+                sources=tuple(sources),
+                rules=dict(chosen.limits),
+                hides_rare=True,
+                overflow=Workspaces(self.backend) if self.backend else None,
+            ),
+        )
 
-    return Toolboxes(
-        private=make_toolbox((*usual, *extra, *acting), sources),
-        room=make_toolbox((*in_rooms(usual), *extra)),
-        inventory=inventory,
-        private_job=make_toolbox(whole, sources),
-        purposes={name: make_purpose(one) for name, one in deps.purposes.items()},
-        room_job=make_toolbox((*in_rooms(usual), *extra, *in_rooms(gathering))),
-        helper=_make_toolbox(deps, policy, None, (*helping, *web)),
-        asked=_make_toolbox(deps, policy, None, (*helping, *web, RecallTool(database), messages)),
-    )
+    def _make_schedule(self) -> ScheduleTool:
+        """Make the tool that schedules jobs."""
+        return ScheduleTool(
+            self.database,
+            self.user_prompts,
+            zone=self.zone,
+            rules=make_rules(self.settings),
+            changed=self.wake_jobs,
+            name_places=name_places,
+            calendars=make_calendars(
+                self.settings, self.database, self.zone, changed=self.wake_jobs, now=self.now
+            ),
+        )
+
+    def _make_policy(self) -> Policy:
+        """Make the policy of all tools: the owner's rules, and the files that no rule can open."""
+        settings = self.settings
+        return Policy(
+            self.database,
+            rules=settings.tools.rules,
+            protected=Protected(
+                home=str(settings.home.absolute()), user_home=settings.environ.get("HOME", "")
+            ),
+        )
+
+    def _note_settings(self) -> None:
+        """Let everybody know that a person's settings have changed."""
+        self.forget_people()
+        self.wake_jobs()
 
 
 def _pick_for_rooms(versions: Sequence[Tool], tools: Sequence[Tool]) -> tuple[Tool, ...]:
     """Pick the tools that rooms have, each in its version for rooms if there is one."""
     by_name = {tool.spec.name: tool for tool in versions}
     return tuple(by_name.get(tool.spec.name, tool) for tool in tools if is_in_rooms(tool.spec.name))
-
-
-def _make_private(
-    deps: ToolDeps, approval: Approval, inventory: Inventory, changed: Callable[[], None]
-) -> tuple[Tool, ...]:
-    """Make the tools for a person's private conversations and jobs."""
-    database = deps.database
-    return (
-        *private_tools(database, deps.memory, approval, inventory, deps.backend),
-        SettingsTool(
-            database,
-            changed=changed,
-            on_quiet_times=make_rescheduler(deps.zone),
-            follower=JobMover(database, deps.user_prompts, deps.zone, deps.wake_jobs),
-        ),
-        SendMessageTool(database, deps.messenger, deps.backend),
-        ProposeSoulTool(SoulFile(database, deps.settings.home), approval, SOUL_LIMIT),
-        SkillManageTool(deps.skills.catalog, database, approval),
-        *(deps.external_memory.tools if deps.external_memory else ()),
-    )
-
-
-def _make_helping(deps: ToolDeps) -> tuple[Tool, ...]:
-    """Make the workspace tools, which helpers have, too; empty without a backend."""
-    if deps.backend is None:
-        return ()
-    return make_workspace_tools(
-        deps.backend,
-        deps.background,
-        command_seconds=deps.settings.tools.command_seconds,
-        secrets=NamedSecrets(deps.settings.named_secrets, deps.settings.hidden),
-    )
-
-
-def _make_toolbox(
-    deps: ToolDeps,
-    policy: Policy,
-    prompter: UserPrompts | None,
-    tools: Sequence[Tool],
-    sources: Sequence[ToolSource] = (),
-) -> Toolbox:
-    """Make a toolbox without the tools that the owner has disabled, and with each tool's limits."""
-    chosen = deps.settings.tools
-    return Toolbox(
-        [tool for tool in tools if tool.spec.name not in chosen.disabled],
-        prompter=prompter,
-        mask=deps.secret_mask,
-        policy=policy,
-        setup=ToolSetup(
-            sources=tuple(sources),
-            rules=dict(chosen.limits),
-            hides_rare=True,
-            overflow=Workspaces(deps.backend) if deps.backend else None,
-        ),
-    )
 
 
 def _check_names(settings: Settings, known: Sequence[str]) -> None:
@@ -247,33 +265,6 @@ def _check_names(settings: Settings, known: Sequence[str]) -> None:
         for name in given:
             if name not in names and "__" not in name:
                 raise StartError(f"{setting}: there is no tool {name}; {suggest(name, names)}")
-
-
-def _make_schedule(deps: ToolDeps) -> ScheduleTool:
-    """Make the tool that schedules jobs."""
-    return ScheduleTool(
-        deps.database,
-        deps.user_prompts,
-        zone=deps.zone,
-        rules=make_rules(deps.settings),
-        changed=deps.wake_jobs,
-        name_places=name_places,
-        calendars=make_calendars(
-            deps.settings, deps.database, deps.zone, changed=deps.wake_jobs, now=deps.now
-        ),
-    )
-
-
-def _make_policy(deps: ToolDeps) -> Policy:
-    """Make the policy of all tools: the owner's rules, and the files that no rule can open."""
-    settings = deps.settings
-    return Policy(
-        deps.database,
-        rules=settings.tools.rules,
-        protected=Protected(
-            home=str(settings.home.absolute()), user_home=settings.environ.get("HOME", "")
-        ),
-    )
 
 
 def list_sources(settings: Settings, mcp: McpServers) -> Sequence[ToolSource]:

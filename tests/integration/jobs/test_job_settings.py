@@ -26,7 +26,7 @@ from agent_core.tools.secret_scan import SecretMask
 from agent_core.transcript import ToolCallPart
 from gateway.app.gateway import Gateway
 from gateway.app.job_rules import make_rules
-from gateway.app.toolboxes import ToolDeps, make_toolboxes
+from gateway.app.toolboxes import ToolboxMaker
 from gateway.errors import Declined
 from gateway.jobs.destinations import ChatMessenger
 from tests.fakes.chat import FakeChat
@@ -222,8 +222,8 @@ async def test_a_job_keeps_its_kind(tmp_path: Path) -> None:
         )
 
 
-def make_deps(gateway: Gateway, folder: Path) -> ToolDeps:
-    return ToolDeps(
+def make_maker(gateway: Gateway, folder: Path) -> ToolboxMaker:
+    return ToolboxMaker(
         settings=gateway.settings,
         database=gateway.database,
         memory=gateway.memory,
@@ -248,8 +248,8 @@ async def test_a_job_and_a_skill_work_where_the_owner_said(tmp_path: Path) -> No
     async with berlin(tmp_path) as harness:
         asker = await harness.read(ana)
         purposes = {"job:Nightly": there, "skill:lab": lab}
-        deps = make_deps(harness.gateway, tmp_path)
-        boxes = make_toolboxes(replace(deps, backend=here, purposes=purposes), ())
+        maker = make_maker(harness.gateway, tmp_path)
+        boxes = replace(maker, backend=here, purposes=purposes).make(())
         conversation = await harness.read(
             lambda c: sessions.find_conversation(
                 c, key=sessions.name_direct(asker), person_id=asker
@@ -304,8 +304,8 @@ async def test_a_job_can_name_only_tools_it_has(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(), **SETTINGS) as harness:
         means = make_rules(harness.gateway.settings).means
         gateway = harness.gateway
-        stock = make_deps(gateway, tmp_path)
-        boxes = make_toolboxes(stock, ())
+        stock = make_maker(gateway, tmp_path)
+        boxes = stock.make(())
         assert boxes.private_job
         assert boxes.room_job
         assert sorted(means.tools) == sorted(boxes.private_job.names)
