@@ -8,7 +8,7 @@ import discord
 
 from adapters.abilities import Bot
 from adapters.discord.errors import AlreadyThere, TooLate
-from adapters.discord.places import Place, read_place
+from adapters.discord.places import DiscordChannel, read_place
 from adapters.discord.session import Call, Connection
 from adapters.discord.snowflakes import newest_in, number_of
 from adapters.errors import Unreachable, Unsure
@@ -69,12 +69,12 @@ class Api:
         gaps = (_NO_INTENT,) if reads_quotes and not has_intent else ()
         return Bot(name=str(self._client.user), link=link, gaps=gaps)
 
-    def known_place(self, channel_id: str) -> Place | None:
+    def known_place(self, channel_id: str) -> DiscordChannel | None:
         """Return a server channel as the gateway connection described it, or None."""
         channel = self._client.get_channel(int(channel_id))
         if not isinstance(channel, discord.abc.GuildChannel | discord.Thread):
             return None
-        return Place(
+        return DiscordChannel(
             channel_id=channel_id,
             kind=channel.type.value,
             name=plain_name(channel.name),
@@ -120,7 +120,7 @@ class Api:
 
     # Requests that read
 
-    async def fetch_place(self, channel_id: str) -> Place:
+    async def fetch_place(self, channel_id: str) -> DiscordChannel:
         """Fetch a channel that the gateway connection did not describe: a direct chat, an old
         thread.
         """

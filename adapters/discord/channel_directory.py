@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from adapters.discord.api import Api
 from adapters.discord.errors import ChannelUnknown, NoReplies, NotPermitted
 from adapters.discord.payloads import EYES, make_message
-from adapters.discord.places import Place, channel_of
+from adapters.discord.places import DiscordChannel, channel_of
 from adapters.discord.receive import Context
 from adapters.discord.snowflakes import marked_ids, spell
 from adapters.errors import AdapterError, ChatGone, MessageGone, Rejected
@@ -24,7 +24,7 @@ class ChannelDirectory:
     def __init__(self, api: Callable[[], Api], *, threads: bool) -> None:
         self._api = api
         self._threads = threads
-        self._places: BoundedDict[str, Place] = BoundedDict(_REMEMBERED)
+        self._places: BoundedDict[str, DiscordChannel] = BoundedDict(_REMEMBERED)
 
     def guess(self, data: Json, channel_id: str) -> Context:
         """Build the context of a live event; its place is None if that must be fetched.
@@ -34,28 +34,28 @@ class ChannelDirectory:
         api, guild_id = self._api(), words_in(data, "guild_id")
         place = api.known_place(channel_id) or self._places.get(channel_id)
         if place is None and not guild_id and number_in(data, "channel_type", default=0) == _DIRECT:
-            place = self._keep(Place(channel_id=channel_id, kind=_DIRECT))
+            place = self._keep(DiscordChannel(channel_id=channel_id, kind=_DIRECT))
         role = api.known_role(guild_id) if guild_id else ""
         return self._context(data, place, role=role, guild_id=guild_id)
 
-    def read(self, message: Json, place: Place, *, role: str) -> Context:
+    def read(self, message: Json, place: DiscordChannel, *, role: str) -> Context:
         """Build the context of a message that was read from a channel's history.
 
         Raises the same errors as `guess`.
         """
         return self._context(message, place, role=role, guild_id=place.guild_id)
 
-    async def place(self, channel_id: str) -> Place:
+    async def place(self, channel_id: str) -> DiscordChannel:
         """Return a channel. Raises `AdapterError`, and `ChatGone` if it no longer exists."""
         api = self._api()
         known = api.known_place(channel_id) or self._places.get(channel_id)
         return known or self._keep(await api.fetch_place(channel_id))
 
-    async def role(self, place: Place) -> str:
+    async def role(self, place: DiscordChannel) -> str:
         """Return the bot's role in a server, empty if it has none. Raises `AdapterError`."""
         return await self._api().fetch_role(place.guild_id) if place.guild_id else ""
 
-    def history(self, place: Place, after: str) -> AsyncIterator[list[Json]]:
+    def history(self, place: DiscordChannel, after: str) -> AsyncIterator[list[Json]]:
         """Yield the messages after one message, in pages, oldest first. Raises `AdapterError`."""
         return self._api().read_history(place.channel_id, after)
 
@@ -66,7 +66,7 @@ class ChannelDirectory:
         """
         return self._api().read_archived(channel_id)
 
-    async def past(self, place: Place, before: str) -> list[Json]:
+    async def past(self, place: DiscordChannel, before: str) -> list[Json]:
         """Return the hundred messages before one, oldest first. Raises `AdapterError`."""
         return await self._api().read_newest(place.channel_id, before=before)
 
@@ -97,7 +97,7 @@ class ChannelDirectory:
             return True
         return bool(data.get("mention_roles")) or self._api().bot in repr(data)
 
-    async def place_of(self, message: Json, channel_id: str) -> Place:
+    async def place_of(self, message: Json, channel_id: str) -> DiscordChannel:
         """Return a live message's channel; without an answer, build it from the message."""
         try:
             return await self.place(channel_id)
@@ -105,9 +105,11 @@ class ChannelDirectory:
             guild_id = words_in(message, "guild_id")
             # Outside of servers, a bot has only direct chats.
             kind = number_in(message, "channel_type", default=0 if guild_id else _DIRECT)
-            return Place(channel_id=channel_id, kind=kind, guild_id=guild_id)
+            return DiscordChannel(channel_id=channel_id, kind=kind, guild_id=guild_id)
 
-    def _context(self, data: Json, place: Place | None, *, role: str, guild_id: str) -> Context:
+    def _context(
+        self, data: Json, place: DiscordChannel | None, *, role: str, guild_id: str
+    ) -> Context:
         api = self._api()
         answered = inside(data, "referenced_message")
         ids = marked_ids(words_in(data, "content")) | marked_ids(words_in(answered, "content"))
@@ -119,7 +121,7 @@ class ChannelDirectory:
             names=api.known_names(guild_id, ids) if ids and guild_id else {},
         )
 
-    def _keep(self, place: Place) -> Place:
+    def _keep(self, place: DiscordChannel) -> DiscordChannel:
         self._places.put(place.channel_id, place)
         return place
 

@@ -5,7 +5,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Collection, Sequence
 
 from adapters.abilities import MenuEntry
-from adapters.discord.places import Place, can_write
+from adapters.discord.places import DiscordChannel, can_write
 from adapters.discord.receive import BUTTON, PRESS
 from adapters.discord.render import render
 from adapters.errors import Rejected
@@ -74,7 +74,7 @@ def answered_by(message: OutboundMessage) -> str | None:
 
 
 def make_acknowledgement(
-    interaction: Json, place: Place, *, transient: Collection[str] = ()
+    interaction: Json, place: DiscordChannel, *, transient: Collection[str] = ()
 ) -> Json:
     """Build the acknowledgement that Discord expects within 3 s; the answer takes its place.
 

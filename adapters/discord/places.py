@@ -18,7 +18,7 @@ _WITH_BOT = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class DiscordChannel:
     """A channel as Discord describes it. `guild` is empty outside servers."""
 
     channel_id: str
@@ -65,9 +65,9 @@ class Place:
         )
 
 
-def read_place(channel: Json, *, guild_id: str = "", guild: str = "") -> Place:
+def read_place(channel: Json, *, guild_id: str = "", guild: str = "") -> DiscordChannel:
     """Parse a channel from REST, an interaction or `write_place`. Raises `ValueError`."""
-    return Place(
+    return DiscordChannel(
         channel_id=id_in(channel, "id"),
         kind=number_in(channel, "type", default=0),
         name=plain_name(words_in(channel, "name")),
@@ -77,7 +77,7 @@ def read_place(channel: Json, *, guild_id: str = "", guild: str = "") -> Place:
     )
 
 
-def write_place(place: Place) -> Json:
+def write_place(place: DiscordChannel) -> Json:
     """Serialise a channel for `read_place`."""
     return {
         "id": place.channel_id,
@@ -95,7 +95,7 @@ def is_forward(message: Json) -> bool:
     return number_in(reference, "type", default=0) == _FORWARD
 
 
-def can_write(interaction: Json, place: Place) -> bool:
+def can_write(interaction: Json, place: DiscordChannel) -> bool:
     """Return whether the bot may write in the place where it was called. Raises `ValueError`."""
     if place.is_direct:
         return bool(interaction.get("context", _WITH_BOT) == _WITH_BOT)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from adapters.discord.places import Place, can_write, is_forward, read_place, write_place
+from adapters.discord.places import DiscordChannel, can_write, is_forward, read_place, write_place
 from adapters.discord.snowflakes import id_in, list_mentions, name_of, spell, time_of
 from adapters.ids import PlatformMessageId, PlatformUserId
 from adapters.messages import (
@@ -61,7 +61,7 @@ class Context:
     """The bot's role in the server, which people can mention as well."""
     threads: bool = False
     """Whether a mention opens a thread."""
-    place: Place | None = None
+    place: DiscordChannel | None = None
     names: Mapping[str, str] = field(default_factory=dict)
     """Names of the roles and channels that the text mentions."""
 
@@ -272,7 +272,7 @@ def _read_interaction(interaction: Json, context: Context) -> InboundMessage | B
     )
 
 
-def _read_reaction(reaction: Json, place: Place) -> EmojiReaction:
+def _read_reaction(reaction: Json, place: DiscordChannel) -> EmojiReaction:
     signs, is_on = (words_in(reaction, "sign"),), reaction.get("is_on") is True
     return EmojiReaction(
         address=place.address(),

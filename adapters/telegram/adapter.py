@@ -25,7 +25,7 @@ from adapters.telegram.errors import PollingConflict as Conflict
 from adapters.telegram.payloads import (
     FILE_LIMIT,
     MOST_BUTTONS,
-    RecentIds,
+    KnownIds,
     chat_of,
     draft_id_of,
     make_post,
@@ -70,7 +70,7 @@ class TelegramAdapter:
     def __init__(self, settings: TelegramSettings) -> None:
         self._settings = settings
         self._api = Api(settings)
-        self._recent_ids = RecentIds()
+        self._recent_ids = KnownIds()
         self._username = ""
         self._shown = ShownContents()
         self._has_drafts = True

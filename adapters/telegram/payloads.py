@@ -61,7 +61,7 @@ class Candidates:
     are_more: bool
 
 
-class RecentIds:
+class KnownIds:
     """The newest ids seen, and the ids of the last few thousand messages of this process."""
 
     def __init__(self) -> None:

@@ -110,19 +110,19 @@ def _owner_of(connection: Connection, job: Job) -> Person:
 def _compose(
     connection: Connection, job: Job, run: Run, person: Person, deps: AgentRunDeps, now: int
 ) -> QueuedMessage:
-    chat_refs = deps.notifier.find_open(connection, person, job.targets, now)
-    if not chat_refs:
+    chats = deps.notifier.find_open(connection, person, job.targets, now)
+    if not chats:
         raise RunRefused(job_results.NO_TARGET)
     _check_models(job, deps)
     try:
-        room_id = find_room(connection, job, chat_refs)
+        room_id = find_room(connection, job, chats)
     except UnknownRoom:
         raise RunRefused(job_results.NO_ROOM) from None
     accounts = people.list_accounts(connection, person_id=person.id)
     return QueuedMessage(
         inbox_ids=(),
-        platform=chat_refs[0].platform,
-        message=make_unwritten(person, accounts, chat_refs[0], job.body, now),
+        platform=chats[0].platform,
+        message=make_unwritten(person, accounts, chats[0], job.body, now),
         person=person,
         conversation=sessions.ensure_conversation(
             connection,

@@ -20,7 +20,7 @@ def name_job_conversation(job: Job, room_id: RoomId | None) -> str:
     return private if room_id is None else f"{private}:{room_id}"
 
 
-def find_room(connection: Connection, job: Job, chat_refs: Iterable[Chat]) -> RoomId | None:
+def find_room(connection: Connection, job: Job, chats: Iterable[Chat]) -> RoomId | None:
     """Return the room of a run's conversation: the job's own, or a room that receives its result.
 
     A job never uses a person's direct conversation in a room, because nobody counts who reads along
@@ -28,11 +28,11 @@ def find_room(connection: Connection, job: Job, chat_refs: Iterable[Chat]) -> Ro
     """
     if job.room_id is not None:
         return job.room_id
-    for chat_ref in chat_refs:
-        address = read_chat(chat_ref.address)
+    for chat in chats:
+        address = read_chat(chat.address)
         if address.is_direct:
             continue
-        room = rooms.find(connection, platform=chat_ref.platform, chat_id=address.chat_id)
+        room = rooms.find(connection, platform=chat.platform, chat_id=address.chat_id)
         if room is None:
             raise UnknownRoom
         return room.id

@@ -42,9 +42,7 @@ class ChatMessenger:
         if person is None:
             return ()
         found: list[Destination] = []
-        direct = [
-            chat_ref for chat_ref in known.list_seen(person) if self._is_open(known, chat_ref)
-        ]
+        direct = [chat for chat in known.list_seen(person) if self._is_open(known, chat)]
         home = known.find_home(person).chat
         if home and self._is_open(known, home):
             if is_direct_chat(home.address):
@@ -117,11 +115,11 @@ class ChatMessenger:
         """Deliver messages whose transaction is on disk."""
         self._dispatcher.enqueue(rows)
 
-    def _is_open(self, known: Recipients, chat_ref: Chat) -> bool:
+    def _is_open(self, known: Recipients, chat: Chat) -> bool:
         """Return whether a chat accepts messages that nobody there asked for."""
-        if chat_ref.platform not in self._dispatcher.adapters or known.is_gone(chat_ref):
+        if chat.platform not in self._dispatcher.adapters or known.is_gone(chat):
             return False
-        return read_chat(chat_ref.address).ticket is None and not known.is_off(chat_ref)
+        return read_chat(chat.address).ticket is None and not known.is_off(chat)
 
 
 def name_places(
@@ -133,9 +131,9 @@ def name_places(
     """
     home = delivery_targets.find(connection, person_id=person_id)
     seen = [
-        chat_ref
-        for chat_ref in delivery_targets.list_seen(connection, person_id=person_id)
-        if read_chat(chat_ref.address).is_direct
+        chat
+        for chat in delivery_targets.list_seen(connection, person_id=person_id)
+        if read_chat(chat.address).is_direct
     ]
     return [_name(connection, target, home, seen, here) for target in targets]
 
@@ -153,17 +151,17 @@ def _name(
             return job_texts.name_home(_name_chat(connection, home.chat), is_own=is_own)
         case "home":
             return job_texts.name_latest(seen[0].platform if seen else "", is_own=is_own)
-        case "account" if any(chat_ref.platform == target.platform for chat_ref in seen):
+        case "account" if any(chat.platform == target.platform for chat in seen):
             return name_platform(target.platform)
         case "account":
             latest = job_texts.name_latest(seen[0].platform if seen else "", is_own=is_own)
             return job_texts.name_new_account(target.platform, latest, is_own=is_own)
 
 
-def _name_chat(connection: Connection, chat_ref: Chat) -> str:
-    address = read_chat(chat_ref.address)
+def _name_chat(connection: Connection, chat: Chat) -> str:
+    address = read_chat(chat.address)
     if address.is_direct:
-        return name_platform(chat_ref.platform)
-    room = rooms.find(connection, platform=chat_ref.platform, chat_id=address.chat_id)
+        return name_platform(chat.platform)
+    room = rooms.find(connection, platform=chat.platform, chat_id=address.chat_id)
     name = room.shown_name if room else ""
-    return job_texts.name_group(name, chat_ref.platform, is_thread=bool(address.thread_id))
+    return job_texts.name_group(name, chat.platform, is_thread=bool(address.thread_id))

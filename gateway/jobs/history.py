@@ -76,12 +76,12 @@ class JobHistory:
         self._ids = await self._load_ids()
 
     def note(
-        self, known: Recipients, source: Source, person: Person, chat_refs: Sequence[Chat]
+        self, known: Recipients, source: Source, person: Person, chats: Sequence[Chat]
     ) -> TranscriptPlace:
         """Record a turn for a job message; return its place in the transcript."""
         assert self._ids  # noqa: S101 - no job runs before `prepare`
-        room_id = _find_room(known, source.job, chat_refs)
-        account_id = known.find_account(person, chat_refs[0].platform)
+        room_id = _find_room(known, source.job, chats)
+        account_id = known.find_account(person, chats[0].platform)
         conversation_id, session_id = self._open(known, source.job, person, room_id)
         if session_id is None:
             session_id = self._ids.next_session()
@@ -100,7 +100,7 @@ class JobHistory:
             session_id=session_id,
             person_id=person.id,
             account_id=account_id,
-            chat=chat_refs[0],
+            chat=chats[0],
         )
         job_history.record(known.connection, saying, now=known.now)
         if source.job.kind == "script":  # its output may hold anything
@@ -158,9 +158,9 @@ class JobHistory:
             self.report(known, _find_place(known, found, found.room_id), words)
 
 
-def _find_room(known: Recipients, job: Job, chat_refs: Sequence[Chat]) -> RoomId | None:
+def _find_room(known: Recipients, job: Job, chats: Sequence[Chat]) -> RoomId | None:
     try:
-        return find_room(known.connection, job, chat_refs)
+        return find_room(known.connection, job, chats)
     except UnknownRoom:
         return None  # the room gets the message, but nobody can search for it from there
 

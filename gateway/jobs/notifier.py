@@ -73,21 +73,21 @@ class Notifier:
     ) -> list[OutboxRow]:
         """Enqueue or defer a notification for each of its chats, in the caller's transaction."""
         person = notification.person
-        chat_refs = self._resolve(known, person, targets)
-        if not chat_refs:
+        chats = self._resolve(known, person, targets)
+        if not chats:
             return []
         place = None
         if notification.source:
-            place = self.history.note(known, notification.source, person, chat_refs)
+            place = self.history.note(known, notification.source, person, chats)
             files = (*notification.files, *self.history.attach(known, notification.source, place))
             notification = replace(notification, turn_id=place.turn_id, files=files)
         until = None if notification.is_urgent else known.quiet_until(person)
         rows: list[OutboxRow] = []
-        for chat_ref in chat_refs:
+        for chat in chats:
             if until is None:
-                rows += self._enqueue(known, chat_ref, notification)
+                rows += self._enqueue(known, chat, notification)
             else:
-                _defer(known, chat_ref, notification, until)
+                _defer(known, chat, notification, until)
         if place and until is None:
             self.history.report(known, place, notification.body)
         return rows
@@ -143,8 +143,8 @@ class Notifier:
         if not is_chat(place.address):
             there = Target(kind="home")  # damaged on disk
         rows: list[OutboxRow] = []
-        for chat_ref in self._resolve(known, person, [there]):
-            rows += self._enqueue(known, chat_ref, notification)
+        for chat in self._resolve(known, person, [there]):
+            rows += self._enqueue(known, chat, notification)
         for one in words if rows else ():
             if one.turn_id:
                 self.history.record_late(known, one.turn_id, person, one.body)
@@ -163,8 +163,8 @@ class Notifier:
     ) -> list[Chat]:
         """Return those chats of the targets that can receive a message now."""
         known = self.load_recipients(connection, now)
-        chat_refs = self._resolve(known, person, targets)
-        return [chat_ref for chat_ref in chat_refs if self._is_open(known, chat_ref)]
+        chats = self._resolve(known, person, targets)
+        return [chat for chat in chats if self._is_open(known, chat)]
 
     def reroute(self, connection: Connection, row: OutboxRow, now: int) -> OutboxRow | None:
         """Enqueue an unsolicited message for the person's latest chat, if its own chat is
@@ -193,13 +193,13 @@ class Notifier:
         found: list[Chat] = []
         for target in targets:
             preferred = self._choose_chat(known, person, target, home)
-            chat_ref = preferred
+            chat = preferred
             if preferred is None or not self._is_open(known, preferred):
                 is_last = preferred is not None and not known.is_off(preferred)
                 seen = self._list_seen(known, person)
-                chat_ref = next(seen, preferred if is_last else None)
-            if chat_ref and chat_ref not in found:
-                found.append(chat_ref)
+                chat = next(seen, preferred if is_last else None)
+            if chat and chat not in found:
+                found.append(chat)
         return found
 
     def _choose_chat(
@@ -210,21 +210,21 @@ class Notifier:
         seen = self._list_seen(known, person)
         if target.kind == "home":
             return home or next(seen, None)
-        return next((chat_ref for chat_ref in seen if chat_ref.platform == target.platform), None)
+        return next((chat for chat in seen if chat.platform == target.platform), None)
 
     def _list_seen(self, known: Recipients, person: Person) -> Iterator[Chat]:
-        return (chat_ref for chat_ref in known.list_seen(person) if self._is_open(known, chat_ref))
+        return (chat for chat in known.list_seen(person) if self._is_open(known, chat))
 
-    def _is_open(self, known: Recipients, chat_ref: Chat) -> bool:
+    def _is_open(self, known: Recipients, chat: Chat) -> bool:
         """Return whether a chat accepts unsolicited messages; a ticket expires after minutes."""
-        if chat_ref.platform not in self.adapters or known.is_gone(chat_ref):
+        if chat.platform not in self.adapters or known.is_gone(chat):
             return False
-        return read_chat(chat_ref.address).ticket is None and not known.is_off(chat_ref)
+        return read_chat(chat.address).ticket is None and not known.is_off(chat)
 
     def _enqueue(
-        self, known: Recipients, chat_ref: Chat, notification: Notification
+        self, known: Recipients, chat: Chat, notification: Notification
     ) -> list[OutboxRow]:
-        adapter = self.adapters.get(chat_ref.platform)
+        adapter = self.adapters.get(chat.platform)
         files = notification.files
         body = notification.body
         if files and not isinstance(adapter, CanSendFiles):
@@ -238,8 +238,8 @@ class Notifier:
             [*outgoings, *((caption_of(file[1]), file) for file in files)]
         ):
             outgoing = NewOutboxMessage(
-                platform=chat_ref.platform,
-                chat=chat_ref.address,
+                platform=chat.platform,
+                chat=chat.address,
                 body=part,
                 person_id=notification.person.id,
                 turn_id=notification.turn_id,
@@ -252,14 +252,14 @@ class Notifier:
         return rows
 
 
-def _defer(known: Recipients, chat_ref: Chat, notification: Notification, until: int) -> None:
+def _defer(known: Recipients, chat: Chat, notification: Notification, until: int) -> None:
     for body, file in [(notification.body, None), *(("", file) for file in notification.files)]:
         if not body and file is None:
             continue
         kept = NewDeferredMessage(
             person_id=notification.person.id,
-            platform=chat_ref.platform,
-            chat=chat_ref.address,
+            platform=chat.platform,
+            chat=chat.address,
             title=notification.title,
             body=body,
             release_at=until,

@@ -52,11 +52,11 @@ class Recipients:
     def list_seen(self, person: Person) -> list[Chat]:
         """List the direct chats in which a person wrote recently, newest first."""
         if person.id not in self._seen:
-            chat_refs = delivery_targets.list_seen(self.connection, person_id=person.id)
+            chats = delivery_targets.list_seen(self.connection, person_id=person.id)
             self._seen[person.id] = [
-                chat_ref
-                for chat_ref in chat_refs
-                if is_chat(chat_ref.address) and read_chat(chat_ref.address).is_direct
+                chat
+                for chat in chats
+                if is_chat(chat.address) and read_chat(chat.address).is_direct
             ]
         return self._seen[person.id]
 
@@ -75,21 +75,21 @@ class Recipients:
             self._quiet[person.id] = quiet_until(person, days_off, zone, self.now)
         return self._quiet[person.id]
 
-    def is_gone(self, chat_ref: Chat) -> bool:
+    def is_gone(self, chat: Chat) -> bool:
         """Return whether a chat is unreachable."""
         if self._gone is None:
             self._gone = unreachable_chats.list_all(self.connection)
-        return chat_ref in self._gone
+        return chat in self._gone
 
-    def is_off(self, chat_ref: Chat) -> bool:
+    def is_off(self, chat: Chat) -> bool:
         """Return whether a chat is a room in which the assistant is turned off."""
-        if chat_ref not in self._is_off:
-            self._is_off[chat_ref] = self._is_room_off(chat_ref)
-        return self._is_off[chat_ref]
+        if chat not in self._is_off:
+            self._is_off[chat] = self._is_room_off(chat)
+        return self._is_off[chat]
 
-    def _is_room_off(self, chat_ref: Chat) -> bool:
-        address = read_chat(chat_ref.address)
+    def _is_room_off(self, chat: Chat) -> bool:
+        address = read_chat(chat.address)
         if address.is_direct:
             return False
-        room = rooms.find(self.connection, platform=chat_ref.platform, chat_id=address.chat_id)
+        room = rooms.find(self.connection, platform=chat.platform, chat_id=address.chat_id)
         return room is not None and room.mode == "off"

@@ -82,14 +82,14 @@ class JobOutline:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JobList:
+class ListedJobs:
     """The jobs that were asked for."""
 
     jobs: tuple[JobOutline, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JobDetail(JobOutline):
+class ShownJob(JobOutline):
     """A job with its text, or its command as it would be typed, and lines about its runs."""
 
     does: str

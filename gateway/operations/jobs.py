@@ -49,12 +49,12 @@ from gateway.operations.job_types import (
     AddJob,
     ChangedJob,
     ChangeJob,
-    JobDetail,
-    JobList,
     JobOutline,
     JobVerb,
+    ListedJobs,
     ListJobs,
     PickJob,
+    ShownJob,
 )
 from gateway.operations.wire import typed
 from gateway.texts import jobs as jobs_texts
@@ -112,7 +112,7 @@ def act(connection: Connection, job: Job, deed: JobDeed) -> Job:
             )
 
 
-async def list_jobs(context: OperationContext, asked: ListJobs) -> JobList:
+async def list_jobs(context: OperationContext, asked: ListJobs) -> ListedJobs:
     """List the jobs of everyone, of one person, or of the system. Raises `Declined`."""
 
     def look(connection: Connection) -> list[JobOutline]:
@@ -126,17 +126,17 @@ async def list_jobs(context: OperationContext, asked: ListJobs) -> JobList:
             for job in jobs.list_of_person(connection, person_id=person.id)
         ]
 
-    return JobList(jobs=tuple(await context.database.read(look)))
+    return ListedJobs(jobs=tuple(await context.database.read(look)))
 
 
-async def show_job(context: OperationContext, asked: PickJob) -> JobDetail:
+async def show_job(context: OperationContext, asked: PickJob) -> ShownJob:
     """Show one job with its runs, even if it is over. Raises `Declined`."""
 
-    def look(connection: Connection) -> JobDetail:
+    def look(connection: Connection) -> ShownJob:
         job = find_any(connection, asked.id)
         runs = job_runs.list_of_job(connection, job_id=job.id, limit=_RUNS)
         lines = tuple(describe_runs(runs, job.zone))
-        return outline(connection, job, JobDetail, does=jobs_texts.show_body(job), runs=lines)
+        return outline(connection, job, ShownJob, does=jobs_texts.show_body(job), runs=lines)
 
     return await context.database.read(look)
 

@@ -41,7 +41,7 @@ _CONNECT_TIMEOUT = 15.0
 _LOOK = 0.05
 """Seconds between two looks whether a platform is connected."""
 
-ChatKey = tuple[str, str]
+RoomKey = tuple[str, str]
 """A platform, and the id of a chat on it."""
 
 
@@ -96,10 +96,10 @@ class Rooms:
     now: Callable[[], int]
     patience: float = _COUNT_TIMEOUT
     """Seconds that a platform may take to count a room's members."""
-    _known: OrderedDict[ChatKey, Room] = field(default_factory=OrderedDict, init=False)
-    _presence: OrderedDict[ChatKey, str | None] = field(default_factory=OrderedDict, init=False)
+    _known: OrderedDict[RoomKey, Room] = field(default_factory=OrderedDict, init=False)
+    _presence: OrderedDict[RoomKey, str | None] = field(default_factory=OrderedDict, init=False)
     """The only account noticed in a chat; None for several."""
-    _noticed: dict[ChatKey, list[PlatformUserId]] = field(default_factory=dict, init=False)
+    _noticed: dict[RoomKey, list[PlatformUserId]] = field(default_factory=dict, init=False)
     """Accounts that `record_presence` still has to write."""
     _reading: int = field(default=0, init=False)
     closed: Signal[ClosedRoom] = field(default_factory=Signal, init=False)
@@ -309,7 +309,7 @@ class Rooms:
         self._announce(closed)
 
     def _close(
-        self, connection: Connection, key: ChatKey, words: Text, now: int
+        self, connection: Connection, key: RoomKey, words: Text, now: int
     ) -> ClosedRoom | None:
         room = rooms.find(connection, platform=key[0], chat_id=key[1])
         if room is None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from adapters.discord.channel_directory import ChannelDirectory
-from adapters.discord.places import Place
+from adapters.discord.places import DiscordChannel
 from adapters.discord.receive import Context, find_author, is_for_us, pack
 from adapters.discord.snowflakes import id_in, newest_in, number_of, snowflake_at
 from adapters.errors import AdapterError, AdapterStopped, RateLimited, Unreachable
@@ -228,7 +228,7 @@ class Catchup:
                     break
         done(channel)
 
-    async def _read_on(self, place: Place, start: Start) -> AsyncIterator[str]:
+    async def _read_on(self, place: DiscordChannel, start: Start) -> AsyncIterator[str]:
         """Hand over the messages after the read position, page by page; yield the progress."""
         role = await self.directory.role(place)
         after = int(start.after)
@@ -238,7 +238,7 @@ class Catchup:
             await self.take(self._sift(page, place, role, has_mark=start.has_mark))
             yield newest_in(page)
 
-    async def _look_back(self, place: Place, before: str) -> None:
+    async def _look_back(self, place: DiscordChannel, before: str) -> None:
         """Hand over recent messages to the bot that follow its own last message."""
         role = await self.directory.role(place)
         page = await self.directory.past(place, before)
@@ -254,7 +254,7 @@ class Catchup:
             return False
 
     def _sift(
-        self, page: Sequence[Json], place: Place, role: str, *, has_mark: bool
+        self, page: Sequence[Json], place: DiscordChannel, role: str, *, has_mark: bool
     ) -> list[RawEvent]:
         """Return the messages addressed to the bot; after many others, also a read position."""
         events: list[RawEvent] = []
@@ -281,6 +281,6 @@ class Catchup:
         return events
 
 
-def _event(kind: HeardKind, data: Json, context: Context, place: Place) -> RawEvent:
+def _event(kind: HeardKind, data: Json, context: Context, place: DiscordChannel) -> RawEvent:
     heard = HeardEvent(kind=kind, channel=place.channel_id, data=data, context=context)
     return make_event(heard, is_in_order=True)

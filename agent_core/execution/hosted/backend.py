@@ -52,7 +52,7 @@ class Provider(Protocol):
 
 
 @dataclass(slots=True)
-class _Place:
+class _KnownSandbox:
     """The sandbox of one person, as this process knows it.
 
     `sandbox` is None while it sleeps, or while its state is uncertain.
@@ -91,7 +91,7 @@ class HostedBackend(RemoteWorkspaces):
         self._patience = patience
         self._has_network = has_network
         self._provider: Provider | None = None
-        self._places: dict[str, _Place] = {}
+        self._places: dict[str, _KnownSandbox] = {}
         self._running = RunningCommands(self._note_end)
         self._opening = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -104,7 +104,7 @@ class HostedBackend(RemoteWorkspaces):
         return await (await self._open_account()).end_abandoned()
 
     async def _start_in(self, command: Command, folder: str) -> SupervisedProcess:
-        place = self._places.setdefault(command.workspace, _Place())
+        place = self._places.setdefault(command.workspace, _KnownSandbox())
         async with place.lock:
             self._running.require_privacy(command)
             was_awake = place.sandbox is not None
@@ -118,7 +118,9 @@ class HostedBackend(RemoteWorkspaces):
             self._running.add(command.workspace, process, is_alone=command.is_alone)
         return process
 
-    async def _start(self, command: Command, folder: str, place: _Place) -> SupervisedProcess:
+    async def _start(
+        self, command: Command, folder: str, place: _KnownSandbox
+    ) -> SupervisedProcess:
         provider = await self._open_account()
         sandbox = await self._wake(provider, command.workspace, place)
         line = await complete_start(sandbox.open(SCRIPT), lambda line: line.end())
@@ -163,7 +165,7 @@ class HostedBackend(RemoteWorkspaces):
                 self._provider = await self._load()
             return self._provider
 
-    async def _wake(self, provider: Provider, workspace: str, place: _Place) -> Sandbox:
+    async def _wake(self, provider: Provider, workspace: str, place: _KnownSandbox) -> Sandbox:
         """Make the sandbox run. The caller holds its lock."""
         if place.timer:
             place.timer.cancel()
@@ -197,7 +199,7 @@ class HostedBackend(RemoteWorkspaces):
         except BackendUnavailable as error:  # the provider stops the sandbox later
             _log.warning("an idle sandbox can't be stopped: %s", error)
 
-    async def _force(self, place: _Place, pid: int) -> None:
+    async def _force(self, place: _KnownSandbox, pid: int) -> None:
         """Stop a sandbox, with all its processes, if a supervisor does not answer."""
         if place.sandbox:
             sandbox, place.sandbox = place.sandbox, None

@@ -277,7 +277,7 @@ class Think(StandInCommand):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chat(StandInCommand):
+class AnythingElse(StandInCommand):
     """Anything else, which only a language model can answer."""
 
     words: str

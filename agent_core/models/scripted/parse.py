@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from agent_core.models.scripted.commands import (
-    Chat,
+    AnythingElse,
     Count,
     Forget,
     Remember,
@@ -62,7 +62,7 @@ _HELP = r"(?:help(?: me)?|hilfe|was kannst du|what can (?:you|i) do|how does thi
 def read_command(words: str, now: datetime | None = None) -> StandInCommand:
     """Return the command in a message; `now` is the time on the person's clock, if known."""
     if len(words) > _LONGEST_COMMAND:
-        return Chat(words=words.strip())
+        return AnythingElse(words=words.strip())
     line = " ".join(words.split()).rstrip("?!. ")
     if _match(_HELP, line):
         return ShowHelp()
@@ -87,7 +87,7 @@ def read_command(words: str, now: datetime | None = None) -> StandInCommand:
     if found := _match(_THINK, line):
         scale = 60 if (found["unit"] or "s").startswith("m") else 1
         return Think(seconds=min(float(found["n"]) * scale, _LONGEST_THOUGHT))
-    return Chat(words=words.strip())
+    return AnythingElse(words=words.strip())
 
 
 def _match(pattern: str, line: str) -> re.Match[str] | None:

@@ -13,7 +13,7 @@ from agent_core.models.options import read_seconds, refuse_unknown
 from agent_core.models.scripted.commands import (
     ABILITIES,
     WHO_SHORT,
-    Chat,
+    AnythingElse,
     Piece,
     PlannedCall,
     ReplyContext,
@@ -148,8 +148,8 @@ def _understand(message: Message) -> StandInCommand | None:
     if message.role != "user" or not (message.text or files):
         return None
     command = read_command(message.text, _read_clock(message))
-    if isinstance(command, Chat):
-        return Chat(words=" ".join([command.words, *files]).strip())
+    if isinstance(command, AnythingElse):
+        return AnythingElse(words=" ".join([command.words, *files]).strip())
     return command
 
 

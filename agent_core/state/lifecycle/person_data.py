@@ -21,7 +21,7 @@ from agent_core.ids import (
 from agent_core.state.engine.database import Connection
 from agent_core.transcript import Part, load_parts
 
-DataPlace = tuple[str, str]
+PlatformKey = tuple[str, str]
 """A platform, and a chat or a user on it."""
 
 
@@ -34,8 +34,8 @@ class DataSubject:
     """
 
     person_ids: tuple[PersonId, ...]
-    accounts: tuple[DataPlace, ...]
-    chats: tuple[DataPlace, ...]
+    accounts: tuple[PlatformKey, ...]
+    chats: tuple[PlatformKey, ...]
 
     @property
     def values(self) -> dict[str, str]:
@@ -90,7 +90,7 @@ def find_subject(
 
 def list_accounts(
     connection: Connection, *, person_ids: Sequence[PersonId]
-) -> tuple[DataPlace, ...]:
+) -> tuple[PlatformKey, ...]:
     """List the accounts of people, as (platform, user id)."""
     rows = connection.execute(
         f"SELECT platform, user_id FROM accounts WHERE person_id IN {_PEOPLE} ORDER BY id",

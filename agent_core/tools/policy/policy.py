@@ -97,7 +97,7 @@ def make_facts(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Place:
+class _CallOrigin:
     """The place of a call: its session, and the turn that a person began."""
 
     session_id: SessionId
@@ -124,7 +124,7 @@ def _count_fetched(
 
 def _load(
     connection: Connection, context: ToolContext, strict: Facts
-) -> tuple[Facts, _Place | None]:
+) -> tuple[Facts, _CallOrigin | None]:
     person = people.find(connection, person_id=context.person_id)
     accounts = people.list_accounts(connection, person_id=context.person_id)
     turn = turns.find(connection, turn_id=context.turn_id)
@@ -142,7 +142,7 @@ def _load(
     if turn is None:
         return facts, None
     if not strict.is_tainted:
-        return facts, _Place(session_id=turn.session_id, root_id=turn.id)
+        return facts, _CallOrigin(session_id=turn.session_id, root_id=turn.id)
     told, read, root_id = _list_known(connection, turn, context)
     facts = replace(
         facts,
@@ -150,7 +150,7 @@ def _load(
         page_addresses=frozenset(read - told),
         fetched=_count_fetched(connection, root_id, context),
     )
-    return facts, _Place(session_id=turn.session_id, root_id=root_id)
+    return facts, _CallOrigin(session_id=turn.session_id, root_id=root_id)
 
 
 def _list_known(

@@ -19,13 +19,13 @@ from gateway.operations.job_types import (
     AddJob,
     ChangedJob,
     ChangeJob,
-    JobDetail,
-    JobList,
     JobOutline,
     JobPreview,
+    ListedJobs,
     ListJobs,
     PickJob,
     ResultFile,
+    ShownJob,
 )
 from gateway.operations.wire import load_known
 
@@ -235,7 +235,7 @@ def _read_work(arguments: argparse.Namespace) -> dict[str, object]:
     return {} if arguments.prompt is None else {"kind": "prompt", "text": arguments.prompt}
 
 
-def _list(answer: JobList) -> list[str]:
+def _list(answer: ListedJobs) -> list[str]:
     lines = [
         line
         for job in answer.jobs
@@ -244,7 +244,7 @@ def _list(answer: JobList) -> list[str]:
     return lines or ["There are no jobs."]
 
 
-def _show(answer: JobDetail) -> list[str]:
+def _show(answer: ShownJob) -> list[str]:
     return [
         _outline(answer),
         f"Next: {answer.coming}",
@@ -299,8 +299,8 @@ def _show_file(file: ResultFile) -> str:
 
 
 _VERBS: Mapping[str, tuple[type[Any], type[Any], Callable[[Any], list[str]]]] = {
-    "list": (ListJobs, JobList, _list),
-    "show": (PickJob, JobDetail, _show),
+    "list": (ListJobs, ListedJobs, _list),
+    "show": (PickJob, ShownJob, _show),
     "add": (AddJob, JobOutline, _describe_made),
     "change": (ChangeJob, ChangedJob, _describe_changed),
     "preview": (PickJob, JobPreview, _preview),

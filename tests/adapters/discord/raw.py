@@ -3,13 +3,13 @@
 from dataclasses import replace
 from typing import Any
 
-from adapters.discord.places import Place
+from adapters.discord.places import DiscordChannel
 from adapters.discord.receive import Context
 
 BOT, ROLE, ANNA, BEN = "100", "150", "200", "201"
-DM = Place(channel_id="300", kind=1)
-ROOM = Place(channel_id="400", kind=0, name="general", guild_id="500", guild="House")
-THREAD = Place(
+DM = DiscordChannel(channel_id="300", kind=1)
+ROOM = DiscordChannel(channel_id="400", kind=0, name="general", guild_id="500", guild="House")
+THREAD = DiscordChannel(
     channel_id="450", kind=11, name="Dinner", parent_id="400", guild_id="500", guild="House"
 )
 BEGAN = 1_700_000_000_000
@@ -35,7 +35,7 @@ def mentioning(text: str, **fields: Any) -> dict[str, Any]:
     return written(text, mentions=[bot()], **fields)
 
 
-def seen(place: Place = DM, **fields: Any) -> Context:
+def seen(place: DiscordChannel = DM, **fields: Any) -> Context:
     """Return what is known when a message arrives."""
     known = Context(bot=BOT, role=ROLE if place.guild_id else "", place=place)
     return replace(known, **fields)

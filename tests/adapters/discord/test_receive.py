@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from adapters.discord.places import Place
+from adapters.discord.places import DiscordChannel
 from adapters.discord.receive import Context, find_author, pack, receive
 from adapters.ids import Address, PlatformUserId
 from adapters.messages import Attachment, ButtonPress, InboundMessage, Quote, Sender
@@ -61,7 +61,7 @@ def test_a_direct_message_is_read_in_full() -> None:
 )
 @pytest.mark.parametrize("place", [ROOM, THREAD])
 def test_in_a_room_only_a_mention_a_role_or_a_reply_is_for_the_bot(
-    message: dict[str, Any], is_addressed: bool, place: Place
+    message: dict[str, Any], is_addressed: bool, place: DiscordChannel
 ) -> None:
     assert read(message, seen(place)).is_addressed is is_addressed
 
@@ -142,7 +142,7 @@ def test_a_mention_opens_a_thread_where_that_is_wanted_and_possible() -> None:
     assert read(mentioning("x"), seen(ROOM, threads=True)).address == opened
     assert read(mentioning("x"), seen(THREAD, threads=True)).address.thread_id == "450"
     assert read(written("x"), seen(DM, threads=True)).address.thread_id is None
-    voice = Place(channel_id="460", kind=2, guild_id="500")
+    voice = DiscordChannel(channel_id="460", kind=2, guild_id="500")
     assert read(mentioning("x"), seen(voice, threads=True)).address.thread_id is None
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from adapters.errors import RateLimited, Unreachable, Unsure
 from adapters.ids import PlatformMessageId
-from adapters.telegram.payloads import RecentIds
+from adapters.telegram.payloads import KnownIds
 from tests.adapters.telegram.rig import ANNA, ROOM, Rig, running, to
 from tests.emulators import telegram_faults as faults
 from tests.emulators.telegram import TelegramEmulator
@@ -77,7 +77,7 @@ async def test_more_messages_than_can_be_looked_through_leave_it_unsure(rig: Rig
 
 
 def test_private_chats_share_a_counter_and_supergroups_have_their_own() -> None:
-    recent_ids = RecentIds()
+    recent_ids = KnownIds()
     recent_ids.note_updates(
         [
             {"message": {"message_id": 900, "chat": {"id": 8}}},
@@ -94,7 +94,7 @@ def test_private_chats_share_a_counter_and_supergroups_have_their_own() -> None:
 
 
 def test_the_memory_of_messages_is_bounded() -> None:
-    recent_ids = RecentIds()
+    recent_ids = KnownIds()
     for number in range(1, 5001):
         recent_ids.note_sent(ROOM, number)
     assert recent_ids.candidates(ROOM, 890).within_reach == [*range(891, 905)]

@@ -18,7 +18,7 @@ from gateway.errors import Declined, StartError
 from gateway.home import CONTROL_SOCKET, DATABASE
 from gateway.interfaces import client
 from gateway.interfaces.client import perform, perform_typed
-from gateway.operations.job_types import JobList, ListJobs
+from gateway.operations.job_types import ListedJobs, ListJobs
 from gateway.people.onboarding import hash_code
 from tests.fakes.chat import FakeChat
 from tests.integration.processes import talaria, talaria_beside
@@ -232,4 +232,4 @@ async def test_an_answer_of_another_version_is_a_sentence(home: Path) -> None:
     server = await asyncio.start_unix_server(answer, home / CONTROL_SOCKET)
     async with server:
         with pytest.raises(StartError, match="of another version"):
-            await asyncio.to_thread(perform_typed, home, "jobs.list", ListJobs(), JobList)
+            await asyncio.to_thread(perform_typed, home, "jobs.list", ListJobs(), ListedJobs)

@@ -11,7 +11,7 @@ from agent_core.localization import LANGUAGES, use_language
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.models.scripted import create
 from agent_core.models.scripted.commands import (
-    Chat,
+    AnythingElse,
     Count,
     Forget,
     Remember,
@@ -144,7 +144,7 @@ def test_a_reminder_is_for_the_time_that_was_named() -> None:
     ],
 )
 def test_what_names_no_time_is_no_reminder(words: str) -> None:
-    assert isinstance(read_command(words, SUNDAY), Chat)
+    assert isinstance(read_command(words, SUNDAY), AnythingElse)
 
 
 def test_every_example_of_the_greeting_is_understood_in_each_language() -> None:
@@ -202,12 +202,12 @@ PLAIN_WORDS = (
     ("think for 9999 m", Think(seconds=600)),
     ("help", ShowHelp()),
     ("What can you do?", ShowHelp()),
-    ("hello", Chat(words="hello")),
-    ("I remember that well", Chat(words="I remember that well")),
-    ("remember", Chat(words="remember")),
-    ("count to a million", Chat(words="count to a million")),
-    ("remember " + "x" * 5000, Chat(words="remember " + "x" * 5000)),
-    ("\u200f\u202eשלום 👩‍👩‍👧", Chat(words="\u200f\u202eשלום 👩‍👩‍👧")),
+    ("hello", AnythingElse(words="hello")),
+    ("I remember that well", AnythingElse(words="I remember that well")),
+    ("remember", AnythingElse(words="remember")),
+    ("count to a million", AnythingElse(words="count to a million")),
+    ("remember " + "x" * 5000, AnythingElse(words="remember " + "x" * 5000)),
+    ("\u200f\u202eשלום 👩‍👩‍👧", AnythingElse(words="\u200f\u202eשלום 👩‍👩‍👧")),
 )
 
 
@@ -222,7 +222,7 @@ def test_plain_words_are_understood() -> None:
 def test_a_megabyte_of_words_is_read_at_once() -> None:
     start = time.perf_counter()
     for words in ("remember " * 120_000, "please " * 150_000, "x" * 1_000_000):
-        assert isinstance(read_command(words), Chat)
+        assert isinstance(read_command(words), AnythingElse)
     assert time.perf_counter() - start < PATIENCE, "a pattern backtracks"
 
 
