@@ -5,7 +5,8 @@ AdapterError
 ├── Unsure             the request may have had its effect; look before trying again
 ├── RateLimited        the platform asks to wait `retry_after` seconds, in this chat only
 ├── Rejected           the platform never accepts this message; the chat still works
-│   └── FileTooLarge   a file to download is larger than the limit
+│   ├── FileTooLarge   a file to download is larger than the limit
+│   └── NotPermitted   the app lacks a permission, which an owner can add
 ├── MessageGone        the message to edit no longer exists or can no longer be edited
 │   └── MessageLocked  it exists, but can't be edited or deleted
 ├── ChatGone           nobody can be reached in this chat (blocked, removed, deleted)
@@ -45,6 +46,10 @@ class FileTooLarge(Rejected):
         """Take the limit in bytes."""
         super().__init__(message)
         self.most_bytes = most_bytes
+
+
+class NotPermitted(Rejected):
+    """The app lacks a permission; the text says which, and how an owner adds it."""
 
 
 class MessageGone(AdapterError):

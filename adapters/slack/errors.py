@@ -6,6 +6,7 @@ from adapters.errors import (
     ChatGone,
     MessageGone,
     MessageLocked,
+    NotPermitted,
     Rejected,
     Unreachable,
 )
@@ -64,7 +65,7 @@ class Unsupported(Rejected):
     """The workspace or the kind of app lacks this method."""
 
 
-class MissingScope(Unsupported):
+class MissingScope(Unsupported, NotPermitted):
     """The app lacks a permission."""
 
 

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from adapters.errors import AdapterError, FileTooLarge, Rejected, Unreachable, Unsure
+from adapters.errors import AdapterError, FileTooLarge, NotPermitted, Rejected, Unreachable, Unsure
 from adapters.messages import Attachment, OutboundFile, OutboundMessage
 from adapters.slack.api import Api, SlackPlace, read
 from adapters.slack.errors import read_status
@@ -57,7 +57,7 @@ class Files:
             ) as response:
                 return await _read(response, attachment, name, most_bytes)
         except aiohttp.TooManyRedirects as error:
-            raise Rejected(_NO_PERMISSION) from error
+            raise NotPermitted(_NO_PERMISSION) from error
         except (aiohttp.ClientError, TimeoutError) as error:
             raise Unreachable(f"{name} could not be fetched: {type(error).__name__}.") from error
 
@@ -141,11 +141,11 @@ async def _read(
     if response.status in (404, 410):
         raise Rejected(f"{name} is no longer there.")
     if response.status in (401, 403):
-        raise Rejected(_NO_PERMISSION)
+        raise NotPermitted(_NO_PERMISSION)
     if response.status != 200:
         raise read_status(response.status, Unreachable)
     if response.content_type == "text/html" and attachment.media_type != "text/html":
-        raise Rejected(_NO_PERMISSION)  # the login page for people
+        raise NotPermitted(_NO_PERMISSION)  # the login page for people
     data = await read_at_most(response, most_bytes)
     if data is None:
         raise _too_large(name, most_bytes)

@@ -581,11 +581,13 @@ class Gateway:
     @cached_property
     def attachments(self) -> AttachmentStage:
         reader = make_reader(
-            self.settings.media,
-            self.settings.secrets,
+            self.settings,
             database=self.database,
             adapters=self.adapters,
             now=self.now,
+            report=partial(
+                Notices(self.database, self.dispatcher).notify_missing_permission, self.now
+            ),
             shows_pdf=reads_pdf(split_name(self.settings.model.name)[1]),
         )
         return AttachmentStage(

@@ -1,12 +1,12 @@
 """Builds the attachment reader from the settings."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from adapters.contract import ChatAdapter
 from agent_core.execution.subprocesses.confinement import ScriptLimits
 from agent_core.state.engine.database import Database
 from gateway.app.credentials import Secrets
-from gateway.app.settings import environment
+from gateway.app.settings import Settings, environment
 from gateway.app.tables import MediaSettings
 from gateway.media.media_command import MediaCommand
 from gateway.media.reader import Limits, Reader
@@ -28,27 +28,29 @@ _MOST_PROCESSES = 64
 
 
 def make_reader(
-    settings: MediaSettings,
-    secrets: Secrets,
+    settings: Settings,
     *,
     database: Database,
     adapters: Mapping[str, ChatAdapter],
     now: Callable[[], int],
+    report: Callable[[str, str], Awaitable[None]],
     shows_pdf: bool,
 ) -> Reader:
     """Build the reader; `now` is in milliseconds since the epoch, UTC. See `Limits.shows_pdf`."""
+    media = settings.media
     return Reader(
         database=database,
         adapters=adapters,
-        transcriber=make_transcriber(settings, secrets),
+        transcriber=make_transcriber(media, settings.secrets),
         limits=Limits(
             shows_pdf=shows_pdf,
-            image_bytes=int(settings.image_mb * _MEGABYTE),
-            file_bytes=int(settings.file_mb * _MEGABYTE),
-            characters=settings.document_characters,
-            seconds=settings.transcription_seconds,
+            image_bytes=int(media.image_mb * _MEGABYTE),
+            file_bytes=int(media.file_mb * _MEGABYTE),
+            characters=media.document_characters,
+            seconds=media.transcription_seconds,
         ),
         now=now,
+        report=report,
     )
 
 

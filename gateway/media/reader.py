@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from adapters.abilities import CanFetch
 from adapters.contract import ChatAdapter
-from adapters.errors import AdapterError, FileTooLarge, RateLimited, Rejected
+from adapters.errors import AdapterError, FileTooLarge, NotPermitted, RateLimited, Rejected
 from adapters.messages import Attachment, InboundMessage
 from agent_core.errors import StoreError
 from agent_core.state.conversations import files
@@ -76,6 +76,8 @@ class Reader:
     """None if none is configured."""
     limits: Limits
     now: Callable[[], int]
+    report: Callable[[str, str], Awaitable[None]]
+    """Tells the owners which permission a platform lacks. Raises `StoreError`."""
     wait: Callable[[float], Awaitable[None]] = asyncio.sleep
     """Sleeps for so many seconds."""
     _places: asyncio.Semaphore = field(
@@ -143,6 +145,10 @@ class Reader:
                 data = await self._try_to_fetch(adapter, attachment, most)
         except FileTooLarge as error:
             return _refuse(attachment, large, error.most_bytes)
+        except NotPermitted as error:
+            _log.warning("an attachment can't be fetched from %s: %s", platform, error)
+            await self.report(platform, str(error))
+            return _refuse(attachment, "not_permitted")
         except Rejected as error:
             _log.info("an attachment can't be fetched from %s: %s", platform, error)
             return _refuse(attachment, "gone")

@@ -97,6 +97,9 @@ def is_out_of_reach(connection: Connection, owner: Person, platforms: Collection
 
 _OVERSIZE_TOLD = "oversize_told:"
 """Key prefix in `meta` of the latest edit of each memory that was reported as too large."""
+_PERMISSION_TOLD = "permission_told:"
+"""Key prefix in `meta` of the time when owners were told of a permission that a platform lacks."""
+_DAY = 24 * 3600 * 1000
 _TOLD = "soul_told"
 """Key in `meta` of the latest SOUL.md change that owners were notified of."""
 
@@ -126,6 +129,24 @@ class Notices:
             return self.enqueue_for_owners(connection, notice, now)
 
         self.dispatcher.enqueue(await self._database.write("soul.tell", work))
+
+    async def notify_missing_permission(
+        self, now: Callable[[], int], platform: str, reason: str
+    ) -> None:
+        """Tell owners, in the adapter's words, which permission it lacks; at most once a day.
+
+        Raises `StoreError`.
+        """
+        at, key = now(), f"{_PERMISSION_TOLD}{platform}"
+
+        def work(connection: Connection) -> list[OutboxRow]:
+            told = meta.get(connection, key=key)
+            if told and at - int(told) < _DAY:
+                return []
+            meta.put(connection, key=key, value=str(at))
+            return self.enqueue_for_owners(connection, lambda: reason, at)
+
+        self.dispatcher.enqueue(await self._database.write("permission.tell", work))
 
     async def notify_oversize(self, task: Task, memory: MemoryStore, now: int) -> None:
         """Notify owners, and the person whose list it is, of a hand edit over a list's limit.

@@ -19,6 +19,7 @@ Fault = Literal[
     "large_picture",
     "no_text",
     "no_transcription",
+    "not_permitted",
     "old_office",
     "other",
     "slow_document",
@@ -105,6 +106,10 @@ _SENTENCES: dict[Fault, tuple[Text, str]] = {
     "foreign_picture": (
         Text("{what}: I can't open this format. Please send JPEG, PNG, GIF or WebP."),
         "a picture of a kind that can't be shown",
+    ),
+    "not_permitted": (
+        Text("{what}: I'm not allowed to download files here yet. My owner has been told."),
+        "could not be fetched, because a permission is missing",
     ),
     "gone": (
         Text("{what}: this is no longer there to download. Please send it again."),

@@ -3,7 +3,7 @@
 import pytest
 from aiohttp import web
 
-from adapters.errors import Rejected, Unreachable
+from adapters.errors import NotPermitted, Rejected, Unreachable
 from adapters.messages import Attachment
 from tests.adapters.slack.rig import ANNA, Rig, read, running
 from tests.emulators import slack_faults as faults
@@ -35,7 +35,7 @@ async def test_a_login_page_is_not_taken_for_the_file(slack: SlackEmulator) -> N
     async with running(slack, bot_token=slack.bot_token) as rig:
         attachment = await attached(slack, rig.inlet, PNG)
         object.__setattr__(slack.world.app, "bot_token", "xoxb-another")
-        with pytest.raises(Rejected, match="files:read"):
+        with pytest.raises(NotPermitted, match="files:read"):
             await rig.adapter.fetch(attachment, most_bytes=1_000_000)
         object.__setattr__(slack.world.app, "bot_token", slack.bot_token)
 

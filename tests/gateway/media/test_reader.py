@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from adapters.contract import ChatAdapter
-from adapters.errors import RateLimited, Unreachable
+from adapters.errors import NotPermitted, RateLimited, Unreachable
 from adapters.ids import Address, PlatformMessageId, PlatformUserId
 from adapters.messages import Attachment, AttachmentKind, InboundMessage, Sender
 from agent_core.errors import StoreError
@@ -49,6 +49,7 @@ class Post:
         self.database = database
         self.chat = FakeChat()
         self.pauses: list[float] = []
+        self.reports: list[tuple[str, str]] = []
         self.adapters: dict[str, ChatAdapter] = {"fake": self.chat}
         self.ears = ears
         self.reader = self.make(ears)
@@ -66,8 +67,12 @@ class Post:
                 seconds=5,
             ),
             now=lambda: 1,
+            report=self._report,
             wait=self._wait,
         )
+
+    async def _report(self, platform: str, reason: str) -> None:
+        self.reports.append((platform, reason))
 
     async def _wait(self, seconds: float) -> None:
         self.pauses.append(seconds)
@@ -280,6 +285,12 @@ async def test_a_platform_that_hands_nothing_out_is_a_sentence(post: Post) -> No
     for platform in ("plain", "gone"):
         (reading,) = await post.read(post.attach(b"x"), platform=platform)
         assert "couldn't download" in refused(reading)
+
+
+async def test_a_missing_permission_is_reported_in_the_words_of_the_platform(post: Post) -> None:
+    post.chat.mishaps += [(NotPermitted("Add files:read on the app's page."), False)]
+    assert "not allowed to download" in refused(await post.read_one(b"hello"))
+    assert post.reports == [("fake", "Add files:read on the app's page.")]
 
 
 async def test_many_attachments_keep_their_order_and_the_rest_is_reported(post: Post) -> None:
