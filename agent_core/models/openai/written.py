@@ -121,6 +121,8 @@ class WrittenText:
             self._state = "held"
         elif head and not any(mark.startswith(head) for mark in marks):
             self._state = "open"
+            if self._closing:  # the blanks behind a thought belong to it
+                self._pending = head
 
     def _count_open(self) -> int:
         """Return how much of the pending text surely belongs to no call."""
