@@ -50,6 +50,8 @@ async def run(
         if external_memory:
             stack.push_async_callback(external_memory.close)
         backend = await load_backend(settings)
+        if backend:
+            stack.push_async_callback(backend.close)
         gateway = Gateway(
             settings=settings,
             extensions=extra,
@@ -60,8 +62,6 @@ async def run(
             group=asyncio.TaskGroup(),
         )
         gateway.build()
-        if backend:
-            stack.push_async_callback(backend.close)
         if gateway.background_commands:
             stack.push_async_callback(gateway.background_commands.close)
         await _warn_of_unknown_people(settings, database)
