@@ -47,6 +47,11 @@ def propose(messages: Sequence[Message], *, is_declined: bool) -> Iterator[Messa
             yield _note(messages[starts[-given] : first], what)
 
 
+def is_note(message: Message) -> bool:
+    """True for a note that leaves messages out."""
+    return _read(message) is not None
+
+
 def _note(hidden: Sequence[Message], what: str) -> Message:
     text = (
         f"<facts>\nLeft out, {_digest(hidden[0])} to {_digest(hidden[-1])}: the model's server"

@@ -7,6 +7,7 @@ from agent_core.agent.budget import Budget, Limits
 from agent_core.agent.compaction.compacted_view import find_compaction
 from agent_core.agent.compaction.compactor import apply_compaction
 from agent_core.agent.loop.contract import Reservation
+from agent_core.agent.loop.left_out import is_note
 from agent_core.agent.loop.messages import is_answer
 from agent_core.agent.replay.rebuild import RebuiltCall, SentRequest
 from agent_core.agent.replay.records import TurnRecord
@@ -141,11 +142,19 @@ class ReplayScript:
         return {key: b"" for key in choose(messages) if sent is None or key in sent.shown}
 
     def fit(self) -> tuple[Message, ...] | None:
-        """The messages under the next call's compaction; None if it applies already."""
+        """The messages under the next call's compaction and notes on what it leaves out; None if
+        they apply already.
+        """
         number = len(self.replayed)
         sent = self._calls[number].sent if number < len(self._calls) else None
-        if sent is None or sent.compaction == self._compaction:
-            return None
+        notes = 0
+        for message in self._said[self.recorded :]:
+            if not is_note(message):
+                break
+            notes += 1
+        self.recorded += notes
+        if sent is None or (sent.compaction == self._compaction and not notes):
+            return self._view() if notes else None
         self._compaction = sent.compaction
         return self._view()
 

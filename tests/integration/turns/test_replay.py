@@ -144,9 +144,8 @@ async def test_a_turn_that_ended_before_any_answer_is_replayed(tmp_path: Path) -
         reached.set()
         await asyncio.Event().wait()
 
-    model = Talker(
-        say("Hello."), [ModelRejected("refused")], [hang, *say("Never.")], say("Hello again.")
-    )
+    refused = [[ModelRejected("refused")]] * 3
+    model = Talker(say("Hello."), *refused, [hang, *say("Never.")], say("Hello again."))
     async with running(tmp_path, model, **LIMITS) as harness:
         await dialogue(harness, "one", "Hello.")
         await harness.chat.says("two")
@@ -174,6 +173,22 @@ async def test_a_turn_that_ended_before_any_answer_is_replayed(tmp_path: Path) -
     assert [one["is_rest_same"] for one in replayed[1::2]] == [True] * 4
     (line,) = describe_replay(replayed[2])
     assert line == "Turn 2 ended before a model answered, so there is nothing to replay."
+
+
+async def test_calls_without_a_refused_part_are_verified(tmp_path: Path) -> None:
+    refused = [ModelRejected("refused")]
+    search = ask(call("recall", '{"query": "tea"}'))
+    model = Talker(
+        say("Hello."), refused, say("Left out."), search, refused, say("Found."), say("More.")
+    )
+    async with running(tmp_path, model) as harness:
+        await dialogue(harness, "one", "Hello.")
+        for words in ("two", "three"):
+            await harness.chat.says(words)
+            await harness.at_rest()
+        await dialogue(harness, "four", "More.")
+    answered = [one for at, one in enumerate(model.requests) if at not in (1, 4)]
+    await check(tmp_path, answered)
 
 
 async def test_a_changed_word_is_noticed(tmp_path: Path) -> None:
