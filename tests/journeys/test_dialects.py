@@ -482,7 +482,7 @@ CHAT += [
     stays("JSON that is no call", "real-model.md R1", '{"tea": 1}', '{"tea": 1}'),
     needs(
         "thoughts that come back",
-        GH + "qwen-code/qwen-code/issues/3724",
+        GH + "QwenLM/qwen-code/issues/3724",
         {"reasoning_content": THOUGHT + " \u2028é"},
         demands("reasoning_content", THOUGHT + " \u2028é"),
     ),
@@ -659,6 +659,10 @@ MESSAGES = [
 ]
 
 
+NO_REVIEWS = {"TALARIA_LEARNING__TURNS": "0", "TALARIA_LEARNING__STEPS": "0"}
+"""Only the chat's own requests reach the server."""
+
+
 def demands_thinking(body: Json) -> str:
     """Refuse a call that lacks the thought before it."""
     for message in body["messages"]:
@@ -745,6 +749,7 @@ async def test_each_form_is_read_and_the_next_message_works(
     wrong = {}
     async with stage.open(
         TALARIA_MODEL__PROVIDER=api,
+        **NO_REVIEWS,
         OPENAI_BASE_URL=f"{server.url}/v1",
         ANTHROPIC_BASE_URL=server.url,
     ) as harness:
