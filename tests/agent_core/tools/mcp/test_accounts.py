@@ -423,6 +423,7 @@ async def test_one_account_for_all_is_the_owners_and_its_tools_say_so(stage: Ope
     async with stage(is_shared=True) as at:
         with pytest.raises(SignInUnavailable):
             await at.servers.sign_ins.begin("web", at.bob)
+        await until(lambda: "web" in at.servers._connections)
         await until(lambda: at.servers._connections["web"].needs_sign_in)
         await at.connect(at.ada, "ada@x")
         for person in (at.ada, at.bob):
