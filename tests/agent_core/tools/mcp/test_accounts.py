@@ -435,6 +435,7 @@ async def test_one_account_for_all_is_the_owners_and_its_tools_say_so(stage: Ope
         assert await at.servers.sign_ins.list_of(at.bob) == []
         await at.end(at.ada)
         await until(lambda: at.files() == [])
+        await until(lambda: "web" in at.servers._connections)
         await until(lambda: at.servers._connections["web"].needs_sign_in)
 
 
