@@ -2,6 +2,7 @@
 
 from agent_core.agent.review.claim_check import Claim
 from agent_core.agent.review.record import HeldClaim, Lesson, ReviewRecord, dump_record
+from agent_core.chats import Chat
 from agent_core.ids import MessageId, TurnId
 from agent_core.state.conversations import questions, turns
 from agent_core.state.engine.database import Connection
@@ -48,7 +49,9 @@ def dismiss(connection: Connection, person: Person, now: int) -> None:
     """Let a person dismiss the notes of a review."""
     review, _ = hold(connection, person)
     for number in (1, 2):
-        question = take_held(connection, person.id, (review, number), ("fake", CHAT), now)
+        question = take_held(
+            connection, person.id, (review, number), Chat(platform="fake", address=CHAT), now
+        )
         assert question is not None
         asked = questions.ask(connection, question, now=now)
         questions.answer(connection, question_id=asked.id, key="dismiss", by=person.id, now=now)

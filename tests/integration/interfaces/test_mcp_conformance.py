@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from copy import copy
 from pathlib import Path
 from typing import cast
 
@@ -116,11 +116,9 @@ async def serving(home: Path, *, has_named_tools: bool) -> AsyncIterator[str]:
                 yield url
             return
         port = free_port()
-        gateway = replace(
-            running.gateway,
-            client_calls=cast(ClientCalls, NamedTools()),
-            settings=load({"TALARIA_HOME": str(home), "TALARIA_HTTP__PORT": str(port)}),
-        )
+        gateway = copy(running.gateway)
+        gateway.client_calls = cast(ClientCalls, NamedTools())
+        gateway.settings = load({"TALARIA_HOME": str(home), "TALARIA_HTTP__PORT": str(port)})
         bound = take_port(gateway.settings.http)
         async with serving_page(gateway, bound), _adding(token, port) as url:
             yield url

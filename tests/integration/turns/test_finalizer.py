@@ -179,7 +179,7 @@ async def test_the_words_of_a_provider_are_for_an_owner_in_private(
         for name in ("ann", "bob"):
             await here.says(name, "hello")
         await here.make_owner("ann")
-        model.plays = [[ModelRejected("account 4711 may not")]]
+        model.plays = [[ModelRejected("account 4711 may not")] for _ in range(6)]
         told = await here.says(who, "and now?", room=room)
         assert ("account 4711" in told) == is_told
         assert "/retry" in told
