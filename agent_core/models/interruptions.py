@@ -22,9 +22,10 @@ class Interruptions:
     ) -> bool:
         """Note a break; return True if the same request broke off before in the same way.
 
-        The streams both ended early, or both were `cut` by the same error behind the same words.
+        The streams both ended early, or both were `cut` by the same error, behind the same words.
+        A caller leaves the words out if its servers may end every stream without a sign.
         """
-        how = f"{type(cut).__name__}: {words}" if cut else ""
+        how = f"{type(cut).__name__}: {words}"
         key = hash((request.model, request.messages))
         if self._seen.pop(key, None) == how:
             return True

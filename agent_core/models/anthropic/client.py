@@ -211,7 +211,7 @@ class AnthropicModel:
                 if text:
                     yield TextDelta(text=text)
             is_kept = reader.has_content and not reader.is_whole
-            is_kept = is_kept and self._interruptions.is_second(request)
+            is_kept = is_kept and self._interruptions.is_second(request, words=reader.words)
             await _drain(events)
         except WIRE_ERRORS as error:
             # The answer is complete and paid for; only the end of the stream is missing.
