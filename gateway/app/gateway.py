@@ -898,7 +898,7 @@ class Gateway:
 
     @cached_property
     def task_runners(self) -> Sequence[maintenance.TaskRunner]:
-        """One runner for quick tasks, and one each for speech, reviews and skill tests."""
+        """Run queued tasks: one runner for quick ones, and one each for the slow kinds."""
         spoken_answers = SpokenAnswers(
             self.database,
             self.dispatcher,

@@ -122,7 +122,7 @@ class KeptMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoredMemory:
-    """What a restoration changed, and what it could not."""
+    """Lists the memory that a restoration changed, and the memory that it could not change."""
 
     restored: tuple[RestoredList, ...]
     kept: tuple[KeptMemory, ...]

@@ -21,7 +21,7 @@ SWITCHED_ON = Text("I've turned `{name}` back on here.")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ToolTexts:
-    """What a tool is for, and the title of its steps while it runs."""
+    """Tells people the purpose of a tool, and names its steps while it runs."""
 
     purpose: Text
     step: Text | None = None

@@ -111,9 +111,10 @@ def find_progress(connection: Connection, *, platform: str, event_id: str) -> In
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InboxRepeat:
-    """One of several equal requests. A turn that answers it has a chat, too; see `InboxProgress`.
+    """A stored event of which a client has sent equal ones, numbered from 0 on.
 
-    `payload` is empty once the event is done and forgotten.
+    `turn_id` and `chat` are those of the turn that answers it, if one does. `payload` is empty once
+    the event is done and forgotten.
     """
 
     event_id: str

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """Where a tool is offered, besides private conversations.
+    """Says where people and prompts get a tool, besides private conversations.
 
     A tool `in_prompt` stays in the prompt; others are found by search, even if there is room. A
     tool `in_rooms` shows nobody's private data. One that `needs_backend` exists with

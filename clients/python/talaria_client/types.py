@@ -265,7 +265,7 @@ class MessagePage(TypedDict):
 
 
 class Metadata(TypedDict):
-    """What a program says about its request; only its id of the chat counts."""
+    """Reads the id of the chat from a request's metadata; other fields are ignored."""
 
     chat_id: NotRequired[str | None]
     conversation_id: NotRequired[str | None]

@@ -52,7 +52,7 @@ The forms are those of Open WebUI (its task templates hold `<chat_history>`) and
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedChat:
-    """What a request says about its chat.
+    """Holds the fields of a request that tell which chat it continues.
 
     `conversation` is a conversation that Talaria keeps by name, and `response` the id of an answer
     to continue. `chat` is the program's own id of a chat whose history it sends. `is_retry` marks a

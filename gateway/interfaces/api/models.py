@@ -76,7 +76,7 @@ class StreamOptions(_Given):
 
 
 class Metadata(_Given):
-    """What a program says about its request; only its id of the chat counts."""
+    """Reads the id of the chat from a request's metadata; other fields are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, coerce_numbers_to_str=True)
 

@@ -141,14 +141,14 @@ def _mend(item: SessionMessage) -> None:
         return
     tools = message.result.get("tools")
     if isinstance(tools, list):
-        message.result["tools"] = [_mend_tool(one) for one in tools[:_MOST_LISTED]]
+        message.result["tools"] = [_repair_tool(one) for one in tools[:_MOST_LISTED]]
     for key, (model, address) in _OFFERS.items():
         offers = message.result.get(key)
         if isinstance(offers, list):
-            message.result[key] = [_mend_offer(one, model, address) for one in offers]
+            message.result[key] = [_repair_offer(one, model, address) for one in offers]
 
 
-def _mend_tool(tool: object) -> object:
+def _repair_tool(tool: object) -> object:
     """Return a tool that the SDK takes; it carries the odd schema, or the fault, as metadata."""
     given = tool if isinstance(tool, dict) else {}
     for key in _UNUSED:
@@ -171,16 +171,16 @@ def _mend_tool(tool: object) -> object:
     }
 
 
-def _mend_offer(offer: object, model: type[BaseModel], address: str) -> object:
+def _repair_offer(offer: object, model: type[BaseModel], address: str) -> object:
     """Return a prompt or a resource that the SDK takes; the name of an odd one says so."""
     if _fits(offer, model):
         return offer
     given = offer if isinstance(offer, dict) else {}
     name = _read_text(given, "name") or _read_text(given, address) or "unnamed"
-    mended = {"name": f"{name} (can't be used: the server describes it in a wrong form)"}
+    repaired = {"name": f"{name} (can't be used: the server describes it in a wrong form)"}
     if address != "name":
-        mended[address] = _read_text(given, address) or "none:"
-    return mended
+        repaired[address] = _read_text(given, address) or "none:"
+    return repaired
 
 
 def _is_plain(schema: object) -> bool:
