@@ -100,7 +100,7 @@ from gateway.outbound.composer import Composer
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.progress_lines import ProgressLines
 from gateway.outbound.questions import Questions
-from gateway.outbound.webhooks.dispatcher import WebhookDeps, WebhookDispatcher
+from gateway.outbound.webhooks.dispatcher import WebhookDispatcher
 from gateway.people.admission import UNATTENDED
 from gateway.people.data_confirmations import DataConfirmations
 from gateway.people.data_erase import DataErase
@@ -378,7 +378,8 @@ class Gateway:
 
     @cached_property
     def webhooks(self) -> WebhookDispatcher:
-        deps = WebhookDeps(
+        return WebhookDispatcher(
+            group=self.group,
             database=self.database,
             allow_hosts=self.settings.webhooks.allow_hosts,
             is_admitted=lambda c, person_id: self.identity.find_admitted(c, person_id) is not None,
@@ -387,7 +388,6 @@ class Gateway:
             now=self.now,
             timings=self.extensions.timings.webhooks,
         )
-        return WebhookDispatcher(self.group, deps)
 
     # Tools
 

@@ -67,29 +67,34 @@ class _Outcome:
     wait: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WebhookDeps:
-    """The services of the dispatcher."""
-
-    database: Database
-    allow_hosts: Sequence[str]
-    """Hosts that may have an address of the local network."""
-    is_admitted: Callable[[Connection, PersonId], bool]
-    """Returns whether a person may talk to the assistant; nothing is sent for others."""
-    tell: Tell
-    enqueue: Callable[[Sequence[OutboxRow]], None]
-    now: Callable[[], int]
-    timings: WebhookTimings
-
-
 class WebhookDispatcher:
     """Sends the deliveries of everyone's webhooks. It rests while there is no active webhook."""
 
-    def __init__(self, group: asyncio.TaskGroup, deps: WebhookDeps) -> None:
-        self._deps = deps
-        self._database = deps.database
-        self._now = deps.now
-        self._gatherer = EventGatherer(deps.database, deps.is_admitted, deps.now)
+    def __init__(
+        self,
+        *,
+        group: asyncio.TaskGroup,
+        database: Database,
+        allow_hosts: Sequence[str],
+        is_admitted: Callable[[Connection, PersonId], bool],
+        tell: Tell,
+        enqueue: Callable[[Sequence[OutboxRow]], None],
+        now: Callable[[], int],
+        timings: WebhookTimings,
+    ) -> None:
+        """`allow_hosts` are the hosts that may have an address of the local network.
+
+        `is_admitted` returns whether a person may talk to the assistant; nothing is sent for
+        others.
+        """
+        self._database = database
+        self._allow_hosts = allow_hosts
+        self._is_admitted = is_admitted
+        self._tell = tell
+        self._enqueue = enqueue
+        self._now = now
+        self._timings = timings
+        self._gatherer = EventGatherer(database, is_admitted, now)
         self._workers = Workers(group, self._serve, self._rest)
         self._places = asyncio.Semaphore(_AT_ONCE)
         self._due = asyncio.Event()
@@ -97,7 +102,7 @@ class WebhookDispatcher:
     @cached_property
     def _fetcher(self) -> Fetcher:
         """The client for requests; it is imported and made for the first of them."""
-        return Fetcher(allow_hosts=self._deps.allow_hosts, seconds=self._deps.timings.seconds)
+        return Fetcher(allow_hosts=self._allow_hosts, seconds=self._timings.seconds)
 
     def wake(self) -> None:
         """Look at once, after a write that adds or resumes a webhook, or renews a delivery."""
@@ -107,7 +112,7 @@ class WebhookDispatcher:
         """Gather and send until cancelled."""
         while True:
             self._due.clear()
-            pause: float | None = self._deps.timings.look
+            pause: float | None = self._timings.look
             try:
                 has_any, due = await self._gatherer.gather()
                 pause = pause if has_any else None
@@ -151,7 +156,7 @@ class WebhookDispatcher:
         current, delivery = found
         outcome = await self._attempt(current, delivery)
         record = partial(self._record, webhook=current, delivery=delivery, outcome=outcome)
-        self._deps.enqueue(
+        self._enqueue(
             await self._database.retry_while_unavailable(
                 lambda: self._database.write("webhooks.result", record), "a webhook"
             )
@@ -165,7 +170,7 @@ class WebhookDispatcher:
         current = webhooks.find(connection, person_id=webhook.person_id, webhook_id=webhook.id)
         if current is None or current.state != "active" or current.due_at > now:
             return None
-        if not self._deps.is_admitted(connection, current.person_id):
+        if not self._is_admitted(connection, current.person_id):
             return None
         delivery = deliveries.find_due(connection, webhook=current, now=now)
         return (current, delivery) if delivery else None
@@ -202,7 +207,7 @@ class WebhookDispatcher:
             if webhook.failures or webhook.due_at:
                 webhooks.note_result(connection, webhook=webhook, failures=0, due_at=0)
             return []
-        spread = self._deps.timings.pace * (1 + random.random() * _JITTER)  # noqa: S311 - no secret
+        spread = self._timings.pace * (1 + random.random() * _JITTER)  # noqa: S311 - no secret
         own, all_ = (
             _find_due_at(now, failures, spread, outcome.wait)
             for failures in (delivery.attempts + 1, webhook.failures + 1)
@@ -220,7 +225,7 @@ class WebhookDispatcher:
         if outcome.status == _GONE or all_ is None:
             reason = _GONE_REASON if outcome.status == _GONE else outcome.reason
             webhooks.set_state(connection, webhook=webhook, state="dead", reason=reason)
-            return self._deps.tell(connection, replace(webhook, reason=reason), now)
+            return self._tell(connection, replace(webhook, reason=reason), now)
         if own is None:
             deliveries.give_up(connection, delivery_id=delivery.id, now=now)
         webhooks.note_result(
