@@ -120,7 +120,7 @@ from gateway.turns.call_approvals import make_call_answerers
 from gateway.turns.client_calls import ClientCalls
 from gateway.turns.finalizer import TurnDeps
 from gateway.turns.handle import TurnHandles
-from gateway.turns.lanes import LaneDeps, Lanes
+from gateway.turns.lanes import Lanes
 from gateway.turns.proposals import PROPOSAL_TASK, AcceptedProposals, make_proposal_answerers
 from gateway.turns.runner import TurnRunner
 from gateway.turns.spoken_answers import SPEECH_TASK, SpokenAnswers
@@ -561,21 +561,19 @@ class Gateway:
     def lanes(self) -> Lanes:
         limits = self.settings.turns
         return Lanes(
-            LaneDeps(
-                group=self.group,
-                database=self.database,
-                runner=self.turns,
-                places=FairSemaphore(at_once=limits.at_once, per_person=limits.per_person),
-                program_places=FairSemaphore(
-                    at_once=limits.at_once, per_person=max(1, limits.per_person - 1)
-                ),
-                rooms=self.rooms,
-                answers=self.questions.answers,
-                handles=self.handles,
-                platforms=self.adapters.keys(),
-                on_stale=self.stale_messages.emit,
-                crash_wait=self.extensions.timings.crash_wait,
-            )
+            group=self.group,
+            database=self.database,
+            runner=self.turns,
+            places=FairSemaphore(at_once=limits.at_once, per_person=limits.per_person),
+            program_places=FairSemaphore(
+                at_once=limits.at_once, per_person=max(1, limits.per_person - 1)
+            ),
+            rooms=self.rooms,
+            answers=self.questions.answers,
+            handles=self.handles,
+            platforms=self.adapters.keys(),
+            on_stale=self.stale_messages.emit,
+            crash_wait=self.extensions.timings.crash_wait,
         )
 
     @cached_property

@@ -5,7 +5,6 @@ import logging
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from functools import partial
 
 from adapters.messages import InboundMessage
@@ -35,38 +34,41 @@ from gateway.turns.runner import TurnRunner
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LaneDeps:
-    """The services that lanes use."""
-
-    group: asyncio.TaskGroup
-    database: Database
-    runner: TurnRunner
-    places: FairSemaphore
-    """The places for running turns."""
-    program_places: FairSemaphore
-    """Those of them that a person's programs may take, so that a chat need not wait for them."""
-    rooms: Rooms
-    answers: PendingAnswers
-    handles: TurnHandles
-    platforms: Collection[str]
-    """The names of the enabled platforms."""
-    on_stale: Callable[[Sequence[InboxId]], None]
-    """Called with events that have to be routed again, because their person has changed."""
-    crash_wait: float = crash_backoff.CRASH_WAIT
-    """Seconds; see `crash_backoff`."""
-
-
 class Lanes:
     """The lanes. Each runs one turn at a time; messages that arrive meanwhile steer it."""
 
-    def __init__(self, deps: LaneDeps) -> None:
-        self._deps = deps
-        self._runner = deps.runner
-        self._handles = deps.handles.by_conversation
-        self._workers: Workers[ConversationId, LaneJob] = Workers(
-            deps.group, self._serve, self._fail
-        )
+    def __init__(
+        self,
+        *,
+        group: asyncio.TaskGroup,
+        database: Database,
+        runner: TurnRunner,
+        places: FairSemaphore,
+        program_places: FairSemaphore,
+        rooms: Rooms,
+        answers: PendingAnswers,
+        handles: TurnHandles,
+        platforms: Collection[str],
+        on_stale: Callable[[Sequence[InboxId]], None],
+        crash_wait: float = crash_backoff.CRASH_WAIT,
+    ) -> None:
+        """`places` are for running turns, `program_places` are those that programs may take.
+
+        A person's programs may not take all, so that a chat need not wait for them. `platforms`
+        are the names of the enabled ones. `on_stale` gets events that have to be routed again,
+        because their person has changed. `crash_wait` is in seconds; see `crash_backoff`.
+        """
+        self._group = group
+        self._database = database
+        self._runner = runner
+        self._places = places
+        self._program_places = program_places
+        self._rooms = rooms
+        self._answers = answers
+        self._handles = handles.by_conversation
+        self._platforms = platforms
+        self._on_stale = on_stale
+        self._workers: Workers[ConversationId, LaneJob] = Workers(group, self._serve, self._fail)
         self._draining = asyncio.Event()
         self._changed = asyncio.Event()
         """Set when a lane is done, and once the lanes drain."""
@@ -74,7 +76,7 @@ class Lanes:
             count_busy=self.__len__,
             draining=self._draining,
             changed=self._changed,
-            first_wait=deps.crash_wait,
+            first_wait=crash_wait,
         )
 
     def put(self, pending: QueuedMessage) -> None:
@@ -86,12 +88,12 @@ class Lanes:
         self._workers.put(pending.conversation.id, pending)
         is_steer = handle and handle.asker == pending.person.id and not pending.starts_own_turn
         if handle and handle.active and is_steer:
-            self._deps.answers.interrupt(handle.active.id)
+            self._answers.interrupt(handle.active.id)
             handle.mark_steer(pending)
 
     async def recover(self) -> None:
         """Queue the turns of an earlier process. Raises `StoreError`."""
-        running, records = await self._deps.database.write("turns.recover", crash_backoff.recover)
+        running, records = await self._database.write("turns.recover", crash_backoff.recover)
         self._backoff.begin(records)
         for turn in running:
             self._workers.put(turn.conversation_id, turn)
@@ -183,7 +185,7 @@ class Lanes:
             if is_there and conversation and conversation.is_private and place:
                 address = read_chat(place.chat.address)
                 if not address.is_direct and address.chat_id == room.chat_id:
-                    self._deps.group.create_task(self._leave(conversation_id, handle))
+                    self._group.create_task(self._leave(conversation_id, handle))
 
     async def _leave(self, conversation_id: ConversationId, handle: TurnHandle) -> None:
         """Move a turn to its person's latest direct chat, or stop it without one."""
@@ -199,8 +201,8 @@ class Lanes:
     async def _find_direct_place(self, handle: TurnHandle) -> Place | None:
         if handle.active is None:
             return None
-        person, platforms = handle.active.person, self._deps.platforms
-        found = await self._deps.database.read(find_direct_chat, person, platforms)
+        person, platforms = handle.active.person, self._platforms
+        found = await self._database.read(find_direct_chat, person, platforms)
         return Place(chat=found) if found else None
 
     def is_running(self, conversation_id: ConversationId) -> bool:
@@ -218,7 +220,7 @@ class Lanes:
         """
         self._draining.set()
         self._changed.set()
-        self._deps.answers.close()
+        self._answers.close()
 
     def is_idle(self) -> bool:
         """Return whether no lane has work."""
@@ -254,11 +256,11 @@ class Lanes:
 
     async def _take_place(self, job: LaneJob, handle: TurnHandle, stack: AsyncExitStack) -> None:
         """Wait for a place, and hold it until the stack is left."""
-        person_id, released = _person_of(job), self._deps.places.released
+        person_id, released = _person_of(job), self._places.released
         if _is_of_program(job):
-            await stack.enter_async_context(self._deps.program_places.place(person_id))
+            await stack.enter_async_context(self._program_places.place(person_id))
             released = self._release_both
-        await stack.enter_async_context(self._deps.places.place(person_id))
+        await stack.enter_async_context(self._places.place(person_id))
         handle.released = partial(released, person_id)
 
     @asynccontextmanager
@@ -267,7 +269,7 @@ class Lanes:
 
         They are taken again in the order of `_take_place`, so that no two wait for each other.
         """
-        places, of_programs = self._deps.places, self._deps.program_places
+        places, of_programs = self._places, self._program_places
         async with places.released(person_id), of_programs.released(person_id):
             yield
 
@@ -282,20 +284,20 @@ class Lanes:
             if isinstance(job, StoredTurn):
                 is_abandoned = self._backoff.is_abandoned(job)
                 chat = Chat(platform=job.platform, address=job.chat)
-                is_readable = await self._deps.rooms.is_readable(chat)
+                is_readable = await self._rooms.is_readable(chat)
                 if self._draining.is_set():  # the platform may have been waited for
                     return
                 leave = partial(self._leave, job.conversation_id) if is_readable else None
                 await self._runner.resume(job, handle, leave, is_abandoned=is_abandoned)
-            elif _is_job_run(job) or await self._deps.rooms.is_current(handle.batch[-1]):
+            elif _is_job_run(job) or await self._rooms.is_current(handle.batch[-1]):
                 await self._runner.start(handle)
             else:
                 raise StaleTurn
 
         try:
-            await self._deps.database.retry_while_unavailable(run, "a turn")
+            await self._database.retry_while_unavailable(run, "a turn")
         except StaleTurn:
-            self._deps.on_stale(handle.inbox_ids())
+            self._on_stale(handle.inbox_ids())
 
     async def _fail(self, conversation_id: ConversationId, job: LaneJob, error: Exception) -> None:
         """End a turn that an unexpected error broke, and report it to its person.
@@ -314,9 +316,9 @@ class Lanes:
                 await self._runner.refuse(handle.batch or [job], error)
 
         try:
-            await self._deps.database.retry_while_unavailable(end, "the end of a broken turn")
+            await self._database.retry_while_unavailable(end, "the end of a broken turn")
         except StaleTurn:
-            self._deps.on_stale(handle.inbox_ids())
+            self._on_stale(handle.inbox_ids())
 
 
 def _is_beside(conversation: Conversation) -> bool:
