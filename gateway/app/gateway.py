@@ -118,7 +118,7 @@ from gateway.people.rooms import Rooms
 from gateway.turns.attachment_stage import AttachmentStage
 from gateway.turns.call_approvals import make_call_answerers
 from gateway.turns.client_calls import ClientCalls
-from gateway.turns.finalizer import TurnDeps
+from gateway.turns.finalizer import TurnFinalizer
 from gateway.turns.handle import TurnHandles
 from gateway.turns.lanes import Lanes
 from gateway.turns.proposals import PROPOSAL_TASK, AcceptedProposals, make_proposal_answerers
@@ -536,25 +536,36 @@ class Gateway:
         )
 
     @cached_property
+    def finalizer(self) -> TurnFinalizer:
+        return TurnFinalizer(
+            database=self.database,
+            agent=self.agent,
+            dispatcher=self.dispatcher,
+            questions=self.questions,
+            outcomes=self.outcomes,
+            review_rules=factories.make_review_rules(self.settings),
+            mail_due=self.agent_mail.due,
+            speech_due=self.speech_due if self.settings.media.speech_command else None,
+            zone_of=self.zone_of,
+            now=self.now,
+        )
+
+    @cached_property
     def turns(self) -> TurnRunner:
         timings = self.extensions.timings
         return TurnRunner(
-            TurnDeps(
-                database=self.database,
-                agent=self.agent,
-                dispatcher=self.dispatcher,
-                questions=self.questions,
-                outcomes=self.outcomes,
-                zone_of=self.zone_of,
-                now=self.now,
-                note_fault=self.alerts.note_fault,
-                mail_due=self.agent_mail.due,
-                speech_due=self.speech_due if self.settings.media.speech_command else None,
-                review_rules=factories.make_review_rules(self.settings),
-                start_delay=timings.start_delay,
-                outage_pace=timings.outage_pace,
-                display=timings.display,
-            )
+            database=self.database,
+            agent=self.agent,
+            dispatcher=self.dispatcher,
+            questions=self.questions,
+            finalizer=self.finalizer,
+            note_fault=self.alerts.note_fault,
+            wake_jobs=self.wake_jobs,
+            zone_of=self.zone_of,
+            now=self.now,
+            start_delay=timings.start_delay,
+            outage_pace=timings.outage_pace,
+            display=timings.display,
         )
 
     @cached_property

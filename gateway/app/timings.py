@@ -7,8 +7,8 @@ from gateway.jobs.watches import WATCH
 from gateway.outbound.progress_lines import FIRST_PROGRESS
 from gateway.outbound.timings import DeliveryTimings
 from gateway.outbound.webhooks.dispatcher import WebhookTimings
+from gateway.turns.beginning import START_DELAY
 from gateway.turns.crash_backoff import CRASH_WAIT
-from gateway.turns.finalizer import START_DELAY
 from gateway.turns.presenter import PresenterTimings
 from gateway.turns.user_prompts import ANSWER_PATIENCE
 

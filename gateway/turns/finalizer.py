@@ -1,8 +1,8 @@
 """End turns: transcript, cost, state, inbox and the answer, in one transaction."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from agent_core.agent.review.triggers import EndedTurn, ReviewRules, enqueue_due
 from agent_core.agent.titles import enqueue_title
 from agent_core.agent.turn import ActiveTurn
 from agent_core.chats import Place
-from agent_core.events import ModelFault, TurnEnded
+from agent_core.events import TurnEnded
 from agent_core.schedule.quiet_times import is_quiet
 from agent_core.state.conversations import delegated_turns, sessions, turns
 from agent_core.state.conversations.turns import StoredTurn
@@ -45,42 +45,10 @@ from gateway.turns.answer_text import (
     note_cheap_model,
     note_interrupted,
 )
-from gateway.turns.presenter import PresenterTimings
 from gateway.turns.spoken_answers import enqueue_speech
 
 if TYPE_CHECKING:
     from gateway.jobs.outcomes import Outcomes
-
-START_DELAY = 0.15
-"""Seconds before a turn is begun on disk. A turn that ends sooner takes one commit instead of two.
-Everything that a turn shows before its answer appears later than this.
-"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnDeps:
-    """The services that turns use."""
-
-    database: Database
-    agent: Agent
-    dispatcher: OutboxDispatcher
-    questions: Questions
-    outcomes: "Outcomes"
-    zone_of: Callable[[Person], str]
-    """Returns the IANA time zone of a person."""
-    now: Callable[[], int]
-    note_fault: Callable[[ModelFault], Awaitable[None]]
-    """Called with a fault of a model that only an owner can end."""
-    mail_due: asyncio.Event
-    """Set once a task in the background has ended."""
-    speech_due: asyncio.Event | None = None
-    """Set once answers wait to be spoken; None where no program speaks."""
-    review_rules: ReviewRules = field(default_factory=ReviewRules)
-    start_delay: float = START_DELAY
-    """Seconds; see `DeferredStart`."""
-    outage_pace: float = 1.0
-    """Factor of the pauses between two tries of a model that does not answer."""
-    display: PresenterTimings = field(default_factory=PresenterTimings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,11 +76,37 @@ _Written = tuple[list[OutboxRow], SessionState | None]
 """The messages to deliver, and the session for the agent's cache."""
 
 
-@dataclass(frozen=True, slots=True)
 class TurnFinalizer:
     """Writes the end of turns."""
 
-    deps: TurnDeps
+    def __init__(
+        self,
+        *,
+        database: Database,
+        agent: Agent,
+        dispatcher: OutboxDispatcher,
+        questions: Questions,
+        outcomes: "Outcomes",
+        review_rules: ReviewRules,
+        mail_due: asyncio.Event,
+        speech_due: asyncio.Event | None,
+        zone_of: Callable[[Person], str],
+        now: Callable[[], int],
+    ) -> None:
+        """`mail_due` is set once a task in the background has ended.
+
+        `speech_due` is set once an answer waits to be spoken; None where no program speaks.
+        """
+        self._database = database
+        self._agent = agent
+        self._dispatcher = dispatcher
+        self._questions = questions
+        self._outcomes = outcomes
+        self._review_rules = review_rules
+        self._mail_due = mail_due
+        self._speech_due = speech_due
+        self._zone_of = zone_of
+        self._now = now
 
     async def finalize(
         self,
@@ -127,28 +121,28 @@ class TurnFinalizer:
         because the answer is paid for and in memory only. Raises `StoreDamaged`, and `StaleTurn`
         if the turn can't begin as it is.
         """
-        over = _Over(active=active, end=ended, tools=tools, now=self.deps.now())
+        over = _Over(active=active, end=ended, tools=tools, now=self._now())
 
         async def write() -> None:
-            slot = self.deps.dispatcher.reserve(place) if place and not is_hidden(active) else None
+            slot = self._dispatcher.reserve(place) if place and not is_hidden(active) else None
             try:
-                rows, session = await self.deps.database.write(
+                rows, session = await self._database.write(
                     "turns.settle", self._finalize, over, slot
                 )
-                self.deps.dispatcher.enqueue(rows, slot)
+                self._dispatcher.enqueue(rows, slot)
             finally:
                 if slot:
                     slot.end()
             if session:
-                self.deps.agent.cache_session(active, session)
+                self._agent.cache_session(active, session)
             if active.job_turn:
-                self.deps.outcomes.wakeup.set()
+                self._outcomes.wakeup.set()
             if active.conversation.kind == "task":
-                self.deps.mail_due.set()
-            if self.deps.speech_due and active.person.spoken_answers != "off":
-                self.deps.speech_due.set()
+                self._mail_due.set()
+            if self._speech_due and active.person.spoken_answers != "off":
+                self._speech_due.set()
 
-        await self.deps.database.retry_while_unavailable(write, f"the end of turn {active.id}")
+        await self._database.retry_while_unavailable(write, f"the end of turn {active.id}")
 
     def _finalize(self, connection: Connection, over: _Over, slot: ReservedSlot | None) -> _Written:
         if over.active.journal.ensure_begun(connection, over.end, over.now):
@@ -177,7 +171,7 @@ class TurnFinalizer:
         self, connection: Connection, over: _Over, here: Place, slot: ReservedSlot | None
     ) -> _Written:
         """End a turn that is on disk, and what it has shown, made and asked since."""
-        active, deps = over.active, self.deps
+        active = over.active
         place, rows = self._choose_place(connection, over, here)
         text, session = self._record(connection, over)
         inbox.finish_turn(connection, turn_id=active.id)
@@ -192,25 +186,23 @@ class TurnFinalizer:
             sent = turns.list_bodies(connection, turn_id=active.id)
             answer = self._enqueue_answer(connection, over, place, text, target, sent)
             reply = self.compose_reply(active, place)
-            adapter = deps.dispatcher.adapters.get(place.chat.platform)
+            adapter = self._dispatcher.adapters.get(place.chat.platform)
             rows = [*answer, *enqueue_files(connection, reply, adapter, over.now), *rows]
-        return [*rows, *deps.questions.end_of_turn(connection, active.id, over.now)], session
+        return [*rows, *self._questions.end_of_turn(connection, active.id, over.now)], session
 
     def _choose_place(
         self, connection: Connection, over: _Over, here: Place
     ) -> tuple[Place | None, list[OutboxRow]]:
         """See `leave_room`."""
-        deps = self.deps
-        return leave_room(
-            connection, over.active, here, deps.dispatcher.adapters, deps.questions, over.now
-        )
+        platforms = self._dispatcher.adapters
+        return leave_room(connection, over.active, here, platforms, self._questions, over.now)
 
     def _record(self, connection: Connection, over: _Over) -> tuple[str, SessionState | None]:
         """Write the transcript, the cost and the state of a turn; return the text of its ending."""
         active, end = over.active, over.end
         begun = list_begun(connection, active, end)
         text = describe_ending(over.told, begun, self._make_reader(active))
-        session = self.deps.agent.finalize(
+        session = self._agent.finalize(
             connection,
             active,
             ending=(end.ending, end.reason, end.detail),
@@ -227,7 +219,7 @@ class TurnFinalizer:
             return []
         text += note_interrupted(connection, active)
         return [
-            *self.deps.outcomes.end_turn(
+            *self._outcomes.end_turn(
                 connection,
                 active.job_turn,
                 over.told,
@@ -253,7 +245,7 @@ class TurnFinalizer:
         if sent:
             body = leave_out(body, sent) or body
         whole = "\n\n".join([*inbox.take_notes(connection, turn_id=active.id), body])
-        adapter = self.deps.dispatcher.adapters.get(place.chat.platform)
+        adapter = self._dispatcher.adapters.get(place.chat.platform)
         parts = adapter.split(whole) if adapter else (whole,)
         if target.slot and not target.slot.is_for(place):
             target = replace(target, slot=None)
@@ -262,7 +254,7 @@ class TurnFinalizer:
     def _compose_body(self, connection: Connection, over: _Over, text: str, platform: str) -> str:
         """Return the text of an answer or notice, with the notes below it."""
         active, reader = over.active, self._make_reader(over.active)
-        format_commands = partial(self.deps.dispatcher.format_commands, platform)
+        format_commands = partial(self._dispatcher.format_commands, platform)
         body = text if over.is_answer else format_commands(text)
         body += format_commands(note_cheap_model(connection, over.end, active, reader))
         body += f"\n\n{usage.LEFT_OUT()}" if active.window.has_left_out else ""
@@ -270,8 +262,8 @@ class TurnFinalizer:
 
     def _make_reader(self, active: ActiveTurn) -> UsageReader:
         person = active.person
-        zone = self.deps.zone_of(person)
-        return UsageReader(zone=zone, now=self.deps.now(), is_owner=person.is_owner)
+        zone = self._zone_of(person)
+        return UsageReader(zone=zone, now=self._now(), is_owner=person.is_owner)
 
     def _enqueue_tasks(self, connection: Connection, over: _Over, place: Place) -> None:
         """Enqueue the title of a session, and a review and the speech of an answer."""
@@ -285,35 +277,35 @@ class TurnFinalizer:
                 said=active.journal.evidence,
                 tools=over.tools,
             )
-            enqueue_due(connection, self.deps.review_rules, ended, now)
-        if over.is_answer and self.deps.speech_due and active.person.spoken_answers != "off":
+            enqueue_due(connection, self._review_rules, ended, now)
+        if over.is_answer and self._speech_due and active.person.spoken_answers != "off":
             enqueue_speech(connection, active, place, now)
 
     async def abandon(self, turn: StoredTurn) -> None:
         """End a turn whose transcript is damaged, and the run of its job. Raises `StoreError`."""
-        now = self.deps.now()
+        now = self._now()
         reply = open_reply(turn)
-        format_commands = partial(self.deps.dispatcher.format_commands, turn.platform)
+        format_commands = partial(self._dispatcher.format_commands, turn.platform)
 
         def work(connection: Connection) -> list[OutboxRow]:
             turns.end(connection, turn_id=turn.id, state="failed", reason="damaged", now=now)
             skill_uses.end(connection, turn_id=turn.id, outcome="void", now=now)
             turns.mark_untrusted(connection, turn_id=turn.id)  # its messages can't be read to tell
             delegated_turns.stop_all(connection, turn_id=turn.id, now=now)
-            self.deps.agent.note_end(connection, turn.id, turn.person_id, now)
+            self._agent.note_end(connection, turn.id, turn.person_id, now)
             inbox.finish_turn(connection, turn_id=turn.id)
             if job_runs.find_of_turn(connection, turn_id=turn.id) is not None:
-                rows = [*self.deps.outcomes.end_damaged_turn(connection, turn, now)]
+                rows = [*self._outcomes.end_damaged_turn(connection, turn, now)]
             else:
                 target = ReplyTarget(shown=outbox.find_visible(connection, turn_id=turn.id))
                 with speak_to(connection, turn.person_id):
                     doubt = list_interrupted(connection, turn.id, {})
                     note = "\n\n".join(filter(None, (format_commands(general.DAMAGED()), doubt)))
                 rows = enqueue_reply(connection, reply, (note,), now, target)
-            return [*rows, *self.deps.questions.end_of_turn(connection, turn.id, now)]
+            return [*rows, *self._questions.end_of_turn(connection, turn.id, now)]
 
-        self.deps.dispatcher.enqueue(await self.deps.database.write("turns.abandon", work))
-        self.deps.outcomes.wakeup.set()
+        self._dispatcher.enqueue(await self._database.write("turns.abandon", work))
+        self._outcomes.wakeup.set()
 
     async def discard_stale(self, pending: QueuedMessage) -> None:
         """Discard the queued turn of a job run that no longer exists or has finished.
@@ -330,8 +322,8 @@ class TurnFinalizer:
                 for inbox_id in pending.inbox_ids:
                     inbox.finish(connection, inbox_id=inbox_id, reason="its run no longer exists")
 
-        await self.deps.database.write("turns.let_go", work)
-        self.deps.outcomes.wakeup.set()
+        await self._database.write("turns.let_go", work)
+        self._outcomes.wakeup.set()
 
     def compose_reply(self, active: ActiveTurn, place: Place) -> NewOutboxMessage:
         """Make a turn's answer without its text; silent in its person's quiet hours."""
@@ -344,7 +336,7 @@ class TurnFinalizer:
             turn_id=active.id,
             answers=place.answers,
             is_silent=person.quiet_from is not None
-            and is_quiet(person, self.deps.zone_of(person), self.deps.now()),
+            and is_quiet(person, self._zone_of(person), self._now()),
         )
 
 

@@ -1,28 +1,39 @@
 """The lane as a running turn of the agent sees it."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 
-from agent_core.agent.turn import ActiveTurn
-from agent_core.events import Host, ModelFault, ModelOutage, Steer
+from agent_core.events import Host, ModelFault, Steer
 from agent_core.ids import CallId, InboxId
-from agent_core.state.conversations import plans
+from agent_core.state.people.people import Person
 from gateway.chats import make_chat
 from gateway.queued_message import QueuedMessage
-from gateway.texts import models as model_texts
-from gateway.turns.finalizer import TurnDeps
 from gateway.turns.handle import TurnHandle
 from gateway.turns.model_messages import make_steer
-from gateway.turns.presenter import Presenter
 
 
 class TurnHost(Host):
     """Gives a turn its steers, may drain, and lets it wait."""
 
-    def __init__(self, handle: TurnHandle, deps: TurnDeps) -> None:
+    def __init__(
+        self,
+        handle: TurnHandle,
+        *,
+        zone_of: Callable[[Person], str],
+        now: Callable[[], int],
+        note_fault: Callable[[ModelFault], Awaitable[None]],
+        pace: float,
+    ) -> None:
+        """`note_fault` reports a fault of a model to the owners.
+
+        `pace` is a factor of the pauses between two tries of a model that does not answer.
+        """
         self._handle = handle
-        self._deps = deps
+        self._zone_of = zone_of
+        self._now = now
+        self._note_fault = note_fault
+        self._pace = pace
         self._handed_out: list[QueuedMessage] = []
 
     def take_steers(self) -> Sequence[Steer]:
@@ -34,8 +45,8 @@ class TurnHost(Host):
         if taken and self._handle.presenter:
             self._handle.presenter.is_steered = True
         self.assume_seen(taken)
-        zone_of, now = self._deps.zone_of, self._deps.now()
-        return [make_steer(one, zone=zone_of(one.person), now=now) for one in taken]
+        now = self._now()
+        return [make_steer(one, zone=self._zone_of(one.person), now=now) for one in taken]
 
     def assume_seen(self, messages: Sequence[QueuedMessage]) -> None:
         """Let the turn remove the marks of messages that an earlier process received.
@@ -60,14 +71,14 @@ class TurnHost(Host):
         try:
             async with self._handle.released():
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(seconds * self._deps.outage_pace):
+                    async with asyncio.timeout(seconds * self._pace):
                         await self._handle.lane.draining.wait()
         finally:
             self._handle.awaits_model = False
 
     async def note_fault(self, fault: ModelFault) -> None:
         """Report a fault of a model to the owners. Raises `StoreError`."""
-        await self._deps.note_fault(fault)
+        await self._note_fault(fault)
 
     def show_helpers(self, call_id: CallId, done: int, total: int) -> None:
         """Show how many helpers of a tool call are done."""
@@ -81,19 +92,6 @@ class TurnHost(Host):
         if presenter:
             presenter.show_progress(call_id, note)
 
-    async def show_kept_plan(self, active: ActiveTurn) -> None:
-        """Show the plan that a turn begins with, unless all is done. Raises `StoreError`."""
-        if active.prepared:
-            session = active.prepared.session
-            plan = session.plan if session else ()
-        else:
-            owner_id = active.conversation.person_id
-            plan = await self._deps.database.read(
-                plans.find, session_id=active.session_id, owner_id=owner_id
-            )
-        if any(item.state != "done" for item in plan):
-            self.show_plan(*plans.find_current(plan))
-
     def show_plan(self, number: int, total: int, title: str) -> None:
         """Show the step of the plan at hand."""
         presenter = self._handle.presenter
@@ -105,12 +103,3 @@ class TurnHost(Host):
         left = [one for one in self._handed_out if not claimed.issuperset(one.inbox_ids)]
         self._handle.lane.put_back(left)
         self._handed_out = []
-
-    def show_outage(self, active: ActiveTurn, outage: ModelOutage, presenter: Presenter) -> None:
-        """Show that a turn waits for its model, and let another job run have its slot."""
-        now, zone = self._deps.now(), self._deps.zone_of(active.person)
-        presenter.show_outage(
-            model_texts.describe_outage(outage, zone, now), (now - outage.since) / 1000
-        )
-        if active.job_turn:
-            self._deps.outcomes.wakeup.set()

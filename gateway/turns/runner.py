@@ -7,19 +7,20 @@ from contextlib import suppress
 
 from adapters.ids import EventId
 from adapters.messages import InboundMessage, RawEvent
+from agent_core.agent.agent import Agent
 from agent_core.agent.journal import TurnJournal
 from agent_core.agent.new_turn import NewTurn, insert_turn
 from agent_core.agent.turn import ActiveTurn
 from agent_core.chats import Chat, Place
 from agent_core.errors import StoreDamaged, StoreError
-from agent_core.events import Event, ModelOutage, TurnEnded
+from agent_core.events import Event, ModelFault, ModelOutage, TurnEnded
 from agent_core.ids import set_turn
 from agent_core.localization import use_language
 from agent_core.schedule.resources import JobTurn
-from agent_core.state.conversations import sessions, turns
+from agent_core.state.conversations import plans, sessions, turns
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import StoredTurn
-from agent_core.state.engine.database import Connection
+from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
@@ -28,17 +29,26 @@ from agent_core.tools.user_questions import QuestionPending
 from agent_core.transcript import repair_text
 from gateway.chats import make_chat
 from gateway.job_turns import find_job_turn
+from gateway.outbound.dispatcher import OutboxDispatcher
+from gateway.outbound.questions import Questions
 from gateway.queued_message import QueuedMessage, place_of_batch
 from gateway.texts import general
+from gateway.texts import models as model_texts
 from gateway.turns.answer_messages import end_live, end_shown
 from gateway.turns.answer_place import is_hidden, place_of
 from gateway.turns.answer_text import describe_refusal
 from gateway.turns.beginning import DeferredStart, StaleTurn, attach_to_run, find_asked
-from gateway.turns.finalizer import TurnDeps, TurnFinalizer
+from gateway.turns.finalizer import TurnFinalizer
 from gateway.turns.handle import Phase, TurnHandle
 from gateway.turns.host import TurnHost
 from gateway.turns.model_messages import make_user_message
-from gateway.turns.presenter import LiveEnding, Presenter, ShownWords, find_shown
+from gateway.turns.presenter import (
+    LiveEnding,
+    Presenter,
+    PresenterTimings,
+    ShownWords,
+    find_shown,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -50,10 +60,40 @@ Leave = Callable[[TurnHandle], Awaitable[None]]
 class TurnRunner:
     """Runs turns, one call per turn; lanes decide which turn runs when."""
 
-    def __init__(self, deps: TurnDeps) -> None:
-        self._deps = deps
-        self._adapters = deps.dispatcher.adapters
-        self._finalizer = TurnFinalizer(deps)
+    def __init__(
+        self,
+        *,
+        database: Database,
+        agent: Agent,
+        dispatcher: OutboxDispatcher,
+        questions: Questions,
+        finalizer: TurnFinalizer,
+        note_fault: Callable[[ModelFault], Awaitable[None]],
+        wake_jobs: Callable[[], None],
+        zone_of: Callable[[Person], str],
+        now: Callable[[], int],
+        start_delay: float,
+        outage_pace: float,
+        display: PresenterTimings,
+    ) -> None:
+        """`note_fault` is called with a fault of a model that only an owner can end.
+
+        `start_delay` is in seconds; see `DeferredStart`. `outage_pace` is a factor of the pauses
+        between two tries of a model that does not answer.
+        """
+        self._database = database
+        self._agent = agent
+        self._dispatcher = dispatcher
+        self._adapters = dispatcher.adapters
+        self._questions = questions
+        self._finalizer = finalizer
+        self._note_fault = note_fault
+        self._wake_jobs = wake_jobs
+        self._zone_of = zone_of
+        self._now = now
+        self._start_delay = start_delay
+        self._outage_pace = outage_pace
+        self._display = display
 
     async def start(self, handle: TurnHandle) -> None:
         """Run a turn over the messages of `handle.batch`.
@@ -67,25 +107,25 @@ class TurnRunner:
         batch, newest = handle.batch, handle.batch[-1]
         if handle.unstored:
             await handle.unstored.journal.write_off()
-        prepared = await self._deps.agent.prepare(
+        prepared = await self._agent.prepare(
             newest.conversation,
             newest.person,
             platform=newest.platform,
             room_id=newest.room_id,
             job_turn=newest.job_turn,
         )
-        now = self._deps.now()
-        zone = self._deps.zone_of(newest.person)
+        now = self._now()
+        zone = self._zone_of(newest.person)
         handle.phase = Phase.DRAFTED
         request = "\n".join(pending.message.text for pending in batch)
-        news = (*prepared.news, *self._deps.agent.suggest_skills(prepared, request))
+        news = (*prepared.news, *self._agent.suggest_skills(prepared, request))
         if newest.job_turn is None:
-            news += await self._deps.agent.recall_past(prepared, request)
+            news += await self._agent.recall_past(prepared, request)
         said = tuple(
             make_user_message(pending, zone=zone, now=now, news=() if number else news)
             for number, pending in enumerate(batch)
         )
-        active = self._deps.agent.create_turn(prepared, said, newest.job_turn)
+        active = self._agent.create_turn(prepared, said, newest.job_turn)
         set_turn(active.id)
         new = NewTurn(prepared=prepared, said=said, now=now, inbox_ids=handle.inbox_ids())
         stop = handle.stop
@@ -129,17 +169,17 @@ class TurnRunner:
         if leave and active.conversation.is_private and not is_hidden(active):
             handle.active = active
             await leave(handle)
-            shown = await self._deps.database.read(find_shown, turn.id)
+            shown = await self._database.read(find_shown, turn.id)
         if turn.platform not in self._adapters:
             with use_language(active.person.language):
                 await self._fail(active, "off")
         elif is_abandoned:
             for message in await self._find_read(active, handle.place):
-                self._deps.dispatcher.indicators.unmark(*message)
+                self._dispatcher.indicators.unmark(*message)
             with use_language(active.person.language):
                 await self._fail(active, "crashed")
         else:
-            await self._deps.database.write("turns.attempt", turns.count_attempt, turn_id=turn.id)
+            await self._database.write("turns.attempt", turns.count_attempt, turn_id=turn.id)
             await self._run(active, shown, handle)
 
     async def move(self, handle: TurnHandle, place: Place) -> bool:
@@ -153,7 +193,7 @@ class TurnRunner:
             return False
         if handle.is_answered_in(place.chat):
             return True
-        now = self._deps.now()
+        now = self._now()
 
         def work(connection: Connection) -> list[OutboxRow] | None:
             active.journal.ensure_begun(connection)
@@ -163,10 +203,10 @@ class TurnRunner:
             with use_language(active.person.language):
                 note = general.describe_move(place.chat.platform)
             rows = end_shown(connection, active.id, note)
-            return [*rows, *self._deps.questions.move(connection, active.id, place.chat, now)]
+            return [*rows, *self._questions.move(connection, active.id, place.chat, now)]
 
         try:
-            rows = await self._deps.database.write("turns.move", work)
+            rows = await self._database.write("turns.move", work)
         except StaleTurn:
             return False  # its messages are routed again, and answered where they were written
         if rows is None:
@@ -175,13 +215,13 @@ class TurnRunner:
         if handle.presenter:
             reply = self._finalizer.compose_reply(active, place)
             handle.presenter.move(self._adapters[place.chat.platform], reply)
-        self._deps.dispatcher.enqueue(rows)
+        self._dispatcher.enqueue(rows)
         return True
 
     async def refuse(self, batch: Sequence[QueuedMessage], error: Exception) -> None:
         """Park messages that no turn can begin with, and report it. Raises `StoreError`."""
         place = place_of_batch(batch)
-        now = self._deps.now()
+        now = self._now()
         newest = batch[-1]
         with use_language(newest.person.language, newest.message.sender.language):
             note = describe_refusal(error)
@@ -201,14 +241,14 @@ class TurnRunner:
                 return []  # the job reports the first of several failures only
             return [outbox.enqueue(connection, outgoing, now=now)]
 
-        self._deps.dispatcher.enqueue(await self._deps.database.write("turns.refuse", work))
+        self._dispatcher.enqueue(await self._database.write("turns.refuse", work))
 
     async def end_broken(self, active: ActiveTurn, error: Exception) -> bool:
         """End a turn after an unexpected error; False if it can't even be begun.
 
         Raises `StoreError` and `StaleTurn`.
         """
-        turn = await self._deps.database.read(turns.find, turn_id=active.id)
+        turn = await self._database.read(turns.find, turn_id=active.id)
         if turn is None and active.journal.cannot_begin:
             await active.journal.write_off()
             return False
@@ -240,13 +280,13 @@ class TurnRunner:
                 ),
                 people.find(connection, person_id=turn.person_id),
                 find_shown(connection, turn.id),
-                find_job_turn(connection, turn.id, self._deps.now()),
+                find_job_turn(connection, turn.id, self._now()),
             )
 
-        conversation, person, shown, job_turn = await self._deps.database.read(look)
+        conversation, person, shown, job_turn = await self._database.read(look)
         if person is None:
             raise StoreDamaged(f"turn {turn.id} has no person")
-        return await self._deps.agent.resume(turn, conversation, person, job_turn), shown
+        return await self._agent.resume(turn, conversation, person, job_turn), shown
 
     async def _run(self, active: ActiveTurn, shown: ShownWords, handle: TurnHandle) -> None:
         """Run and finalize a turn in its person's language; see `_run_and_finalize`."""
@@ -262,11 +302,17 @@ class TurnRunner:
         Raises `StoreError` only if nothing of it was written. A turn on disk is never begun a
         second time, whatever the store refuses.
         """
-        host = TurnHost(handle, self._deps)
+        host = TurnHost(
+            handle,
+            zone_of=self._zone_of,
+            now=self._now,
+            note_fault=self._note_fault,
+            pace=self._outage_pace,
+        )
         while True:
             handle.active, handle.phase = active, Phase.RUNNING
             try:
-                async with DeferredStart(active, handle.stop, self._deps.start_delay):
+                async with DeferredStart(active, handle.stop, self._start_delay):
                     ended, tools = await self._play(active, shown, host, handle)
                 break
             except StoreDamaged:
@@ -279,9 +325,7 @@ class TurnRunner:
                 host.return_unclaimed(frozenset(active.journal.claimed))
             active, shown = await self._reload(active)
         if ended.ending == "suspended":
-            await self._deps.database.write(
-                "turns.suspend", turns.uncount_attempt, turn_id=active.id
-            )
+            await self._database.write("turns.suspend", turns.uncount_attempt, turn_id=active.id)
             await active.journal.write_off()
         else:
             handle.phase = Phase.OVER
@@ -289,15 +333,15 @@ class TurnRunner:
 
     async def _reload(self, active: ActiveTurn) -> tuple[ActiveTurn, ShownWords]:
         """Read a turn again once the store can be read. Raises `StoreDamaged`."""
-        await asyncio.sleep(self._deps.database.retry_pause)
+        await asyncio.sleep(self._database.retry_pause)
 
         async def load() -> tuple[ActiveTurn, ShownWords]:
             await active.journal.write_off()
-            turn = await self._deps.database.read(turns.find, turn_id=active.id)
+            turn = await self._database.read(turns.find, turn_id=active.id)
             assert turn is not None  # noqa: S101 - no turn is ever deleted
             return await self._load(turn)
 
-        return await self._deps.database.retry_while_unavailable(load, f"turn {active.id}")
+        return await self._database.retry_while_unavailable(load, f"turn {active.id}")
 
     async def _play(
         self, active: ActiveTurn, shown: ShownWords, host: TurnHost, handle: TurnHandle
@@ -307,14 +351,14 @@ class TurnRunner:
             active.journal.interrupt()
             return TurnEnded(ending="stopped", text=""), ()
         presenter = handle.presenter = Presenter(
-            self._deps.dispatcher,
+            self._dispatcher,
             self._adapters[handle.place.chat.platform],
             self._finalizer.compose_reply(active, handle.place),
             shown=shown,
             verbosity="hidden" if is_hidden(active) else active.person.verbosity,
-            timings=self._deps.display,
+            timings=self._display,
         )
-        await host.show_kept_plan(active)
+        await self._show_kept_plan(active, presenter)
         host.assume_seen(handle.batch)
         if not handle.batch:
             for message in await self._find_read(active, handle.place):
@@ -324,11 +368,11 @@ class TurnRunner:
             await self._follow_steers(active, presenter, handle)
             presenter.show(event)
             if isinstance(event, ModelOutage):
-                host.show_outage(active, event, presenter)
+                self._show_outage(active, event, presenter)
 
         try:
             async with handle.stop.scope():
-                ended = await self._deps.agent.run(active, host, show)
+                ended = await self._agent.run(active, host, show)
                 await self._follow_steers(active, presenter, handle)
         except TimeoutError:
             if not handle.stop.is_requested():
@@ -336,7 +380,7 @@ class TurnRunner:
                     raise StaleTurn from None
                 raise
             active.journal.interrupt()
-            begun = self._deps.dispatcher.mask.hide_growing(repair_text(presenter.text))
+            begun = self._dispatcher.mask.hide_growing(repair_text(presenter.text))
             ended = TurnEnded(ending="stopped", text=begun)
         except QuestionPending:
             ended = TurnEnded(ending="suspended", text="")
@@ -345,12 +389,34 @@ class TurnRunner:
             handle.presenter = None
         return ended, presenter.tools
 
+    async def _show_kept_plan(self, active: ActiveTurn, presenter: Presenter) -> None:
+        """Show the plan that a turn begins with, unless all is done. Raises `StoreError`."""
+        if active.prepared:
+            session = active.prepared.session
+            plan = session.plan if session else ()
+        else:
+            owner_id = active.conversation.person_id
+            plan = await self._database.read(
+                plans.find, session_id=active.session_id, owner_id=owner_id
+            )
+        if any(item.state != "done" for item in plan):
+            presenter.show_plan(*plans.find_current(plan))
+
+    def _show_outage(self, active: ActiveTurn, outage: ModelOutage, presenter: Presenter) -> None:
+        """Show that a turn waits for its model, and let another job run have its slot."""
+        now, zone = self._now(), self._zone_of(active.person)
+        presenter.show_outage(
+            model_texts.describe_outage(outage, zone, now), (now - outage.since) / 1000
+        )
+        if active.job_turn:
+            self._wake_jobs()
+
     async def _find_read(self, active: ActiveTurn, place: Place) -> list[tuple[Chat, str]]:
         """Find the messages that a turn of an earlier process has read, by chat and id.
 
         Their events stay in the inbox as long as the turn runs. Raises `StoreError`.
         """
-        rows = await self._deps.database.read(inbox.list_claimed, turn_id=active.id)
+        rows = await self._database.read(inbox.list_claimed, turn_id=active.id)
         adapter = self._adapters[place.chat.platform]
         found = [(place.chat, place.answers)] if place.answers else []
         for row in rows:
@@ -372,7 +438,7 @@ class TurnRunner:
         text, was_draft = presenter.end_live_message()
         if not is_shown:
             return
-        now = self._deps.now()
+        now = self._now()
         reply = self._finalizer.compose_reply(active, place)
 
         def work(connection: Connection) -> LiveEnding:
@@ -381,9 +447,9 @@ class TurnRunner:
             adapter = self._adapters[place.chat.platform]
             return end_live(connection, reply, text, adapter, now)
 
-        ending = await self._deps.database.write("turns.steered", work)
+        ending = await self._database.write("turns.steered", work)
         presenter.continue_below(ending)
-        self._deps.dispatcher.enqueue(ending.rows)
+        self._dispatcher.enqueue(ending.rows)
 
     async def _fail(self, active: ActiveTurn, reason: str, detail: str = "") -> None:
         """End a turn that does not continue. Raises `StoreDamaged`."""
