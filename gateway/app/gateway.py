@@ -575,6 +575,7 @@ class Gateway:
             group=self.group,
             database=self.database,
             runner=self.turns,
+            finalizer=self.finalizer,
             places=FairSemaphore(at_once=limits.at_once, per_person=limits.per_person),
             program_places=FairSemaphore(
                 at_once=limits.at_once, per_person=max(1, limits.per_person - 1)

@@ -12,7 +12,9 @@ from agent_core.agent.review.triggers import EndedTurn, ReviewRules, enqueue_due
 from agent_core.agent.titles import enqueue_title
 from agent_core.agent.turn import ActiveTurn
 from agent_core.chats import Place
+from agent_core.errors import StoreDamaged
 from agent_core.events import TurnEnded
+from agent_core.localization import use_language
 from agent_core.schedule.quiet_times import is_quiet
 from agent_core.state.conversations import delegated_turns, sessions, turns
 from agent_core.state.conversations.turns import StoredTurn
@@ -26,7 +28,7 @@ from gateway.outbound.chat_queues import ReservedSlot
 from gateway.outbound.command_buttons import make_undo_buttons
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.questions import Questions
-from gateway.queued_message import QueuedMessage
+from gateway.queued_message import QueuedMessage, place_of_batch
 from gateway.texts import general, usage
 from gateway.texts.reader_language import speak_to
 from gateway.texts.usage import UsageReader
@@ -39,12 +41,14 @@ from gateway.turns.answer_messages import (
 from gateway.turns.answer_place import is_hidden, leave_room, place_of
 from gateway.turns.answer_text import (
     describe_ending,
+    describe_refusal,
     leave_out,
     list_begun,
     list_interrupted,
     note_cheap_model,
     note_interrupted,
 )
+from gateway.turns.beginning import StaleTurn
 from gateway.turns.spoken_answers import enqueue_speech
 
 if TYPE_CHECKING:
@@ -143,6 +147,13 @@ class TurnFinalizer:
                 self._speech_due.set()
 
         await self._database.retry_while_unavailable(write, f"the end of turn {active.id}")
+
+    async def fail(self, active: ActiveTurn, reason: str, detail: str = "") -> None:
+        """End a turn that does not continue. Raises `StoreDamaged`."""
+        active.journal.interrupt()
+        ended = TurnEnded(ending="failed", text="", reason=reason, detail=detail)
+        with use_language(active.person.language):
+            await self.finalize(active, ended)
 
     def _finalize(self, connection: Connection, over: _Over, slot: ReservedSlot | None) -> _Written:
         if over.active.journal.ensure_begun(connection, over.end, over.now):
@@ -281,6 +292,26 @@ class TurnFinalizer:
         if over.is_answer and self._speech_due and active.person.spoken_answers != "off":
             enqueue_speech(connection, active, place, now)
 
+    async def end_broken(self, active: ActiveTurn, error: Exception) -> bool:
+        """End a turn after an unexpected error; False if it can't even be begun.
+
+        Raises `StoreError` and `StaleTurn`.
+        """
+        turn = await self._database.read(turns.find, turn_id=active.id)
+        if turn is None and active.journal.cannot_begin:
+            await active.journal.write_off()
+            return False
+        if turn and turn.state != "running":
+            return True
+        try:
+            await self.fail(active, "error", repr(error))
+        except (StoreDamaged, StaleTurn) as failure:
+            await active.journal.write_off()
+            if turn is None or isinstance(failure, StaleTurn):
+                raise
+            await self.abandon(turn)
+        return True
+
     async def abandon(self, turn: StoredTurn) -> None:
         """End a turn whose transcript is damaged, and the run of its job. Raises `StoreError`."""
         now = self._now()
@@ -306,6 +337,31 @@ class TurnFinalizer:
 
         self._dispatcher.enqueue(await self._database.write("turns.abandon", work))
         self._outcomes.wakeup.set()
+
+    async def refuse(self, batch: Sequence[QueuedMessage], error: Exception) -> None:
+        """Park messages that no turn can begin with, and report it. Raises `StoreError`."""
+        place = place_of_batch(batch)
+        now = self._now()
+        newest = batch[-1]
+        with use_language(newest.person.language, newest.message.sender.language):
+            note = describe_refusal(error)
+        outgoing = NewOutboxMessage(
+            platform=place.chat.platform,
+            chat=place.chat.address,
+            body=note,
+            person_id=batch[-1].person.id,
+            answers=place.answers,
+        )
+
+        def work(connection: Connection) -> list[OutboxRow]:
+            for pending in batch:
+                for inbox_id in pending.inbox_ids:
+                    inbox.park(connection, inbox_id=inbox_id, reason=repr(error))
+            if batch[-1].job_turn:
+                return []  # the job reports the first of several failures only
+            return [outbox.enqueue(connection, outgoing, now=now)]
+
+        self._dispatcher.enqueue(await self._database.write("turns.refuse", work))
 
     async def discard_stale(self, pending: QueuedMessage) -> None:
         """Discard the queued turn of a job run that no longer exists or has finished.

@@ -27,6 +27,7 @@ from gateway.queued_message import QueuedMessage, place_of_batch
 from gateway.turns import crash_backoff
 from gateway.turns.beginning import StaleTurn
 from gateway.turns.crash_backoff import CrashBackoff
+from gateway.turns.finalizer import TurnFinalizer
 from gateway.turns.handle import Phase, TurnHandle, TurnHandles
 from gateway.turns.lane_queue import LaneJob, LaneQueue
 from gateway.turns.runner import TurnRunner
@@ -43,6 +44,7 @@ class Lanes:
         group: asyncio.TaskGroup,
         database: Database,
         runner: TurnRunner,
+        finalizer: TurnFinalizer,
         places: FairSemaphore,
         program_places: FairSemaphore,
         rooms: Rooms,
@@ -61,6 +63,7 @@ class Lanes:
         self._group = group
         self._database = database
         self._runner = runner
+        self._finalizer = finalizer
         self._places = places
         self._program_places = program_places
         self._rooms = rooms
@@ -308,12 +311,12 @@ class Lanes:
         handle = self._handles.pop(conversation_id)
 
         async def end() -> None:
-            if handle.active and await self._runner.end_broken(handle.active, error):
+            if handle.active and await self._finalizer.end_broken(handle.active, error):
                 return
             if isinstance(job, StoredTurn):
-                await self._runner.abandon(job)
+                await self._finalizer.abandon(job)
             elif isinstance(job, QueuedMessage):
-                await self._runner.refuse(handle.batch or [job], error)
+                await self._finalizer.refuse(handle.batch or [job], error)
 
         try:
             await self._database.retry_while_unavailable(end, "the end of a broken turn")

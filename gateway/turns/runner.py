@@ -24,19 +24,17 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
-from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
+from agent_core.state.queues.outbox import OutboxRow
 from agent_core.tools.user_questions import QuestionPending
 from agent_core.transcript import repair_text
 from gateway.chats import make_chat
 from gateway.job_turns import find_job_turn
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.questions import Questions
-from gateway.queued_message import QueuedMessage, place_of_batch
 from gateway.texts import general
 from gateway.texts import models as model_texts
 from gateway.turns.answer_messages import end_live, end_shown
 from gateway.turns.answer_place import is_hidden, place_of
-from gateway.turns.answer_text import describe_refusal
 from gateway.turns.beginning import DeferredStart, StaleTurn, attach_to_run, find_asked
 from gateway.turns.finalizer import TurnFinalizer
 from gateway.turns.handle import Phase, TurnHandle
@@ -171,13 +169,11 @@ class TurnRunner:
             await leave(handle)
             shown = await self._database.read(find_shown, turn.id)
         if turn.platform not in self._adapters:
-            with use_language(active.person.language):
-                await self._fail(active, "off")
+            await self._finalizer.fail(active, "off")
         elif is_abandoned:
             for message in await self._find_read(active, handle.place):
                 self._dispatcher.indicators.unmark(*message)
-            with use_language(active.person.language):
-                await self._fail(active, "crashed")
+            await self._finalizer.fail(active, "crashed")
         else:
             await self._database.write("turns.attempt", turns.count_attempt, turn_id=turn.id)
             await self._run(active, shown, handle)
@@ -217,56 +213,6 @@ class TurnRunner:
             handle.presenter.move(self._adapters[place.chat.platform], reply)
         self._dispatcher.enqueue(rows)
         return True
-
-    async def refuse(self, batch: Sequence[QueuedMessage], error: Exception) -> None:
-        """Park messages that no turn can begin with, and report it. Raises `StoreError`."""
-        place = place_of_batch(batch)
-        now = self._now()
-        newest = batch[-1]
-        with use_language(newest.person.language, newest.message.sender.language):
-            note = describe_refusal(error)
-        outgoing = NewOutboxMessage(
-            platform=place.chat.platform,
-            chat=place.chat.address,
-            body=note,
-            person_id=batch[-1].person.id,
-            answers=place.answers,
-        )
-
-        def work(connection: Connection) -> list[OutboxRow]:
-            for pending in batch:
-                for inbox_id in pending.inbox_ids:
-                    inbox.park(connection, inbox_id=inbox_id, reason=repr(error))
-            if batch[-1].job_turn:
-                return []  # the job reports the first of several failures only
-            return [outbox.enqueue(connection, outgoing, now=now)]
-
-        self._dispatcher.enqueue(await self._database.write("turns.refuse", work))
-
-    async def end_broken(self, active: ActiveTurn, error: Exception) -> bool:
-        """End a turn after an unexpected error; False if it can't even be begun.
-
-        Raises `StoreError` and `StaleTurn`.
-        """
-        turn = await self._database.read(turns.find, turn_id=active.id)
-        if turn is None and active.journal.cannot_begin:
-            await active.journal.write_off()
-            return False
-        if turn and turn.state != "running":
-            return True
-        try:
-            with use_language(active.person.language):
-                await self._fail(active, "error", repr(error))
-        except (StoreDamaged, StaleTurn) as failure:
-            await active.journal.write_off()
-            if turn is None or isinstance(failure, StaleTurn):
-                raise
-            await self.abandon(turn)
-        return True
-
-    async def abandon(self, turn: StoredTurn) -> None:
-        """End a turn whose transcript is damaged. Raises `StoreError`."""
-        await self._finalizer.abandon(turn)
 
     async def _load(self, turn: StoredTurn) -> tuple[ActiveTurn, ShownWords]:
         """Read a begun turn and the messages that show it. Raises `StoreError`."""
@@ -450,9 +396,3 @@ class TurnRunner:
         ending = await self._database.write("turns.steered", work)
         presenter.continue_below(ending)
         self._dispatcher.enqueue(ending.rows)
-
-    async def _fail(self, active: ActiveTurn, reason: str, detail: str = "") -> None:
-        """End a turn that does not continue. Raises `StoreDamaged`."""
-        active.journal.interrupt()
-        ended = TurnEnded(ending="failed", text="", reason=reason, detail=detail)
-        await self._finalizer.finalize(active, ended)
