@@ -229,6 +229,7 @@ def bill(answer: ModelAnswer, purpose: str) -> ModelCall:
         request_hash=fingerprint.hash if fingerprint else None,
         asked_model=fingerprint.model if fingerprint else None,
         output_limit=fingerprint.output_limit if fingerprint else None,
+        request_shape=fingerprint.shape if fingerprint else "",
     )
 
 

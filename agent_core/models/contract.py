@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
+from agent_core.models.profiles import ModelProfile
 from agent_core.state.conversations.usage import TokenCounts
 from agent_core.transcript import Message, ToolSpec, user_message
 
@@ -29,7 +30,8 @@ class ModelRequest:
 
     `images` are the bytes of the images to show, by the keys of their parts. If an image is missing
     or not supported, the model reads a note instead. `caches_messages` is False if no later request
-    begins with these messages: writing them to the cache costs extra.
+    begins with these messages: writing them to the cache costs extra. `shape` is whatever else
+    shapes the bytes of the request; see `agent_core.models.shapes`. A provider adds its dialect.
     """
 
     model: str
@@ -39,6 +41,7 @@ class ModelRequest:
     max_output_tokens: int
     images: Mapping[str, bytes] = field(default_factory=dict)
     caches_messages: bool = True
+    shape: str = ""
 
 
 def make_question(
@@ -64,11 +67,14 @@ class TextDelta:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fingerprint:
-    """The identity of a request: SHA-256 in hex, the requested model, and the limit in tokens."""
+    """The identity of a request: SHA-256 in hex, the requested model, the limit in tokens, and the
+    request's shape.
+    """
 
     hash: str
     model: str
     output_limit: int
+    shape: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,8 +82,9 @@ class ModelAnswer:
     """The whole answer; always the last item of a stream.
 
     The calls in `message` are complete and may run only with `stop == "tools"`. `model` is the name
-    that answered. `refusal` is the provider's category of a refusal, if any. The caller sets
-    `fingerprint` and `micro_dollars`, not the provider; the cost is None without a known price.
+    that answered. `refusal` is the provider's category of a refusal, if any. `shape` is that of the
+    request as it was sent, "" if the provider added nothing to it. The caller sets `fingerprint`
+    and `micro_dollars`, not the provider; the cost is None without a known price.
     """
 
     message: Message
@@ -85,6 +92,7 @@ class ModelAnswer:
     usage: Usage
     model: str
     refusal: str = ""
+    shape: str = field(default="", compare=False)
     fingerprint: Fingerprint | None = field(default=None, compare=False)
     micro_dollars: int | None = field(default=None, compare=False)
 
@@ -107,6 +115,14 @@ class Model(Protocol):
 
     async def close(self) -> None:
         """Close connections."""
+
+
+@runtime_checkable
+class HasProfiles(Protocol):
+    """Optional ability: tell what is known of a model."""
+
+    def profile(self, model: str) -> ModelProfile:
+        """Return what is known of a model at this provider's server, now."""
 
 
 @runtime_checkable

@@ -33,17 +33,19 @@ class Digest:
         copy._state = self._state.copy()
         return copy
 
-    def seal(self, prompt_hash: str, asked: tuple[str, int], shown: Iterable[str]) -> Fingerprint:
+    def seal(
+        self, prompt_hash: str, asked: tuple[str, int], shown: Iterable[str], shape: str = ""
+    ) -> Fingerprint:
         """Return the fingerprint of a request with the transcript so far.
 
         The transcript may continue to grow. `asked` is the model and its output limit; `shown` are
         the keys of the images sent.
         """
         model, limit = asked
-        rest = _ENCODE([prompt_hash, model, limit, sorted(shown)])
+        rest = [prompt_hash, model, limit, sorted(shown), *([shape] if shape else ())]
         state = self._state.copy()
-        state.update(rest.encode())
-        return Fingerprint(hash=state.hexdigest(), model=model, output_limit=limit)
+        state.update(_ENCODE(rest).encode())
+        return Fingerprint(hash=state.hexdigest(), model=model, output_limit=limit, shape=shape)
 
 
 class Fingerprints:
@@ -74,4 +76,4 @@ class Fingerprints:
             for message in last:
                 digest.add(message)
         asked = (request.model, request.max_output_tokens)
-        return digest.seal(prompt_hash, asked, request.images)
+        return digest.seal(prompt_hash, asked, request.images, request.shape)

@@ -8,12 +8,14 @@ from agent_core.errors import ModelRejected
 from agent_core.models.contract import (
     Batches,
     CountsTokens,
+    HasProfiles,
     Model,
     ModelAnswer,
     ModelRequest,
     Prepares,
     TextDelta,
 )
+from agent_core.models.profiles import ModelProfile
 
 PROVIDERS = ("anthropic", "openai", "scripted")
 """The names of the provider packages, which may be prefixes of a model's name."""
@@ -77,6 +79,13 @@ class ModelRouter:
         provider = self._providers[self._default]
         if isinstance(provider, Prepares):
             provider.prepare()
+
+    def profile(self, model: str) -> ModelProfile:
+        """Return what is known of a model; nothing is of a provider without profiles."""
+        provider, plain = self._find(model)
+        if not isinstance(provider, HasProfiles):
+            return ModelProfile(server="", model=plain)
+        return provider.profile(plain)
 
     async def count(self, request: ModelRequest) -> int | None:
         """Return the input tokens of a request, if its provider counts them; see the contract."""

@@ -2,7 +2,7 @@
 -- a test keeps both ways equal. `user_version` is the number of the newest migration. Times are integer milliseconds since the epoch, UTC. JSON is text.
 -- `checksum` is a CRC-32 that detects a damaged row.
 
-PRAGMA user_version = 54;
+PRAGMA user_version = 55;
 
 -- Single values of Talaria itself, by key.
 CREATE TABLE meta (
@@ -257,7 +257,8 @@ CREATE INDEX outbox_dead ON outbox (id) WHERE state = 'dead';
 CREATE INDEX outbox_by_chat ON outbox (platform, chat, id) WHERE message_id IS NOT NULL;
 
 -- One model call: its tokens and cost. `request_hash` (SHA-256, hex) verifies a rebuilt request.
--- `micro_dollars` is NULL for a model without a price.
+-- `micro_dollars` is NULL for a model without a price. `request_shape` (JSON) is what shaped its bytes
+-- besides the transcript, the prompt and the limit.
 CREATE TABLE usage (
     id                 INTEGER PRIMARY KEY,
     person_id          INTEGER NOT NULL REFERENCES people (id),
@@ -272,7 +273,8 @@ CREATE TABLE usage (
     created_at         INTEGER NOT NULL,
     request_hash TEXT,
     asked_model TEXT,
-    output_limit INTEGER
+    output_limit INTEGER,
+    request_shape TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX usage_by_person ON usage (person_id, created_at);
 CREATE INDEX usage_by_turn ON usage (turn_id);
@@ -894,3 +896,16 @@ CREATE TABLE page_fetches (
     PRIMARY KEY (turn_id, caller_id, call_id, site)
 );
 CREATE INDEX page_fetches_by_caller ON page_fetches (caller_id);
+
+-- What is known of a model at a server, by the server's address: learned from its answers, found by
+-- a fitness test, or said by an owner. `value` is JSON; `version` is the version of Talaria.
+CREATE TABLE model_facts (
+    server     TEXT NOT NULL,
+    model      TEXT NOT NULL,
+    kind       TEXT NOT NULL,
+    source     TEXT NOT NULL CHECK (source IN ('learned', 'fitness', 'owner')),
+    value      TEXT NOT NULL,
+    learned_at INTEGER NOT NULL,
+    version    TEXT NOT NULL,
+    PRIMARY KEY (server, model, kind, source)
+) WITHOUT ROWID;

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 
+from agent_core.models.profiles import Profiles
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from gateway.app import factories
@@ -35,11 +36,13 @@ async def run(
     """
     external = ExternalPlugins(settings)
     settings, extra = add_plugins(settings, extensions or Extensions(), external)
-    model = extra.model or factories.load_model(settings, external)
+    profiles = Profiles(extra.now)
+    model = extra.model or factories.load_model(settings, external, profiles)
     async with AsyncExitStack() as stack:
         database = await factories.open_database(settings.home, extra.observe, extra.timings)
         stack.push_async_callback(database.close)
         stack.push_async_callback(model.close)
+        await profiles.open(database)
         await asyncio.to_thread(remove_drafts, settings.home)  # before anybody exports again
         if prepare:
             prepare()
@@ -57,6 +60,7 @@ async def run(
             extensions=extra,
             database=database,
             model=model,
+            profiles=profiles,
             external_memory=external_memory,
             backend=backend,
             group=asyncio.TaskGroup(),

@@ -28,6 +28,7 @@ from agent_core.memory.external.contact import ProviderConnection, ProviderHealt
 from agent_core.memory.shared import SharedMemory
 from agent_core.memory.store import MemoryLimits, MemoryStore
 from agent_core.models.contract import Model
+from agent_core.models.profiles import Profiles
 from agent_core.models.router import ModelRouter
 from agent_core.skills.catalog import SkillCatalog
 from agent_core.skills.tools.directory import SkillDirectory
@@ -64,22 +65,26 @@ async def open_database(home: Path, observe: Observer | None, timings: Timings) 
     return await Database.open(path, observe=observe, retry_pause=pause)
 
 
-def load_model(settings: Settings, external: ExternalPlugins) -> Model:
+def load_model(
+    settings: Settings, external: ExternalPlugins, profiles: Profiles | None = None
+) -> Model:
     """Load the providers of all configured models; a plug-in may provide one.
+
+    They note in `profiles` what they learn of models; None if it ends with the process.
 
     Raises `StartError` if a provider's SDK is not installed, and `ValueError` on an invalid option.
     """
     model = settings.model
     providers = {
-        name: external.load_model(name) or _load_provider(name, settings)
+        name: external.load_model(name) or _load_provider(name, settings, profiles)
         for name in model.providers
     }
     return ModelRouter(providers, default=model.provider)
 
 
-def _load_provider(name: str, settings: Settings) -> Model:
+def _load_provider(name: str, settings: Settings, profiles: Profiles | None) -> Model:
     try:
-        return plugins.load_model(name, _options_of_provider(name, settings))
+        return plugins.load_model(name, _options_of_provider(name, settings), profiles)
     except plugins.UnknownPlug as error:
         raise StartError(f"{error} A plug-in that has it must be in plugins.enabled.") from error
     except ModuleNotFoundError as error:

@@ -28,6 +28,7 @@ from agent_core.memory.shared import SharedMemory
 from agent_core.memory.sync import scan_all
 from agent_core.models.catalog import reads_pdf
 from agent_core.models.contract import Model, Prepares
+from agent_core.models.profiles import Profiles
 from agent_core.models.router import ModelPolicy, split_name
 from agent_core.skills.catalog import SkillCatalog
 from agent_core.skills.drafts import Drafts
@@ -145,6 +146,7 @@ class Gateway:
         extensions: Extensions,
         database: Database,
         model: Model,
+        profiles: Profiles,
         external_memory: ExternalMemory | None,
         backend: SelectedBackends | None,
         group: asyncio.TaskGroup,
@@ -157,6 +159,7 @@ class Gateway:
         self.extensions = extensions
         self.database = database
         self.model = model
+        self.profiles = profiles
         self.external_memory = external_memory
         self.backend = backend
         self.group = group

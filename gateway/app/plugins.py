@@ -28,6 +28,7 @@ from agent_core.execution.selected import SelectedBackends
 from agent_core.execution.ssh import RemoteSettings, SshBackend
 from agent_core.memory.contract import MemoryProvider
 from agent_core.models.contract import Model
+from agent_core.models.profiles import Profiles
 from agent_core.tools.network.lookup import HostLookup
 from agent_core.tools.network.proxy import AllowedHosts, SandboxProxy
 from gateway.app.garbage_collection import held_off
@@ -52,13 +53,13 @@ def load_adapter(name: str, settings: object) -> ChatAdapter:
     return cast(ChatAdapter, module.create(settings))
 
 
-def load_model(name: str, options: Mapping[str, str]) -> Model:
-    """Load a model provider, and import its SDK.
+def load_model(name: str, options: Mapping[str, str], profiles: Profiles | None = None) -> Model:
+    """Load a model provider, and import its SDK; it notes in `profiles` what it learns of models.
 
     Raises `UnknownPlug`, and `ValueError` with a sentence on an invalid option.
     """
     module = _load(_MODELS, name, _list(_MODELS), "model provider")
-    return cast(Model, module.create(options))
+    return cast(Model, module.create(options, profiles))
 
 
 def load_memory(name: str, options: Mapping[str, str]) -> MemoryProvider:

@@ -18,7 +18,7 @@ from agent_core.errors import (
     ModelUnknown,
 )
 from agent_core.events import Host, ModelFault
-from agent_core.models.contract import Fingerprint, Model, ModelAnswer, ModelRequest
+from agent_core.models.contract import Model, ModelAnswer, ModelRequest
 from agent_core.models.fingerprints import Fingerprints
 from agent_core.models.router import ModelPolicy
 from agent_core.tools.secret_scan import SecretMask
@@ -99,9 +99,6 @@ class ModelCaller:
                 wanted = replace(wanted, model=self.model)
             reserved = await self._reserve(wanted, cheap=self._cheap)
             request, self.used_cheap_model = reserved.request, reserved.used_cheap_model
-            fingerprint = self._fingerprints.take(
-                self._turn.conversation.id, self._turn.prompt.hash, request
-            )
             stream = self._provider.stream(request)
             streamed = 0
             try:
@@ -109,7 +106,7 @@ class ModelCaller:
                     if isinstance(piece, ModelAnswer):
                         cost = reserved.finalize(piece.model, piece.usage)
                         self._faulty.discard(request.model)
-                        return self._note(replace(piece, micro_dollars=cost), fingerprint)
+                        return self._note(replace(piece, micro_dollars=cost), request)
                     streamed += len(piece.text)
                     await self._display.append(piece.text)
                 raise ModelInterrupted("the stream ended before the answer did")
@@ -124,8 +121,13 @@ class ModelCaller:
             self._choose_next(failure, failures)
             await self._display.discard()
 
-    def _note(self, answer: ModelAnswer, fingerprint: Fingerprint) -> ModelAnswer:
+    def _note(self, answer: ModelAnswer, request: ModelRequest) -> ModelAnswer:
         """Note an answer as it is stored and sent back: repaired, and without secrets."""
+        if answer.shape:
+            request = replace(request, shape=answer.shape)
+        fingerprint = self._fingerprints.take(
+            self._turn.conversation.id, self._turn.prompt.hash, request
+        )
         message = repair_message(self._hide_secrets(answer.message))
         answer = replace(answer, message=message, fingerprint=fingerprint)
         self._journal.note_answer(answer)

@@ -58,6 +58,9 @@ def _differ(call: RebuiltCall, replayed: ReplayedRequest) -> tuple[str, ...]:
     request, spent = replayed.request, call.spent
     before = [f"model {spent.asked_model}", f"at most {spent.output_limit} tokens"]
     after = [f"model {request.model}", f"at most {request.max_output_tokens} tokens"]
+    if spent.request_shape or request.shape:
+        before.append(f"shape {spent.request_shape}")
+        after.append(f"shape {request.shape}")
     if call.sent:
         before += [f"pictures {sorted(call.sent.shown)}", *map(_describe, call.sent.messages)]
         after += [f"pictures {sorted(request.images)}", *map(_describe, request.messages)]

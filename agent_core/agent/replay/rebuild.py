@@ -1,7 +1,7 @@
 """Rebuild every request of a turn, and prove each by its fingerprint; pure."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Literal, get_args
 
@@ -36,13 +36,14 @@ class SentRequest:
     """The contents of a request after the first `end` of the turn's own messages.
 
     `compaction` applied when the request was made; `shown` are the keys of the images in the
-    request.
+    request, and `shape` is what else shaped its bytes.
     """
 
     end: int
     compaction: Compaction | None
     messages: tuple[Message, ...]
     shown: tuple[str, ...]
+    shape: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,11 +93,14 @@ def _doubt(record: TurnRecord, spent: ModelCall) -> UnprovenReason:
 def _fingerprint_all(record: TurnRecord) -> dict[str, SentRequest]:
     """Every request that this turn may have made, by hash."""
     prompt = record.prompt
-    asked = {(one.asked_model or one.model, one.output_limit or 0) for one in record.calls}
+    asked = {
+        (one.asked_model or one.model, one.output_limit or 0, one.request_shape)
+        for one in record.calls
+    }
     known = Fingerprints()
     proofs: dict[str, SentRequest] = {}
     for sent, question in _list_possible(record) if prompt else ():
-        for model, limit in asked:
+        for model, limit, shape in asked:
             request = ModelRequest(
                 model=model,
                 system="",
@@ -104,10 +108,11 @@ def _fingerprint_all(record: TurnRecord) -> dict[str, SentRequest]:
                 messages=sent.messages[: len(sent.messages) - len(question)],
                 max_output_tokens=limit,
                 images=dict.fromkeys(sent.shown, b""),
+                shape=shape,
             )
             assert prompt  # noqa: S101 - nothing is listed without one
             taken = known.take(record.conversation.id, prompt.hash, request, question)
-            proofs.setdefault(taken.hash, sent)
+            proofs.setdefault(taken.hash, replace(sent, shape=shape) if shape else sent)
     return proofs
 
 

@@ -181,6 +181,7 @@ class ReplayScript:
             request,
             model=spent.asked_model or spent.model,
             max_output_tokens=spent.output_limit or 0,
+            shape=spent.request_shape,
         )
         return _NoReservation(request=asked, price=self.price)
 

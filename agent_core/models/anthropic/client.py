@@ -35,6 +35,7 @@ from agent_core.models.http import chunk_large, parse_retry_after
 from agent_core.models.image_support import ImageSupport, is_about_images
 from agent_core.models.interruptions import Interruptions
 from agent_core.models.prefix_cache import PrefixCache
+from agent_core.models.profiles import ModelProfile, Profiles
 from agent_core.models.refusals import judge_words
 
 _SHORT = 8
@@ -139,8 +140,8 @@ _BUSY_CLASSES = (
 )
 
 
-def connect(settings: AnthropicSettings) -> "AnthropicModel":
-    """Create the provider."""
+def connect(settings: AnthropicSettings, profiles: Profiles) -> "AnthropicModel":
+    """Create the provider, which notes in `profiles` what it learns of models."""
     timeout = settings.timeout
     waits = httpx2.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS))
     # aiohttp's pool stays cheap with hundreds of calls at once; httpx2's does not.
@@ -156,7 +157,7 @@ def connect(settings: AnthropicSettings) -> "AnthropicModel":
         open_telemetry=False,
         http_client=http_client,
     )
-    return AnthropicModel(client, http_client, effort=settings.effort, cache_ttl=settings.cache_ttl)
+    return AnthropicModel(client, http_client, settings=settings, profiles=profiles)
 
 
 class AnthropicModel:
@@ -167,8 +168,8 @@ class AnthropicModel:
         client: AsyncAnthropic,
         http_client: httpx2.AsyncClient,
         *,
-        effort: str,
-        cache_ttl: str,
+        settings: AnthropicSettings,
+        profiles: Profiles,
     ) -> None:
         """`http_client` is the client that `client` sends with."""
         self._client = client
@@ -182,8 +183,10 @@ class AnthropicModel:
         self._headers = httpx2.Headers(http_client.headers, encoding="utf-8")
         self._headers.update({name: text for name, text in given if isinstance(text, str)})
         self._waits = {"timeout": http_client.timeout.as_dict()}
-        self._effort = effort
-        self._cache_ttl = cache_ttl
+        self._effort = settings.effort
+        self._cache_ttl = settings.cache_ttl
+        self._profiles = profiles
+        self._server = settings.base_url
         self._image_support = ImageSupport()
         self._prefixes = RenderedPrefixes()
         self._interruptions = Interruptions()
@@ -193,6 +196,10 @@ class AnthropicModel:
     def provider(self) -> str:
         """The package's name."""
         return PROVIDER
+
+    def profile(self, model: str) -> ModelProfile:
+        """Return what is known of a model; see the contract."""
+        return self._profiles.find(self._server, model)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
         """Make the call; see the contract.

@@ -20,6 +20,7 @@ from agent_core.errors import ModelDenied
 from agent_core.models.anthropic.settings import AnthropicSettings, read_settings
 from agent_core.models.anthropic.translate import PROVIDER
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
+from agent_core.models.profiles import ModelProfile, Profiles
 
 if TYPE_CHECKING:
     from agent_core.models.anthropic.client import AnthropicModel
@@ -29,24 +30,26 @@ _VERSION = "2026-10-21"
 _DESCRIPTION_SECONDS = 3.0
 
 
-def create(options: Mapping[str, str]) -> "LateModel":
+def create(options: Mapping[str, str], profiles: Profiles | None = None) -> "LateModel":
     """Create the provider.
 
     Options: `api_key`; `base_url`; `timeout`, seconds of silence that end a call (120); `effort`
-    (low, medium, high, xhigh, max; the API's default without it); `cache_ttl` (5m or 1h). Raises
-    `ValueError` with a sentence, and `ModuleNotFoundError` if the SDK is not installed.
+    (low, medium, high, xhigh, max; the API's default without it); `cache_ttl` (5m or 1h). What it
+    learns of models is noted in `profiles`. Raises `ValueError` with a sentence, and
+    `ModuleNotFoundError` if the SDK is not installed.
     """
     settings = read_settings(options)
     if find_spec("anthropic") is None:
         raise ModuleNotFoundError("No module named 'anthropic'", name="anthropic")
-    return LateModel(settings)
+    return LateModel(settings, profiles or Profiles())
 
 
 class LateModel:
     """The `Model` for Anthropic, which loads the SDK on `prepare` or with the first call."""
 
-    def __init__(self, settings: AnthropicSettings) -> None:
+    def __init__(self, settings: AnthropicSettings, profiles: Profiles) -> None:
         self._settings = settings
+        self._profiles = profiles
         self._loading: asyncio.Future[AnthropicModel] | None = None
         self._model: AnthropicModel | None = None
 
@@ -54,6 +57,10 @@ class LateModel:
     def provider(self) -> str:
         """The package's name."""
         return PROVIDER
+
+    def profile(self, model: str) -> ModelProfile:
+        """Return what is known of a model; see the contract."""
+        return self._profiles.find(self._settings.base_url, model)
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
         """Make the call; see the contract."""
@@ -120,7 +127,7 @@ class LateModel:
         """Begin to load the SDK, unless that is under way; load it again after a failure."""
         if self._loading is None:
             loop = asyncio.get_running_loop()
-            self._loading = loop.run_in_executor(None, _connect, self._settings)
+            self._loading = loop.run_in_executor(None, _connect, self._settings, self._profiles)
             self._loading.add_done_callback(self._keep)
         return self._loading
 
@@ -136,7 +143,7 @@ class LateModel:
             self._model = loading.result()
 
 
-def _connect(settings: AnthropicSettings) -> "AnthropicModel":
+def _connect(settings: AnthropicSettings, profiles: Profiles) -> "AnthropicModel":
     was_enabled = gc.isenabled()
     gc.disable()  # collections would take an eighth of the import time, and find nothing
     try:
@@ -145,7 +152,7 @@ def _connect(settings: AnthropicSettings) -> "AnthropicModel":
     finally:
         if was_enabled:
             gc.enable()
-    return cast("AnthropicModel", module.connect(settings))
+    return cast("AnthropicModel", module.connect(settings, profiles))
 
 
 async def _has_description(settings: AnthropicSettings, model: str) -> bool:

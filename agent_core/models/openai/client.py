@@ -39,6 +39,7 @@ from agent_core.models.openai.translate import (
     render_request,
 )
 from agent_core.models.options import read_address, read_choice, read_seconds, refuse_unknown
+from agent_core.models.profiles import ModelProfile, Profiles
 from agent_core.models.refusals import judge_words
 
 ADDRESS = "https://api.openai.com/v1"
@@ -112,12 +113,12 @@ _UNREACHED = (
 )
 
 
-def create(options: Mapping[str, str]) -> "OpenAIModel":
+def create(options: Mapping[str, str], profiles: Profiles | None = None) -> "OpenAIModel":
     """Create the provider.
 
     Options: `api_key` (local servers need none); `base_url`, including `/v1`; `timeout`, seconds of
-    silence that end a call (120); `effort`, sent as `reasoning_effort`. Raises `ValueError` with a
-    sentence.
+    silence that end a call (120); `effort`, sent as `reasoning_effort`. What it learns of models is
+    noted in `profiles`. Raises `ValueError` with a sentence.
     """
     refuse_unknown(options, _OPTIONS, PROVIDER)
     address = read_address(options, "base_url", ADDRESS)
@@ -138,14 +139,30 @@ def create(options: Mapping[str, str]) -> "OpenAIModel":
     is_mistral = (urlsplit(address).hostname or "").endswith(".mistral.ai")
     form: IdForm = "short" if is_openai else "nine" if is_mistral else "any"
     dialect = Dialect(limit="max_completion_tokens" if is_openai else "max_tokens", id_form=form)
-    return OpenAIModel(client, dialect=dialect, effort=read_choice(options, "effort", _EFFORTS))
+    return OpenAIModel(
+        client,
+        dialect=dialect,
+        effort=read_choice(options, "effort", _EFFORTS),
+        profiles=profiles or Profiles(),
+        server=address,
+    )
 
 
 class OpenAIModel:
     """The `Model` for OpenAI and compatible servers."""
 
-    def __init__(self, client: AsyncOpenAI, *, dialect: Dialect, effort: str) -> None:
+    def __init__(
+        self,
+        client: AsyncOpenAI,
+        *,
+        dialect: Dialect,
+        effort: str,
+        profiles: Profiles,
+        server: str,
+    ) -> None:
         self._client = client
+        self._profiles = profiles
+        self._server = server
         self._dialect = dialect
         self._effort = effort
         self._image_support = ImageSupport()
@@ -157,6 +174,10 @@ class OpenAIModel:
     def provider(self) -> str:
         """The package's name."""
         return PROVIDER
+
+    def profile(self, model: str) -> ModelProfile:
+        """Return what is known of a model; see the contract."""
+        return self._profiles.find(self._server, model)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
         """Make the call; see the contract.

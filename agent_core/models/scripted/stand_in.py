@@ -10,6 +10,7 @@ from datetime import datetime
 from agent_core.ids import CallId
 from agent_core.models.contract import Model, ModelAnswer, ModelRequest, TextDelta
 from agent_core.models.options import read_seconds, refuse_unknown
+from agent_core.models.profiles import Profiles
 from agent_core.models.scripted.commands import (
     ABILITIES,
     WHO_SHORT,
@@ -97,12 +98,13 @@ class StandInModel:
         """Do nothing."""
 
 
-def create(options: Mapping[str, str]) -> Model:
-    """Create the stand-in.
+def create(options: Mapping[str, str], profiles: Profiles | None = None) -> Model:
+    """Create the stand-in, which learns nothing.
 
     Its only option is `delay`, the seconds between counted numbers (0.4). Raises `ValueError` with
     a sentence.
     """
+    del profiles
     refuse_unknown(options, ("delay",), _PROVIDER)
     return StandInModel(delay=read_seconds(options, "delay", 0.4))
 

@@ -27,8 +27,8 @@ class TokenCounts:
 class ModelCall(TokenCounts):
     """A model call. `micro_dollars` is None if the price is unknown.
 
-    `model` is the model that answered. The last three fields describe the request; see
-    `agent_core.models.fingerprints`. They are None if they were not recorded.
+    `model` is the model that answered. The last four fields describe the request; see
+    `agent_core.models.fingerprints` and `shapes`. They are None or "" if they were not recorded.
     """
 
     purpose: str
@@ -37,6 +37,7 @@ class ModelCall(TokenCounts):
     request_hash: str | None = None
     asked_model: str | None = None
     output_limit: int | None = None
+    request_shape: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,9 +107,10 @@ def insert(
     connection.execute(
         "INSERT INTO usage (person_id, turn_id, purpose, model, input_tokens, cache_read_tokens,"
         " cache_write_tokens, output_tokens, micro_dollars, created_at, request_hash, asked_model,"
-        " output_limit) VALUES (:person_id, :turn_id, :purpose, :model, :input_tokens,"
-        " :cache_read_tokens, :cache_write_tokens, :output_tokens, :micro_dollars, :now,"
-        " :request_hash, :asked_model, :output_limit)",
+        " output_limit, request_shape)"
+        " VALUES (:person_id, :turn_id, :purpose, :model, :input_tokens, :cache_read_tokens,"
+        " :cache_write_tokens, :output_tokens, :micro_dollars, :now,"
+        " :request_hash, :asked_model, :output_limit, :request_shape)",
         {**list_fields(call), "person_id": person_id, "turn_id": turn_id, "now": now},
     )
     _add_to_sums(connection, call, (person_id, EVERYONE), now)
