@@ -1,7 +1,7 @@
 """The contract of a model provider: stream one answer to one request."""
 
 from collections.abc import AsyncGenerator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
 from agent_core.models.profiles import ModelProfile
@@ -25,6 +25,22 @@ class Usage(TokenCounts):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """A program's wishes for how words are chosen and where they stop; unset leaves the default."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    presence_penalty: float | None = None
+    frequency_penalty: float | None = None
+    seed: int | None = None
+    stop: tuple[str, ...] = ()
+
+    def list_set(self) -> dict[str, float | int | tuple[str, ...]]:
+        """Return the wishes that are set, by their names in most APIs."""
+        return {name: value for name, value in asdict(self).items() if value not in (None, ())}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
     """A model call. `system` and `tools` are frozen and must stay byte-identical.
 
@@ -32,6 +48,10 @@ class ModelRequest:
     or not supported, the model reads a note instead. `caches_messages` is False if no later request
     begins with these messages: writing them to the cache costs extra. `shape` is whatever else
     shapes the bytes of the request; see `agent_core.models.shapes`. A provider adds its dialect.
+
+    `response_schema` is a JSON schema, as JSON text, that the answer's text has to fit; a server
+    that can't force it is asked in words. `tool_choice` is "required" or the name of a tool to call
+    first; otherwise the model chooses.
     """
 
     model: str
@@ -42,6 +62,9 @@ class ModelRequest:
     images: Mapping[str, bytes] = field(default_factory=dict)
     caches_messages: bool = True
     shape: str = ""
+    response_schema: str | None = None
+    sampling: Sampling = Sampling()
+    tool_choice: str = ""
 
 
 def make_question(

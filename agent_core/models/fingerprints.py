@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from agent_core.ids import ConversationId
 from agent_core.models.contract import Fingerprint, ModelRequest
 from agent_core.models.prefix_cache import PrefixCache
+from agent_core.models.shapes import find_shape
 from agent_core.transcript import Message, dump_parts
 
 _ENCODE = json.JSONEncoder(separators=(",", ":")).encode
@@ -39,7 +40,7 @@ class Digest:
         """Return the fingerprint of a request with the transcript so far.
 
         The transcript may continue to grow. `asked` is the model and its output limit; `shown` are
-        the keys of the images sent.
+        the keys of the images sent; `shape` is what else shapes its bytes.
         """
         model, limit = asked
         rest = [prompt_hash, model, limit, sorted(shown), *([shape] if shape else ())]
@@ -76,4 +77,4 @@ class Fingerprints:
             for message in last:
                 digest.add(message)
         asked = (request.model, request.max_output_tokens)
-        return digest.seal(prompt_hash, asked, request.images, request.shape)
+        return digest.seal(prompt_hash, asked, request.images, find_shape(request))

@@ -33,6 +33,7 @@ MODELS = ("gpt-5-mini", "openai/gpt-5-mini", "llama3:latest")
 KEYS = frozenset(
     {"model", "messages", "tools", "stream", "stream_options", "max_tokens", "temperature"}
     | {"max_completion_tokens", "reasoning_effort", "tool_choice", "stop", "seed", "user"}
+    | {"response_format", "top_p", "presence_penalty", "frequency_penalty"}
 )
 LARGEST_RECORDING = 25 * 1024 * 1024
 CACHE_STEP = 128

@@ -1,9 +1,12 @@
 """The client of Anthropic's Messages API; only this package imports its SDK and maps its errors."""
 
 import asyncio
+import json
 import time
+from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 
 import aiohttp
 import anthropic
@@ -18,6 +21,15 @@ from agent_core.errors import (
     ModelRejected,
     ModelUnknown,
     ModelUnreachable,
+)
+from agent_core.models.answer_schema import (
+    ask_in_words,
+    choose_in_words,
+    is_about_choice,
+    is_about_schema,
+    is_bad_schema,
+    is_closable,
+    parse_schema,
 )
 from agent_core.models.anthropic import batches
 from agent_core.models.anthropic.answer import AnswerReader, EventStream, make_error
@@ -59,6 +71,56 @@ class RenderedPrefixes:
         # The weight counts the text twice: once as text, once as the messages that it came from.
         self._prefixes.keep(key, messages[: longer.count], longer, 2 * len(longer.text))
         return body
+
+
+_MOST_BAD = 1000
+"""Schemas to remember as refused."""
+
+
+class AnswerForms:
+    """Knows which forms of an answer this API takes, and asks for the others in words."""
+
+    def __init__(self) -> None:
+        self._takes_schemas = True
+        self._takes_choices = True
+        self._bad: OrderedDict[str, None] = OrderedDict()
+
+    def adapt(self, request: ModelRequest) -> ModelRequest:
+        """Return the request with its form as the API takes it."""
+        if request.response_schema:
+            closed = _seal(request.response_schema) if self._takes_schemas else None
+            if closed is None or closed in self._bad:
+                request = ask_in_words(request)
+            else:
+                request = replace(request, response_schema=closed)
+        if request.tool_choice and not self._takes_choices:
+            request = choose_in_words(request)
+        return request
+
+    def refuse(self, shown: ModelRequest, status: int, said: str) -> bool:
+        """Learn from a refusal; False if it is not about the answer's form."""
+        if is_about_choice(shown, status, said):
+            self._takes_choices = False
+            return True
+        if not is_about_schema(shown, status, said):
+            return False
+        if is_bad_schema(said) and shown.response_schema:
+            self._bad[shown.response_schema] = None
+            if len(self._bad) > _MOST_BAD:
+                self._bad.popitem(last=False)
+        else:
+            self._takes_schemas = False
+        return True
+
+
+def _seal(schema: str) -> str | None:
+    """Return a schema as the API wants it, with closed objects; None if that is impossible."""
+    parsed = parse_schema(schema)
+    if not is_closable(parsed):
+        return None
+    with suppress(ValueError, AssertionError, AttributeError, TypeError):
+        return json.dumps(anthropic.transform_schema(parsed), ensure_ascii=False)
+    return None
 
 
 _CONNECT_SECONDS = 10.0
@@ -191,6 +253,7 @@ class AnthropicModel:
         self._prefixes = RenderedPrefixes()
         self._interruptions = Interruptions()
         self._wants_signatures = False
+        self._forms = AnswerForms()
 
     @property
     def provider(self) -> str:
@@ -240,7 +303,7 @@ class AnthropicModel:
         A second attempt is not a retry: the model did not run, and the request differs.
         """
         while True:
-            shown = self._image_support.spare(request)
+            shown = self._forms.adapt(self._image_support.spare(request))
             if self._wants_signatures:
                 shown = leave_out_unsigned(shown)
             body = self._prefixes.render(shown, cache_ttl=self._cache_ttl, effort=self._effort)
@@ -251,6 +314,8 @@ class AnthropicModel:
                 is_about_thoughts = error.status_code == 400 and "signature" in said.lower()
                 if is_about_thoughts and leave_out_unsigned(shown) is not shown:
                     self._wants_signatures = True
+                elif self._forms.refuse(shown, error.status_code, said):
+                    pass  # the next attempt asks in words
                 elif shown.images and is_about_images(error.status_code, said):
                     self._image_support.refuse(shown)
                 else:
@@ -307,7 +372,8 @@ class AnthropicModel:
 
     async def submit(self, request: ModelRequest, mark: str) -> str:
         """Submit a request as a batch of one; see the contract."""
-        body = render_request(request, cache_ttl=self._cache_ttl, effort=self._effort)
+        shown = self._forms.adapt(request)
+        body = render_request(shown, cache_ttl=self._cache_ttl, effort=self._effort)
         async with _within(_BATCH_SECONDS, "took no batch"):
             return await batches.submit(self._client, body, mark)
 

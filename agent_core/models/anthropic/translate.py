@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from agent_core.ids import CallId
+from agent_core.models.answer_schema import parse_schema
 from agent_core.models.arguments import read_object
 from agent_core.models.call_names import make_valid
 from agent_core.models.contract import ModelRequest
@@ -78,7 +79,7 @@ def render_behind(
     """Render the same body after a known beginning; also return the new beginning."""
     mark = _mark("" if cache_ttl == "5m" else cache_ttl)
     head: ContentBlock = {"model": request.model, "max_tokens": request.max_output_tokens}
-    tail: ContentBlock = {"output_config": {"effort": effort}} if effort else {}
+    tail = _render_wishes(request, effort)
     messages, longer = _render_messages(prefix, request, mark)
     body = (
         _encode_frozen(head, request, mark),
@@ -88,6 +89,23 @@ def render_behind(
         _encode({**tail, "stream": True})[1:],
     )
     return b"".join(body), longer
+
+
+def _render_wishes(request: ModelRequest, effort: str) -> ContentBlock:
+    """Render how the answer has to come: the effort, its form, and how words are chosen."""
+    output: ContentBlock = {"effort": effort} if effort else {}
+    if request.response_schema:
+        schema = parse_schema(request.response_schema)
+        output["format"] = {"type": "json_schema", "schema": schema}
+    tail: ContentBlock = {"output_config": output} if output else {}
+    if request.tool_choice and request.tools:
+        named = {"type": "tool", "name": request.tool_choice}
+        tail["tool_choice"] = {"type": "any"} if request.tool_choice == "required" else named
+    wishes = request.sampling.list_set()
+    if stop := wishes.pop("stop", None):
+        tail["stop_sequences"] = stop
+    # Some models take no temperature: then the API's refusal tells so.
+    return {**tail, **wishes}
 
 
 def render_count(request: ModelRequest) -> bytes:

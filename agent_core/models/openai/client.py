@@ -24,6 +24,7 @@ from agent_core.errors import (
     ModelUnknown,
     ModelUnreachable,
 )
+from agent_core.models.answer_schema import is_about_choice, is_about_schema, is_bad_schema
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.models.http import chunk_large, parse_retry_after
 from agent_core.models.image_support import ImageSupport, is_about_images
@@ -249,8 +250,9 @@ class OpenAIModel:
         what the server refused.
         """
         tried: set[Dialect] = set()
+        once: Dialect | None = None
         while True:
-            dialect = self._dialect
+            dialect = once or self._dialect
             shown = self._image_support.spare(request)
             body = render_request(shown, dialect=dialect, effort=self._effort)
             try:
@@ -266,12 +268,19 @@ class OpenAIModel:
                     },
                 )
             except openai.APIStatusError as error:
-                plainer = _simplify(dialect, find_refused(error))
+                plainer = _adapt_form(dialect, shown, error.status_code, error.message)
+                is_once = once is not None or is_bad_schema(error.message)
+                if plainer == dialect:
+                    is_once = once is not None
+                    plainer = _simplify(dialect, find_refused(error))
                 if plainer == dialect:
                     plainer = adapt(dialect, error.status_code, error.message)
                 if plainer != dialect and plainer not in tried:
                     tried.add(plainer)
-                    self._dialect = plainer
+                    if is_once:
+                        once = plainer
+                    else:
+                        self._dialect = plainer
                 elif shown.images and is_about_images(error.status_code, error.message):
                     self._image_support.refuse(shown)
                 else:
@@ -290,6 +299,15 @@ class OpenAIModel:
             if error.status_code in (404, 405, 501):
                 return None
             raise
+
+
+def _adapt_form(dialect: Dialect, request: ModelRequest, status: int, said: str) -> Dialect:
+    """Return the dialect that asks for the answer's form in a plainer way, if that was refused."""
+    if dialect.forces_calls and is_about_choice(request, status, said):
+        return replace(dialect, forces_calls=False)
+    if is_about_schema(request, status, said):
+        return dialect.without_schema_form(request)
+    return dialect
 
 
 def _simplify(dialect: Dialect, refused: str) -> Dialect:

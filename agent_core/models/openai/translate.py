@@ -3,11 +3,18 @@
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
+from agent_core.models.answer_schema import (
+    ask_in_words,
+    choose_in_words,
+    is_any_object,
+    is_strict,
+    parse_schema,
+)
 from agent_core.models.arguments import read_object
 from agent_core.models.call_names import make_valid
 from agent_core.models.contract import ModelRequest
@@ -27,6 +34,13 @@ RequestBody = dict[str, Any]
 TokenLimitName = Literal["max_tokens", "max_completion_tokens"]
 
 IdForm = Literal["any", "short", "nine"]
+SchemaForm = Literal["schema", "object", "words"]
+"""A schema to follow; any JSON object, with the schema in words; words alone."""
+_PLAINER: Mapping[SchemaForm, SchemaForm] = {
+    "schema": "object",
+    "object": "words",
+    "words": "words",
+}
 
 _MISSING = re.compile("missing|must be passed|required|must be provided", re.IGNORECASE)
 _NINE_WANTED = re.compile("tool.?call.?ids? .*length (of )?9", re.IGNORECASE | re.DOTALL)
@@ -36,6 +50,8 @@ _NO_THOUGHT = " "
 _NO_SIGNATURE = {"google": {"thought_signature": "skip_thought_signature_validator"}}
 """What Google documents for calls that another model made."""
 
+_SCHEMA_NAME = "answer"
+_ANY_OBJECT: RequestBody = {"type": "json_object"}
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _NO_WORDS = "(a message without words)"
 
@@ -56,6 +72,25 @@ class Dialect:
     """True if the server takes back the fields that came with its answers."""
     fills: frozenset[str] = frozenset()
     """The fields that the server requires even in messages that came without them."""
+    schema_form: SchemaForm = "schema"
+    """How the server is asked for an answer that fits a schema."""
+    schema_form_beside_tools: SchemaForm = "schema"
+    """The same beside tools: Groq and older servers of Gemini and llama.cpp take only one."""
+
+    forces_calls: bool = True
+    """True if the server takes a wished call ("required", or a tool's name)."""
+
+    def find_schema_form(self, request: ModelRequest) -> SchemaForm:
+        """Return how to ask for the schema of a request."""
+        return self.schema_form_beside_tools if request.tools else self.schema_form
+
+    def without_schema_form(self, request: ModelRequest) -> "Dialect":
+        """Return the dialect that asks in the next plainer form; unchanged after the plainest."""
+        plainer = _PLAINER[self.find_schema_form(request)]
+        if request.tools:
+            return replace(self, schema_form_beside_tools=plainer)
+        # What fails alone fails beside tools as well.
+        return replace(self, schema_form=plainer, schema_form_beside_tools=plainer)
 
 
 def adapt(dialect: Dialect, status: int, said: str) -> Dialect:
@@ -75,17 +110,43 @@ def adapt(dialect: Dialect, status: int, said: str) -> Dialect:
 
 def render_request(request: ModelRequest, *, dialect: Dialect, effort: str = "") -> bytes:
     """Render a request's body; equal requests give equal bytes."""
+    form = dialect.find_schema_form(request)
+    answer_format = _render_format(request, form)
+    if request.response_schema and (form != "schema" or answer_format == _ANY_OBJECT):
+        request = ask_in_words(request)
+    if request.tool_choice and not dialect.forces_calls:
+        request = choose_in_words(request)
     body: RequestBody = {"model": request.model, dialect.limit: request.max_output_tokens}
+    body |= request.sampling.list_set()
+    if answer_format:
+        body["response_format"] = answer_format
     if effort:
         body["reasoning_effort"] = effort
     if request.tools:
         body["tools"] = [_render_tool(tool) for tool in request.tools]
+        if request.tool_choice:
+            body["tool_choice"] = _render_choice(request.tool_choice)
     body["messages"] = _render_messages(request, dialect)
     body["stream"] = True
     if dialect.counts_streams:
         body["stream_options"] = {"include_usage": True}
     # A lone surrogate can't be sent; it is replaced by a question mark.
     return _ENCODE(body).encode(errors="replace")
+
+
+def _render_format(request: ModelRequest, form: SchemaForm) -> RequestBody:
+    """Render the wished form of an answer; empty if words ask for it."""
+    if not request.response_schema or form == "words":
+        return {}
+    schema = parse_schema(request.response_schema)
+    if form == "object" or is_any_object(schema):
+        return _ANY_OBJECT
+    asked = {"name": _SCHEMA_NAME, "schema": schema, "strict": is_strict(schema)}
+    return {"type": "json_schema", "json_schema": asked}
+
+
+def _render_choice(choice: str) -> str | RequestBody:
+    return choice if choice == "required" else {"type": "function", "function": {"name": choice}}
 
 
 def _render_tool(tool: ToolSpec) -> RequestBody:

@@ -46,7 +46,9 @@ class WrittenText:
         """`begins_in_thought` is True for a model whose prompt opens the thought."""
         self._tools = {tool.name: tool for tool in request.tools}
         said = next((one.text for one in reversed(request.messages) if one.role == "user"), "")
-        self._wants_json = "json" in said.lower()
+        self._wants_json = bool(request.response_schema) or "json" in said.lower()
+        calls = _CALL_HEADS[:2] if request.response_schema else _CALL_HEADS
+        self._call_heads = calls if request.tools else ()
         self._closing = "</think>" if begins_in_thought else ""
         self._is_opened = not begins_in_thought
         self._state = "thought" if begins_in_thought else "head"
@@ -116,8 +118,8 @@ class WrittenText:
                 self._state, self._closing = "thought", closing
                 self._pending = head[len(opening) :]
                 return
-        marks = (*_THOUGHTS, *(_CALL_HEADS if self._tools else ()))
-        if self._tools and head.startswith(_CALL_HEADS):
+        marks = (*_THOUGHTS, *self._call_heads)
+        if head.startswith(self._call_heads):
             self._state = "held"
         elif head and not any(mark.startswith(head) for mark in marks):
             self._state = "open"

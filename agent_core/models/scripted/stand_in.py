@@ -20,6 +20,7 @@ from agent_core.models.scripted.commands import (
     ReplyContext,
     StandInCommand,
 )
+from agent_core.models.scripted.form import fill_schema
 from agent_core.models.scripted.memory_view import read_notes
 from agent_core.models.scripted.parse import read_command
 from agent_core.models.token_estimate import estimate_usage
@@ -70,6 +71,9 @@ class StandInModel:
             if summary
             else make_plan(request, self._delay)
         )
+        if request.response_schema and not plan.calls:
+            words = "".join(piece.text for piece in plan.pieces)
+            plan = StandInPlan(pieces=(Piece(text=fill_schema(request.response_schema, words)),))
         # Unique in the conversation, because the number of messages grows with every call.
         stem = f"call_{len(request.messages)}"
         parts = tuple(

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from agent_core.ids import CallId
-from agent_core.models.contract import Model, ModelAnswer, ModelRequest, TextDelta
+from agent_core.models.contract import Model, ModelAnswer, ModelRequest, Sampling, TextDelta
 from agent_core.transcript import (
     Message,
     TextPart,
@@ -29,6 +29,9 @@ def ask(
     tools: tuple[ToolSpec, ...] = (MEMORY, RECALL),
     max_output_tokens: int = 800,
     images: Mapping[str, bytes] | None = None,
+    response_schema: str | None = None,
+    sampling: Sampling | None = None,
+    tool_choice: str = "",
 ) -> ModelRequest:
     """A request; a string stands for a person's message."""
     return ModelRequest(
@@ -40,6 +43,9 @@ def ask(
         ),
         max_output_tokens=max_output_tokens,
         images=images or {},
+        response_schema=response_schema,
+        sampling=sampling or Sampling(),
+        tool_choice=tool_choice,
     )
 
 

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_core.ids import CallId, ConversationId
-from agent_core.models.contract import ModelRequest
+from agent_core.models.contract import ModelRequest, Sampling
 from agent_core.models.fingerprints import Digest, Fingerprints
+from agent_core.models.shapes import restore_wishes
 from agent_core.transcript import (
     Message,
     Part,
@@ -74,6 +75,9 @@ def test_everything_that_is_sent_counts() -> None:
         known.take(TALK, "p", ask(said, model="n")),
         known.take(TALK, "p", ask(said, max_output_tokens=11)),
         known.take(TALK, "p", ask(said, images={"a": b"1"})),
+        known.take(TALK, "p", ask(said, response_schema="{}")),
+        known.take(TALK, "p", ask(said, sampling=Sampling(seed=1))),
+        known.take(TALK, "p", ask(said, tool_choice="required")),
         known.take(TALK, "p", ask((Message(role="assistant", parts=said[0].parts),))),
     ]
     assert len({one.hash for one in taken}) == len(taken)
@@ -101,3 +105,20 @@ def test_a_call_in_a_long_conversation_costs_what_is_new_in_it() -> None:
     Fingerprints().take(TALK, "p", whole)
     anew = time.perf_counter() - began
     assert sorted(taken)[25] < anew / 10
+
+
+def test_wishes_are_kept_in_the_shape() -> None:
+    """What is stored with a call tells them, so an old request has the same fingerprint."""
+    sampling = Sampling(temperature=0.5, seed=3, stop=("END", "ENDE"))
+    wished = ask(
+        (user_message("hello"),),
+        shape='{"dialect":"x"}',
+        response_schema='{"type":"object"}',
+        sampling=sampling,
+        tool_choice="required",
+    )
+    taken = Fingerprints().take(TALK, "p", wished)
+    stored = ask(wished.messages, shape=taken.shape)
+    assert Fingerprints().take(TALK, "p", stored) == taken
+    restored = restore_wishes(stored)
+    assert replace(restored, shape=wished.shape) == wished

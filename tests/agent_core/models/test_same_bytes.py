@@ -9,7 +9,7 @@ import pytest
 from aiohttp import web
 
 from agent_core.models import anthropic, openai
-from agent_core.models.contract import Model, ModelRequest
+from agent_core.models.contract import Model, ModelRequest, Sampling
 from agent_core.transcript import (
     DocumentPart,
     ImagePart,
@@ -129,6 +129,9 @@ async def test_every_part_of_a_request_reaches_the_wire(provider: str) -> None:
         replace(request, tools=request.tools[:1]),
         replace(request, max_output_tokens=801),
         replace(request, images={}),
+        replace(request, response_schema='{"type":"object","properties":{"a":{"type":"null"}}}'),
+        replace(request, sampling=Sampling(stop=("END",))),
+        replace(request, tool_choice="memory"),
         replace(request, messages=(turned, *rest)),
         replace(request, messages=(first, recalled, *rest[1:])),
     )
