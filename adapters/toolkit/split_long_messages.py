@@ -4,7 +4,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from adapters.toolkit.markdown import Paragraph, parse
 
@@ -16,6 +16,8 @@ _OPENER = re.compile(
 _CLOSER = re.compile(r"[ \t>]*(?P<mark>`{3,}|~{3,})[ \t]*\Z")
 _NESTED_ITEM = re.compile(r"(?P<indent>[ \t]{2,})(?:[-*+]|\d{1,9}[.)])[ \t]")
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
+_TABLE_RULE = re.compile(r"[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*\Z")
+"""The line between the header of a table and its rows."""
 _CODE_GAP = re.compile(r"\n[ \t]*\n(?=\S)")
 _BLANK = re.compile(r"\s")
 
@@ -42,8 +44,17 @@ class _Fence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Table:
+    """A table: where its header, its rows and what follows start."""
+
+    starts: int
+    rows_start: int
+    ends: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Source:
-    """A text with the positions of its code blocks.
+    """A text with the positions of its code blocks and tables.
 
     `fences[i]` applies from `borders[i]` on; None stands for running text.
     """
@@ -51,9 +62,20 @@ class _Source:
     text: str
     borders: list[int]
     fences: list[_Fence | None]
+    tables: list[_Table]
 
     def fence_at(self, place: int) -> _Fence | None:
         return self.fences[bisect_right(self.borders, place) - 1]
+
+    def table_at(self, place: int) -> _Table | None:
+        """Return the table that has rows on both sides of `place`, or a part of its header."""
+        after = bisect_right(self.tables, place, key=lambda table: table.starts)
+        table = self.tables[after - 1] if after else None
+        return table if table and table.starts < place < table.ends else None
+
+    def header_of(self, table: _Table) -> str:
+        """Return the header of a table, with the line below it."""
+        return self.text[table.starts : table.rows_start]
 
 
 def split_markdown(text: str, *, limit: int, measure: Callable[[str], int]) -> tuple[str, ...]:
@@ -70,6 +92,9 @@ def split_markdown(text: str, *, limit: int, measure: Callable[[str], int]) -> t
     if len(text) <= 2 * limit and measure(text) <= limit:
         return (text,)
     source = _survey(text)
+    # The header of a table is repeated above its rows in the next part, unless it takes the room.
+    short = [one for one in source.tables if measure(source.header_of(one)) * 4 <= limit]
+    source = replace(source, tables=short)
     parts: list[str] = []
     start = _skip(source, 0)
     while start < len(text):
@@ -96,10 +121,17 @@ def _survey(text: str) -> _Source:
     """Find the code blocks."""
     borders: list[int] = [0]
     fences: list[_Fence | None] = [None]
+    tables: list[_Table] = []
     fence: _Fence | None = None
     start = 0
+    before, before_starts = "", 0
     for line in text.split("\n"):
         end = start + len(line) + 1
+        if fence is None and tables and tables[-1].ends == start and "|" in line:
+            tables[-1] = replace(tables[-1], ends=end)
+        elif fence is None and "|" in before and "|" in line and _TABLE_RULE.match(line):
+            tables.append(_Table(starts=before_starts, rows_start=end, ends=end))
+        before, before_starts = line, start
         if fence is not None and fence.quote and not line.lstrip().startswith(">"):
             fence = None  # the quote is over, and so is a block in it
             borders.append(start)
@@ -114,7 +146,7 @@ def _survey(text: str) -> _Source:
             borders.append(end)
             fences.append(None)
         start = end
-    return _Source(text=text, borders=borders, fences=fences)
+    return _Source(text=text, borders=borders, fences=fences, tables=tables)
 
 
 def _open(line: str, start: int, end: int) -> _Fence | None:
@@ -195,7 +227,11 @@ def _build(source: _Source, start: int, end: int) -> str:
     if first is not None:
         return f"{first.quote}{first.mark}{first.language}\n{_dedent_code(part, first)}"
     item = _NESTED_ITEM.match(part)
-    return part if item is None else _dedent_items(part, item["indent"])
+    if item is not None:
+        return _dedent_items(part, item["indent"])
+    table = source.table_at(start)
+    is_row = table is not None and start >= table.rows_start and source.text[start - 1] == "\n"
+    return source.header_of(table) + part if table is not None and is_row else part
 
 
 def _dedent_code(part: str, fence: _Fence) -> str:
@@ -231,6 +267,9 @@ def _cut(source: _Source, start: int, window: int) -> int:
     fence = source.fence_at(end)
     if fence is not None and fence.starts > start + window // 4:
         return fence.starts
+    table = source.table_at(end)
+    if table is not None and (place := _cut_table(text, table, start, end)) is not None:
+        return place
     # The first line of a code block is never alone in a part: some code stays with it.
     floor = start if fence is None else max(start, fence.code_starts)
     places = (
@@ -243,6 +282,22 @@ def _cut(source: _Source, start: int, window: int) -> int:
         fence.starts if fence is not None and fence.starts > start else None,
     )
     return next((place for place in places if place is not None), _border(text, start, end))
+
+
+def _cut_table(text: str, table: _Table, start: int, end: int) -> int | None:
+    """Return the position before a table that fits in one part, else after its last whole row.
+
+    None if a single row is longer than a part.
+    """
+    window = end - start
+    if table.starts > start + window // 4 and table.ends - table.starts <= window:
+        return table.starts
+    # A header is never alone in a part: a row stays with it.
+    floor = max(start, text.find("\n", table.rows_start))
+    place = _after_last("\n", text, floor - 1, end)
+    if place is None and table.starts > start:
+        return table.starts
+    return place
 
 
 def _last_paragraph(source: _Source, start: int, end: int) -> int | None:

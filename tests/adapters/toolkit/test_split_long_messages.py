@@ -3,12 +3,13 @@
 import re
 import time
 import unicodedata
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from adapters.toolkit.markdown import Paragraph, parse
+from adapters.toolkit.markdown import Paragraph, QuoteBlock, Run, TableBlock, parse
 from adapters.toolkit.split_long_messages import close_code, split_markdown
 from tests.adapters.markdown_texts import MARKDOWN
 
@@ -185,3 +186,62 @@ def test_a_megabyte_is_cut_in_linear_time(text: str) -> None:
     parts = split(text, 4096)
     assert time.process_time() - begun < 3.0
     assert bare("".join(parts)) == bare(text)
+
+
+HEADER = "| Town | Population |\n|---|---:|\n"
+ROWS = [f"| Town {number} | {number * 1000} |\n" for number in range(40)]
+
+
+@pytest.mark.parametrize(
+    ("before", "behind"),
+    [
+        ("", ""),
+        ("The towns:\n\n", "\nThat is all."),
+        ("The towns:\n", ""),
+        ("word " * 60 + "\n\n", ""),
+    ],
+)
+def test_every_part_of_a_long_table_is_a_table_with_its_header(before: str, behind: str) -> None:
+    parts = split(before + HEADER + "".join(ROWS) + behind, 300)
+    tables = [block for part in parts for block in parse(part) if isinstance(block, TableBlock)]
+    rows = ["".join(run.text for run in row[0]) for table in tables for row in table.rows[1:]]
+    assert rows == [f"Town {number}" for number in range(40)]
+    assert all(table.rows[0] == tables[0].rows[0] for table in tables)
+    assert not any("|" in run.text for part in parts for run in runs_of(part))
+    assert all(units(part) <= 300 for part in parts)
+
+
+def runs_of(part: str) -> Iterator[Run]:
+    """The runs of a part's paragraphs: where a row stands that belongs to no table."""
+    for block in parse(part):
+        if isinstance(block, Paragraph):
+            yield from block.runs
+
+
+def test_a_short_table_moves_to_the_next_part_whole() -> None:
+    table = HEADER + "".join(ROWS[:5])
+    assert split("word " * 40 + "\n\n" + table, 250)[-1] == table
+
+
+def test_a_table_in_a_quote_keeps_its_header_and_its_quote() -> None:
+    quoted = "".join(f"> {line}" for line in (HEADER + "".join(ROWS)).splitlines(keepends=True))
+    parts = split(quoted, 300)
+    assert len(parts) > 3
+    for part in parts:
+        (quote,) = parse(part)
+        assert isinstance(quote, QuoteBlock)
+        assert [type(block) for block in quote.blocks] == [TableBlock]
+
+
+def test_a_row_longer_than_a_part_loses_no_word() -> None:
+    long = f"| {'word ' * 200}| 5 |\n"
+    parts = split(HEADER + ROWS[0] + long + ROWS[1], 300)
+    assert "".join(parts).count("word") == 200
+    assert all(units(part) <= 300 for part in parts)
+
+
+@given(st.text(alphabet="a|-: \n>`", max_size=200), st.integers(min_value=12, max_value=60))
+def test_whatever_looks_like_a_table_fits_and_keeps_its_letters(text: str, limit: int) -> None:
+    parts = split(text, limit)
+    assert all(units(part) <= limit for part in parts)
+    assert "".join(parts).count("a") >= text.count("a")
