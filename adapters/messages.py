@@ -5,7 +5,10 @@ from typing import Literal
 
 from adapters.ids import Address, EventId, PlatformMessageId, PlatformUserId
 
-AttachmentKind = Literal["image", "voice", "audio", "video", "document", "sticker", "other"]
+AttachmentKind = Literal[
+    "image", "voice", "audio", "video", "document", "sticker", "described", "other"
+]
+"""`described` is no file, such as a location: the attachment's name says what it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +122,9 @@ class InboundMessage:
     is_command_line: bool = False
     """The person wrote the text after the platform's only command, so its first word may be a
     command.
+    """
+    is_anonymous: bool = False
+    """The sender wrote in the name of a group or channel, so nobody can tell which person it was.
     """
     is_program: bool = False
     """A program wrote the message with its person's token: it is no command and answers no

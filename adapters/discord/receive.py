@@ -308,9 +308,14 @@ def read_attachments(message: Json, channel_id: str, message_id: str) -> tuple[A
         found += [_sticker(sticker, place) for sticker in parts(content, "sticker_items")]
         poll = part(content, "poll")
         if poll is not None:
-            question = words_in(inside(poll, "question"), "text")
-            found.append(Attachment(kind="other", file_id="", name=plain_name(f"poll: {question}")))
+            found.append(Attachment(kind="described", file_id="", name=_describe_poll(poll)))
     return tuple(found)
+
+
+def _describe_poll(poll: Json) -> str:
+    answers = (inside(answer, "poll_media") for answer in parts(poll, "answers"))
+    shown = "".join(f"\n- {words_in(answer, 'text')}" for answer in answers)
+    return plain_text(f"poll: {words_in(inside(poll, 'question'), 'text')}{shown}")
 
 
 def snapshots(message: Json) -> list[Json]:

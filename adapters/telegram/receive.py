@@ -18,6 +18,7 @@ from adapters.messages import (
 )
 from adapters.telegram.payloads import read_key
 from adapters.telegram.read_entities import Words, read_linked, read_words
+from adapters.telegram.read_rich import read_rich
 from adapters.toolkit.media_types import kind_of, summary_of
 from adapters.toolkit.text import (
     Json,
@@ -30,6 +31,9 @@ from adapters.toolkit.text import (
     text_in,
     words_in,
 )
+
+_NAMELESS_SENDERS = (1087968824, 136817688)
+"""GroupAnonymousBot and Channel_Bot, which stand for anonymous administrators and for channels."""
 
 
 def name_of(author: Json) -> str:
@@ -51,7 +55,8 @@ _FILES: tuple[tuple[str, AttachmentKind, str | None], ...] = (
     ("live_photo", "video", "video/mp4"),
     ("document", "document", None),
 )
-_NAMED_BY = (("venue", "title"), ("poll", "question"), ("game", "title"), ("checklist", "title"))
+_NAMED_BY = (("game", "title"), ("checklist", "title"))
+_UNREADABLE = ("story", "paid_media", "giveaway")
 
 
 def read_attachments(message: Json) -> tuple[Attachment, ...]:
@@ -71,7 +76,10 @@ def read_attachments(message: Json) -> tuple[Attachment, ...]:
         found.append(_sticker(sticker))
     description = _describe(message)
     if description is not None:
-        found.append(Attachment(kind="other", file_id="", name=plain_name(description)))
+        found.append(Attachment(kind="described", file_id="", name=plain_text(description)))
+    found += [
+        Attachment(kind="other", file_id="", name=key) for key in _UNREADABLE if key in message
+    ]
     return tuple(found)
 
 
@@ -106,21 +114,29 @@ def _sticker(sticker: Json) -> Attachment:
 
 def _describe(message: Json) -> str | None:
     """Describe content that is no file in words, so that the person gets an answer."""
-    # A venue also has a location, so check for a venue first.
     for key, field in _NAMED_BY:
         thing = part(message, key)
         if thing is not None:
             return f"{key}: {words_in(thing, field)}"
-    location = part(message, "location")
+    poll = part(message, "poll")
+    if poll is not None:
+        options = "".join(f"\n- {words_in(option, 'text')}" for option in parts(poll, "options"))
+        return f"poll: {words_in(poll, 'question')}{options}"
+    # A venue also has a location.
+    venue, location = part(message, "venue"), part(message, "location")
+    place = f"{location.get('latitude')}, {location.get('longitude')}" if location else ""
+    if venue is not None:
+        named = (words_in(venue, "title"), words_in(venue, "address"), place)
+        return f"venue: {', '.join(filter(None, named))}"
     if location is not None:
-        return f"location: {location.get('latitude')}, {location.get('longitude')}"
+        return f"location: {place}"
     contact = part(message, "contact")
     if contact is not None:
         return f"contact: {name_of(contact)}, {words_in(contact, 'phone_number')}"
     dice = part(message, "dice")
     if dice is not None:
         return f"dice: {words_in(dice, 'emoji')} {dice.get('value')}"
-    return next((key for key in ("story", "paid_media", "giveaway") if key in message), None)
+    return None
 
 
 _NAMELESS = "somebody"
@@ -178,9 +194,11 @@ def _read(message: Json, me: BotIdentity, *, is_edit: bool) -> InboundMessage | 
     sender = part(message, "from")
     if sender is None or chat.get("type") == "channel":
         return None  # posts in channels
-    has_text = "text" in message or "caption" in message
+    has_text = any(key in message for key in ("text", "caption", "rich_message"))
     attachments = read_attachments(message)
-    is_foreign = sender.get("is_bot") or message.get("is_automatic_forward")
+    # Telegram puts a bot of its own in place of an administrator or channel (Bot API: sender_chat).
+    nameless = part(message, "sender_chat") if sender.get("id") in _NAMELESS_SENDERS else None
+    is_foreign = (sender.get("is_bot") and not nameless) or message.get("is_automatic_forward")
     if is_foreign or not (has_text or attachments):
         return _read_presence(message, me)  # a person joined, a message was pinned, and so on
     quote = _read_quote(message, me)
@@ -188,13 +206,17 @@ def _read(message: Json, me: BotIdentity, *, is_edit: bool) -> InboundMessage | 
     is_for_us = words.is_named or (quote is not None and quote.is_ours)
     address = _address_of(chat, message)
     is_direct = address.is_direct
+    is_addressed = is_direct or (is_for_us and not words.is_for_another_bot)
+    if nameless and not is_addressed:
+        return _read_presence(message, me)
     return InboundMessage(
         address=address,
         message_id=PlatformMessageId(str(number_in(message, "message_id"))),
         sender=_sender_of(sender),
+        is_anonymous=nameless is not None,
         text=words.text,
         mentions=words.mentions,
-        is_addressed=is_direct or (is_for_us and not words.is_for_another_bot),
+        is_addressed=is_addressed,
         is_edit=is_edit,
         attachments=attachments,
         quote=quote,
@@ -298,6 +320,9 @@ def _thread_of(message: Json) -> str | None:
 
 
 def _read_words(message: Json, me: BotIdentity) -> Words:
+    rich = part(message, "rich_message")
+    if rich is not None and "text" not in message:
+        return read_rich(rich, username=me.username)
     key = "text" if "text" in message else "caption"
     text = words_in(message, key)
     entities = parts(message, "entities" if key == "text" else "caption_entities")
@@ -340,6 +365,8 @@ def _id_of(answered: Json) -> PlatformMessageId | None:
 def _summary(message: Json) -> str:
     """Return a message's words, or a bracketed description when it has none."""
     words = _read_linked(message, "text") or _read_linked(message, "caption")
+    if not words and (rich := part(message, "rich_message")) is not None:
+        words = read_rich(rich, username="").text
     return words or summary_of(read_attachments(message))
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from adapters.messages import Attachment, AttachmentKind
+from adapters.toolkit.text import plain_name
 
 _BY_MEDIA_TYPE: tuple[tuple[str, AttachmentKind], ...] = (
     ("image/", "image"),
@@ -19,4 +20,4 @@ def kind_of(media_type: str | None) -> AttachmentKind:
 
 def summary_of(attachments: Iterable[Attachment]) -> str:
     """List attachments' names in brackets, for messages without text."""
-    return " ".join(f"[{attachment.name or attachment.kind}]" for attachment in attachments)
+    return " ".join(f"[{plain_name(one.name or '') or one.kind}]" for one in attachments)

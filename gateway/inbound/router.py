@@ -176,7 +176,9 @@ class InboundRouter:
             return
         if shown := events.find_presence(item):  # write this before the event is finished
             await self._deps.rooms.record_presence(item.row.platform, shown.address)
-        if isinstance(item, InboundEvent):
+        if isinstance(item, InboundEvent) and item.message.is_anonymous:
+            await self._answer_anonymous(item)
+        elif isinstance(item, InboundEvent):
             if item.message.is_command_line:
                 item = await self._commands.recognize(item)
             await self._route_message(item)
@@ -284,6 +286,14 @@ class InboundRouter:
         )
         await self._deps.hear(pending)
         self._deps.attachments.put(pending)
+
+    async def _answer_anonymous(self, arrived: InboundEvent) -> None:
+        """Say at times why a message in the name of a group or channel gets no answer."""
+        is_said = await self._deps.rooms.explains_anonymity(
+            arrived.row.platform, arrived.message.address
+        )
+        outgoing = make_outgoing(arrived, general.ANONYMOUS()) if is_said else None
+        await self._skip(SkippedEvent(row=arrived.row), outgoing)
 
     async def _answers_question(
         self, row: InboxRow, message: InboundMessage, person: Person

@@ -114,6 +114,8 @@ class Reader:
 
     async def _read_in_turn(self, platform: str, attachment: Attachment) -> Reading:
         # An attachment without a file is only described; an unusable one is not fetched.
+        if attachment.kind == "described":
+            return _word(attachment, documents.bound(attachment.name or "", self.limits.characters))
         if not attachment.file_id or attachment.kind == "other":
             return _refuse(attachment, "other")
         if attachment.kind == "video":

@@ -34,6 +34,8 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 _MOST_ROOMS = 4096
+_ANONYMOUS_PAUSE = 3_600_000
+"""Milliseconds between two notes to the anonymous senders of one room."""
 _COUNT_TIMEOUT = 3.0
 """Seconds that counting a room's members may take; the message waits for it."""
 _CONNECT_TIMEOUT = 15.0
@@ -101,6 +103,8 @@ class Rooms:
     """The only account noticed in a chat; None for several."""
     _noticed: dict[RoomKey, list[PlatformUserId]] = field(default_factory=dict, init=False)
     """Accounts that `record_presence` still has to write."""
+    _explained: OrderedDict[RoomKey, int] = field(default_factory=OrderedDict, init=False)
+    """When each room was last told about anonymous senders, in milliseconds since the epoch."""
     _reading: int = field(default=0, init=False)
     closed: Signal[ClosedRoom] = field(default_factory=Signal, init=False)
     """Emitted when the mode `full` ends without a command, and when a room gets another person."""
@@ -261,6 +265,21 @@ class Rooms:
         if people is not None and people > 1:
             await self._end(room, room_texts.FULL_ENDED, is_shared=True)
         return people
+
+    async def explains_anonymity(self, platform: str, address: Address) -> bool:
+        """Return whether to tell an anonymous sender that nobody knows who they are.
+
+        Only in rooms that people use, and once an hour. Raises `StoreError`.
+        """
+        room = await self.database.read(rooms.find, platform=platform, chat_id=address.chat_id)
+        if room is None or room.mode == "off":
+            return False
+        now, key = self.now(), (platform, address.chat_id)
+        if now - self._explained.get(key, 0) < _ANONYMOUS_PAUSE:
+            return False
+        self._explained[key] = now
+        _bound(self._explained)
+        return True
 
     async def find(self, platform: str, message: InboundMessage) -> Room:
         """Return the room of a message, created if it is new, with its current title.

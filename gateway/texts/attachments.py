@@ -80,6 +80,7 @@ _KINDS: dict[AttachmentKind, Text] = {
     "video": Text("Video"),
     "document": Text("File"),
     "sticker": Text("Sticker"),
+    "described": Text("Attachment"),
     "other": Text("Attachment"),
 }
 _SENTENCES: dict[Fault, tuple[Text, str]] = {
@@ -187,7 +188,7 @@ _EXTENTS = {
 
 def name_attachment(attachment: Attachment) -> str:
     """Name an attachment for people: by its name, or by its kind."""
-    if attachment.name and attachment.kind not in ("other", "sticker"):
+    if attachment.name and attachment.kind not in ("described", "other", "sticker"):
         return f"“{flatten(attachment.name, _NAME_LIMIT)}”"
     return _KINDS[attachment.kind]()
 
@@ -206,7 +207,7 @@ def describe_fault(attachment: Attachment, fault: Fault) -> str:
 
 def describe_attachment(attachment: Attachment) -> str:
     """Tell the model what came: `document report.docx`."""
-    kind = "" if attachment.kind == "other" else attachment.kind
+    kind = "" if attachment.kind in ("described", "other") else attachment.kind
     return f"{kind} {flatten(attachment.name or '', _NAME_LIMIT)}".strip()
 
 

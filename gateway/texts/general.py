@@ -48,6 +48,10 @@ QUESTION_ABOVE = Text("What's your answer?")
 OWNER_ASKED = Text("An owner has to approve that. I've asked; it may take a few minutes.")
 QUESTION_NOT_YOURS = Text("You can't answer that question: it's for someone else.")
 EMPTY = Text("Your message was empty. Write what you need.")
+ANONYMOUS = Text(
+    "I can't tell who wrote this: it was sent in the name of a group or channel. Switch that off,"
+    " or write to me directly."
+)
 INTERNAL_ERROR = Text("Something went wrong on my side. Please try again or put it another way.")
 DAMAGED_ANSWER = Text("One of my answers was damaged before it reached you. Please ask me again.")
 NEAREST_COMMAND = Text("I don't know the command {name}. Did you mean /{nearest}?")

@@ -4,7 +4,7 @@ import base64
 from typing import Any
 
 from tests.emulators.pictures import make_png
-from tests.emulators.telegram_cast import ANNA, SUPERGROUP
+from tests.emulators.telegram_cast import ANNA, BEN, SUPERGROUP
 from tests.emulators.telegram_media import document, photo, sticker, voice
 from tests.journeys.stage import Stage, facts, heard
 from tests.tables import await_each
@@ -32,10 +32,28 @@ UNREADABLE: tuple[tuple[dict[str, Any], str], ...] = (
     (document("plan.docx"), "Export it again as PDF"),
     (document("song.mp3", "audio/mpeg", file_id="song"), "I can't listen to voice messages here"),
     (document("film.mkv", file_id="huge", size=10_000_000_000), "larger than 10 MB"),
-    (LOCATION, "that kind of message"),
-    (POLL, "that kind of message"),
-    (CONTACT, "that kind of message"),
+    ({"story": {"chat": {"id": 5, "type": "private"}, "id": 1}}, "that kind of message"),
 )
+DESCRIBED: tuple[tuple[dict[str, Any], str], ...] = (
+    (LOCATION, "location: 46.9, 7.4"),
+    (POLL, "poll: Pizza or pasta?\n- Pizza\n- Pasta"),
+    (CONTACT, "contact: Ada, +41 31 000 00 00"),
+    ({"dice": {"emoji": "🎲", "value": 4}}, "dice: 🎲 4"),
+)
+RICH: dict[str, Any] = {
+    "rich_message": {
+        "blocks": [
+            {"type": "heading", "text": "Our plan", "size": 2},
+            {"type": "paragraph", "text": ["Call ", {"type": "bold", "text": "Ben"}, " at noon"]},
+            {"type": "list", "items": [{"label": "-", "blocks": [{"text": "bread"}]}]},
+            {"type": "table", "cells": [[{"text": "a"}, {"text": "b"}]]},
+        ]
+    }
+}
+ANONYMOUS: dict[str, Any] = {
+    "from": {"id": 1087968824, "is_bot": True, "first_name": "Group"},
+    "sender_chat": {"id": SUPERGROUP, "type": "supergroup", "title": "Us"},
+}
 
 
 async def test_unreadable_content_gets_a_notice(stage: Stage) -> None:
@@ -53,6 +71,35 @@ async def test_unreadable_content_gets_a_notice(stage: Stage) -> None:
             assert await harness.count("inbox", "state <> 'done'") == 0
 
         await await_each(UNREADABLE, check)
+
+
+async def test_content_in_words_is_read_by_the_model(stage: Stage) -> None:
+    async with stage.open() as harness:
+
+        async def check(row: tuple[dict[str, Any], str]) -> None:
+            fields, words = row
+            await harness.ask(ANNA, None, **fields)
+            shown = stage.turns[-1]["messages"][-1]["content"]
+            assert any(words in block.get("text", "") for block in shown)
+
+        await await_each(DESCRIBED, check)
+
+
+async def test_a_rich_message_without_text_is_read(stage: Stage) -> None:
+    async with stage.open() as harness:
+        await harness.ask(ANNA, None, **RICH)
+        assert heard(stage.turns[-1]) == ["Our plan\nCall Ben at noon\nbread\na | b"]
+
+
+async def test_an_anonymous_admin_reads_once_why_there_is_no_answer(stage: Stage) -> None:
+    async with stage.open() as harness:
+        assert await harness.ask(ANNA, "@talaria_bot hello", chat=SUPERGROUP) == "echo: hello"
+        said = await harness.ask(BEN, "@talaria_bot hello", chat=SUPERGROUP, **ANONYMOUS)
+        assert "can't tell who wrote this" in said
+        turns = len(stage.turns)
+        assert not await harness.ask(BEN, "@talaria_bot again", chat=SUPERGROUP, **ANONYMOUS)
+        assert await harness.ask(ANNA, "@talaria_bot bye", chat=SUPERGROUP) == "echo: bye"
+        assert len(stage.turns) == turns + 1
 
 
 async def test_an_empty_message_gets_a_notice(stage: Stage) -> None:

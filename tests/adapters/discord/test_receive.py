@@ -208,14 +208,20 @@ def test_attachments_have_their_kind(media_type: str | None, flags: int, kind: s
     )
 
 
+POLL = {
+    "question": {"text": "Pizza?"},
+    "answers": [{"answer_id": 1, "poll_media": {"text": "With cheese"}}],
+}
+
+
 def test_stickers_and_polls_are_described() -> None:
     stickers = [{"id": "8", "name": "Wave", "format_type": 1}, {"id": "9", "format_type": 3}]
-    message = written("", sticker_items=stickers, poll={"question": {"text": "Pizza?"}})
+    message = written("", sticker_items=stickers, poll=POLL)
     image, drawn, poll = read(message, seen()).attachments
     assert (image.kind, image.name, image.media_type) == ("sticker", "Wave", "image/png")
     assert image.file_id.endswith("/8/https://media.discordapp.net/stickers/8.png")
     assert (drawn.kind, drawn.file_id) == ("sticker", "")
-    assert (poll.kind, poll.name) == ("other", "poll: Pizza?")
+    assert (poll.kind, poll.name) == ("described", "poll: Pizza?\n- With cheese")
 
 
 def test_a_slash_command_is_read_as_the_equal_text() -> None:

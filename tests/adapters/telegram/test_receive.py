@@ -229,11 +229,34 @@ NOT_TEXT = (
         None,
         "application/x-tgsticker",
     ),
-    ({"location": {"latitude": 52.1, "longitude": 13.4}}, "other", "location: 52.1, 13.4", None),
-    ({"venue": {"title": "Bar"}, "location": {}}, "other", "venue: Bar", None),
-    ({"contact": {"first_name": "Bo", "phone_number": "+49"}}, "other", "contact: Bo, +49", None),
-    ({"poll": {"question": "Why?"}}, "other", "poll: Why?", None),
-    ({"dice": {"emoji": "🎲", "value": 4}}, "other", "dice: 🎲 4", None),
+    (
+        {"location": {"latitude": 52.1, "longitude": 13.4}},
+        "described",
+        "location: 52.1, 13.4",
+        None,
+    ),
+    (
+        {
+            "venue": {"title": "Bar", "address": "Kai 3"},
+            "location": {"latitude": 1, "longitude": 2},
+        },
+        "described",
+        "venue: Bar, Kai 3, 1, 2",
+        None,
+    ),
+    (
+        {"contact": {"first_name": "Bo", "phone_number": "+49"}},
+        "described",
+        "contact: Bo, +49",
+        None,
+    ),
+    (
+        {"poll": {"question": "Why?", "options": [{"text": "So"}, {"text": "No"}]}},
+        "described",
+        "poll: Why?\n- So\n- No",
+        None,
+    ),
+    ({"dice": {"emoji": "🎲", "value": 4}}, "described", "dice: 🎲 4", None),
     ({"story": {}}, "other", "story", None),
 )
 

@@ -234,10 +234,10 @@ async def test_a_sticker_that_is_a_picture_is_one(post: Post) -> None:
 
 
 async def test_content_without_a_file_is_described_to_the_model(post: Post) -> None:
-    place = Attachment(kind="other", file_id="", name="location: 52.5, 13.4")
+    place = Attachment(kind="described", file_id="", name="location: 52.5, 13.4")
     (reading,) = await post.read(place)
-    assert isinstance(reading, Unreadable)
-    assert reading.note == "location: 52.5, 13.4"
+    assert isinstance(reading, Words)
+    assert reading.text == "location: 52.5, 13.4"
 
 
 async def test_without_transcription_a_voice_note_is_not_even_fetched(post: Post) -> None:
