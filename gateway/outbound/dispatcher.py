@@ -26,12 +26,13 @@ from agent_core.errors import StoreError
 from agent_core.ids import set_turn
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
-from agent_core.state.queues import outbox, unreachable_chats
+from agent_core.state.queues import dead_letters, outbox, unreachable_chats
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.chats import QueueKey, read_chat
 from gateway.fairness import Workers
 from gateway.outbound.channel import Channel
 from gateway.outbound.chat_queues import ChatQueues, ReservedSlot
+from gateway.outbound.command_buttons import stand_for
 from gateway.outbound.composer import Composer
 from gateway.outbound.indicators import Indicators
 from gateway.outbound.live_message import LiveMessage, LiveMessageEditor
@@ -149,15 +150,16 @@ class OutboxDispatcher:
             self._workers.put(self._queues.find(chat), live)
 
     async def revive(self, chat: Chat) -> None:
-        """Deliver to a chat again, because somebody wrote in it. Raises `StoreError`."""
-        if chat in self._unreachable:
-            await self._database.write(
-                "chats.revive",
-                unreachable_chats.remove,
-                platform=chat.platform,
-                chat=chat.address,
+        """Deliver to a chat again, because somebody wrote in it. Raises `StoreError`.
+
+        In a direct chat, a notice says what was not delivered meanwhile, such as reminders.
+        """
+        if reason := self._unreachable.get(chat):
+            notices = await self._database.write(
+                "chats.revive", _revive, chat, reason, now=self._now()
             )
             self._unreachable.pop(chat, None)
+            self.enqueue(notices)
 
     def wake(self, chat: Chat) -> None:
         """Try a chat again now, unless the platform asked for the pause."""
@@ -434,6 +436,28 @@ class OutboxDispatcher:
             self._unreachable[Chat(platform=row.platform, address=row.chat)] = reason
         if notice:
             self.enqueue([notice])
+
+
+def _revive(connection: Connection, chat: Chat, reason: str, *, now: int) -> list[OutboxRow]:
+    """Let a chat get messages again; return the notices of what it did not get."""
+    unreachable_chats.remove(connection, platform=chat.platform, chat=chat.address)
+    if not read_chat(chat.address).is_direct:
+        return []
+    missed = dead_letters.count_unasked(
+        connection, platform=chat.platform, chat=chat.address, reason=reason
+    )
+    rows = []
+    for person_id, count in missed.items():
+        with speak_to(connection, person_id):
+            outgoing = NewOutboxMessage(
+                platform=chat.platform,
+                chat=chat.address,
+                body=general.MISSED(count),
+                person_id=person_id,
+                buttons=(stand_for("retry", general.MISSED_SEND()),),
+            )
+        rows.append(outbox.enqueue(connection, outgoing, now=now))
+    return rows
 
 
 def _make_void(connection: Connection, row: OutboxRow) -> OutboxRow:

@@ -38,6 +38,11 @@ MOVE_NOT_YOURS = Text("Someone else asked for what I'm doing, so I'll answer whe
 MOVE_NOTHING = Text("Nothing is running that I could continue here.")
 STOP_NOTHING = Text("Nothing is running here.")
 RETRY_NOTHING = Text("There's nothing to retry here.")
+MISSED = Plural(
+    "While I couldn't reach you here, {n} message was not delivered.",
+    "While I couldn't reach you here, {n} messages were not delivered.",
+)
+MISSED_SEND = Text("Send now")
 RETRY_RUNNING = Text("I'm still working on it. /stop ends it.")
 QUEUED = Text("I'll start on that when I've finished the current answer.")
 QUESTION_OVER = Text("(This no longer needs an answer.)")

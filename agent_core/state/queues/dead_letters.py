@@ -51,6 +51,19 @@ def has_dead(connection: Connection, *, person_id: PersonId, platform: str, chat
     return found.fetchone() is not None
 
 
+def count_unasked(
+    connection: Connection, *, platform: str, chat: str, reason: str
+) -> dict[PersonId, int]:
+    """Count the messages that this chat did not get for this reason, and that answered nothing."""
+    rows = connection.execute(
+        "SELECT person_id, COUNT(*) FROM outbox WHERE platform = :platform AND chat = :chat"
+        " AND state = 'dead' AND reason = :reason AND answers IS NULL AND question_id IS NULL"
+        " AND part = 0 AND person_id IS NOT NULL GROUP BY person_id",
+        {"platform": platform, "chat": chat, "reason": reason},
+    ).fetchall()
+    return dict(rows)
+
+
 def count_dead_of(connection: Connection, *, person_id: PersonId) -> int:
     """Count the undeliverable messages of this person."""
     query = "SELECT COUNT(*) FROM outbox WHERE person_id = :person_id AND state = 'dead'"

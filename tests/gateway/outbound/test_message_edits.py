@@ -225,7 +225,9 @@ async def test_an_unreachable_chat_is_tried_once_and_later_messages_fail(
     await delivery.dispatcher.revive(Chat(platform="fake", address=CHAT))
     await delivery.send("after")
     assert await delivery.database.read(unreachable_chats.list_all) == {}
-    assert delivery.chat.texts == ["after"]
+    notice, after = delivery.chat.texts
+    assert notice == "While I couldn't reach you here, 3 messages were not delivered."
+    assert after == "after"
 
 
 async def test_a_status_line_in_an_unreachable_chat_leaves_nothing_to_retry(

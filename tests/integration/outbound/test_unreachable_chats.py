@@ -4,6 +4,8 @@ import asyncio
 from pathlib import Path
 
 from agent_core.chats import Chat
+from agent_core.ids import PersonId
+from agent_core.state.people import people
 from agent_core.state.queues import outbox, unreachable_chats
 from agent_core.state.queues.outbox import NewOutboxMessage
 from tests.fakes.chat import FakeChat
@@ -21,10 +23,10 @@ async def until_dead(harness: Harness, number: int) -> None:
             await asyncio.sleep(0.002)
 
 
-async def enqueue(harness: Harness, body: str) -> None:
+async def enqueue(harness: Harness, body: str, person_id: PersonId | None = None) -> None:
     """Queue a message for the person."""
 
-    outgoing = NewOutboxMessage(platform="fake", chat=CHAT, body=body)
+    outgoing = NewOutboxMessage(platform="fake", chat=CHAT, body=body, person_id=person_id)
     row = await harness.gateway.database.write("owe", lambda c: outbox.enqueue(c, outgoing, now=1))
     harness.gateway.dispatcher.enqueue([row])
 
@@ -95,3 +97,32 @@ async def test_other_chats_of_the_person_stay_reachable(tmp_path: Path) -> None:
         assert list(await harness.read(unreachable_chats.list_all)) == [
             Chat(platform="fake", address=CHAT)
         ]
+
+
+async def test_what_was_due_meanwhile_is_told_when_the_person_writes_again(
+    tmp_path: Path,
+) -> None:
+    model = FakeModel(say("One."), say("Two."), say("Three."))
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("hello")
+        await harness.chat.sees_text("One.")
+        harness.chat.gone = {"1"}
+        anna = await harness.gateway.database.read(
+            people.find_by_account, platform="fake", user_id="1"
+        )
+        assert anna
+        for body in ("Call Ben.", "Water the tomatoes."):
+            await enqueue(harness, body, anna.id)
+        await until_dead(harness, 2)
+        harness.chat.gone = set()
+        await harness.chat.says("I am back")
+        await harness.chat.sees_text("Two.")
+        await harness.at_rest()
+        assert any("2 messages were not" in one.text for one in harness.chat.shown)
+        await harness.chat.press("Send now")
+        await harness.chat.sees_text("Water the tomatoes.")
+        await harness.at_rest()
+        assert await count(harness, "outbox", "state = 'dead'") == 0
+        await harness.chat.says("thanks")
+        await harness.chat.sees_text("Three.")
+        assert sum("not delivered" in one.text for one in harness.chat.shown) <= 1
