@@ -73,6 +73,7 @@ from gateway.commands.skills import SkillCommands
 from gateway.fairness import FairSemaphore, Signal
 from gateway.home import BACKUPS
 from gateway.inbound.deps import RouterDeps
+from gateway.inbound.known_conversations import KnownConversations
 from gateway.inbound.router import InboundRouter
 from gateway.jobs.agent_runs import AgentRunDeps
 from gateway.jobs.calendars import Calendars
@@ -193,13 +194,21 @@ class Gateway:
     def _connect(self) -> None:
         self.rooms.closed.connect(lambda closed: self.dispatcher.enqueue(closed.rows))
         self.rooms.closed.connect(lambda closed: self.lanes.leave(closed.room))
-        self.data_removed.connect(lambda _: self.router.forget_known())
+        self.data_removed.connect(lambda _: self.forget_known())
         self.data_removed.connect(lambda _: self.agent.clear_caches())
         if background := self.background_commands:
             self.data_removed.connect(lambda _: background.kill_erased())
+        self.stale_messages.connect(self.router.route_again)
         self.stale_messages.connect(self.agent_messages.give_again)
         self.questions.answered.connect(lambda _: self.tasks_due.set())
         self.ready.connect(lambda _: self._prepare_model())
+
+    def forget_known(self) -> None:
+        """Drop cached people, rooms and conversations, after a write that may outdate them."""
+        self.identity.forget_known()
+        self.rooms.forget_known()
+        self.conversations.forget_known()
+        self.agent.invalidate_conversations()
 
     def is_at_rest(self) -> bool:
         """Return whether the gateway is idle: no event, turn, message or job run is in progress.
@@ -613,10 +622,13 @@ class Gateway:
         )
 
     @cached_property
+    def conversations(self) -> KnownConversations:
+        return KnownConversations(self.database, self.now)
+
+    @cached_property
     def router(self) -> InboundRouter:
         deps = RouterDeps(
             database=self.database,
-            agent=self.agent,
             identity=self.identity,
             rooms=self.rooms,
             consent=self.consent,
@@ -625,7 +637,6 @@ class Gateway:
             questions=self.questions,
             lanes=self.lanes,
             attachments=self.attachments,
-            stale_messages=self.stale_messages,
             zone_of=self.zone_of,
             hear=self.event_jobs.hear,
             find_command=self._find_command,
@@ -635,9 +646,11 @@ class Gateway:
         return InboundRouter(
             group=self.group,
             deps=deps,
+            conversations=self.conversations,
             commands=make_commands(self),
             dispatcher=self.dispatcher,
             adapters=self.adapters,
+            forget_known=self.forget_known,
             now=self.now,
         )
 

@@ -1,14 +1,12 @@
 """The services that the inbound router needs."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from agent_core.agent.agent import Agent
-from agent_core.ids import InboxId, PersonId
+from agent_core.ids import PersonId
 from agent_core.state.engine.database import Database
 from agent_core.state.people.people import Person
 from gateway.commands.registry import SlashCommand
-from gateway.fairness import Signal
 from gateway.outbound.questions import Questions
 from gateway.people.identity import Identity
 from gateway.people.linking import Linking
@@ -25,7 +23,6 @@ class RouterDeps:
     """The services that events are handed to."""
 
     database: Database
-    agent: Agent
     identity: Identity
     rooms: Rooms
     consent: RoomConsent
@@ -34,8 +31,6 @@ class RouterDeps:
     questions: Questions
     lanes: Lanes
     attachments: AttachmentStage
-    stale_messages: Signal[Sequence[InboxId]]
-    """Emitted with messages that have to be routed again."""
     zone_of: Callable[[Person], str]
     """Returns the IANA time zone of a person."""
     hear: Callable[[QueuedMessage], Awaitable[None]]

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -12,7 +12,6 @@ from adapters.messages import InboundMessage
 from agent_core.errors import StoreDamaged
 from agent_core.ids import InboxId
 from agent_core.localization import set_language, use_language
-from agent_core.state.conversations import sessions
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
 from agent_core.state.people.people import Person
@@ -38,6 +37,7 @@ from gateway.inbound.events import (
     make_reaction,
     split_command,
 )
+from gateway.inbound.known_conversations import KnownConversations
 from gateway.inbound.quotes import judge_quote
 from gateway.inbound.reactions import take_reaction
 from gateway.outbound.command_buttons import read_command
@@ -49,7 +49,6 @@ from gateway.texts import general
 
 _log = logging.getLogger(__name__)
 
-_MOST_CONVERSATIONS = 4096
 _EDITED = "This is the new text of their message above, which they edited"
 _NO_CHAT = ""
 """The queue of what happened in no chat."""
@@ -63,18 +62,22 @@ class InboundRouter:
         *,
         group: asyncio.TaskGroup,
         deps: RouterDeps,
+        conversations: KnownConversations,
         commands: Sequence[SlashCommand],
         dispatcher: OutboxDispatcher,
         adapters: Mapping[str, ChatAdapter],
+        forget_known: Callable[[], None],
         now: Callable[[], int],
     ) -> None:
+        """`forget_known` drops cached people, rooms and conversations."""
         self._deps = deps
         self._database = deps.database
-        self._commands = CommandRunner(deps, commands, dispatcher, now, self.forget_known)
+        self._commands = CommandRunner(deps, commands, dispatcher, now, forget_known)
         self._dispatcher = dispatcher
         self._adapters = adapters
         self._now = now
-        self._conversations: OrderedDict[str, Conversation] = OrderedDict()
+        self._conversations = conversations
+        self._forget_known = forget_known
         self._unparsed: Workers[str, InboxRow] = Workers(group, self._parse, self._fail)
         """The events of each platform, until it is known in which chat they happened."""
         self._workers: Workers[QueueKey, Item] = Workers(group, self._serve, self._fail)
@@ -84,7 +87,6 @@ class InboundRouter:
         """Set while no event of an earlier process waits to be parsed."""
         self._caught_up.set()
         self._is_open = True
-        deps.stale_messages.connect(self._route_again)
 
     def close(self) -> None:
         """Accept no more events; platforms keep those that they offer."""
@@ -115,20 +117,13 @@ class InboundRouter:
         self._deps.prepare_model()
         self._dispatcher.wake(make_chat(platform, address))
 
-    def forget_known(self) -> None:
-        """Drop cached people, rooms and conversations."""
-        self._deps.identity.forget_known()
-        self._deps.rooms.forget_known()
-        self._deps.agent.invalidate_conversations()
-        self._conversations.clear()
-
     async def recover(self) -> None:
         """Route the events that an earlier process stored. Raises `StoreError`."""
         self._parse_again(await self._database.read(inbox.list_received))
 
-    def _route_again(self, inbox_ids: Sequence[InboxId]) -> None:
+    def route_again(self, inbox_ids: Sequence[InboxId]) -> None:
         """Route events again because their person has changed."""
-        self.forget_known()
+        self._forget_known()
         self._workers.put(("", _NO_CHAT), StaleEvents(inbox_ids=tuple(inbox_ids)))
 
     def _parse_again(self, rows: Sequence[InboxRow]) -> None:
@@ -248,7 +243,7 @@ class InboundRouter:
         if message.quote:
             message = await judge_quote(self._database, row.platform, message, room_conversation)
             arrived = replace(arrived, message=message)
-        conversation = await self._find_conversation(room_conversation)
+        conversation = await self._conversations.find(room_conversation)
         if message.is_edit:
             await self._apply_edit(arrived, person, room_conversation, conversation)
             return
@@ -303,7 +298,7 @@ class InboundRouter:
             make_reaction(row, message, person), message.text
         )
         if is_answer:
-            self.forget_known()  # the answer may have merged two people
+            self._forget_known()  # the answer may have merged two people
         return is_answer
 
     async def _meet(self, person: Person, arrived: InboundEvent) -> Introduction:
@@ -342,7 +337,7 @@ class InboundRouter:
             await self._skip(SkippedEvent(row=row))
         elif words is None:
             await self._deps.questions.press(make_reaction(row, press, person), press.key)
-            self.forget_known()  # the answer may have merged two people
+            self._forget_known()  # the answer may have merged two people
         else:
             message = InboundMessage(
                 address=press.address,
@@ -393,28 +388,6 @@ class InboundRouter:
                     note=_EDITED,
                 )
             )
-
-    async def _find_conversation(self, room_conversation: RoomConversation) -> Conversation:
-        known = self._conversations.get(room_conversation.key)
-        if known is None:
-            now = self._now()
-            known = await self._database.write(
-                "conversations.ensure",
-                sessions.ensure_conversation,
-                sessions.NewConversation(
-                    key=room_conversation.key,
-                    kind=room_conversation.kind,
-                    agent=room_conversation.agent,
-                    person_id=room_conversation.owner_id,
-                    is_direct=room_conversation.is_direct,
-                    room_id=room_conversation.room_id_of,
-                ),
-                now=now,
-            )
-            self._conversations[room_conversation.key] = known
-            if len(self._conversations) > _MOST_CONVERSATIONS:
-                self._conversations.popitem(last=False)
-        return known
 
     def _enqueue(self, row: OutboxRow | None) -> None:
         if row:

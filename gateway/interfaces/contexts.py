@@ -44,7 +44,7 @@ class RunningContext:
         self.database = gateway.database
         self.now = gateway.now
         self.enqueue = gateway.dispatcher.enqueue
-        self.forget_known = gateway.router.forget_known
+        self.forget_known = gateway.forget_known
         self.wake_webhooks = gateway.webhooks.wake
         self.memory = gateway.memory.store
         self.exports = gateway.exports

@@ -86,7 +86,7 @@ async def make_owner(harness: Harness, user: str = "1") -> None:
         people.make_owner(connection, person_id=person.id)
 
     await harness.gateway.database.write("owner", work)
-    harness.gateway.router.forget_known()
+    harness.gateway.forget_known()
 
 
 async def enrol(harness: Harness, user: str, name: str, *, owner: bool = False) -> None:

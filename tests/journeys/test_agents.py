@@ -52,7 +52,7 @@ async def make_owner(harness: Harness, name: str) -> None:
         connection.execute("UPDATE people SET role = 'owner' WHERE name = :name", {"name": name})
 
     await harness.gateway.database.write("test.owner", work)
-    harness.gateway.router.forget_known()
+    harness.gateway.forget_known()
 
 
 def let_coder_say(stage: Stage, text: str) -> None:

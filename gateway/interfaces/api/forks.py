@@ -50,7 +50,7 @@ async def fork(
         return _open(connection, point, person.id, key_of, ids, now)
 
     made = await gateway.database.write("conversations.fork", work)
-    gateway.router.forget_known()
+    gateway.forget_known()
     return made
 
 
@@ -72,7 +72,7 @@ async def fork_into(gateway: Gateway, question: Question, turn_id: TurnId) -> No
             _open(connection, point, person_id, key, ids, now)
 
     await gateway.database.write("conversations.fork", work)
-    gateway.router.forget_known()
+    gateway.forget_known()
 
 
 def _open(
@@ -126,7 +126,7 @@ async def set_removed(
         return True
 
     done = await gateway.database.write("conversations.remove", work)
-    gateway.router.forget_known()
+    gateway.forget_known()
     return done
 
 

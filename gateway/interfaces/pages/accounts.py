@@ -62,7 +62,7 @@ async def unlink(look: Look) -> Response:
 
     words, rows = await gateway.database.write("pages.unlink", work)
     gateway.dispatcher.enqueue(rows)
-    gateway.router.forget_known()
+    gateway.forget_known()
     gateway.wake_jobs()
     shown: dict[str, Any] = {"note": lambda: words}
     return render(look.request, look.viewer, "note.html", **shown)

@@ -80,7 +80,7 @@ async def change(look: Look) -> Response:
         fields = _describe(look, {**values, name: value}) | {"refused": str(error), "bad": name}
         status = HTTPStatus.CONFLICT
         return render(look.request, look.viewer, "settings.html", status=status, **fields)
-    look.gateway.router.forget_known()
+    look.gateway.forget_known()
     look.gateway.wake_jobs()  # deferred messages may be due now
     old_zone, zone = look.viewer.zone, look.gateway.zone_of(person)
     left = await database.read(

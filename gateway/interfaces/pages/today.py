@@ -63,5 +63,5 @@ async def answer(look: Look) -> Fields:
         raise Missing
     if not choice.strip() or not await gateway.questions.decide(look.person, number, choice):
         raise Declined(texts.QUESTION_CLOSED())
-    gateway.router.forget_known()  # the answer may have merged two people
+    gateway.forget_known()  # the answer may have merged two people
     return {}

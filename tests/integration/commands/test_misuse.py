@@ -118,7 +118,7 @@ async def test_nobody_can_move_another_persons_answer(tmp_path: Path) -> None:
         await harness.gateway.database.write(
             "owner", lambda c: people.make_owner(c, person_id=find_ana(c))
         )
-        harness.gateway.router.forget_known()
+        harness.gateway.forget_known()
         room: dict[str, object] = {"chat": "den", "direct": False}
         await ana.says("/room room", **room)
         await harness.chat.says("a long one", user="1", name="Ana", **room)
@@ -165,7 +165,7 @@ async def test_a_strangers_name_is_no_markdown_for_the_owner(tmp_path: Path) -> 
         await harness.gateway.database.write(
             "owner", lambda c: people.make_owner(c, person_id=find_ana(c))
         )
-        harness.gateway.router.forget_known()
+        harness.gateway.forget_known()
         mallory = ChatAccount(harness, "66", "[your code](https://evil.example)")
         code = code_in(await mallory.says("hello"))
         reported = await ana.says(f"/approve {code}")

@@ -447,7 +447,7 @@ async def test_linking_and_unlinking_an_account_end_the_logins_of_both_people(
         await database.write("test", merge)
         async with session.get("/today") as answer:
             assert answer.status == 401
-    setup.served.gateway.router.forget_known()
+    setup.served.gateway.forget_known()
     async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
         async with session.get("/memory") as answer:
             assert answer.status == 200

@@ -64,7 +64,7 @@ async def let(harness: Harness, verbosity: Verbosity) -> None:
         people.set_preferences(connection, replace(person, verbosity=verbosity))
 
     await harness.gateway.database.write("wishes", work)
-    harness.gateway.router.forget_known()
+    harness.gateway.forget_known()
     harness.chat.shown.clear()
 
 

@@ -66,7 +66,7 @@ def add_decisions(router: APIRouter, gateway: Gateway) -> None:
             raise make_missing()
         if not await gateway.questions.decide(person, known.id, asked.choice):
             raise ApiError(HTTPStatus.CONFLICT, _CLOSED, code="not_answered")
-        gateway.router.forget_known()  # the answer may have merged two people
+        gateway.forget_known()  # the answer may have merged two people
 
     @router.post(
         "/questions/{question}/restore",
