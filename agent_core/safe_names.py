@@ -136,8 +136,11 @@ def read_call_name(text: str) -> PlainName:
     initial = "" if end is None else rest[end]
     said = [word for word in words[:at] if word.casefold() in _ADDITIONS]
     said += [main, *([] if end is None else rest[:end])]
-    if initial:
-        said.append(initial if initial.isdecimal() else f"{initial[0].upper()}.")
+    if initial.isdecimal():
+        said.append(initial)
+    elif initial:
+        first = initial[0].upper()[0]  # "ß" has two capitals
+        said.append(first if first.isdecimal() else f"{first}.")
     return PlainName(" ".join(said))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from adapters.discord.receive import pack as pack_discord
@@ -314,6 +314,8 @@ def test_a_mention_of_a_plain_name_stays_and_others_become_their_id() -> None:
 
 
 @given(st.text(max_size=100))
+@example("Ada 0A")
+@example("Ada ßa")
 def test_a_plain_name_is_one_short_line_and_stays_plain(text: str) -> None:
     name = read_plain_name(text)
     assert read_plain_name(name) == name
