@@ -35,10 +35,11 @@ class SkillDifference:
 class CuratorView:
     """The present state.
 
-    `own` are the home's skills, `others` the names of bundled ones, `away` the archived ones,
-    `wanted` those that jobs use, and `changes` the changes that the ledger lacks. `made` are the
-    skills whose present text the agent wrote. Only these become stale; a skill that a person wrote
-    or installed stays.
+    `own` are the home's skills, `others` the names of bundled ones, `away` the archived ones
+    without the number of a duplicate, `known` the rows of all that are not gone or lie in the
+    archive, `wanted` those that jobs use, and `changes` the changes that the ledger lacks. `made`
+    are the skills whose present text the agent wrote. Only these become stale; a skill that a
+    person wrote or installed stays.
     """
 
     own: Sequence[CatalogEntry]

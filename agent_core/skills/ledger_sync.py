@@ -1,8 +1,7 @@
 """Synchronisation of the home's skills with the ledger, within a transaction.
 
 The files are the source of truth; each ledger row has the whole SKILL.md before and after. Files
-are
-read and moved on the transaction's thread, so that no other writer can record an older state.
+are read and moved on the transaction's thread, so that no other writer can record an older state.
 """
 
 import os
@@ -92,11 +91,17 @@ def inspect_skills(connection: Connection, catalog: SkillCatalog) -> CuratorView
     Raises `SkillBroken` if their folder is unreadable, and `StoreDamaged`.
     """
     everything = catalog.list_all()
+    away = {original_name(Path(kept)) for kept in catalog.list_away()}
     return CuratorView(
         own=[one for one in everything if one.origin == "home"],
         others={one.name for one in everything if one.origin != "home"},
-        away=catalog.list_away(),
-        known={row.name: row for row in skills.list_present(connection)},
+        away=away,
+        # One that was gone may have returned and gone into the archive since the last look.
+        known={
+            row.name: row
+            for row in skills.list_all(connection)
+            if row.state != "gone" or row.name in away
+        },
         wanted=skills.list_needed(connection),
         made=list_made(connection),
         changes=_compare(connection, catalog.folder),

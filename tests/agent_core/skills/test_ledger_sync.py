@@ -130,6 +130,35 @@ def test_a_move_that_a_crash_cut_off_is_healed_at_the_next_look(
     assert state_of(store, "tidy") == "active"
 
 
+def test_one_that_came_again_and_was_put_away_between_two_looks_is_archived(
+    store: Connection, folder: Path
+) -> None:
+    write_skill(folder, "tidy")
+    compare(store, folder)
+    shutil.rmtree(folder / "tidy")
+    compare(store, folder)
+    write_skill(folder, "tidy")
+    ledger_sync.archive_folder(folder, "tidy")
+    compare(store, folder)
+    assert state_of(store, "tidy") == "archived"
+
+
+def test_one_is_archived_while_any_of_its_folders_lies_in_the_archive(
+    store: Connection, folder: Path
+) -> None:
+    for _ in range(2):
+        write_skill(folder, "tidy")
+        compare(store, folder)
+        kept = ledger_sync.archive_folder(folder, "tidy")
+        compare(store, folder)
+    shutil.rmtree(folder / ARCHIVE / "tidy")
+    compare(store, folder)
+    assert (kept, state_of(store, "tidy")) == ("tidy~2", "archived")
+    shutil.rmtree(folder / ARCHIVE / kept)
+    compare(store, folder)
+    assert state_of(store, "tidy") == "gone"
+
+
 def test_a_text_that_was_written_back_before_a_crash_is_healed_too(
     store: Connection, folder: Path
 ) -> None:
@@ -300,7 +329,7 @@ def agree(store: Connection, folder: Path) -> None:
         assert befores == [None, *(row.change.after for row in rows)][: len(rows)]
         known = skills.find(store, name=name)
         if known:
-            is_away = (folder / ARCHIVE / name).exists()
+            is_away = name in map(ledger_sync.original_name, list_skill_folders(folder / ARCHIVE))
             others = "archived" if is_away else "gone"
             assert known.state == ("active" if name in texts else others)
 
