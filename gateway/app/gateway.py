@@ -75,7 +75,7 @@ from gateway.home import BACKUPS
 from gateway.inbound.deps import RouterDeps
 from gateway.inbound.known_conversations import KnownConversations
 from gateway.inbound.router import InboundRouter
-from gateway.jobs.agent_runs import AgentRunDeps
+from gateway.jobs.agent_runs import AgentRuns
 from gateway.jobs.calendars import Calendars
 from gateway.jobs.destinations import ChatMessenger
 from gateway.jobs.events import EventJobs
@@ -730,6 +730,15 @@ class Gateway:
         }
 
     @cached_property
+    def agent_runs(self) -> AgentRuns:
+        return AgentRuns(
+            notifier=self.notifier,
+            catalog=self.skill_services.catalog,
+            agents=self.agents,
+            find_unpriced=partial(find_unpriced, self.settings),
+        )
+
+    @cached_property
     def job_runs(self) -> JobRunner:
         script_limits = scheduling.make_script_limits(self.settings)
         return JobRunner(
@@ -750,12 +759,7 @@ class Gateway:
                 limits=script_limits,
                 now=self.now,
             ),
-            agent_runs=AgentRunDeps(
-                notifier=self.notifier,
-                catalog=self.skill_services.catalog,
-                agents=self.agents,
-                find_unpriced=partial(find_unpriced, self.settings),
-            ),
+            agent_runs=self.agent_runs,
             system_tasks=self.system_tasks,
             at_once=self.settings.jobs.at_once,
         )

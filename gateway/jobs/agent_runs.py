@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 
 from agent_core.agent.named.folder import AgentFolder
@@ -46,50 +45,119 @@ class JobLimitReached(RunRefused):
     """The job has reached its daily limit."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentRunDeps:
-    """The services that agent runs use."""
+class AgentRuns:
+    """Builds the turns of job runs, within the transactions that begin them."""
 
-    notifier: Notifier
-    catalog: SkillCatalog
-    agents: AgentFolder
-    find_unpriced: Callable[[str], str]
-    """Return which of the models that answer for one has no price, or ""; see `find_unpriced`."""
+    def __init__(
+        self,
+        *,
+        notifier: Notifier,
+        catalog: SkillCatalog,
+        agents: AgentFolder,
+        find_unpriced: Callable[[str], str],
+    ) -> None:
+        """`find_unpriced` returns which of the models that answer for one has no price, or ""."""
+        self._notifier = notifier
+        self._catalog = catalog
+        self._agents = agents
+        self._find_unpriced = find_unpriced
 
+    def start(self, connection: Connection, job: Job, run: Run, now: int) -> QueuedMessage:
+        """Store the event that starts a run's turn, once per attempt. Raises `RunRefused`.
 
-def start_run(
-    connection: Connection, job: Job, run: Run, deps: AgentRunDeps, now: int
-) -> QueuedMessage:
-    """Store the event that starts a run's turn, once per attempt. Raises `RunRefused`.
+        A job that does not see its earlier runs starts a new session.
+        """
+        person = _owner_of(connection, job)
+        pending = self._compose(connection, job, run, person, now)
+        if not job.options.is_aware:
+            sessions.end(connection, conversation_id=pending.conversation.id, now=now)
+        payload = json.dumps({"run": run.id})
+        # Before 2026-11-22 a run could get the number of a deleted one.
+        inbox.drop_used(connection, platform=PLATFORM, event_id=_event_of(run))
+        inbox.store(connection, platform=PLATFORM, events=[(_event_of(run), payload)], now=now)
+        return _with_event(connection, pending, run)
 
-    A job that does not see its earlier runs starts a new session.
-    """
-    person = _owner_of(connection, job)
-    pending = _compose(connection, job, run, person, deps, now)
-    if not job.options.is_aware:
-        sessions.end(connection, conversation_id=pending.conversation.id, now=now)
-    payload = json.dumps({"run": run.id})
-    # Before 2026-11-22 a run could get the number of a deleted one.
-    inbox.drop_used(connection, platform=PLATFORM, event_id=_event_of(run))
-    inbox.store(connection, platform=PLATFORM, events=[(_event_of(run), payload)], now=now)
-    return _with_event(connection, pending, run)
+    def resume(self, connection: Connection, job: Job, run: Run, now: int) -> QueuedMessage | None:
+        """Return the turn of a run that was stored but not begun; None if it was begun.
 
+        An earlier process may have crashed during this run, so the attempt is recorded first.
+        Raises `RunRefused`.
+        """
+        row = _find_event(connection, run)
+        if row is None:
+            return None
+        person = _owner_of(connection, job)
+        pending = self._compose(connection, job, run, person, now)
+        pending.is_repeat = True
+        return _with_event(connection, pending, run)
 
-def resume_run(
-    connection: Connection, job: Job, run: Run, deps: AgentRunDeps, now: int
-) -> QueuedMessage | None:
-    """Return the turn of a run that was stored but not begun; None if it was begun.
+    def _compose(
+        self, connection: Connection, job: Job, run: Run, person: Person, now: int
+    ) -> QueuedMessage:
+        chats = self._notifier.find_open(connection, person, job.targets, now)
+        if not chats:
+            raise RunRefused(job_results.NO_TARGET)
+        self._check_models(job)
+        try:
+            room_id = find_room(connection, job, chats)
+        except UnknownRoom:
+            raise RunRefused(job_results.NO_ROOM) from None
+        accounts = people.list_accounts(connection, person_id=person.id)
+        return QueuedMessage(
+            inbox_ids=(),
+            platform=chats[0].platform,
+            message=make_unwritten(person, accounts, chats[0], job.body, now),
+            person=person,
+            conversation=sessions.ensure_conversation(
+                connection,
+                sessions.NewConversation(
+                    key=name_job_conversation(job, room_id),
+                    kind="job",
+                    person_id=person.id,
+                    is_direct=room_id is None,
+                    room_id=room_id,
+                ),
+                now=now,
+            ),
+            room_id=room_id,
+            starts_own_turn=True,
+            job_turn=_make_job_turn(connection, job, run, now),
+            note="\n".join((_describe(job, run), *self._describe_skills(connection, job, now))),
+        )
 
-    An earlier process may have crashed during this run, so the attempt is recorded first. Raises
-    `RunRefused`.
-    """
-    row = _find_event(connection, run)
-    if row is None:
-        return None
-    person = _owner_of(connection, job)
-    pending = _compose(connection, job, run, person, deps, now)
-    pending.is_repeat = True
-    return _with_event(connection, pending, run)
+    def _check_models(self, job: Job) -> None:
+        """Raise `RunRefused` if the job's agent can't be used, or the price of a model is unknown.
+
+        The agent's files and the configuration may change at any time, so each run looks.
+        """
+        options = job.options
+        try:
+            agent = self._agents.find(options.agent) if options.agent else None
+        except AgentBroken as error:
+            raise RunRefused(partial(describe_fault, error)) from error
+        model = options.model or (agent.model if agent else "")
+        if options.day_micro_dollars and (unpriced := self._find_unpriced(model)):
+            raise RunRefused(partial(job_results.NO_PRICE, model=unpriced))
+
+    def _describe_skills(self, connection: Connection, job: Job, now: int) -> Iterator[str]:
+        """Yield the instructions of the skills that the job names. Raises `RunRefused`.
+
+        They are not the person's words, so they don't count as evidence, and search ignores them.
+        Skills that do not come with Talaria count as words of others. A skill edited since its last
+        use is recorded in the ledger now.
+        """
+        found = Origin(actor="hand", now=now, evidence=f"found when job {job.id} loaded it")
+        for name in job.options.skills:
+            try:
+                note_loaded(connection, self._catalog.folder, name, found)
+                skill = self._catalog.load(name)
+            except (SkillMissing, SkillBroken, StoreDamaged) as error:
+                say = partial(job_results.describe_skill_fault, name, str(error))
+                raise RunRefused(say) from error
+            begin = f"Do it as the skill `{name}` says"
+            if not self._catalog.is_bundled(name):
+                begin = f"{SKILLED}{quote(name, len(name))}"
+            yield f"{begin}:\n{escape(skill.body)}"
 
 
 def _make_job_turn(connection: Connection, job: Job, run: Run, now: int) -> JobTurn:
@@ -105,81 +173,6 @@ def _owner_of(connection: Connection, job: Job) -> Person:
     if person is None:
         raise RunRefused(job_results.NO_OWNER)
     return person
-
-
-def _compose(
-    connection: Connection, job: Job, run: Run, person: Person, deps: AgentRunDeps, now: int
-) -> QueuedMessage:
-    chats = deps.notifier.find_open(connection, person, job.targets, now)
-    if not chats:
-        raise RunRefused(job_results.NO_TARGET)
-    _check_models(job, deps)
-    try:
-        room_id = find_room(connection, job, chats)
-    except UnknownRoom:
-        raise RunRefused(job_results.NO_ROOM) from None
-    accounts = people.list_accounts(connection, person_id=person.id)
-    return QueuedMessage(
-        inbox_ids=(),
-        platform=chats[0].platform,
-        message=make_unwritten(person, accounts, chats[0], job.body, now),
-        person=person,
-        conversation=sessions.ensure_conversation(
-            connection,
-            sessions.NewConversation(
-                key=name_job_conversation(job, room_id),
-                kind="job",
-                person_id=person.id,
-                is_direct=room_id is None,
-                room_id=room_id,
-            ),
-            now=now,
-        ),
-        room_id=room_id,
-        starts_own_turn=True,
-        job_turn=_make_job_turn(connection, job, run, now),
-        note="\n".join(
-            (_describe(job, run), *_describe_skills(connection, job, deps.catalog, now))
-        ),
-    )
-
-
-def _check_models(job: Job, deps: AgentRunDeps) -> None:
-    """Raise `RunRefused` if the job's agent can't be used, or the price of a model is unknown.
-
-    The agent's files and the configuration may change at any time, so each run looks.
-    """
-    options = job.options
-    try:
-        agent = deps.agents.find(options.agent) if options.agent else None
-    except AgentBroken as error:
-        raise RunRefused(partial(describe_fault, error)) from error
-    model = options.model or (agent.model if agent else "")
-    if options.day_micro_dollars and (unpriced := deps.find_unpriced(model)):
-        raise RunRefused(partial(job_results.NO_PRICE, model=unpriced))
-
-
-def _describe_skills(
-    connection: Connection, job: Job, catalog: SkillCatalog, now: int
-) -> Iterator[str]:
-    """Yield the instructions of the skills that the job names. Raises `RunRefused`.
-
-    They are not the person's words, so they don't count as evidence, and search ignores them.
-    Skills that do not come with Talaria count as words of others. A skill edited since its last use
-    is recorded in the ledger now.
-    """
-    found = Origin(actor="hand", now=now, evidence=f"found when job {job.id} loaded it")
-    for name in job.options.skills:
-        try:
-            note_loaded(connection, catalog.folder, name, found)
-            skill = catalog.load(name)
-        except (SkillMissing, SkillBroken, StoreDamaged) as error:
-            say = partial(job_results.describe_skill_fault, name, str(error))
-            raise RunRefused(say) from error
-        begin = f"Do it as the skill `{name}` says"
-        if not catalog.is_bundled(name):
-            begin = f"{SKILLED}{quote(name, len(name))}"
-        yield f"{begin}:\n{escape(skill.body)}"
 
 
 def _describe(job: Job, run: Run) -> str:

@@ -18,7 +18,7 @@ from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import people
 from agent_core.state.queues.outbox import OutboxRow
 from agent_core.tools.text_cleaner import TextCleaner
-from gateway.jobs.agent_runs import AgentRunDeps, JobLimitReached, RunRefused, resume_run, start_run
+from gateway.jobs.agent_runs import AgentRuns, JobLimitReached, RunRefused
 from gateway.jobs.events import compose_message
 from gateway.jobs.gates import GateChecker, note_gate
 from gateway.jobs.history import shorten_output
@@ -56,7 +56,7 @@ class JobRunner:
     cleaner: TextCleaner
     """Hides secrets in what a script writes, before it is stored."""
     gates: GateChecker
-    agent_runs: AgentRunDeps
+    agent_runs: AgentRuns
     system_tasks: Mapping[str, SystemTask]
     at_once: int
     """Largest number of runs at once. People have turn slots of their own, so jobs can't starve
@@ -181,7 +181,7 @@ class JobRunner:
         now: int,
     ) -> Sequence[OutboxRow]:
         try:
-            started.append(start_run(connection, job, run, self.agent_runs, now))
+            started.append(self.agent_runs.start(connection, job, run, now))
         except JobLimitReached as refused:
             with speak_to(connection, job.person_id):
                 return self.outcomes.refuse(connection, job, run, refused.say(), now)
@@ -211,7 +211,7 @@ class JobRunner:
         if self._is_running(run.id):
             return ()
         try:
-            pending = resume_run(connection, job, run, self.agent_runs, now)
+            pending = self.agent_runs.resume(connection, job, run, now)
         except RunRefused as refused:
             with speak_to(connection, job.person_id):
                 return self.outcomes.fail_for_good(connection, job, run, refused.say(), now)

@@ -14,8 +14,7 @@ from agent_core.state.jobs import job_runs
 from agent_core.state.jobs.jobs import Target
 from agent_core.state.lifecycle import redact
 from agent_core.state.queues import deferred_messages
-from gateway.jobs import agent_runs
-from gateway.jobs.agent_runs import AgentRunDeps
+from gateway.jobs.agent_runs import AgentRuns
 from gateway.jobs.history import JobHistory
 from gateway.jobs.notifier import Notifier
 from gateway.queued_message import QueuedMessage
@@ -140,7 +139,7 @@ async def test_a_job_forgotten_before_its_turn_sends_nothing(
         gateway = harness.gateway
         history = JobHistory(load_no_ids)
         notifier = Notifier(gateway.dispatcher.adapters, history, zone_of=lambda _: "Europe/Berlin")
-        deps = AgentRunDeps(
+        runs = AgentRuns(
             notifier=notifier,
             catalog=gateway.skill_services.catalog,
             agents=AgentFolder(tmp_path),
@@ -155,7 +154,7 @@ async def test_a_job_forgotten_before_its_turn_sends_nothing(
             job_runs.begin(connection, run_id=run_id, now=clock())
             run = job_runs.find(connection, run_id=run_id)
             assert run
-            pending = agent_runs.start_run(connection, job, run, deps, clock())
+            pending = runs.start(connection, job, run, clock())
             if not is_newest:
                 slot = ("s", clock())
                 job_runs.skip(connection, job_id=others.id, slots=[slot], now=clock())

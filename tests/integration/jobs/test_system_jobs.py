@@ -20,7 +20,7 @@ from agent_core.tools.secret_scan import SecretMask
 from agent_core.tools.text_cleaner import TextCleaner
 from gateway.home import DATABASE
 from gateway.jobs import system_jobs
-from gateway.jobs.agent_runs import AgentRunDeps
+from gateway.jobs.agent_runs import AgentRuns
 from gateway.jobs.gates import GateChecker
 from gateway.jobs.history import JobHistory
 from gateway.jobs.notifier import Notifier
@@ -219,7 +219,7 @@ async def alone(
             gates=GateChecker(
                 database=database, digest=digest, environ={}, limits=limits, now=clock
             ),
-            agent_runs=AgentRunDeps(
+            agent_runs=AgentRuns(
                 notifier=notifier,
                 catalog=harness.gateway.skill_services.catalog,
                 agents=AgentFolder(home),
