@@ -90,6 +90,18 @@ class ToolResultPart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What a tool call changed, for the person; code makes it from the change itself.
+
+    `text` is one line in the person's language. `undo` is the command that takes the change back,
+    without a slash; "" if there is none. No model sees either.
+    """
+
+    text: str
+    undo: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RawPart:
     """A provider's own block (for instance thinking) as JSON text.
 

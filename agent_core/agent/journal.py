@@ -328,6 +328,7 @@ class TurnJournal:
                     is_error=result.is_error,
                     sources=result.sources,
                     images=result.images,
+                    receipts=result.receipts,
                 ),
                 now=now,
             )

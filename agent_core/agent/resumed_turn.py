@@ -48,7 +48,11 @@ def list_results(steps: Sequence[Step]) -> dict[CallId, ToolResult]:
     """Return the recorded results of a turn's calls."""
     return {
         step.call_id: ToolResult(
-            text=step.outcome, is_error=step.is_error, sources=step.sources, images=step.images
+            text=step.outcome,
+            is_error=step.is_error,
+            sources=step.sources,
+            images=step.images,
+            receipts=step.receipts,
         )
         for step in steps
         if step.outcome is not None

@@ -22,6 +22,7 @@ from agent_core.schedule.descriptions import describe_next, describe_timing, lis
 from agent_core.schedule.job_editor import JobOwner, JobRequest, JobRules
 from agent_core.schedule.job_fields import JobFields, read_fields
 from agent_core.schedule.quiet_times import HeldSlot, find_held_slot, names_moment
+from agent_core.schedule.receipts import confirm_act, confirm_changed, confirm_created
 from agent_core.schedule.requests import SCHEDULE_SPEC, check_feed, read_request
 from agent_core.schedule.rules import Calendar
 from agent_core.schedule.triggers import Once, load_timing
@@ -121,11 +122,14 @@ class ScheduleTool:
         if action == "change":
             job = await self._database.read(_find, asker, number)
             return await self._change(asker, job)
-        done = await self._database.write(
-            "jobs.change", lambda c: _act(c, _find(c, asker, number), action, context)
-        )
+
+        def work(connection: Connection) -> tuple[Job, str]:
+            job = _find(connection, asker, number)
+            return job, _act(connection, job, action, context)
+
+        job, done = await self._database.write("jobs.change", work)
         self._changed()
-        return ToolResult(text=done)
+        return ToolResult(text=done, receipts=(confirm_act(job, str(action)),))
 
     async def preview(
         self, arguments: Mapping[str, object], context: ToolContext
@@ -219,7 +223,10 @@ class ScheduleTool:
             "jobs.make", job_editor.create_job, job, rules=rules, now=now
         )
         self._changed()
-        return ToolResult(text=f"Created. {_describe(made, asker.zone)}")
+        return ToolResult(
+            text=f"Created. {_describe(made, asker.zone)}",
+            receipts=(confirm_created(made, asker.zone),),
+        )
 
     def _redraft(self, asker: _Asker, job: Job) -> tuple[JobRequest, Job]:
         """Parse a change and apply it. Raises `ToolArgumentError` and `InvalidJob`."""
@@ -258,7 +265,10 @@ class ScheduleTool:
 
         made = await self._database.write("jobs.change", work)
         self._changed()
-        return ToolResult(text=f"Changed. {_describe(made, asker.zone)}")
+        return ToolResult(
+            text=f"Changed. {_describe(made, asker.zone)}",
+            receipts=(confirm_changed(made, asker.zone),),
+        )
 
     def _read(self, asker: _Asker, job: Job | None) -> JobRequest:
         """Parse a call; its times are in the job's zone if the job exists."""

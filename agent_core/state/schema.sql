@@ -2,7 +2,7 @@
 -- a test keeps both ways equal. `user_version` is the number of the newest migration. Times are integer milliseconds since the epoch, UTC. JSON is text.
 -- `checksum` is a CRC-32 that detects a damaged row.
 
-PRAGMA user_version = 55;
+PRAGMA user_version = 56;
 
 -- Single values of Talaria itself, by key.
 CREATE TABLE meta (
@@ -215,6 +215,7 @@ CREATE TABLE steps (
     ended_at   INTEGER,
     sources TEXT NOT NULL DEFAULT '[]',
     images TEXT NOT NULL DEFAULT '[]',
+    receipts TEXT NOT NULL DEFAULT '[]',
     UNIQUE (turn_id, call_id)
 );
 

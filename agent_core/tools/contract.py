@@ -8,7 +8,7 @@ from typing import Literal, Protocol, runtime_checkable
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
 from agent_core.state.people.people import PersonKind
 from agent_core.tools.delegated_tasks import Helpers
-from agent_core.transcript import ImagePart, ToolCallPart, ToolSpec, UntrustedSource
+from agent_core.transcript import ImagePart, Receipt, ToolCallPart, ToolSpec, UntrustedSource
 
 Effect = Literal["read", "idempotent", "unsafe"]
 """Effect of repeating a call after a crash: none, the same result again, or harm."""
@@ -95,6 +95,7 @@ class ToolResult:
     `sources` names the origins of untrusted text in it; it is empty if Talaria wrote all of it.
     `image_data` holds the bytes of new `images` by key; they are stored together with the result.
     `pdf_text` is the whole text of the PDF files; `text` may hold only a part. No model sees it.
+    `receipts` are what the call changed, for the person; empty if nothing changed.
     """
 
     text: str
@@ -103,6 +104,7 @@ class ToolResult:
     images: tuple[ImagePart, ...] = ()
     image_data: Mapping[str, bytes] = field(default_factory=dict)
     pdf_text: str = ""
+    receipts: tuple[Receipt, ...] = ()
 
 
 CallTool = Callable[[ToolCallPart, tuple[UntrustedSource, ...]], Awaitable[ToolResult]]

@@ -12,6 +12,7 @@ from agent_core.state.conversations.questions import Choice, Style
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import LedgerEntry
+from agent_core.transcript import Receipt
 from gateway.texts import memory
 
 _PICTURES = ("png", "jpg", "jpeg", "webp", "gif")
@@ -78,9 +79,25 @@ def make_undo_buttons_of_call(
 
 
 def make_undo_buttons(
+    connection: Connection,
+    active: ActiveTurn,
+    tools: Sequence[str],
+    receipts: Sequence[Receipt] = (),
+) -> tuple[Choice, ...]:
+    """Make a button for each change of a turn that a command undoes, the newest ones."""
+    undone = [
+        button
+        for receipt in receipts
+        if receipt.undo
+        for button in offer_command(receipt.undo, memory.offer_undo(receipt.text, None))
+    ]
+    learned = _make_memory_buttons(connection, active, tools)
+    return (*undone, *learned)[-_MOST_OFFERED:]
+
+
+def _make_memory_buttons(
     connection: Connection, active: ActiveTurn, tools: Sequence[str]
 ) -> tuple[Choice, ...]:
-    """Make a button for each memory change of a turn, which undoes it."""
     owner = active.memory_owner
     if owner is None:
         return ()

@@ -15,7 +15,7 @@ from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection
 from agent_core.tools.gate import was_kept_back
 from agent_core.tools.selection.catalog import unwrap
-from agent_core.transcript import ToolCallPart, flatten
+from agent_core.transcript import Receipt, ToolCallPart, flatten
 from gateway.texts import agents, general, usage
 from gateway.texts.tools import describe_step
 from gateway.texts.turns import describe_interrupted
@@ -108,6 +108,22 @@ def list_begun(connection: Connection, active: ActiveTurn, ended: TurnEnded) -> 
         return []
     steps = turns.list_steps(connection, turn_id=active.id)
     return [step.name for step in steps if not was_kept_back(step.name, step.outcome or "")]
+
+
+def list_receipts(
+    connection: Connection, active: ActiveTurn, tools: Sequence[str]
+) -> tuple[Receipt, ...]:
+    """List what the calls of a turn have changed, in their order; `tools` are their names."""
+    if not tools:
+        return ()
+    steps = turns.list_steps(connection, turn_id=active.id)
+    return tuple(receipt for step in steps for receipt in step.receipts)
+
+
+def add_receipts(text: str, receipts: Sequence[Receipt]) -> str:
+    """Return the text of an answer with a line for each change below it."""
+    lines = dict.fromkeys(receipt.text for receipt in receipts)
+    return "\n\n".join(filter(None, (text, "\n".join(lines))))
 
 
 def describe_ending(ended: TurnEnded, tools: Sequence[str], reader: UsageReader) -> str:

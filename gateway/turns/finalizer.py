@@ -40,11 +40,13 @@ from gateway.turns.answer_messages import (
 )
 from gateway.turns.answer_place import is_hidden, leave_room, place_of
 from gateway.turns.answer_text import (
+    add_receipts,
     describe_ending,
     describe_refusal,
     leave_out,
     list_begun,
     list_interrupted,
+    list_receipts,
     note_cheap_model,
     note_interrupted,
 )
@@ -189,10 +191,12 @@ class TurnFinalizer:
         if is_hidden(active):
             rows = self._report(connection, over, text)
         elif place:
+            receipts = list_receipts(connection, active, over.tools)
+            text = add_receipts(text, receipts)
             target = ReplyTarget(
                 shown=outbox.find_visible(connection, turn_id=active.id),
                 slot=slot,
-                buttons=make_undo_buttons(connection, active, over.tools),
+                buttons=make_undo_buttons(connection, active, over.tools, receipts),
             )
             sent = turns.list_bodies(connection, turn_id=active.id)
             answer = self._enqueue_answer(connection, over, place, text, target, sent)

@@ -27,7 +27,8 @@ async def test_an_exact_time_counts_on_days_off_and_in_quiet_hours(
         await harness.hears(anna, "/settings days_off sun")
         await harness.hears(anna, "/settings quiet_hours 19:00-07:00")
         deployment.plan(remind(at="2026-11-22T20:00"), "Set for 20:00.")
-        assert await harness.hears(anna, "remind me at 8 pm to call Ada") == "Set for 20:00."
+        told = await harness.hears(anna, "remind me at 8 pm to call Ada")
+        assert told == "Set for 20:00.\n\n⏰ Sun 2026-11-22 20:00: Call Ada."
         clock.move(harness, hours=8)
         await harness.until(lambda: texts(anna)[-1] == "Call Ada.")
 
@@ -101,9 +102,10 @@ async def test_a_minute_is_sixty_seconds_from_the_message(stage: Stage) -> None:
         await harness.until(lambda: stage.turns)
         clock.pass_unseen(seconds=20)
         release.set()
-        await harness.until(lambda: texts(anna)[-1:] == ["Set."])
+        told = "Set.\n\n⏰ Sun 2026-11-22 12:01: Call Ada."
+        await harness.until(lambda: texts(anna)[-1:] == [told])
         clock.move(harness, seconds=39)
         await harness.at_rest()
-        assert texts(anna)[-1] == "Set."
+        assert texts(anna)[-1] == told
         clock.move(harness, seconds=1)
         await harness.until(lambda: texts(anna)[-1] == "Call Ada.")

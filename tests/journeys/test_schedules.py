@@ -45,7 +45,7 @@ async def test_a_fortnight_with_two_times_is_echoed_and_comes(
         ) in shown
         assert "Thu 2026-11-26 08:00; Thu 2026-11-26 18:30; Thu 2026-12-10 08:00" in shown
         await harness.press(anna, YES)
-        await harness.until(lambda: texts(anna)[-1] == "Agreed.")
+        await harness.until(lambda: texts(anna)[-1].startswith("Agreed.\n\n⏰ "))
         clock.move(harness, hours=3 * 24 + 20)
         await harness.until(lambda: texts(anna).count("Call Ada.") == 1)
         clock.move(harness, hours=10, minutes=30)
@@ -92,7 +92,7 @@ async def test_days_of_an_own_calendar_are_skipped_and_read_daily(
         assert "secret" not in shown
         assert "Tue 2026-11-24 08:00; Wed 2026-11-25 08:00" in shown
         await harness.press(anna, YES)
-        await harness.until(lambda: texts(anna)[-1] == "Agreed.")
+        await harness.until(lambda: texts(anna)[-1].startswith("Agreed.\n\n⏰ "))
         reads = len(web.asked)
         web.serve("/secret/off.ics", make_calendar("20261123", "20261124"), "text/calendar")
         clock.move(harness, hours=18)  # Monday, 06:00
@@ -121,7 +121,7 @@ async def test_a_restart_without_the_calendar_changes_no_slot(stage: Stage) -> N
         await harness.notes(anna.says("every day at 8, except on the days in off.ics"))
         await harness.asks(anna, YES)
         await harness.press(anna, YES)
-        await harness.until(lambda: texts(anna)[-1] == "Agreed.")
+        await harness.until(lambda: texts(anna)[-1].startswith("Agreed.\n\n⏰ "))
     own.unlink()
     clock.pass_unseen(hours=44)
     async with stage.open() as harness:  # Tuesday, 08:00

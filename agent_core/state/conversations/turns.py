@@ -18,7 +18,7 @@ from agent_core.ids import (
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.connection import read_all, read_one
 from agent_core.state.engine.database import Connection
-from agent_core.transcript import ImagePart, UntrustedSource, dump_parts, read_images
+from agent_core.transcript import ImagePart, Receipt, UntrustedSource, dump_parts, read_images
 
 TurnState = Literal["running", "answered", "stopped", "refused", "exhausted", "failed"]
 TurnEnding = tuple[TurnState, str, str, int | None]
@@ -74,7 +74,10 @@ class TurnRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """A tool call that was started. `outcome` is the text of its result, None until it is known."""
+    """A tool call that was started. `outcome` is the text of its result, None until it is known.
+
+    `receipts` are what the person reads about the changes that it made.
+    """
 
     call_id: CallId
     name: str
@@ -82,6 +85,7 @@ class Step:
     is_error: bool
     sources: tuple[UntrustedSource, ...] = ()
     images: tuple[ImagePart, ...] = ()
+    receipts: tuple[Receipt, ...] = ()
 
 
 _TURN = (
@@ -368,7 +372,8 @@ def end_step(connection: Connection, *, turn_id: TurnId, step: Step, now: int) -
     """Record the result of a call."""
     connection.execute(
         "UPDATE steps SET outcome = :outcome, is_error = :is_error, sources = :sources,"
-        " images = :images, ended_at = :now WHERE turn_id = :turn_id AND call_id = :call_id",
+        " images = :images, receipts = :receipts, ended_at = :now"
+        " WHERE turn_id = :turn_id AND call_id = :call_id",
         {
             "turn_id": turn_id,
             "call_id": step.call_id,
@@ -376,6 +381,7 @@ def end_step(connection: Connection, *, turn_id: TurnId, step: Step, now: int) -
             "is_error": int(step.is_error),
             "sources": json.dumps(step.sources),
             "images": dump_parts(step.images),
+            "receipts": json.dumps([[one.text, one.undo] for one in step.receipts]),
             "now": now,
         },
     )
@@ -384,15 +390,26 @@ def end_step(connection: Connection, *, turn_id: TurnId, step: Step, now: int) -
 def list_steps(connection: Connection, *, turn_id: TurnId) -> list[Step]:
     """List the calls of a turn in the order in which they started."""
     rows = connection.execute(
-        "SELECT call_id, name, outcome, is_error, sources, images FROM steps"
+        "SELECT call_id, name, outcome, is_error, sources, images, receipts FROM steps"
         " WHERE turn_id = :turn_id ORDER BY id",
         {"turn_id": turn_id},
     )
-    return read_all(Step, rows, is_error=bool, sources=_load_sources, images=read_images)
+    return read_all(
+        Step,
+        rows,
+        is_error=bool,
+        sources=_load_sources,
+        images=read_images,
+        receipts=_load_receipts,
+    )
 
 
 def _load_sources(text: str) -> tuple[UntrustedSource, ...]:
     return tuple(json.loads(text))
+
+
+def _load_receipts(text: str) -> tuple[Receipt, ...]:
+    return tuple(Receipt(text=said, undo=undo) for said, undo in json.loads(text))
 
 
 def list_bodies(connection: Connection, *, turn_id: TurnId) -> list[str]:

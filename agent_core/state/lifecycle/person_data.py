@@ -161,7 +161,7 @@ TEXTS: Mapping[str, str] = {
         f" FROM compactions WHERE session_id IN {_SESSIONS}"
     ),
     "steps": (
-        "SELECT id, outcome || char(10) || sources FROM steps"
+        "SELECT id, outcome || char(10) || sources || char(10) || receipts FROM steps"
         f" WHERE turn_id IN {_TURNS} AND outcome IS NOT NULL"
     ),
     "prompts": (

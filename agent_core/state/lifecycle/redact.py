@@ -129,7 +129,7 @@ def delete_compactions(connection: Connection, *, session_id: SessionId) -> None
 def drop_outcome(connection: Connection, *, step_id: int) -> None:
     """Clear the result of a tool call."""
     connection.execute(
-        "UPDATE steps SET outcome = :mark, sources = '[]', images = '[]'"
+        "UPDATE steps SET outcome = :mark, sources = '[]', images = '[]', receipts = '[]'"
         " WHERE id = :step_id AND outcome IS NOT NULL",
         {"mark": FORGOTTEN, "step_id": step_id},
     )

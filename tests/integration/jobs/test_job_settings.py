@@ -147,7 +147,7 @@ async def test_an_empty_setting_restores_the_default(tmp_path: Path) -> None:
         again = wish("change", job=job.id, model="", tools=[], skills=[], aware=False, day_usd=0)
         harness.model.plays[:] = [again, say("Changed it.")]
         await harness.chat.says("as usual, please")
-        await harness.until(lambda: any(shown.labels for shown in harness.chat.shown))
+        await harness.until(lambda: any("Yes, do that" in one.labels for one in harness.chat.shown))
         assert (await says_yes(harness, "Changed it.")).options == Options()
 
 

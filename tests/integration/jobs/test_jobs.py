@@ -48,7 +48,7 @@ async def test_a_reminder_comes_at_its_time_and_once(tmp_path: Path) -> None:
     model = FakeModel(reminder(in_minutes=20), say("I will remind you."))
     async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         await harness.chat.says("remind me in 20 minutes to take the bread out")
-        await harness.chat.sees_text("I will remind you.")
+        await harness.chat.sees_text("I will remind you.\n\n⏰ Fri 2026-11-20 ")
         clock.move(harness, minutes=19)
         await harness.at_rest()
         assert "Take the bread out." not in texts(harness)
