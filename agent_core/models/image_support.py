@@ -51,6 +51,10 @@ class ImageSupport:
         """Record that the model accepted a request."""
         _note(self._taken, ((request.model, key) for key in request.images))
 
+    def has_taken(self, model: str) -> bool:
+        """True if a model accepted any image."""
+        return any(name == model for name, _ in self._taken)
+
     def refuse(self, request: ModelRequest) -> None:
         """Record that the model refused a request because of an image.
 

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from functools import partial
 
 import aiohttp
 import anthropic
@@ -23,8 +24,6 @@ from agent_core.errors import (
     ModelUnreachable,
 )
 from agent_core.models.answer_schema import (
-    ask_in_words,
-    choose_in_words,
     is_about_choice,
     is_about_schema,
     is_bad_schema,
@@ -35,20 +34,26 @@ from agent_core.models.anthropic import batches
 from agent_core.models.anthropic.answer import AnswerReader, EventStream, make_error
 from agent_core.models.anthropic.settings import AnthropicSettings
 from agent_core.models.anthropic.translate import (
+    CLOSED_SCHEMA,
     PROVIDER,
+    MessagesDialect,
     Prefix,
     leave_out_unsigned,
+    read_shaped,
     render_behind,
     render_count,
     render_request,
+    render_shaped,
 )
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
+from agent_core.models.dialect import Attempts, avoid
 from agent_core.models.http import chunk_large, parse_retry_after
-from agent_core.models.image_support import ImageSupport, is_about_images
+from agent_core.models.image_support import ImageSupport
 from agent_core.models.interruptions import Interruptions
 from agent_core.models.prefix_cache import PrefixCache
 from agent_core.models.profiles import ModelProfile, Profiles
 from agent_core.models.refusals import judge_words
+from agent_core.models.shapes import read_shape
 
 _SHORT = 8
 """For conversations with at most this many messages, rendering again is cheaper than caching."""
@@ -60,14 +65,15 @@ class RenderedPrefixes:
     def __init__(self) -> None:
         self._prefixes: PrefixCache[Prefix] = PrefixCache()
 
-    def render(self, request: ModelRequest, *, cache_ttl: str, effort: str) -> bytes:
-        """Return the body of a request; equal to `render_request`."""
+    def render(self, request: ModelRequest) -> bytes:
+        """Return the body of a request; equal to `render_shaped`."""
+        request, options = read_shaped(request)
         messages = request.messages
         if len(messages) <= _SHORT:
-            return render_request(request, cache_ttl=cache_ttl, effort=effort)
+            return render_request(request, **options)
         key = request.model, messages[0]
         _, before = self._prefixes.take(key, messages) or (0, Prefix())
-        body, longer = render_behind(before, request, cache_ttl=cache_ttl, effort=effort)
+        body, longer = render_behind(before, request, **options)
         # The weight counts the text twice: once as text, once as the messages that it came from.
         self._prefixes.keep(key, messages[: longer.count], longer, 2 * len(longer.text))
         return body
@@ -75,42 +81,6 @@ class RenderedPrefixes:
 
 _MOST_BAD = 1000
 """Schemas to remember as refused."""
-
-
-class AnswerForms:
-    """Knows which forms of an answer this API takes, and asks for the others in words."""
-
-    def __init__(self) -> None:
-        self._takes_schemas = True
-        self._takes_choices = True
-        self._bad: OrderedDict[str, None] = OrderedDict()
-
-    def adapt(self, request: ModelRequest) -> ModelRequest:
-        """Return the request with its form as the API takes it."""
-        if request.response_schema:
-            closed = _seal(request.response_schema) if self._takes_schemas else None
-            if closed is None or closed in self._bad:
-                request = ask_in_words(request)
-            else:
-                request = replace(request, response_schema=closed)
-        if request.tool_choice and not self._takes_choices:
-            request = choose_in_words(request)
-        return request
-
-    def refuse(self, shown: ModelRequest, status: int, said: str) -> bool:
-        """Learn from a refusal; False if it is not about the answer's form."""
-        if is_about_choice(shown, status, said):
-            self._takes_choices = False
-            return True
-        if not is_about_schema(shown, status, said):
-            return False
-        if is_bad_schema(said) and shown.response_schema:
-            self._bad[shown.response_schema] = None
-            if len(self._bad) > _MOST_BAD:
-                self._bad.popitem(last=False)
-        else:
-            self._takes_schemas = False
-        return True
 
 
 def _seal(schema: str) -> str | None:
@@ -245,15 +215,16 @@ class AnthropicModel:
         self._headers = httpx2.Headers(http_client.headers, encoding="utf-8")
         self._headers.update({name: text for name, text in given if isinstance(text, str)})
         self._waits = {"timeout": http_client.timeout.as_dict()}
-        self._effort = settings.effort
-        self._cache_ttl = settings.cache_ttl
+        self._options = {"effort": settings.effort}
+        if settings.cache_ttl != "5m":
+            self._options["cache_ttl"] = settings.cache_ttl
         self._profiles = profiles
         self._server = settings.base_url
         self._image_support = ImageSupport()
         self._prefixes = RenderedPrefixes()
         self._interruptions = Interruptions()
-        self._wants_signatures = False
-        self._forms = AnswerForms()
+        self._bad: OrderedDict[str, None] = OrderedDict()
+        """Closed schemas that the API refused."""
 
     @property
     def provider(self) -> str:
@@ -271,11 +242,12 @@ class AnthropicModel:
         An answer that lacks only the stream's last event is complete. If the same request breaks
         off twice in the same way, the answer is what came.
         """
+        attempts = self._attempt(request)
         reader = AnswerReader(request.model)
         events: EventStream | None = None
         is_kept = False
         try:
-            events = EventStream(await self._open(request))
+            events = EventStream(await self._open(attempts))
             while not reader.has_ended and (event := await events.next()) is not None:
                 text = reader.read(event)
                 if text:
@@ -295,34 +267,50 @@ class AnthropicModel:
         if not (reader.is_whole or is_kept):
             kind = ModelInterrupted if reader.has_begun else ModelBusy
             raise kind("Anthropic's stream ended before the answer did.")
-        yield reader.finish(is_broken=is_kept)
+        answer = reader.finish(is_broken=is_kept)
+        yield replace(answer, shape=self._shape(attempts).shape)
 
-    async def _open(self, request: ModelRequest) -> httpx2.Response:
-        """Start the call, without images if the model refuses them; see `ImageSupport`.
+    def _attempt(self, request: ModelRequest) -> Attempts[MessagesDialect]:
+        return Attempts(
+            request,
+            base=MessagesDialect(),
+            profile=self.profile(request.model),
+            images=self._image_support,
+        )
 
-        A second attempt is not a retry: the model did not run, and the request differs.
-        """
+    def _shape(self, attempts: Attempts[MessagesDialect]) -> ModelRequest:
+        """Return the request with its shape; a wished schema is closed, as the API wants it."""
+        schema = attempts.request.response_schema
+        closed = _seal(schema) if schema and attempts.dialect.takes_schemas else None
+        is_known = closed is not None and closed not in self._bad
+        return attempts.shape({**self._options, CLOSED_SCHEMA: closed if is_known else ""})
+
+    async def _open(self, attempts: Attempts[MessagesDialect]) -> httpx2.Response:
+        """Start the call in a form that the server takes."""
         while True:
-            shown = self._forms.adapt(self._image_support.spare(request))
-            if self._wants_signatures:
-                shown = leave_out_unsigned(shown)
-            body = self._prefixes.render(shown, cache_ttl=self._cache_ttl, effort=self._effort)
+            shown = self._shape(attempts)
             try:
-                response = await self._post(body)
+                response = await self._post(self._prefixes.render(shown))
             except anthropic.APIStatusError as error:
-                said = error.api_message or error.message
-                is_about_thoughts = error.status_code == 400 and "signature" in said.lower()
-                if is_about_thoughts and leave_out_unsigned(shown) is not shown:
-                    self._wants_signatures = True
-                elif self._forms.refuse(shown, error.status_code, said):
-                    pass  # the next attempt asks in words
-                elif shown.images and is_about_images(error.status_code, said):
-                    self._image_support.refuse(shown)
-                else:
+                said, status = error.api_message or error.message, error.status_code
+                change = partial(_adapt, status, said, shown)
+                if not (
+                    self._note_bad(shown, status, said) or attempts.refuse(status, said, change)
+                ):
                     raise
             else:
-                self._image_support.take(shown)
+                await self._profiles.learn(self._server, shown.model, attempts.accept())
                 return response
+
+    def _note_bad(self, shown: ModelRequest, status: int, said: str) -> bool:
+        """Note a schema that the API refuses; False if the refusal is about anything else."""
+        schema = read_shape(shown.shape).get(CLOSED_SCHEMA)
+        if not (schema and is_about_schema(shown, status, said) and is_bad_schema(said)):
+            return False
+        self._bad[schema] = None
+        if len(self._bad) > _MOST_BAD:
+            self._bad.popitem(last=False)
+        return True
 
     async def _post(self, body: bytes) -> httpx2.Response:
         """Send a request with the SDK's connections and headers. Raises the SDK's error."""
@@ -357,7 +345,8 @@ class AnthropicModel:
 
     async def count(self, request: ModelRequest) -> int:
         """Return the input tokens of a request, as the API counts them; see the contract."""
-        body = render_count(self._image_support.spare(request))
+        shown, _ = read_shaped(self._shape(self._attempt(request)))
+        body = render_count(shown)
         async with _within(_COUNT_SECONDS, "gave no count"):
             answer = await self._client.post(
                 "/v1/messages/count_tokens",
@@ -372,8 +361,7 @@ class AnthropicModel:
 
     async def submit(self, request: ModelRequest, mark: str) -> str:
         """Submit a request as a batch of one; see the contract."""
-        shown = self._forms.adapt(request)
-        body = render_request(shown, cache_ttl=self._cache_ttl, effort=self._effort)
+        body = render_shaped(self._shape(self._attempt(request)))
         async with _within(_BATCH_SECONDS, "took no batch"):
             return await batches.submit(self._client, body, mark)
 
@@ -397,6 +385,20 @@ class AnthropicModel:
     async def close(self) -> None:
         """Close connections."""
         await self._client.close()
+
+
+def _adapt(
+    status: int, said: str, shown: ModelRequest, dialect: MessagesDialect
+) -> MessagesDialect:
+    """Return the dialect that avoids a refusal; unchanged for one that no dialect avoids."""
+    is_about_thoughts = status == 400 and "signature" in said.lower()
+    if is_about_thoughts and leave_out_unsigned(shown) is not shown:
+        return replace(dialect, returns_unsigned=False)
+    if dialect.takes_choices and is_about_choice(shown, status, said):
+        return replace(dialect, takes_choices=False)
+    if dialect.takes_schemas and is_about_schema(shown, status, said):
+        return replace(dialect, takes_schemas=False)
+    return avoid(dialect, status, said, shown)
 
 
 @asynccontextmanager

@@ -7,10 +7,11 @@ from functools import lru_cache
 from typing import Any
 
 from agent_core.ids import CallId
-from agent_core.models.answer_schema import parse_schema
+from agent_core.models.answer_schema import ask_in_words, choose_in_words, parse_schema
 from agent_core.models.arguments import read_object
 from agent_core.models.call_names import make_valid
 from agent_core.models.contract import ModelRequest
+from agent_core.models.dialect import ServerDialect, unfold
 from agent_core.models.images import ImageSelection
 from agent_core.transcript import (
     DocumentPart,
@@ -33,6 +34,9 @@ _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _CALL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _THOUGHTS = ("thinking", "redacted_thinking")
 _NO_WORDS = "(a message without words)"
+OPTIONS = ("cache_ttl", "effort")
+CLOSED_SCHEMA = "closed_schema"
+"""Where a shape holds the wished schema as the API takes it; without it, words ask for it."""
 _OPENING = "(The conversation begins with your message.)"
 _OPEN_ENTRIES = 4
 """Entries at a conversation's end that may still be rendered differently when it continues."""
@@ -51,6 +55,16 @@ class Prefix:
     text: bytes = b""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessagesDialect(ServerDialect):
+    """The options in which servers of the Messages API differ."""
+
+    returns_unsigned: bool = True
+    """True if the server takes back thoughts that it did not sign."""
+    takes_schemas: bool = True
+    takes_choices: bool = True
+
+
 @dataclass(slots=True)
 class _Entry:
     """An API message; it begins with the request's message number `start`."""
@@ -62,6 +76,28 @@ class _Entry:
     @property
     def body(self) -> ContentBlock:
         return {"role": self.role, "content": self.content}
+
+
+def read_shaped(request: ModelRequest) -> tuple[ModelRequest, dict[str, str]]:
+    """Return a request as its shape says, and the options of its rendering.
+
+    Also an old one whose dialect was forgotten since.
+    """
+    request, dialect, values = unfold(request, MessagesDialect())
+    if not dialect.returns_unsigned:
+        request = leave_out_unsigned(request)
+    if request.response_schema:
+        closed = values.get(CLOSED_SCHEMA)
+        request = replace(request, response_schema=closed) if closed else ask_in_words(request)
+    if request.tool_choice and not dialect.takes_choices:
+        request = choose_in_words(request)
+    return request, {name: values[name] for name in OPTIONS if name in values}
+
+
+def render_shaped(request: ModelRequest) -> bytes:
+    """Render the body of a shaped request; equal requests give equal bytes."""
+    request, options = read_shaped(request)
+    return render_request(request, **options)
 
 
 def render_request(request: ModelRequest, *, cache_ttl: str = "5m", effort: str = "") -> bytes:

@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from urllib.parse import quote, urlsplit
 
 import aiohttp
@@ -26,8 +27,9 @@ from agent_core.errors import (
 )
 from agent_core.models.answer_schema import is_about_choice, is_about_schema, is_bad_schema
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
+from agent_core.models.dialect import Attempts, avoid
 from agent_core.models.http import chunk_large, parse_retry_after
-from agent_core.models.image_support import ImageSupport, is_about_images
+from agent_core.models.image_support import ImageSupport
 from agent_core.models.interruptions import Interruptions
 from agent_core.models.openai.answer import AnswerReader
 from agent_core.models.openai.state import PROVIDER
@@ -37,7 +39,7 @@ from agent_core.models.openai.translate import (
     IdForm,
     TokenLimitName,
     adapt,
-    render_request,
+    render_shaped,
 )
 from agent_core.models.options import read_address, read_choice, read_seconds, refuse_unknown
 from agent_core.models.profiles import ModelProfile, Profiles
@@ -52,6 +54,8 @@ _CONNECT_SECONDS = 10.0
 _CHECK_SECONDS = 15.0
 _CONNECTIONS = 10_000
 """The most concurrent turns; the SDK's default of 1,000 would make people wait."""
+_BEGINS_IN_THOUGHT = "begins_in_thought"
+"""The kind of fact of models whose answers begin within a thought."""
 _KEPT_SECONDS = 30.0
 """Seconds to keep an idle connection; the SDK's default of 5 costs a handshake per message."""
 
@@ -165,11 +169,10 @@ class OpenAIModel:
         self._profiles = profiles
         self._server = server
         self._dialect = dialect
-        self._effort = effort
+        """The dialect of the server, without what is learned of a model."""
+        self._options = {"effort": effort}
         self._image_support = ImageSupport()
         self._interruptions = Interruptions()
-        self._thinkers: set[str] = set()
-        """The models whose answers begin within a thought."""
 
     @property
     def provider(self) -> str:
@@ -187,16 +190,20 @@ class OpenAIModel:
         An answer with a stop reason is complete, even if its usage is lost. If the same request
         breaks off twice in the same way, the answer is what came.
         """
-        reader = AnswerReader(request, begins_in_thought=request.model in self._thinkers)
+        known = self.profile(request.model)
+        begins_in_thought = bool(known.values.get(_BEGINS_IN_THOUGHT))
+        reader = AnswerReader(request, begins_in_thought=begins_in_thought)
+        attempts = Attempts(request, base=self._dialect, profile=known, images=self._image_support)
         chunks: ChunkStream | None = None
         is_kept = False
         try:
-            chunks = await self._open(request)
+            chunks, chunk = await self._open(attempts)
             # `async for` would leave a suspended generator for the garbage collector.
-            while (chunk := await anext(chunks, None)) is not None:
+            while chunk is not None:
                 text = reader.read(chunk)
                 if text:
                     yield TextDelta(text=text)
+                chunk = await anext(chunks, None)
             reader.has_ended = chunks.has_ended
             is_kept = reader.has_content and not reader.is_whole
             is_kept = is_kept and self._interruptions.is_second(request)
@@ -216,11 +223,9 @@ class OpenAIModel:
             raise kind("The model server's stream ended before the answer did.")
         if rest := reader.end(is_broken=is_kept):
             yield TextDelta(text=rest)
-        if reader.has_lost_opening:
-            self._thinkers.add(request.model)
-        else:
-            self._thinkers.discard(request.model)
-        yield reader.finish()
+        learned = {_BEGINS_IN_THOUGHT: reader.has_lost_opening or None}
+        await self._profiles.learn(self._server, request.model, learned)
+        yield replace(reader.finish(), shape=attempts.shape(self._options).shape)
 
     async def check(self, model: str) -> None:
         """Request the model, or else the list of models; see the contract.
@@ -242,52 +247,53 @@ class OpenAIModel:
         """Close connections."""
         await self._client.close()
 
-    async def _open(self, request: ModelRequest) -> ChunkStream:
-        """Start the call, without fields and images that the server refuses.
+    async def _open(self, attempts: Attempts[Dialect]) -> tuple[ChunkStream, object | None]:
+        """Start the call in a form that the server takes; return its stream with the first chunk.
 
-        Without a refused field, the dialect is simpler; for images, see `ImageSupport`. A second
-        attempt is not a retry: the model did not run, and the request differs. The client remembers
-        what the server refused.
+        Some servers refuse a request within the stream.
         """
-        tried: set[Dialect] = set()
-        once: Dialect | None = None
         while True:
-            dialect = once or self._dialect
-            shown = self._image_support.spare(request)
-            body = render_request(shown, dialect=dialect, effort=self._effort)
+            shown = attempts.shape(self._options)
             try:
-                chunks = await self._client.post(
-                    "/chat/completions",
-                    cast_to=object,
-                    content=chunk_large(body),
-                    stream=True,
-                    stream_cls=ChunkStream,
-                    options={
-                        "security": {"bearer_auth": True},
-                        "headers": {"Content-Length": str(len(body))},
-                    },
-                )
-            except openai.APIStatusError as error:
-                plainer = _adapt_form(dialect, shown, error.status_code, error.message)
-                is_once = once is not None or is_bad_schema(error.message)
-                if plainer == dialect:
-                    is_once = once is not None
-                    plainer = _simplify(dialect, find_refused(error))
-                if plainer == dialect:
-                    plainer = adapt(dialect, error.status_code, error.message)
-                if plainer != dialect and plainer not in tried:
-                    tried.add(plainer)
-                    if is_once:
-                        once = plainer
-                    else:
-                        self._dialect = plainer
-                elif shown.images and is_about_images(error.status_code, error.message):
-                    self._image_support.refuse(shown)
-                else:
+                begun = await self._begin(render_shaped(shown))
+            except openai.APIError as error:
+                change = partial(self._adapt, error, shown)
+                is_once = is_bad_schema(error.message)
+                if not attempts.refuse(_find_status(error), error.message, change, is_once=is_once):
                     raise
             else:
-                self._image_support.take(shown)
-                return chunks
+                await self._profiles.learn(self._server, shown.model, attempts.accept())
+                return begun
+
+    async def _begin(self, body: bytes) -> tuple[ChunkStream, object | None]:
+        """Send a request; return its stream with the first chunk. Raises the SDK's errors."""
+        chunks = await self._client.post(
+            "/chat/completions",
+            cast_to=object,
+            content=chunk_large(body),
+            stream=True,
+            stream_cls=ChunkStream,
+            options={
+                "security": {"bearer_auth": True},
+                "headers": {"Content-Length": str(len(body))},
+            },
+        )
+        try:
+            return chunks, await anext(chunks, None)
+        except BaseException:
+            with suppress(*WIRE_ERRORS):
+                await chunks.close()
+            raise
+
+    def _adapt(self, error: openai.APIError, shown: ModelRequest, dialect: Dialect) -> Dialect:
+        """Return the dialect that avoids an error; unchanged for one that no dialect avoids."""
+        status, said = _find_status(error), error.message
+        plainer = _adapt_form(dialect, shown, status, said)
+        if plainer == dialect and status in (400, 422):
+            plainer = _simplify(dialect, find_refused(error), self._dialect.limit)
+        if plainer == dialect:
+            plainer = adapt(dialect, status, said)
+        return plainer if plainer != dialect else avoid(dialect, status, said, shown)
 
     async def _get(self, path: str) -> object | None:
         """Return the resource at a path; None if the server doesn't have it."""
@@ -310,15 +316,16 @@ def _adapt_form(dialect: Dialect, request: ModelRequest, status: int, said: str)
     return dialect
 
 
-def _simplify(dialect: Dialect, refused: str) -> Dialect:
+def _simplify(dialect: Dialect, refused: str, first: TokenLimitName) -> Dialect:
     """Return the dialect without the refused field; unchanged if that is impossible.
 
-    The limit's name is changed only once. So the attempts end if a server refuses both names.
+    `first` is the server's usual name of the limit, which is changed only once. So the attempts
+    end if a server refuses both names.
     """
     if refused == "stream_options" and dialect.counts_streams:
         return replace(dialect, counts_streams=False)
-    if refused == dialect.limit and not dialect.is_changed:
-        return replace(dialect, limit=_OTHER_LIMIT[dialect.limit], is_changed=True)
+    if refused == dialect.limit == first:
+        return replace(dialect, limit=_OTHER_LIMIT[first])
     return dialect
 
 
@@ -346,18 +353,18 @@ def translate_error(error: Exception, has_begun: bool, now: float) -> ModelError
             return ModelInterrupted(f"The model server's stream broke off ({what}).")
         return ModelUnreachable(f"The model server can't be reached ({what}).")
     if isinstance(error, openai.APIError):
-        # An error object within the stream; its code may be a status (OpenRouter).
+        # An error object within the stream.
         code = str(error.code or "")
-        kind = _judge(error, int(code) if code.isdecimal() else 500)
+        kind = _judge(error, _find_status(error, unknown=500))
         if kind is ModelBusy and has_begun:
             kind = ModelInterrupted
         return kind(f"The model server's stream holds an error {code}: {error.message}")
     return ModelRejected(f"OpenAI's SDK refuses the request: {type(error).__name__}: {error}")
 
 
-def find_refused(error: openai.APIStatusError) -> str:
+def find_refused(error: openai.APIError) -> str:
     """Return the name of the request field that a server doesn't know, or ""."""
-    if error.status_code not in (400, 422) or not _UNKNOWN_FIELD.search(error.message):
+    if not _UNKNOWN_FIELD.search(error.message):
         return ""
     said = f"{error.param or ''} {error.message}"
     # The error's advice may mention the limit's other name, after the refused one.
@@ -367,6 +374,14 @@ def find_refused(error: openai.APIStatusError) -> str:
         if (place := said.find(word)) >= 0
     ]
     return min(found)[1] if found else ""
+
+
+def _find_status(error: openai.APIError, unknown: int = 400) -> int:
+    """Return an error's status; within a stream, its code may be one (OpenRouter)."""
+    if isinstance(error, openai.APIStatusError):
+        return error.status_code
+    code = str(error.code or "")
+    return int(code) if code.isdecimal() else unknown
 
 
 def _judge(error: openai.APIError, status: int) -> type[ModelError]:

@@ -18,6 +18,7 @@ from agent_core.models.answer_schema import (
 from agent_core.models.arguments import read_object
 from agent_core.models.call_names import make_valid
 from agent_core.models.contract import ModelRequest
+from agent_core.models.dialect import ServerDialect, unfold
 from agent_core.models.images import ImageSelection
 from agent_core.models.openai.state import FIELDS, load_state
 from agent_core.transcript import (
@@ -44,6 +45,11 @@ _PLAINER: Mapping[SchemaForm, SchemaForm] = {
 
 _MISSING = re.compile("missing|must be passed|required|must be provided", re.IGNORECASE)
 _NINE_WANTED = re.compile("tool.?call.?ids? .*length (of )?9", re.IGNORECASE | re.DOTALL)
+_NO_STREAM = re.compile(
+    r"stream(?:ing)?\W? (?:mode )?(?:is |are )?(?:not |un)(?:supported|available)"
+    r"|stream\W? does not support|(?:not|n't) support .{0,20}\bstream(?:ing)?\b",
+    re.IGNORECASE,
+)
 _NINE = re.compile("[a-zA-Z0-9]{9}")
 _LONGEST_ID = 40
 _NO_THOUGHT = " "
@@ -57,20 +63,20 @@ _NO_WORDS = "(a message without words)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dialect:
-    """The options in which servers differ."""
+class Dialect(ServerDialect):
+    """The options in which chat-completions servers differ."""
 
     limit: TokenLimitName = "max_tokens"
     """OpenAI's own models require the newer name; many other servers know only the older one."""
-    is_changed: bool = False
-    """True after the limit's name was changed."""
+    streams: bool = True
+    """False for a model whose answers come only whole."""
     counts_streams: bool = True
     """True if the server takes `stream_options`, which adds usage to a stream."""
     id_form: IdForm = "any"
     """OpenAI takes call ids of at most 40 characters, Mistral only of nine letters or digits."""
     returns_state: bool = True
     """True if the server takes back the fields that came with its answers."""
-    fills: frozenset[str] = frozenset()
+    fills: tuple[str, ...] = ()
     """The fields that the server requires even in messages that came without them."""
     schema_form: SchemaForm = "schema"
     """How the server is asked for an answer that fits a schema."""
@@ -99,13 +105,21 @@ def adapt(dialect: Dialect, status: int, said: str) -> Dialect:
         return dialect
     if _NINE_WANTED.search(said):
         return replace(dialect, id_form="nine")
+    if _NO_STREAM.search(said):
+        return replace(dialect, streams=False)
     named = {name for name in FIELDS if name in said}
     if not named:
         return dialect
     if _MISSING.search(said):
-        fills = dialect.fills | (named & {"reasoning_content", "thought_signature"})
-        return replace(dialect, returns_state=True, fills=fills)
-    return replace(dialect, returns_state=False, fills=frozenset())
+        fills = {*dialect.fills, *(named & {"reasoning_content", "thought_signature"})}
+        return replace(dialect, returns_state=True, fills=tuple(sorted(fills)))
+    return replace(dialect, returns_state=False, fills=())
+
+
+def render_shaped(request: ModelRequest) -> bytes:
+    """Render a request as its shape says, also an old one whose dialect was forgotten since."""
+    request, dialect, options = unfold(request, Dialect())
+    return render_request(request, dialect=dialect, effort=options.get("effort", ""))
 
 
 def render_request(request: ModelRequest, *, dialect: Dialect, effort: str = "") -> bytes:
@@ -127,8 +141,8 @@ def render_request(request: ModelRequest, *, dialect: Dialect, effort: str = "")
         if request.tool_choice:
             body["tool_choice"] = _render_choice(request.tool_choice)
     body["messages"] = _render_messages(request, dialect)
-    body["stream"] = True
-    if dialect.counts_streams:
+    body["stream"] = dialect.streams
+    if dialect.counts_streams and dialect.streams:
         body["stream_options"] = {"include_usage": True}
     # A lone surrogate can't be sent; it is replaced by a question mark.
     return _ENCODE(body).encode(errors="replace")

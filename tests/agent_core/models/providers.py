@@ -31,7 +31,7 @@ class Provider:
     name: str
     model: str
     emulator: Callable[..., Any]
-    factory: Callable[[Mapping[str, str]], Model]
+    factory: Callable[..., Model]
     address: Callable[[Any], str]
     route: str
     render: Callable[[Answer], list[bytes]]

@@ -9,7 +9,10 @@ import pytest
 from aiohttp import web
 
 from agent_core.models import anthropic, openai
+from agent_core.models.anthropic import translate as messages_api
 from agent_core.models.contract import Model, ModelRequest, Sampling
+from agent_core.models.openai import translate as chat_api
+from agent_core.models.shapes import restore_wishes
 from agent_core.transcript import (
     DocumentPart,
     ImagePart,
@@ -26,7 +29,9 @@ from tests.emulators.anthropic import AnthropicEmulator
 from tests.emulators.anthropic_rules import sign
 from tests.emulators.openai import OpenAIEmulator
 from tests.emulators.pictures import make_png
+from tests.emulators.streaming import Fault
 
+RENDER = {"openai": chat_api.render_shaped, "anthropic": messages_api.render_shaped}
 MODELS = {"anthropic": "claude-sonnet-5-5", "openai": "gpt-5-mini"}
 PICTURE = make_png()
 
@@ -54,6 +59,7 @@ class Wire:
     @asynccontextmanager
     async def client(self) -> AsyncIterator[Model]:
         """A client as a fresh process makes it."""
+        model: Model
         if isinstance(self.api, OpenAIEmulator):
             model = openai.create({"base_url": self.api.base_url, "timeout": "5"})
         else:
@@ -113,6 +119,31 @@ async def test_the_same_request_is_the_same_bytes(provider: str) -> None:
     assert one == again == rebuilt
     assert one != other
     assert b"and now?" in one
+
+
+@pytest.mark.parametrize("provider", MODELS)
+async def test_an_old_request_is_the_same_bytes_after_its_dialect_was_forgotten(
+    provider: str,
+) -> None:
+    """The shape that is stored with a call says everything, whatever is known today."""
+    wire = Wire(provider)
+    request = replace(long_dialogue(MODELS[provider]), max_output_tokens=8000)
+    refusals = (
+        "",
+        "could not process image",
+        "System role not supported",
+        "Range of max_tokens should be [1, 2000]",
+        "this model does not support tools",
+    )
+    async with wire.api, wire.client() as model:
+        for said in refusals:
+            if said:
+                wire.api.plan(Fault(status=400, message=said))
+            _, answer = await complete(model, request)
+            shaped = replace(read_back(request), shape=answer.shape)
+            assert RENDER[provider](restore_wishes(shaped)) == wire.payloads[-1]
+    assert len(wire.payloads) == 9, "each refusal changed one request"
+    assert len(set(wire.payloads)) == 5
 
 
 @pytest.mark.parametrize("provider", MODELS)

@@ -10,6 +10,7 @@ from agent_core.models.anthropic import client
 from agent_core.models.anthropic.client import RenderedPrefixes
 from agent_core.models.anthropic.translate import Prefix, render_behind, render_request
 from agent_core.models.contract import ModelRequest
+from agent_core.models.shapes import add_shape
 from agent_core.transcript import (
     ImagePart,
     Message,
@@ -109,7 +110,6 @@ def test_conversations_that_are_cut_changed_or_let_go_of_are_rendered_right() ->
         dialogue_of(501),
     ]
     for request in requests:
-        assert kept.render(request, cache_ttl="5m", effort="low") == render_request(
-            request, effort="low"
-        )
+        shaped = add_shape(request, {"effort": "low"})
+        assert kept.render(shaped) == render_request(request, effort="low")
     assert len(dialogue_of(3).messages) <= client._SHORT < len(dialogue_of(20).messages)

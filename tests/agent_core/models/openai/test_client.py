@@ -106,7 +106,13 @@ async def test_a_server_that_knows_neither_name_of_the_limit_is_not_asked_for_ev
 
 
 async def test_a_limit_that_is_too_high_is_not_taken_for_an_unknown_one(rig: Rig) -> None:
-    rig.api.plan(Fault(status=400, message="max_tokens is too large: 8000. At most 4096 fit."))
+    rig.api.plan(Fault(status=400, message="max_tokens is too large: 800. At most 96 fit."))
+    await rig.ask("hello")
+    assert [one["max_tokens"] for one in rig.api.requests] == [800, 96]
+
+
+async def test_a_limit_that_is_too_high_for_no_named_reason_is_not_asked_again(rig: Rig) -> None:
+    rig.api.plan(Fault(status=400, message="max_tokens is too large."))
     with pytest.raises(ModelRejected, match="too large"):
         await rig.ask("hello")
     assert len(rig.api.requests) == 1
