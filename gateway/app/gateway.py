@@ -72,7 +72,7 @@ from gateway.commands.registry import SlashCommand
 from gateway.commands.skills import SkillCommands
 from gateway.fairness import FairSemaphore, Signal
 from gateway.home import BACKUPS
-from gateway.inbound.deps import RouterDeps
+from gateway.inbound.command_runner import CommandRunner
 from gateway.inbound.known_conversations import KnownConversations
 from gateway.inbound.router import InboundRouter
 from gateway.jobs.agent_runs import AgentRuns
@@ -626,30 +626,40 @@ class Gateway:
         return KnownConversations(self.database, self.now)
 
     @cached_property
-    def router(self) -> InboundRouter:
-        deps = RouterDeps(
+    def command_runner(self) -> CommandRunner:
+        return CommandRunner(
             database=self.database,
-            identity=self.identity,
-            rooms=self.rooms,
-            consent=self.consent,
-            linking=self.linking,
-            onboarding=self.onboarding,
-            questions=self.questions,
-            lanes=self.lanes,
-            attachments=self.attachments,
-            zone_of=self.zone_of,
-            hear=self.event_jobs.hear,
+            commands=make_commands(self),
             find_command=self._find_command,
-            prepare_model=self._prepare_model,
+            identity=self.identity,
+            onboarding=self.onboarding,
+            attachments=self.attachments,
+            dispatcher=self.dispatcher,
+            zone_of=self.zone_of,
+            forget_known=self.forget_known,
             wake_jobs=self.wake_jobs,
+            now=self.now,
         )
+
+    @cached_property
+    def router(self) -> InboundRouter:
         return InboundRouter(
             group=self.group,
-            deps=deps,
+            database=self.database,
+            identity=self.identity,
+            linking=self.linking,
+            onboarding=self.onboarding,
+            rooms=self.rooms,
+            consent=self.consent,
             conversations=self.conversations,
-            commands=make_commands(self),
+            commands=self.command_runner,
+            questions=self.questions,
+            attachments=self.attachments,
+            lanes=self.lanes,
             dispatcher=self.dispatcher,
             adapters=self.adapters,
+            hear=self.event_jobs.hear,
+            prepare_model=self._prepare_model,
             forget_known=self.forget_known,
             now=self.now,
         )

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
 from adapters.contract import ChatAdapter
@@ -13,17 +13,15 @@ from agent_core.errors import StoreDamaged
 from agent_core.ids import InboxId
 from agent_core.localization import set_language, use_language
 from agent_core.state.conversations.sessions import Conversation
-from agent_core.state.engine.database import Connection
+from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.inbox import InboxRow
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.chats import QueueKey, make_chat, name_queue
-from gateway.commands.registry import SlashCommand
 from gateway.fairness import Workers
 from gateway.inbound import events
-from gateway.inbound.command_reply import CommandRunner, make_outgoing, make_silence_note
-from gateway.inbound.deps import RouterDeps
+from gateway.inbound.command_runner import CommandRunner, make_outgoing, make_silence_note
 from gateway.inbound.events import (
     InboundEvent,
     Item,
@@ -42,10 +40,16 @@ from gateway.inbound.quotes import judge_quote
 from gateway.inbound.reactions import take_reaction
 from gateway.outbound.command_buttons import read_command
 from gateway.outbound.dispatcher import OutboxDispatcher
-from gateway.people.onboarding import START, Introduction
-from gateway.people.rooms import RoomConversation
+from gateway.outbound.questions import Questions
+from gateway.people.identity import Identity
+from gateway.people.linking import Linking
+from gateway.people.onboarding import START, Introduction, Onboarding
+from gateway.people.room_consent import RoomConsent
+from gateway.people.rooms import RoomConversation, Rooms
 from gateway.queued_message import QueuedMessage
 from gateway.texts import general
+from gateway.turns.attachment_stage import AttachmentStage
+from gateway.turns.lanes import Lanes
 
 _log = logging.getLogger(__name__)
 
@@ -61,23 +65,46 @@ class InboundRouter:
         self,
         *,
         group: asyncio.TaskGroup,
-        deps: RouterDeps,
+        database: Database,
+        identity: Identity,
+        linking: Linking,
+        onboarding: Onboarding,
+        rooms: Rooms,
+        consent: RoomConsent,
         conversations: KnownConversations,
-        commands: Sequence[SlashCommand],
+        commands: CommandRunner,
+        questions: Questions,
+        attachments: AttachmentStage,
+        lanes: Lanes,
         dispatcher: OutboxDispatcher,
         adapters: Mapping[str, ChatAdapter],
+        hear: Callable[[QueuedMessage], Awaitable[None]],
+        prepare_model: Callable[[], None],
         forget_known: Callable[[], None],
         now: Callable[[], int],
     ) -> None:
-        """`forget_known` drops cached people, rooms and conversations."""
-        self._deps = deps
-        self._database = deps.database
-        self._commands = CommandRunner(deps, commands, dispatcher, now, forget_known)
+        """`hear` starts the jobs that wait for a message; it may raise `StoreError`.
+
+        `prepare_model` loads in the background what the first model call needs; it is called when
+        a call is likely. `forget_known` drops cached people, rooms and conversations.
+        """
+        self._database = database
+        self._identity = identity
+        self._linking = linking
+        self._onboarding = onboarding
+        self._rooms = rooms
+        self._consent = consent
+        self._conversations = conversations
+        self._commands = commands
+        self._questions = questions
+        self._attachments = attachments
+        self._lanes = lanes
         self._dispatcher = dispatcher
         self._adapters = adapters
-        self._now = now
-        self._conversations = conversations
+        self._hear = hear
+        self._prepare_model = prepare_model
         self._forget_known = forget_known
+        self._now = now
         self._unparsed: Workers[str, InboxRow] = Workers(group, self._parse, self._fail)
         """The events of each platform, until it is known in which chat they happened."""
         self._workers: Workers[QueueKey, Item] = Workers(group, self._serve, self._fail)
@@ -91,12 +118,12 @@ class InboundRouter:
     def close(self) -> None:
         """Accept no more events; platforms keep those that they offer."""
         self._is_open = False
-        self._deps.attachments.close()
+        self._attachments.close()
 
     def is_idle(self) -> bool:
         """Return whether no event is being routed."""
         is_busy = len(self._unparsed) or len(self._workers)
-        return not is_busy and self._deps.attachments.is_idle()
+        return not is_busy and self._attachments.is_idle()
 
     def inlet(self, platform: str) -> PlatformInlet:
         """Make the inlet of one platform."""
@@ -114,7 +141,7 @@ class InboundRouter:
             self._unparsed.put(row.platform, row)
 
     def _notice(self, platform: str, address: Address) -> None:
-        self._deps.prepare_model()
+        self._prepare_model()
         self._dispatcher.wake(make_chat(platform, address))
 
     async def recover(self) -> None:
@@ -148,7 +175,7 @@ class InboundRouter:
             if not self._unparsed_repeats:
                 self._caught_up.set()
         if shown := events.find_presence(item):
-            self._deps.rooms.notice(platform, shown)
+            self._rooms.notice(platform, shown)
         if isinstance(item, SkippedEvent):
             self._workers.put((platform, _NO_CHAT), item)
             return
@@ -170,7 +197,7 @@ class InboundRouter:
             self._parse_again(await self._database.read(inbox.find_received, inbox_ids=ids))
             return
         if shown := events.find_presence(item):  # write this before the event is finished
-            await self._deps.rooms.record_presence(item.row.platform, shown.address)
+            await self._rooms.record_presence(item.row.platform, shown.address)
         if isinstance(item, InboundEvent) and item.message.is_anonymous:
             await self._answer_anonymous(item)
         elif isinstance(item, InboundEvent):
@@ -194,7 +221,7 @@ class InboundRouter:
             return  # the next start reads them from the database
         if isinstance(item, InboundEvent):
             sender = item.message.sender
-            if self._deps.identity.is_known(item.row.platform, sender):
+            if self._identity.is_known(item.row.platform, sender):
                 with use_language(sender.language):
                     outgoing = make_outgoing(item, general.INTERNAL_ERROR())
         if outgoing is None and isinstance(error, StoreDamaged):
@@ -219,23 +246,23 @@ class InboundRouter:
         self._enqueue(await self._database.write("inbox.aside", work))
 
     async def _claim(self, arrived: InboundEvent, code: str) -> None:
-        self._deps.prepare_model()
-        row, identity = arrived.row, self._deps.identity
-        self._enqueue(await identity.claim(row.platform, arrived.message, row.id, code))
+        self._prepare_model()
+        row = arrived.row
+        self._enqueue(await self._identity.claim(row.platform, arrived.message, row.id, code))
 
     async def _route_message(self, arrived: InboundEvent) -> None:
         row, message = arrived.row, arrived.message
         await self._dispatcher.revive(make_chat(row.platform, message.address))
-        command, identity = split_command(message), self._deps.identity
+        command = split_command(message)
         if command and command[0] == "claim":
             await self._claim(arrived, command[1])
             return
-        person = await identity.identify(row.platform, message.sender)
+        person = await self._identity.identify(row.platform, message.sender)
         if person is None:
             await self._meet_stranger(row.platform, message, row.id, command)
             return
         set_language(person.language, message.sender.language)
-        room_conversation = await self._deps.rooms.place(row.platform, message, person)
+        room_conversation = await self._rooms.place(row.platform, message, person)
         is_heard = person.is_owner and command and command[0] == "room"
         if room_conversation.is_off and not is_heard:
             await self._skip(SkippedEvent(row=row), make_silence_note(arrived))
@@ -248,7 +275,7 @@ class InboundRouter:
             await self._apply_edit(arrived, person, room_conversation, conversation)
             return
         is_new = events.is_newcomer(person, message, self._now())
-        if is_new and not command and await self._deps.onboarding.hears(person, message):
+        if is_new and not command and await self._onboarding.hears(person, message):
             command = (START, message.text)
         if command:
             where = (room_conversation, conversation)
@@ -260,7 +287,7 @@ class InboundRouter:
             await self._commands.finish(arrived, fault)
             return
         if room_conversation.room and not room_conversation.is_direct:
-            await self._deps.consent.offer(row.platform, message, person)
+            await self._consent.offer(row.platform, message, person)
         met = await self._meet(person, arrived) if is_new else Introduction(person=person)
         if row.is_repeat:
             await self._caught_up.wait()  # edits of the message may be among them
@@ -279,12 +306,12 @@ class InboundRouter:
             note=met.note,
             is_repeat=row.is_repeat,
         )
-        await self._deps.hear(pending)
-        self._deps.attachments.put(pending)
+        await self._hear(pending)
+        self._attachments.put(pending)
 
     async def _answer_anonymous(self, arrived: InboundEvent) -> None:
         """Say at times why a message in the name of a group or channel gets no answer."""
-        is_said = await self._deps.rooms.explains_anonymity(
+        is_said = await self._rooms.explains_anonymity(
             arrived.row.platform, arrived.message.address
         )
         outgoing = make_outgoing(arrived, general.ANONYMOUS()) if is_said else None
@@ -294,7 +321,7 @@ class InboundRouter:
         self, row: InboxRow, message: InboundMessage, person: Person
     ) -> bool:
         """Return whether a message was taken as the answer to a question."""
-        is_answer = events.is_plain_text(message) and await self._deps.questions.hear(
+        is_answer = events.is_plain_text(message) and await self._questions.hear(
             make_reaction(row, message, person), message.text
         )
         if is_answer:
@@ -304,8 +331,8 @@ class InboundRouter:
     async def _meet(self, person: Person, arrived: InboundEvent) -> Introduction:
         """Greet a newcomer, and store what the platform knows of them."""
         platform, message = arrived.row.platform, arrived.message
-        met = await self._deps.onboarding.meet(person, platform, message, self._now())
-        self._deps.identity.renew(met.person)
+        met = await self._onboarding.meet(person, platform, message, self._now())
+        self._identity.renew(met.person)
         self._dispatcher.enqueue(met.rows)
         return met
 
@@ -318,25 +345,25 @@ class InboundRouter:
     ) -> None:
         """Answer a stranger: redeem a code, otherwise explain how to get access."""
         if command and command[0] == "link" and command[1]:
-            rows = await self._deps.linking.handle_stranger(platform, message, inbox_id, command[1])
+            rows = await self._linking.handle_stranger(platform, message, inbox_id, command[1])
             self._dispatcher.enqueue(rows)
         else:
-            self._enqueue(await self._deps.identity.handle_stranger(platform, message, inbox_id))
+            self._enqueue(await self._identity.handle_stranger(platform, message, inbox_id))
 
     async def _press(self, pressed: PressEvent) -> None:
         """Route the press of a button: of a question, or of a command."""
         row, press = pressed.row, pressed.press
         await self._dispatcher.revive(make_chat(row.platform, press.address))
         # Whoever was erased stays unknown when they press an old button.
-        is_open = await self._deps.questions.is_open(press.key)
-        person = await self._deps.identity.identify(row.platform, press.sender, may_enter=is_open)
+        is_open = await self._questions.is_open(press.key)
+        person = await self._identity.identify(row.platform, press.sender, may_enter=is_open)
         if person:
             set_language(person.language, press.sender.language)
         words = read_command(press.key)
         if person is None:
             await self._skip(SkippedEvent(row=row))
         elif words is None:
-            await self._deps.questions.press(make_reaction(row, press, person), press.key)
+            await self._questions.press(make_reaction(row, press, person), press.key)
             self._forget_known()  # the answer may have merged two people
         else:
             message = InboundMessage(
@@ -362,12 +389,11 @@ class InboundRouter:
         command = events.parse_command(message.text)
         if command and command[0] == "queue":
             message = replace(message, text=command[1])
-        stages = (self._deps.attachments, self._deps.lanes)
+        stages = (self._attachments, self._lanes)
         found = (stage.find_waiting(conversation.id, row.platform, message) for stage in stages)
         pending = next((one for one in found if one), None)
         fault = events.find_fault(message)
-        lanes = self._deps.lanes
-        if pending is None and not lanes.may_steer_by_edit(
+        if pending is None and not self._lanes.may_steer_by_edit(
             conversation.id, row.platform, message, person
         ):
             await self._commands.finish(arrived, "")
@@ -376,7 +402,7 @@ class InboundRouter:
         elif pending:
             pending.amend(message.text, row.id)
         else:
-            lanes.put(
+            self._lanes.put(
                 QueuedMessage(
                     inbox_ids=(row.id,),
                     platform=row.platform,

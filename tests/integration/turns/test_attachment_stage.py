@@ -50,7 +50,7 @@ async def fetching(harness: Harness) -> None:
 
 async def until_waiting(harness: Harness, number: int) -> None:
     """Return once `number` messages wait for an attachment."""
-    rooms = harness.gateway.router._deps.attachments._workers._queues
+    rooms = harness.gateway.attachments._workers._queues
     await harness.until(lambda: sum(len(queue) for queue in rooms.values()) == number)
 
 

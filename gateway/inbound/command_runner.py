@@ -1,12 +1,13 @@
 """Run slash commands: write a command's effect, its reply, and the end of its event."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
+from agent_core.ids import PersonId
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.conversations.sessions import Conversation
-from agent_core.state.engine.database import Connection
+from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
@@ -14,12 +15,14 @@ from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.chats import name_chat
 from gateway.commands.catalog import make_menu, suggest_command
 from gateway.commands.registry import Call, Reply, SlashCommand
-from gateway.inbound.deps import RouterDeps
 from gateway.inbound.events import InboundEvent
 from gateway.outbound.command_buttons import read_command
 from gateway.outbound.dispatcher import OutboxDispatcher
+from gateway.people.identity import Identity
+from gateway.people.onboarding import Onboarding
 from gateway.people.rooms import RoomConversation
 from gateway.texts import general, rooms
+from gateway.turns.attachment_stage import AttachmentStage
 
 _NAMES = frozenset(entry.name for entry in make_menu())
 Split = Callable[[str], tuple[str, ...]]
@@ -31,18 +34,36 @@ class CommandRunner:
 
     def __init__(
         self,
-        deps: RouterDeps,
+        *,
+        database: Database,
         commands: Sequence[SlashCommand],
+        find_command: Callable[[str, PersonId | None], Awaitable[SlashCommand | None]],
+        identity: Identity,
+        onboarding: Onboarding,
+        attachments: AttachmentStage,
         dispatcher: OutboxDispatcher,
-        now: Callable[[], int],
+        zone_of: Callable[[Person], str],
         forget_known: Callable[[], None],
+        wake_jobs: Callable[[], None],
+        now: Callable[[], int],
     ) -> None:
-        """`forget_known` drops the caches that a command may outdate: people, rooms, chats."""
-        self._deps = deps
+        """`commands` are the fixed ones.
+
+        `find_command` returns one that comes and goes: the prompt of an MCP server, or a skill.
+        Without a person, it finds no prompts that only one person's account sees. `forget_known`
+        drops the caches that a command may outdate: people, rooms, conversations.
+        """
+        self._database = database
         self._commands = {command.spec.name: command for command in commands}
+        self._find_command = find_command
+        self._identity = identity
+        self._onboarding = onboarding
+        self._attachments = attachments
         self._dispatcher = dispatcher
-        self._now = now
+        self._zone_of = zone_of
         self._forget_known = forget_known
+        self._wake_jobs = wake_jobs
+        self._now = now
 
     async def recognize(self, arrived: InboundEvent) -> InboundEvent:
         """Put a slash before the command of a command line that was written without one.
@@ -53,7 +74,7 @@ class CommandRunner:
         message = arrived.message
         words = message.text.split() or [""]
         name = words[0] if len(words) > 1 else words[0].lower()
-        if name in _NAMES or await self._deps.find_command(name, None):
+        if name in _NAMES or await self._find_command(name, None):
             return replace(arrived, message=replace(message, text=f"/{message.text}"))
         return arrived
 
@@ -67,7 +88,7 @@ class CommandRunner:
         """Run the command of these words, and reply. Raises `StoreError`."""
         name, argument = words
         room_conversation, conversation = where
-        command = self._commands.get(name) or await self._deps.find_command(name, person.id)
+        command = self._commands.get(name) or await self._find_command(name, person.id)
         if command is None:
             await self._reply(arrived, suggest_command(name, argument, person))
             return
@@ -75,8 +96,8 @@ class CommandRunner:
             await self.finish(arrived, general.OWNER_ONLY())
             return
         if person.asked_at is None:
-            person = await self._deps.onboarding.learn(person, arrived.message.sender, self._now())
-            self._deps.identity.renew(person)
+            person = await self._onboarding.learn(person, arrived.message.sender, self._now())
+            self._identity.renew(person)
         call = Call(
             argument=argument,
             platform=arrived.row.platform,
@@ -85,7 +106,7 @@ class CommandRunner:
             person=person,
             conversation=conversation,
             room=room_conversation.room,
-            zone=self._deps.zone_of(person),
+            zone=self._zone_of(person),
             now=self._now(),
             is_repeat=arrived.row.is_repeat,
             is_press=arrived.is_press,
@@ -99,16 +120,16 @@ class CommandRunner:
     async def _reply(self, arrived: InboundEvent, reply: Reply) -> None:
         split = partial(self._dispatcher.split, arrived.row.platform)
         self._dispatcher.enqueue(
-            await self._deps.database.write(
+            await self._database.write(
                 "commands.apply", write_reply, arrived, reply, split, self._now()
             )
         )
         if reply.effect:
             self._forget_known()
-            self._deps.wake_jobs()
+            self._wake_jobs()
         if reply.pending:
             # Last, because a refused transaction is tried again, and nothing may be queued twice.
-            self._deps.attachments.put(reply.pending)
+            self._attachments.put(reply.pending)
 
 
 def write_reply(
