@@ -55,15 +55,11 @@ from gateway.background.alert_conditions import AlertSources
 from gateway.background.alerts import AlertWatch
 from gateway.background.command_ends import CommandEnds
 from gateway.background.curation import Curation
+from gateway.background.home_skills import HomeSkills
 from gateway.background.lost_store import LOST_STORE_LOOK, LostStoreAlarm
 from gateway.background.retention import Sweeper
 from gateway.background.reviews import SUMMARY_TASK, Reviews
-from gateway.background.skill_curator import (
-    Curator,
-    SkillServices,
-    make_skill_services,
-    sync_at_start,
-)
+from gateway.background.skill_curator import Curator
 from gateway.background.skill_tests import SkillTests
 from gateway.commands.catalog import make_menu
 from gateway.commands.connections import ConnectionCommands
@@ -716,9 +712,9 @@ class Gateway:
         )
 
     @cached_property
-    def skill_services(self) -> SkillServices:
+    def home_skills(self) -> HomeSkills:
         catalog = SkillCatalog(*self.settings.skill_places)
-        return make_skill_services(catalog, self.settings.skills, self.database)
+        return HomeSkills(database=self.database, catalog=catalog, settings=self.settings.skills)
 
     @cached_property
     def system_tasks(self) -> Mapping[str, SystemTask]:
@@ -729,7 +725,8 @@ class Gateway:
             BACKUP: Backups(database, scheduling.plan_backups(settings), now=now).make,
             RETENTION: Sweeper(database, settings.retention, now=now, renew=renew).work,
             CURATOR: Curator(
-                services=self.skill_services,
+                database=database,
+                skills=self.home_skills,
                 notices=self.notices,
                 learning=settings.learning,
                 enqueue=self.dispatcher.enqueue,
@@ -743,7 +740,7 @@ class Gateway:
     def agent_runs(self) -> AgentRuns:
         return AgentRuns(
             notifier=self.notifier,
-            catalog=self.skill_services.catalog,
+            catalog=self.home_skills.catalog,
             agents=self.agents,
             find_unpriced=partial(find_unpriced, self.settings),
         )
@@ -798,8 +795,8 @@ class Gateway:
 
     async def prepare_jobs(self) -> None:
         """Sync the skills, start their usage log, create the system jobs. Raises `StoreError`."""
-        await sync_at_start(self.skill_services, self.now())
-        self.group.create_task(self.skill_services.usage.keep())
+        await self.home_skills.sync(self.now())
+        self.group.create_task(self.home_skills.usage.keep())
         # The first calendar creates the job of calendars.
         absent = {CALENDARS, *(() if self.external_memory else (MEMORY_SYNC,))}
         wanted = set(self.system_tasks) - absent

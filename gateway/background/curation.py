@@ -41,8 +41,8 @@ from agent_core.state.queues import outbox, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.state.queues.tasks import Task
 from agent_core.transcript import ToolCallPart
+from gateway.background.home_skills import HomeSkills
 from gateway.background.reviews import find_idle
-from gateway.background.skill_curator import SkillServices, plan_round
 from gateway.background.skill_tests import TaskUnfinished
 from gateway.outbound.command_buttons import stand_for
 from gateway.outbound.dispatcher import OutboxDispatcher
@@ -167,13 +167,13 @@ class Curation:
         return [outbox.enqueue(connection, message, now=self.now())]
 
 
-async def describe_plan(services: SkillServices, now: int) -> list[str]:
+async def describe_plan(database: Database, skills: HomeSkills, now: int) -> list[str]:
     """Say what the curator would do, and show the proposals about skills that wait.
 
     Raises `SkillBroken` if the folder is unreadable, and `StoreError`.
     """
-    planned = await plan_round(services, now)
-    looks = await services.database.read(_describe_looks, services.catalog)
+    planned = await skills.plan(now)
+    looks = await database.read(_describe_looks, skills.catalog)
     return [*system_jobs.describe_plan(planned), *looks]
 
 

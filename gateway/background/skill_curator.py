@@ -1,119 +1,36 @@
 """The curator: archives skills that nobody uses, and reports broken ones."""
 
 import asyncio
-import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from agent_core.errors import SkillBroken, SkillMissing, StoreDamaged
+from agent_core.errors import SkillMissing
 from agent_core.execution.subprocesses.spawning import finish
-from agent_core.skills.catalog import SkillCatalog
 from agent_core.skills.changes import write_planned
 from agent_core.skills.curation.looks import enqueue_looks
 from agent_core.skills.curation.snapshot import take_snapshot
-from agent_core.skills.curator import (
-    CurationStep,
-    CuratorReport,
-    CuratorRules,
-    CuratorView,
-    hash_fault,
-    plan_steps,
-)
-from agent_core.skills.ledger_sync import FOUND, archive_skill, inspect_skills, note_found
-from agent_core.skills.usage import UsageFile
+from agent_core.skills.curator import CurationStep, CuratorReport, hash_fault
+from agent_core.skills.ledger_sync import archive_skill, note_found
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import skill_changes, skills
 from agent_core.state.memory.ledger import Origin
 from agent_core.state.queues.outbox import OutboxRow
+from gateway.background.home_skills import HomeSkills
 from gateway.texts import system_jobs
 
 if TYPE_CHECKING:
-    from gateway.app.tables import LearningSettings, SkillSettings
+    from gateway.app.tables import LearningSettings
     from gateway.people.owner_notices import Notices
-
-_log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkillServices:
-    """The skills of a home directory, their usage, and the curator's rules."""
-
-    database: Database
-    catalog: SkillCatalog
-    usage: UsageFile
-    rules: CuratorRules
-
-
-def make_skill_services(
-    catalog: SkillCatalog, settings: "SkillSettings", database: Database
-) -> SkillServices:
-    """Return the skill services of a home directory."""
-    rules = CuratorRules(stale_days=settings.stale_days, archive_days=settings.archive_days)
-    return SkillServices(
-        database=database,
-        catalog=catalog,
-        usage=UsageFile(database, catalog.folder),
-        rules=rules,
-    )
-
-
-async def plan_round(services: SkillServices, now: int) -> CuratorReport:
-    """Return the curator's next changes without making them. Raises `SkillBroken`, `StoreError`."""
-    return (await services.database.read(_look, services, now))[1]
-
-
-def record_manual_changes(
-    connection: Connection, services: SkillServices, now: int, evidence: str
-) -> CuratorReport:
-    """Record changes made to skills by hand, or before a crash, with this evidence.
-
-    Raises `SkillBroken` if the folder can't be read.
-    """
-    write_planned(connection, services.catalog.folder)
-    view, found = _look(connection, services, now)
-    found = replace(found, steps=[step for step in found.steps if step.kind in FOUND])
-    if found.has_folder:
-        origin = Origin(actor="hand", now=now, evidence=evidence)
-        note_found(connection, view, found.steps, origin)
-    return found
-
-
-async def sync_at_start(services: SkillServices, now: int) -> None:
-    """Compare the skills with the ledger before anything uses them.
-
-    A folder that can't be read is logged as a warning. Raises `StoreError`.
-    """
-    try:
-        found = await services.database.write(
-            "skills.compare",
-            record_manual_changes,
-            services,
-            now,
-            "found at the start",
-        )
-    except (SkillBroken, StoreDamaged) as error:
-        _log.warning("the skills can't be compared with the ledger: %s", error)
-        return
-    if found.steps:
-        _log.info("skills were changed by hand: %s", system_jobs.describe_round(found))
-
-
-def _look(
-    connection: Connection, services: SkillServices, now: int
-) -> tuple[CuratorView, CuratorReport]:
-    view = inspect_skills(connection, services.catalog)
-    has_folder = services.catalog.is_there()
-    steps = plan_steps(view, services.rules, now) if has_folder else ()
-    return view, CuratorReport(count=len(view.own), has_folder=has_folder, steps=steps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curator:
     """Reviews the skills; notifies owners once of each broken one."""
 
-    services: SkillServices
+    database: Database
+    skills: HomeSkills
     notices: "Notices"
     learning: "LearningSettings"
     """With its `proposals`, a model then proposes how to tidy skills and memories."""
@@ -127,13 +44,13 @@ class Curator:
         if the snapshot or the usage file can't be written.
         """
         now = self.now()
-        planned = await plan_round(self.services, now)
+        planned = await self.skills.plan(now)
         if any(step.kind == "archive" for step in planned.steps):
-            await finish(asyncio.to_thread(take_snapshot, self.services.catalog.folder, now))
+            await finish(asyncio.to_thread(take_snapshot, self.skills.catalog.folder, now))
 
         def work(connection: Connection) -> tuple[CuratorReport, list[OutboxRow]]:
-            write_planned(connection, self.services.catalog.folder)
-            view, found = _look(connection, self.services, now)
+            write_planned(connection, self.skills.catalog.folder)
+            view, found = self.skills.inspect(connection, now)
             if self.learning.proposals:
                 enqueue_looks(connection, now=now)
             if not found.has_folder:
@@ -149,9 +66,9 @@ class Curator:
             notice = partial(system_jobs.describe_broken, faults)
             return done, self.notices.enqueue_for_owners(connection, notice, now)
 
-        done, queued = await self.services.database.write("skills.curate", work)
+        done, queued = await self.database.write("skills.curate", work)
         self.enqueue(queued)
-        await self.services.usage.write()
+        await self.skills.usage.write()
         return system_jobs.describe_round(done)
 
     def _archive(self, connection: Connection, found: CuratorReport, now: int) -> CuratorReport:
@@ -163,7 +80,7 @@ class Curator:
                 steps.append(step)
                 continue
             why = Origin(actor="curator", now=now, evidence=f"not used for {step.days} days")
-            folder = self.services.catalog.folder
+            folder = self.skills.catalog.folder
             try:
                 kept = archive_skill(connection, folder, step.name, why)
             except SkillMissing:

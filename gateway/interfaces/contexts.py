@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from agent_core.state.queues.outbox import OutboxRow
     from gateway.app.gateway import Gateway
     from gateway.app.settings import Settings
-    from gateway.background.skill_curator import SkillServices
+    from gateway.background.home_skills import HomeSkills
     from gateway.outbound.webhooks.rules import WebhookRules
     from gateway.people.data_erase import DataErase
     from gateway.people.data_export import DataExport
@@ -50,7 +50,7 @@ class RunningContext:
         self.exports = gateway.exports
         self.erasing = gateway.data_requests.erasing
         self.calendars = gateway.calendars
-        self.skills = gateway.skill_services
+        self.skills = gateway.home_skills
         self.pages = gateway.settings.http.pages
         self.webhooks = _limit_webhooks(gateway.settings)
         self._gateway = gateway
@@ -143,16 +143,16 @@ class HomeContext:
         await clear_tokens(self.database, locate_mcp_tokens(self.home), servers)
 
     @cached_property
-    def skills(self) -> "SkillServices":
+    def skills(self) -> "HomeSkills":
         """The skills in the settings' folders; without settings, only the home's skills."""
         from agent_core.skills.catalog import SkillCatalog
         from gateway.app.tables import SkillSettings
-        from gateway.background.skill_curator import make_skill_services
+        from gateway.background.home_skills import HomeSkills
 
         found = self._settings
         catalog = SkillCatalog(*found.skill_places) if found else SkillCatalog(self.home / SKILLS)
-        rules = found.skills if found else SkillSettings()
-        return make_skill_services(catalog, rules, self.database)
+        settings = found.skills if found else SkillSettings()
+        return HomeSkills(database=self.database, catalog=catalog, settings=settings)
 
     @cached_property
     def pages(self) -> str:

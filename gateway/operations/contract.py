@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from agent_core.state.engine.database import Connection, Database
     from agent_core.state.people.people import Person
     from agent_core.state.queues.outbox import OutboxRow
-    from gateway.background.skill_curator import SkillServices
+    from gateway.background.home_skills import HomeSkills
     from gateway.outbound.webhooks.rules import WebhookRules
     from gateway.people.data_erase import DataErase
     from gateway.people.data_export import DataExport
@@ -77,8 +77,8 @@ class OperationContext(Protocol):
         """Reads the calendars of days off that jobs name."""
 
     @property
-    def skills(self) -> "SkillServices":
-        """The services that change and test skills."""
+    def skills(self) -> "HomeSkills":
+        """The skills of the home directory."""
 
     @property
     def pages(self) -> str:

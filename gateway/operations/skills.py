@@ -24,7 +24,6 @@ from agent_core.state.memory import blocks, skill_changes, skills
 from agent_core.state.memory.ledger import LedgerEntry, Origin
 from agent_core.state.queues import skill_tests
 from gateway.background.curation import describe_plan
-from gateway.background.skill_curator import record_manual_changes
 from gateway.errors import Declined
 from gateway.jobs.system_jobs import CURATOR
 from gateway.operations.contract import (
@@ -101,7 +100,7 @@ async def show_log(context: OperationContext, asked: Answer) -> Answer:
     now = context.now()
 
     def work(connection: Connection) -> list[LedgerEntry] | None:
-        record_manual_changes(connection, context.skills, now, _FOUND)
+        context.skills.record_manual_changes(connection, now, _FOUND)
         team = blocks.find_team(connection)
         row = skills.find(connection, name=str(name)) if name else None
         if name and row is None:
@@ -125,7 +124,7 @@ async def undo(context: OperationContext, asked: Answer) -> Answer:
     if not isinstance(row_id, int) or row_id < 1:
         raise Declined("Give a row number; `talaria skills log` lists the rows.")
     # Manual changes are recorded even if the undo is refused.
-    await _do(context, lambda c: record_manual_changes(c, context.skills, now, _FOUND))
+    await _do(context, lambda c: context.skills.record_manual_changes(c, now, _FOUND))
     folder = context.skills.catalog.folder
     origin = Origin(actor="house", now=now)
     done = await _do(context, lambda c: undo_skill_change(c, folder, row_id, origin))
@@ -151,7 +150,7 @@ async def install(context: OperationContext, asked: Answer) -> Answer:
     if not is_name(staged.name) or not staged.token.isalnum():
         raise Declined("There is no such copy of a skill; install it again.")
     now, folder = context.now(), context.skills.catalog.folder
-    await _do(context, lambda c: record_manual_changes(c, context.skills, now, _FOUND))
+    await _do(context, lambda c: context.skills.record_manual_changes(c, now, _FOUND))
     agrees = asked.get("agrees") is True
     await _do(context, lambda c: plan_install(c, folder, staged, now, agrees=agrees))
     await _write_all(context)
@@ -165,7 +164,7 @@ async def list_versions_of(context: OperationContext, asked: Answer) -> Answer:
     folder = context.skills.catalog.folder
 
     def work(connection: Connection) -> list[dict[str, Any]]:
-        record_manual_changes(connection, context.skills, now, _FOUND)
+        context.skills.record_manual_changes(connection, now, _FOUND)
         found = list_versions(connection, folder, name)
         return [
             {
@@ -189,7 +188,7 @@ async def rollback(context: OperationContext, asked: Answer) -> Answer:
     if number is not None and not isinstance(number, int):
         raise Declined("Give the number of a version; `talaria skills versions` lists them.")
     await _find_own(context, name)
-    await _do(context, lambda c: record_manual_changes(c, context.skills, now, _FOUND))
+    await _do(context, lambda c: context.skills.record_manual_changes(c, now, _FOUND))
     catalog = context.skills.catalog
     chosen = await _do(context, lambda c: plan_rollback(c, catalog, name, number, now))
     await _write_all(context)
@@ -214,7 +213,7 @@ async def test(context: OperationContext, asked: Answer) -> Answer:
         raise Declined(entry.fault)
 
     def work(connection: Connection) -> Answer:
-        record_manual_changes(connection, context.skills, now, _FOUND)
+        context.skills.record_manual_changes(connection, now, _FOUND)
         skills.note_seen(connection, name=name, now=now)
         row, team = skills.find(connection, name=name), blocks.find_team(connection)
         assert row is not None  # noqa: S101 - it was noted just now
@@ -247,7 +246,7 @@ async def curate(context: OperationContext, asked: Answer) -> Answer:
         return await _restore_snapshot(context, now)
     if asked.get("dry_run"):
         try:
-            return {"lines": await describe_plan(context.skills, now)}
+            return {"lines": await describe_plan(context.database, context.skills, now)}
         except SkillBroken as error:
             raise Declined(str(error)) from error
 

@@ -106,7 +106,7 @@ async def test_a_gateway_runs_with_every_kind_of_the_example(stage: Stage, insta
         await harness.until(lambda: answer.read_text() == "echo: hello by letter")
         assert not letters.joinpath("ada.1.in").exists()
         assert harness.gateway.external_memory is not None
-        skills = harness.gateway.skill_services.catalog.list_all()
+        skills = harness.gateway.home_skills.catalog.list_all()
         assert "tidy-up" in {one.name for one in skills}
 
 

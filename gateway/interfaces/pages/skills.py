@@ -95,7 +95,7 @@ async def show(look: Look) -> Fields:
 
 def _count_cases(look: Look, name: str) -> int:
     """Count the test cases in the folder of a skill. Raises `Declined` if they can't be read."""
-    place = look.gateway.skill_services.catalog.find(name).place
+    place = look.gateway.home_skills.catalog.find(name).place
     try:
         return len(read_cases(place)) if place else 0
     except SkillBroken as error:

@@ -141,7 +141,7 @@ async def test_a_job_forgotten_before_its_turn_sends_nothing(
         notifier = Notifier(gateway.dispatcher.adapters, history, zone_of=lambda _: "Europe/Berlin")
         runs = AgentRuns(
             notifier=notifier,
-            catalog=gateway.skill_services.catalog,
+            catalog=gateway.home_skills.catalog,
             agents=AgentFolder(tmp_path),
             find_unpriced=lambda model: "",
         )

@@ -221,7 +221,7 @@ async def alone(
             ),
             agent_runs=AgentRuns(
                 notifier=notifier,
-                catalog=harness.gateway.skill_services.catalog,
+                catalog=harness.gateway.home_skills.catalog,
                 agents=AgentFolder(home),
                 find_unpriced=lambda model: "",
             ),

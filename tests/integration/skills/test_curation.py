@@ -11,11 +11,11 @@ import pytest
 from agent_core.memory.files import render
 from agent_core.skills.catalog import SkillCatalog
 from agent_core.skills.curation.snapshot import list_snapshots
-from agent_core.skills.curator import CuratorRules
-from agent_core.skills.usage import UsageFile
 from agent_core.state.engine.database import now
 from agent_core.state.memory import skills
-from gateway.background.skill_curator import Curator, SkillServices
+from gateway.app.tables import SkillSettings
+from gateway.background.home_skills import HomeSkills
+from gateway.background.skill_curator import Curator
 from gateway.people.owner_notices import Notices
 from tests.agent_core.skills.curation.agent_skills import make
 from tests.agent_core.skills.skill_folders import write_skill
@@ -179,11 +179,11 @@ async def test_a_cancelled_curator_finishes_its_snapshot(tmp_path: Path) -> None
             "proved", lambda c: skills.set_state(c, name="old", state="active")
         )
         curator = Curator(
-            services=SkillServices(
+            database=gateway.database,
+            skills=HomeSkills(
                 database=gateway.database,
                 catalog=SkillCatalog(folder),
-                usage=UsageFile(gateway.database, folder),
-                rules=CuratorRules(stale_days=1, archive_days=2),
+                settings=SkillSettings(stale_days=1, archive_days=2),
             ),
             notices=Notices(gateway.database, gateway.dispatcher),
             learning=gateway.settings.learning,

@@ -14,7 +14,7 @@ from gateway.interfaces.api.resources.replies import make_missing, show
 
 def add_skills(router: APIRouter, gateway: Gateway) -> None:
     """Add the routes of skills and agents."""
-    catalog = gateway.skill_services.catalog
+    catalog = gateway.home_skills.catalog
 
     @router.get("/skills", summary="List skills")
     async def list_skills(_: ReaderClient) -> models.SkillList:
