@@ -17,6 +17,7 @@ from zlib import crc32
 import pytest
 from hypothesis import settings
 
+from agent_core.models.local.servers import USUAL_PORTS
 from tests.chaos import Chaos
 
 FOREIGN_PREFIXES = (
@@ -59,7 +60,7 @@ def _forget_the_developer() -> None:
     for name in list(os.environ):
         if name.startswith(FOREIGN_PREFIXES) or name.lower() in PROXIES:
             del os.environ[name]
-    os.environ |= {"LANG": "C.UTF-8", "TZ": "UTC"}
+    os.environ |= {"LANG": "C.UTF-8", "TZ": "UTC", "TALARIA_MODEL__FIND_LOCAL": "false"}
     time.tzset()
 
 
@@ -134,6 +135,8 @@ def _watch(event: str, arguments: tuple[object, ...]) -> None:
         address = arguments[1]
         if isinstance(address, tuple):
             _contacts.append(address)
+        if isinstance(address, tuple) and address[1] in USUAL_PORTS:
+            _stop(f"{event.removeprefix('socket.')} to a developer's model server")
         if isinstance(address, tuple) and not _is_loopback(_text(address[0])):
             _stop(f"{event.removeprefix('socket.')} to {_text(address[0])} port {address[1]}")
     elif event in ("socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr"):

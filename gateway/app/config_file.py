@@ -20,7 +20,7 @@ _TOML_FAULT = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document
 _VARIABLE = "TALARIA_PEOPLE__TIME_ZONE"
 
 
-def change_config(path: Path, changes: Mapping[str, Mapping[str, str]]) -> None:
+def change_config(path: Path, changes: Mapping[str, Mapping[str, str | bool]]) -> None:
     """Set keys of tables; comments, order and other settings stay. Raises `SettingsError`."""
     try:
         text = path.read_bytes().decode("utf-8-sig") if path.exists() else ""

@@ -65,6 +65,11 @@ def _check_price(value: str) -> str:
 
 
 Texts = Annotated[tuple[Text, ...], _list_shown_as("texts")]
+_Port = Annotated[
+    Text,
+    check(lambda text: text.isdecimal() and 0 < int(text) < 65_536, 'a port such as "11434"'),
+]
+Ports = Annotated[tuple[_Port, ...], _list_shown_as("ports")]
 Accounts = Annotated[
     tuple[Annotated[Text, AfterValidator(check_account)], ...], _list_shown_as("accounts, `*`")
 ]

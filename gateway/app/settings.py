@@ -94,6 +94,8 @@ class Settings(BaseSettings):
     given: frozenset[str] = Field(frozenset(), exclude=True, repr=False)
     """The settings that the file or the environment sets, as `table.key`; all others have defaults.
     """
+    has_no_model: bool = Field(False, exclude=True, repr=False)
+    """True if no key, no provider and no model is set, so that the stand-in answers."""
     model: ModelSettings = ModelSettings()
     access: AccessSettings = AccessSettings()
     turns: TurnSettings = TurnSettings()
@@ -213,9 +215,12 @@ def load(environ: Mapping[str, str], *, home: Path | None = None) -> Settings:
     _check_backend(settings.tools, secrets)
     make_place(settings.backup, secrets, place)
     _check_mounts(settings)
+    model = _resolve_model(settings, secrets)
+    asked = (settings.model.provider, settings.model.name)
     return settings.model_copy(
         update={
-            "model": _resolve_model(settings, secrets),
+            "model": model,
+            "has_no_model": asked == ("auto", "") and model.provider == "scripted",
             "prompt": _resolve_prompt(settings, user_home),
             "http": _resolve_http(settings.http, secrets),
             "given": frozenset(

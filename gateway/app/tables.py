@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from adapters.toolkit.table import ListenAddress, Table, Text, in_any_case
+from agent_core.models.local.servers import USUAL_PORTS
 from agent_core.models.router import split_name
 from agent_core.state.people.people import LEAST_CAP, MOST_CAP
 from gateway.app.setting_types import (
@@ -20,6 +21,7 @@ from gateway.app.setting_types import (
     Language,
     Mounts,
     OwnAddress,
+    Ports,
     Prices,
     PublicAddress,
     ServerAddress,
@@ -347,6 +349,12 @@ class ModelSettings(Table, title="The model that answers"):
     """
     choices: Texts = ()
     """Further models that people may choose with `/model`, for themselves and for their jobs."""
+    find_local: bool = True
+    """Look for a model server on this machine (Ollama, LM Studio, llama.cpp, vLLM) if no key and no
+    provider is set, and use it; see [Without an account](without-an-account.md).
+    """
+    local_ports: Ports = tuple(map(str, USUAL_PORTS))
+    """The ports of this machine where one is looked for."""
     cheap: Text = ""
     """The model for background work. Empty means `claude-haiku-5-5`, or the same as `name`."""
     max_output_tokens: int = Field(8000, ge=256, le=128_000)

@@ -14,6 +14,9 @@ T = TypeVar("T")
 class LoopbackServer:
     """Serves `application` while it is entered. Port 0 takes a free one, once for all starts."""
 
+    ends_left_requests = False
+    """Whether a request is cancelled once its client has left."""
+
     def __init__(self, *, port: int = 0, host: str = "127.0.0.1") -> None:
         self.port = port
         self.host = host
@@ -33,7 +36,12 @@ class LoopbackServer:
 
     async def start(self) -> None:
         """Listen."""
-        self._runner = web.AppRunner(self.application(), access_log=None, shutdown_timeout=0.5)
+        self._runner = web.AppRunner(
+            self.application(),
+            access_log=None,
+            shutdown_timeout=0.5,
+            handler_cancellation=self.ends_left_requests,
+        )
         await self._runner.setup()
         await web.TCPSite(self._runner, self.host, self.port, backlog=1024).start()
         self.port = self._runner.addresses[0][1]

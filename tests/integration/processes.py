@@ -38,6 +38,7 @@ def environ(home: Path, **variables: str) -> dict[str, str]:
         "HOME": str(home.parent),
         "LANG": "C.UTF-8",
         "TALARIA_HOME": str(home),
+        "TALARIA_MODEL__FIND_LOCAL": "false",
         **variables,
     }
 

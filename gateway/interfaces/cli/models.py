@@ -1,4 +1,4 @@
-"""`talaria models`: lists the configured models with their prices, and updates the price table."""
+"""`talaria models`: lists the configured models and those of this machine, updates the prices."""
 
 import argparse
 import asyncio
@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from gateway.errors import Declined
 from gateway.home import MODEL_TABLE, expand
+from gateway.interfaces.cli.setup import local_arguments
 from gateway.interfaces.parser import Parser
 from gateway.interfaces.waiting import read_settings
 
@@ -20,6 +21,8 @@ def configure(parser: Parser) -> None:
     parser.examples = ("talaria models list", "talaria models update")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     verbs.add_parser("list", help="list the configured models with their prices")
+    local = verbs.add_parser("local", help="list, download and choose models of this machine")
+    local_arguments.configure(local)
     update = verbs.add_parser(
         "update",
         help="get the newest prices; the next start uses them",
@@ -35,6 +38,10 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """List the models, or replace the price table of the home directory. Raises `Declined`."""
+    if arguments.verb == "local":
+        from gateway.interfaces.cli.setup import local_models
+
+        return local_models.run(arguments, environ)
     if arguments.verb == "list":
         print("The configured models, with their prices:", flush=True)
         return list_prices(environ)

@@ -77,6 +77,7 @@ def test_every_setting_can_be_set_by_a_variable(tmp_path: Path) -> None:
             "limits": "web_search 3",
             "backends": "ada local",
             "docker_mounts": "/srv:/data",
+            "local_ports": "11434, 18080",
             "bind": "::1",
             "http_bind": "::1",
             "public_url": "https://talaria.example.org",

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator, Mapping
 
 from agent_core.agent.prompt.persona import VOICES
+from gateway.app.local_models import list_variables
 from gateway.app.settings import load
 from gateway.app.settings_check import SECRET_VARIABLES
 from gateway.errors import Declined, Mistaken
@@ -13,6 +14,7 @@ from gateway.interfaces.cli.setup import steps
 from gateway.interfaces.cli.setup.dialogue import confirm
 from gateway.interfaces.cli.setup.hello import wait_for_hello
 from gateway.interfaces.cli.setup.home import SetupHome
+from gateway.interfaces.cli.setup.local_models import find_choice
 from gateway.interfaces.cli.setup.platforms import PLATFORMS
 from gateway.interfaces.doctor.probes import check_model, check_platform
 from gateway.interfaces.foreground import serve
@@ -92,6 +94,12 @@ def _set_up_unasked(arguments: argparse.Namespace, environ: dict[str, str]) -> i
         for table, row in changes.items()
         for key, value in row.items()
     }
+    if arguments.part in (None, "model"):
+        found = find_choice(load(trial), environ, may_ask=False)
+        if found:
+            changes["model"] = {"provider": "openai", "name": found.model.name}
+            environ = environ | {"OPENAI_BASE_URL": found.server.base_url}
+            trial = trial | list_variables(found)
     name, assistant = (
         _read_name(words) if words else "" for words in (arguments.name, arguments.assistant)
     )

@@ -10,6 +10,7 @@ from agent_core.tools.time_zones import find_zone
 from gateway.app.config_file import read_zone as read_present_zone
 from gateway.app.settings import load
 from gateway.errors import Declined, Mistaken, SettingsError, StartError
+from gateway.interfaces.cli.setup import local_models
 from gateway.interfaces.cli.setup.dialogue import ask, ask_secret, choose, confirm
 from gateway.interfaces.cli.setup.home import SetupHome
 from gateway.interfaces.cli.setup.platforms import PLATFORMS, Platform
@@ -59,13 +60,25 @@ _PROVIDERS = (
 
 
 def set_up_model(home: SetupHome) -> None:
-    """Choose a model, and check it with its provider."""
+    """Choose a model, and check it with its provider. Models of this machine are offered first."""
     print("\nThe model\n")
-    options = [*(one.title for one in _PROVIDERS), "No model for now: a stand-in answers"]
+    settings = load(home.environ)
+    found = local_models.offer_choice(settings)
+    here = [f"{local_models.describe_choice(found)}, without a key"] if found else []
+    options = [*here, *(one.title for one in _PROVIDERS), "No model for now: a stand-in answers"]
     while True:
-        chosen = choose("Choose", options)
+        chosen = choose("Choose", options) - len(here)
         if chosen > len(_PROVIDERS):
+            if found and settings.has_no_model:  # else the next start would use it
+                home.save_settings("model", {"find_local": False})
             return
+        if chosen == 0 and found:
+            try:
+                local_models.save(home, found)
+                return
+            except StartError as error:
+                print(f"{end_sentence(str(error))}\n")
+                continue
         provider = _PROVIDERS[chosen - 1]
         cleared = {one: "" for one in provider.cleared if home.environ.get(one)}
         try:

@@ -1,0 +1,105 @@
+"""Look for model servers on this machine."""
+
+import asyncio
+import json
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import aiohttp
+
+from agent_core.models.local.kinds import MODELS, PATHS, read_ollama_abilities, read_server
+from agent_core.models.local.owners import find_owners
+from agent_core.models.local.servers import USUAL_PORTS, LocalModel, LocalServer
+
+SECONDS = 1.0
+"""Seconds of the whole search."""
+_SHARE = 0.5
+"""The share of the time that one request may take: a silent path must not hide the others."""
+_LARGEST = 4_000_000
+"""Bytes of an answer that are read; a longer one is from no model server."""
+
+_FAULTS = (aiohttp.ClientError, OSError, TimeoutError, ValueError)
+
+
+async def find_servers(
+    ports: Iterable[int] = USUAL_PORTS, seconds: float = SECONDS
+) -> tuple[LocalServer, ...]:
+    """Return the model servers that answer on these ports of this machine, in their order.
+
+    A port that gives no answer in `seconds` is passed over. What is known by then counts.
+    """
+    found: dict[int, LocalServer] = {}
+    asked = tuple(dict.fromkeys(ports))
+    async with open_session(seconds * _SHARE) as session:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds), asyncio.TaskGroup() as group:
+                for port in asked:
+                    group.create_task(_look_at(session, port, found))
+    return tuple(found[port] for port in asked if port in found)
+
+
+def open_session(seconds: float | None) -> aiohttp.ClientSession:
+    """Open a session that obeys no proxy and keeps no cookies: it stays on this machine.
+
+    Each request may take `seconds`; None for no limit.
+    """
+    return aiohttp.ClientSession(
+        timeout=aiohttp.ClientTimeout(total=seconds),
+        trust_env=False,
+        cookie_jar=aiohttp.DummyCookieJar(),
+    )
+
+
+async def _look_at(
+    session: aiohttp.ClientSession, port: int, found: dict[int, LocalServer]
+) -> None:
+    """Note what answers on a port: first what it is, and then what its models can do."""
+    root = f"http://127.0.0.1:{port}"
+    if not await _listens(port):
+        return
+    paths = (*PATHS, MODELS)
+    answers = await asyncio.gather(*(_get(session, root + path) for path in paths))
+    told = {path: one for path, one in zip(paths, answers, strict=True) if one is not None}
+    read = read_server(told)
+    if read is None:
+        return
+    kind, models = read
+    owners = await asyncio.to_thread(find_owners, port)
+    server = LocalServer(
+        kind=kind, port=port, models=models, owner=owners.name, is_trusted=owners.is_trusted
+    )
+    found[port] = server
+    if kind == "ollama":
+        shown = await asyncio.gather(*(_show(session, root, one) for one in models))
+        found[port] = replace(server, models=tuple(one for one in shown if one))
+
+
+async def _listens(port: int) -> bool:
+    try:
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+    except OSError:
+        return False
+    writer.close()
+    return True
+
+
+async def _show(session: aiohttp.ClientSession, root: str, model: LocalModel) -> LocalModel | None:
+    shown = await _get(session, f"{root}/api/show", {"model": model.name})
+    return read_ollama_abilities(model, shown)
+
+
+async def _get(
+    session: aiohttp.ClientSession, address: str, body: dict[str, str] | None = None
+) -> Any:
+    """Return the JSON at an address; None if there is none."""
+    method = "GET" if body is None else "POST"
+    try:
+        async with session.request(method, address, json=body, allow_redirects=False) as answer:
+            raw = await answer.content.read(_LARGEST)
+            while not answer.content.at_eof() and len(raw) < _LARGEST:
+                raw += await answer.content.read(_LARGEST)
+            return json.loads(raw)
+    except (*_FAULTS, RecursionError):
+        return None
