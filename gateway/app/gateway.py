@@ -554,6 +554,7 @@ class Gateway:
             review_rules=factories.make_review_rules(self.settings),
             mail_due=self.agent_mail.due,
             speech_due=self.speech_due if self.settings.media.speech_command else None,
+            wake_jobs=self.wake_jobs,
             zone_of=self.zone_of,
             now=self.now,
         )

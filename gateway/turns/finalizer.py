@@ -96,6 +96,7 @@ class TurnFinalizer:
         review_rules: ReviewRules,
         mail_due: asyncio.Event,
         speech_due: asyncio.Event | None,
+        wake_jobs: Callable[[], None],
         zone_of: Callable[[Person], str],
         now: Callable[[], int],
     ) -> None:
@@ -111,6 +112,7 @@ class TurnFinalizer:
         self._review_rules = review_rules
         self._mail_due = mail_due
         self._speech_due = speech_due
+        self._wake_jobs = wake_jobs
         self._zone_of = zone_of
         self._now = now
 
@@ -142,7 +144,7 @@ class TurnFinalizer:
             if session:
                 self._agent.cache_session(active, session)
             if active.job_turn:
-                self._outcomes.wakeup.set()
+                self._wake_jobs()
             if active.conversation.kind == "task":
                 self._mail_due.set()
             if self._speech_due and active.person.spoken_answers != "off":
@@ -340,7 +342,7 @@ class TurnFinalizer:
             return [*rows, *self._questions.end_of_turn(connection, turn.id, now)]
 
         self._dispatcher.enqueue(await self._database.write("turns.abandon", work))
-        self._outcomes.wakeup.set()
+        self._wake_jobs()
 
     async def refuse(self, batch: Sequence[QueuedMessage], error: Exception) -> None:
         """Park messages that no turn can begin with, and report it. Raises `StoreError`."""
@@ -383,7 +385,7 @@ class TurnFinalizer:
                     inbox.finish(connection, inbox_id=inbox_id, reason="its run no longer exists")
 
         await self._database.write("turns.let_go", work)
-        self._outcomes.wakeup.set()
+        self._wake_jobs()
 
     def compose_reply(self, active: ActiveTurn, place: Place) -> NewOutboxMessage:
         """Make a turn's answer without its text; silent in its person's quiet hours."""
