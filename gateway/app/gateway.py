@@ -51,7 +51,7 @@ from gateway.app.media import make_reader, make_speech_command
 from gateway.app.platform_supervisor import Platforms
 from gateway.app.settings import Settings, environment
 from gateway.background.agent_messages import AgentMessages
-from gateway.background.alert_conditions import AlertSources
+from gateway.background.alert_conditions import Gauge
 from gateway.background.alerts import AlertWatch
 from gateway.background.command_ends import CommandEnds
 from gateway.background.curation import Curation
@@ -808,10 +808,9 @@ class Gateway:
     @cached_property
     def alerts(self) -> AlertWatch:
         settings = self.settings
-        sources = AlertSources(
+        gauge = Gauge(
             health=self.platforms.health,
             quotas=self.quotas,
-            models=settings.model.named,
             home=settings.home,
             backups=settings.home / BACKUPS if settings.jobs.backups else None,
             unread=self.memory.store.unread,
@@ -820,8 +819,10 @@ class Gateway:
         return AlertWatch(
             self.database,
             self.notices,
-            sources,
+            gauge,
+            models=settings.model.named,
             zone=self.zone,
+            now=self.now,
             pause=settings.alerts.pause_minutes * 60_000,
             look=self.extensions.timings.alerts,
         )

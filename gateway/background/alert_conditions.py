@@ -69,22 +69,6 @@ def is_backup_old(made: int, now: int) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AlertSources:
-    """The sources of conditions besides the database."""
-
-    health: Callable[[], Mapping[str, Health]]
-    quotas: Quotas
-    models: Collection[str]
-    """The configured models."""
-    home: Path
-    backups: Path | None
-    """The folder with the record of the newest backup; None if no backups are made."""
-    unread: Mapping[Path, str]
-    """The memory files that can't be read, and why."""
-    now: Callable[[], int]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
     """Measurements from outside of the database."""
 
@@ -110,26 +94,47 @@ class Measured:
 
 
 class Gauge:
-    """Measures the sources; remembers since when platforms are down, and the machine is awake."""
+    """Measures what the database can't tell.
 
-    def __init__(self, sources: AlertSources) -> None:
-        self._sources = sources
+    Remembers since when platforms are down, and the machine is awake.
+    """
+
+    def __init__(
+        self,
+        *,
+        health: Callable[[], Mapping[str, Health]],
+        quotas: Quotas,
+        home: Path,
+        backups: Path | None,
+        unread: Mapping[Path, str],
+        now: Callable[[], int],
+    ) -> None:
+        """`backups` is the folder with the record of the newest one; None if none are made.
+
+        `unread` holds the memory files that can't be read, and why.
+        """
+        self._health = health
+        self._quotas = quotas
+        self._home = home
+        self._backups = backups
+        self._unread = unread
+        self._now = now
         self._down_since: dict[str, int] = {}
         self._looked_at = self._awake_since = 0
 
     async def measure(self) -> Measured:
         """Measure everything. Raises `StoreError` and `OSError`."""
-        sources, now = self._sources, self._sources.now()
+        now = self._now()
         if not 0 <= now - self._looked_at <= _LONGEST_LOOK:
             self._awake_since = now
         self._looked_at = now
-        health = sources.health()
+        health = self._health()
         self._down_since = {
             name: self._down_since.get(name, now)
             for name, one in health.items()
             if one.state != "connected"
         }
-        budget = await sources.quotas.find_deployment_status()
+        budget = await self._quotas.find_deployment_status()
         space, backup = await asyncio.to_thread(self._look_at_disk)
         return Measured(
             health=health,
@@ -137,17 +142,16 @@ class Gauge:
             space=space,
             backup=backup,
             unread={
-                str(one.relative_to(sources.home)): sources.unread[one] for one in sources.unread
+                str(file.relative_to(self._home)): reason for file, reason in self._unread.items()
             },
             budget=budget,
-            budget_percent=sources.quotas.rules.cheap_from,
+            budget_percent=self._quotas.rules.cheap_from,
             awake_since=self._awake_since,
         )
 
     def _look_at_disk(self) -> tuple[Space, int | None]:
-        folder = self._sources.backups
-        newest = find_newest(folder) if folder else None
-        return measure_space(self._sources.home), newest[0] if newest else None
+        newest = find_newest(self._backups) if self._backups else None
+        return measure_space(self._home), newest[0] if newest else None
 
 
 def find_conditions(

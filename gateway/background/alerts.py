@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from functools import partial
 
@@ -15,7 +15,6 @@ from agent_core.state.queues import incidents
 from agent_core.state.queues.incidents import Details, Incident
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.background.alert_conditions import (
-    AlertSources,
     Condition,
     Gauge,
     Measured,
@@ -41,25 +40,31 @@ class AlertWatch:
         self,
         database: Database,
         notices: Notices,
-        sources: AlertSources,
+        gauge: Gauge,
         *,
+        models: Collection[str],
         zone: str,
+        now: Callable[[], int],
         pause: int,
         look: float = LOOK,
     ) -> None:
-        """`pause` is the least time between two alerts in milliseconds, `look` in seconds."""
+        """`models` are the configured ones.
+
+        `pause` is the least time between two alerts in milliseconds, `look` in seconds.
+        """
         self._database = database
         self._notices = notices
-        self._sources = sources
-        self._gauge = Gauge(sources)
+        self._gauge = gauge
+        self._models = models
         self._zone = zone
+        self._now = now
         self._pause = pause
         self._look = look
         self._due = asyncio.Event()
 
     async def note_fault(self, fault: ModelFault) -> None:
         """Note that only an owner can make a model usable again. Raises `StoreError`."""
-        now = self._sources.now()
+        now = self._now()
 
         def work(connection: Connection) -> None:
             after = usage.find_newest(connection)
@@ -84,7 +89,7 @@ class AlertWatch:
     async def look(self) -> None:
         """Compare the present faults with the reported ones. Raises `StoreError` and `OSError`."""
         measured = await self._gauge.measure()
-        now = self._sources.now()
+        now = self._now()
         record = partial(self._record, measured=measured, now=now)
         if await self._database.read(partial(self._is_idle, measured=measured, now=now)):
             return
@@ -95,14 +100,14 @@ class AlertWatch:
         known = incidents.list_all(connection)
         if any(one.told_at is None or one.ended_at for one in known):
             return False
-        found = find_conditions(connection, measured, self._sources.models, now)
+        found = find_conditions(connection, measured, self._models, now)
         return {(one.kind, one.subject) for one in found} == {
             (one.kind, one.subject) for one in known
         }
 
     def _record(self, connection: Connection, measured: Measured, now: int) -> list[OutboxRow]:
         """Record the incidents that began and ended; report them once no further one begins."""
-        conditions = find_conditions(connection, measured, self._sources.models, now)
+        conditions = find_conditions(connection, measured, self._models, now)
         found: dict[tuple[str, str], Condition] = {
             (one.kind, one.subject): one for one in conditions
         }
