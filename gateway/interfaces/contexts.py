@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from adapters.contract import ChatAdapter
     from agent_core.agent.prompt.prompt_cache import PromptCache
     from agent_core.memory.store import MemoryStore
+    from agent_core.models.profiles import Profiles
     from agent_core.schedule.almanac import CalendarReader
     from agent_core.state.engine.database import Database
     from agent_core.state.queues.outbox import OutboxRow
@@ -54,6 +55,10 @@ class RunningContext:
         self.pages = gateway.settings.http.pages
         self.webhooks = _limit_webhooks(gateway.settings)
         self._gateway = gateway
+
+    async def open_profiles(self) -> "Profiles":
+        """The profiles that the gateway's providers use."""
+        return self._gateway.profiles
 
     @property
     def prompt_cache(self) -> "PromptCache":
@@ -96,6 +101,14 @@ class HomeContext:
 
     def wake_webhooks(self) -> None:
         """Do nothing: the next gateway sends waiting events when it starts."""
+
+    async def open_profiles(self) -> "Profiles":
+        """The profiles that are stored."""
+        from agent_core.models.profiles import Profiles
+
+        profiles = Profiles(self.now)
+        await profiles.open(self.database)
+        return profiles
 
     @cached_property
     def _settings(self) -> "Settings | None":

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from adapters.contract import ChatAdapter
     from agent_core.agent.prompt.prompt_cache import PromptCache
     from agent_core.memory.store import MemoryStore
+    from agent_core.models.profiles import Profiles
     from agent_core.schedule.almanac import CalendarReader
     from agent_core.schedule.job_editor import JobRules
     from agent_core.state.engine.database import Connection, Database
@@ -91,6 +92,9 @@ class OperationContext(Protocol):
     @property
     def prompt_cache(self) -> "PromptCache | None":
         """Builds a conversation's current prompt; None without settings."""
+
+    async def open_profiles(self) -> "Profiles":
+        """Return what is known of models."""
 
     def now(self) -> int:
         """Return the time, in milliseconds UTC."""

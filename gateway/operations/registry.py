@@ -14,6 +14,7 @@ _MODULES: Mapping[str, str] = {
     "logins": "logins",
     "mcp": "mcp",
     "memory": "memory",
+    "models": "models",
     "people": "people",
     "skills": "skills",
     "tokens": "tokens",

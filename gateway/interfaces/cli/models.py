@@ -1,15 +1,19 @@
-"""`talaria models`: lists the configured models and those of this machine, updates the prices."""
+"""`talaria models`: lists models with what is known of them, and updates the prices."""
 
 import argparse
 import asyncio
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 
-from gateway.errors import Declined
-from gateway.home import MODEL_TABLE, expand
+from agent_core.errors import StoreError
+from gateway.errors import Declined, StartError
+from gateway.home import DATABASE, MODEL_TABLE, expand, open_home
+from gateway.interfaces import client
 from gateway.interfaces.cli.setup import local_arguments
 from gateway.interfaces.parser import Parser
 from gateway.interfaces.waiting import read_settings
+from gateway.operations.model_types import KnownModel, KnownModels, ListModels, PickModel
 
 _SECONDS = 60.0
 _MOST_BYTES = 50_000_000
@@ -17,10 +21,16 @@ _MOST_BYTES = 50_000_000
 
 
 def configure(parser: Parser) -> None:
-    """Add the verbs."""
-    parser.examples = ("talaria models list", "talaria models update")
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    verbs.add_parser("list", help="list the configured models with their prices")
+    """Add the verbs; the default is `list`."""
+    parser.examples = ("talaria models", "talaria models update")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB")
+    verbs.add_parser("list", help="list the models with their prices and what was learned of them")
+    forget = verbs.add_parser(
+        "forget",
+        help="forget what was learned of a model",
+        examples=["talaria models forget qwen3:8b"],
+    )
+    forget.add_argument("name", metavar="NAME", help="the model, as `talaria models` lists it")
     local = verbs.add_parser("local", help="list, download and choose models of this machine")
     local_arguments.configure(local)
     update = verbs.add_parser(
@@ -37,12 +47,14 @@ def configure(parser: Parser) -> None:
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    """List the models, or replace the price table of the home directory. Raises `Declined`."""
+    """List the models, forget one, or replace the home's price table. Raises `Declined`."""
     if arguments.verb == "local":
         from gateway.interfaces.cli.setup import local_models
 
         return local_models.run(arguments, environ)
-    if arguments.verb == "list":
+    if arguments.verb == "forget":
+        return _forget(environ, arguments.name)
+    if arguments.verb in (None, "list"):
         print("The configured models, with their prices:", flush=True)
         return list_prices(environ)
     print("Getting the newest prices ...", flush=True)
@@ -50,13 +62,46 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 
 def list_prices(environ: Mapping[str, str]) -> int:
-    """Print a line for each model, and the date of the price table."""
+    """Print each model with its price and what is known of it, and the date of the prices."""
+    from agent_core.models.router import split_name
+    from gateway.texts.model_facts import describe_known
     from gateway.texts.models import describe_price
 
     settings = read_settings(environ)
+    known = _list_known(settings.home)
     for name in settings.model.named:
         print(f"{name}: {describe_price(settings.prices.find(name))}")
+        for one in [one for one in known if one.model == split_name(name)[1]]:
+            print("\n".join((f"  At {one.server}:", *describe_known(one))))
+            known.remove(one)
+    if known:
+        print("Known of other models:")
+    for one in known:
+        print("\n".join((f"{one.model}, at {one.server}:", *describe_known(one))))
     print(f"Price table of {settings.prices.table.as_of}.")
+    return 0
+
+
+def _list_known(home: Path) -> list[KnownModel]:
+    """List what is known of models; what can't be read now is said."""
+    if not (home / DATABASE).exists():
+        return []
+    try:
+        found = client.perform_typed(home, "models.known", ListModels(), KnownModels)
+    except (StartError, Declined, StoreError) as error:
+        print(f"What was learned of models can't be read now: {error}")
+        return []
+    return list(found.models)
+
+
+def _forget(environ: Mapping[str, str], name: str) -> int:
+    from gateway.texts.model_facts import describe_known
+
+    asked = PickModel(name=name)
+    done = client.perform_typed(open_home(environ), "models.forget", asked, KnownModels)
+    for one in done.models:
+        print("\n".join((f"Forgotten of {one.model}, at {one.server}:", *describe_known(one))))
+    print("It is tried afresh with the next message.")
     return 0
 
 

@@ -8,11 +8,14 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from agent_core.ids import PersonId
+from agent_core.models.profiles import Profiles
 from agent_core.schedule.job_editor import InvalidJob, JobOwner, JobRequest, draft_job
 from agent_core.schedule.triggers import read_every
+from agent_core.state.engine.database import Database
 from agent_core.state.jobs.jobs import Options
 from gateway.app.job_rules import make_rules
 from gateway.app.settings import load
+from gateway.home import DATABASE
 from tests.integration.processes import free_port, talaria, talaria_beside
 
 LOCAL = {
@@ -36,6 +39,31 @@ def test_prices_come_with_the_package_and_unknown_ones_say_so(tmp_path: Path) ->
     done = talaria(tmp_path, "models", "list", **OPENAI)
     assert "gpt-5-mini: $0.25 in, $2.00 out per million tokens" in done.out
     assert "openai:my-own: price unknown" in done.out
+
+
+async def test_what_was_learned_of_models_is_listed_and_forgotten(tmp_path: Path) -> None:
+    database = await Database.open(tmp_path / DATABASE)
+    profiles = Profiles()
+    await profiles.open(database)
+    server = LOCAL["OPENAI_BASE_URL"]
+    learned = {"takes_tools": False, "most_tokens": 4096, "fills": ["a", "b"]}
+    await profiles.learn(server, "qwen3:8b", learned)
+    await profiles.learn(server, "qwen3:8b", {"mode": "guided", "novel": 7}, "owner")
+    await database.close()
+    done = await talaria_beside(tmp_path, "models", **LOCAL)
+    assert f"qwen3:8b: price unknown\n  At {server}:\n" in done.out
+    for words in ("  takes no tools (learned on", "at most 4096 tokens (", "  wants a, b in each"):
+        assert words in done.out
+    assert "  works in the guided mode (set by an owner on " in done.out
+    assert "  novel: 7 (set by an owner on " in done.out
+    other = await talaria_beside(tmp_path, "models", **OPENAI)
+    assert "Known of other models:\nqwen3:8b, at " in other.out
+    wrong = await talaria_beside(tmp_path, "models", "forget", "qwen3:80b", **LOCAL)
+    assert "did you mean qwen3:8b?" in wrong.err
+    gone = await talaria_beside(tmp_path, "models", "forget", "openai:qwen3:8b", **LOCAL)
+    assert "  takes no tools (" in gone.out
+    after = await talaria_beside(tmp_path, "models", "list", **LOCAL)
+    assert "takes no tools" not in after.out
 
 
 async def test_an_update_replaces_the_prices(tmp_path: Path) -> None:
