@@ -12,6 +12,7 @@ from aiohttp import web
 from anthropic import AsyncAnthropic
 
 from agent_core.models.anthropic import create
+from agent_core.models.settings import AnthropicSettings
 from agent_core.tools.contract import ToolContext, ToolResult
 from bench.figures import Figure
 from bench.processes import run_server
@@ -64,7 +65,7 @@ async def measure(*, rounds: int) -> list[Figure]:
     bare: list[float] = []
     async with run_server("bench.steps") as url:
         client = AsyncAnthropic(api_key="key", base_url=url)
-        model = cast(FakeModel, create({"api_key": "key", "base_url": url}))
+        model = cast(FakeModel, create(AnthropicSettings(api_key="key", base_url=url)))
         with TemporaryDirectory(prefix="talaria-bench-") as folder:
             async with running(
                 Path(folder),

@@ -30,6 +30,7 @@ from agent_core.memory.store import MemoryLimits, MemoryStore
 from agent_core.models.contract import Model
 from agent_core.models.profiles import Profiles
 from agent_core.models.router import ModelRouter
+from agent_core.models.settings import ANTHROPIC, OPENAI, AnthropicSettings, OpenAISettings
 from agent_core.skills.catalog import SkillCatalog
 from agent_core.skills.tools.directory import SkillDirectory
 from agent_core.state.engine.connection import Observer
@@ -70,9 +71,8 @@ def load_model(
 ) -> Model:
     """Load the providers of all configured models; a plug-in may provide one.
 
-    They note in `profiles` what they learn of models; None if it ends with the process.
-
-    Raises `StartError` if a provider's SDK is not installed, and `ValueError` on an invalid option.
+    They note in `profiles` what they learn of models; None if it ends with the process. Raises
+    `StartError` if a provider's SDK is not installed, and `ValueError` on an invalid setting.
     """
     model = settings.model
     providers = {
@@ -84,7 +84,7 @@ def load_model(
 
 def _load_provider(name: str, settings: Settings, profiles: Profiles | None) -> Model:
     try:
-        return plugins.load_model(name, _options_of_provider(name, settings), profiles)
+        return plugins.load_model(name, _make_provider_settings(name, settings), profiles)
     except plugins.UnknownPlug as error:
         raise StartError(f"{error} A plug-in that has it must be in plugins.enabled.") from error
     except ModuleNotFoundError as error:
@@ -94,17 +94,23 @@ def _load_provider(name: str, settings: Settings, profiles: Profiles | None) -> 
         ) from error
 
 
-def _options_of_provider(name: str, settings: Settings) -> dict[str, str]:
+def _make_provider_settings(name: str, settings: Settings) -> object:
+    """Return the settings of a provider's own class; None if it has none."""
     secrets, model = settings.secrets, settings.model
-    options = {"timeout": str(model.timeout)}
     if name == "anthropic":
-        options["cache_ttl"] = model.cache_ttl
-        return options | _given(
-            api_key=secrets.anthropic_api_key, base_url=secrets.anthropic_base_url
+        return AnthropicSettings(
+            api_key=secrets.anthropic_api_key or "",
+            base_url=secrets.anthropic_base_url or ANTHROPIC,
+            timeout=model.timeout,
+            cache_ttl=model.cache_ttl,
         )
     if name == "openai":
-        return options | _given(api_key=secrets.openai_api_key, base_url=secrets.openai_base_url)
-    return {}
+        return OpenAISettings(
+            api_key=secrets.openai_api_key or "",
+            base_url=secrets.openai_base_url or OPENAI,
+            timeout=model.timeout,
+        )
+    return None
 
 
 async def check_model(model: Model, settings: Settings) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from adapters.contract import ChatAdapter
 from agent_core.execution.subprocesses.confinement import ScriptLimits
+from agent_core.models.settings import OPENAI
 from agent_core.state.engine.database import Database
 from gateway.app.credentials import Secrets
 from gateway.app.settings import Settings, environment
@@ -18,7 +19,6 @@ from gateway.media.transcription import (
     Transcriber,
 )
 
-_ADDRESS = "https://api.openai.com/v1"
 _MEGABYTE = 1_000_000
 _SHOWN = ("HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH", "XDG_CACHE_HOME")
 """Environment variables of the commands; none of them holds a token or a key."""
@@ -58,7 +58,7 @@ def make_transcriber(settings: MediaSettings, secrets: Secrets) -> Transcriber |
     """Build the transcriber of voice notes, or return None."""
     if settings.transcription == "openai":
         return ServerTranscriber(
-            address=secrets.openai_base_url or _ADDRESS,
+            address=secrets.openai_base_url or OPENAI,
             key=secrets.openai_api_key,
             model=settings.transcription_model,
             seconds=settings.transcription_seconds,

@@ -53,13 +53,13 @@ def load_adapter(name: str, settings: object) -> ChatAdapter:
     return cast(ChatAdapter, module.create(settings))
 
 
-def load_model(name: str, options: Mapping[str, str], profiles: Profiles | None = None) -> Model:
-    """Load a model provider, and import its SDK; it notes in `profiles` what it learns of models.
+def load_model(name: str, settings: object, profiles: Profiles | None = None) -> Model:
+    """Load a model provider, and import its SDK. The settings are the provider's own.
 
-    Raises `UnknownPlug`, and `ValueError` with a sentence on an invalid option.
+    It notes in `profiles` what it learns of models. Raises `UnknownPlug`.
     """
     module = _load(_MODELS, name, _list(_MODELS), "model provider")
-    return cast(Model, module.create(options, profiles))
+    return cast(Model, module.create(settings, profiles))
 
 
 def load_memory(name: str, options: Mapping[str, str]) -> MemoryProvider:

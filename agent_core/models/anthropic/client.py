@@ -32,7 +32,6 @@ from agent_core.models.answer_schema import (
 )
 from agent_core.models.anthropic import batches
 from agent_core.models.anthropic.answer import AnswerReader, EventStream, make_error
-from agent_core.models.anthropic.settings import AnthropicSettings
 from agent_core.models.anthropic.translate import (
     CLOSED_SCHEMA,
     PROVIDER,
@@ -53,6 +52,7 @@ from agent_core.models.interruptions import Interruptions
 from agent_core.models.prefix_cache import PrefixCache
 from agent_core.models.profiles import ModelProfile, Profiles
 from agent_core.models.refusals import judge_words
+from agent_core.models.settings import AnthropicSettings
 from agent_core.models.shapes import read_shape
 
 _SHORT = 8
@@ -215,7 +215,7 @@ class AnthropicModel:
         self._headers = httpx2.Headers(http_client.headers, encoding="utf-8")
         self._headers.update({name: text for name, text in given if isinstance(text, str)})
         self._waits = {"timeout": http_client.timeout.as_dict()}
-        self._options = {"effort": settings.effort}
+        self._options: dict[str, str] = {"effort": settings.effort}
         if settings.cache_ttl != "5m":
             self._options["cache_ttl"] = settings.cache_ttl
         self._profiles = profiles

@@ -7,7 +7,7 @@ no call never load it.
 
 import asyncio
 import gc
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from importlib import import_module
 from importlib.util import find_spec
@@ -17,10 +17,10 @@ from urllib.parse import quote
 import aiohttp
 
 from agent_core.errors import ModelDenied
-from agent_core.models.anthropic.settings import AnthropicSettings, read_settings
 from agent_core.models.anthropic.translate import PROVIDER
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.models.profiles import ModelProfile, Profiles
+from agent_core.models.settings import AnthropicSettings
 
 if TYPE_CHECKING:
     from agent_core.models.anthropic.client import AnthropicModel
@@ -30,15 +30,11 @@ _VERSION = "2026-10-21"
 _DESCRIPTION_SECONDS = 3.0
 
 
-def create(options: Mapping[str, str], profiles: Profiles | None = None) -> "LateModel":
-    """Create the provider.
+def create(settings: AnthropicSettings, profiles: Profiles | None = None) -> "LateModel":
+    """Create the provider; what it learns of models is noted in `profiles`.
 
-    Options: `api_key`; `base_url`; `timeout`, seconds of silence that end a call (120); `effort`
-    (low, medium, high, xhigh, max; the API's default without it); `cache_ttl` (5m or 1h). What it
-    learns of models is noted in `profiles`. Raises `ValueError` with a sentence, and
-    `ModuleNotFoundError` if the SDK is not installed.
+    Raises `ModuleNotFoundError` if the SDK is not installed.
     """
-    settings = read_settings(options)
     if find_spec("anthropic") is None:
         raise ModuleNotFoundError("No module named 'anthropic'", name="anthropic")
     return LateModel(settings, profiles or Profiles())

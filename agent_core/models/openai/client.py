@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import aiohttp
 import httpx2
@@ -41,13 +41,10 @@ from agent_core.models.openai.translate import (
     adapt,
     render_shaped,
 )
-from agent_core.models.options import read_address, read_choice, read_seconds, refuse_unknown
 from agent_core.models.profiles import ModelProfile, Profiles
 from agent_core.models.refusals import judge_words
+from agent_core.models.settings import OpenAISettings
 
-ADDRESS = "https://api.openai.com/v1"
-_OPTIONS = ("api_key", "base_url", "timeout", "effort")
-_EFFORTS = ("", "none", "minimal", "low", "medium", "high", "xhigh")
 _NO_KEY = "no-key"
 """The key sent to servers that need none, because the SDK requires one."""
 _CONNECT_SECONDS = 10.0
@@ -118,22 +115,12 @@ _UNREACHED = (
 )
 
 
-def create(options: Mapping[str, str], profiles: Profiles | None = None) -> "OpenAIModel":
-    """Create the provider.
-
-    Options: `api_key` (local servers need none); `base_url`, including `/v1`; `timeout`, seconds of
-    silence that end a call (120); `effort`, sent as `reasoning_effort`. What it learns of models is
-    noted in `profiles`. Raises `ValueError` with a sentence.
-    """
-    refuse_unknown(options, _OPTIONS, PROVIDER)
-    address = read_address(options, "base_url", ADDRESS)
-    is_openai = urlsplit(address).hostname == urlsplit(ADDRESS).hostname
-    if is_openai and not options.get("api_key"):
-        raise ValueError("The model provider openai needs an api_key at api.openai.com.")
-    timeout = read_seconds(options, "timeout", 120.0)
+def create(settings: OpenAISettings, profiles: Profiles | None = None) -> "OpenAIModel":
+    """Create the provider; what it learns of models is noted in `profiles`."""
+    timeout = settings.timeout
     client = AsyncOpenAI(
-        api_key=options.get("api_key") or _NO_KEY,
-        base_url=address,
+        api_key=settings.api_key or _NO_KEY,
+        base_url=settings.base_url,
         timeout=httpx2.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS)),
         max_retries=0,
         # aiohttp's pool stays cheap with hundreds of calls at once; httpx2's does not.
@@ -141,15 +128,16 @@ def create(options: Mapping[str, str], profiles: Profiles | None = None) -> "Ope
             limits=httpx2.Limits(max_connections=_CONNECTIONS, keepalive_expiry=_KEPT_SECONDS)
         ),
     )
-    is_mistral = (urlsplit(address).hostname or "").endswith(".mistral.ai")
+    is_openai = settings.is_openai
+    is_mistral = settings.host.endswith(".mistral.ai")
     form: IdForm = "short" if is_openai else "nine" if is_mistral else "any"
     dialect = Dialect(limit="max_completion_tokens" if is_openai else "max_tokens", id_form=form)
     return OpenAIModel(
         client,
         dialect=dialect,
-        effort=read_choice(options, "effort", _EFFORTS),
+        effort=settings.effort,
         profiles=profiles or Profiles(),
-        server=address,
+        server=settings.base_url,
     )
 
 

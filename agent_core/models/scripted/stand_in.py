@@ -3,13 +3,12 @@
 import asyncio
 import json
 import re
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from agent_core.ids import CallId
 from agent_core.models.contract import Model, ModelAnswer, ModelRequest, TextDelta
-from agent_core.models.options import read_seconds, refuse_unknown
 from agent_core.models.profiles import Profiles
 from agent_core.models.scripted.commands import (
     ABILITIES,
@@ -59,7 +58,7 @@ class StandInModel:
 
     provider = _PROVIDER
 
-    def __init__(self, *, delay: float) -> None:
+    def __init__(self, *, delay: float = 0.4) -> None:
         """`delay` is the pause between counted numbers, in seconds."""
         self._delay = delay
 
@@ -102,15 +101,10 @@ class StandInModel:
         """Do nothing."""
 
 
-def create(options: Mapping[str, str], profiles: Profiles | None = None) -> Model:
-    """Create the stand-in, which learns nothing.
-
-    Its only option is `delay`, the seconds between counted numbers (0.4). Raises `ValueError` with
-    a sentence.
-    """
-    del profiles
-    refuse_unknown(options, ("delay",), _PROVIDER)
-    return StandInModel(delay=read_seconds(options, "delay", 0.4))
+def create(settings: object, profiles: Profiles | None = None) -> Model:
+    """Create the stand-in, which has no settings and learns nothing."""
+    del settings, profiles
+    return StandInModel()
 
 
 def make_plan(request: ModelRequest, delay: float) -> StandInPlan:

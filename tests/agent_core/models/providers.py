@@ -15,6 +15,8 @@ from agent_core.errors import (
 )
 from agent_core.models import anthropic, openai
 from agent_core.models.contract import Model, StopReason
+from agent_core.models.profiles import Profiles
+from agent_core.models.settings import AnthropicSettings, OpenAISettings
 from tests.emulators.anthropic import AnthropicEmulator, render_events
 from tests.emulators.openai import OpenAIEmulator
 from tests.emulators.streaming import Answer, Emulator, Fault
@@ -31,6 +33,7 @@ class Provider:
     name: str
     model: str
     emulator: Callable[..., Any]
+    settings: Callable[..., AnthropicSettings | OpenAISettings]
     factory: Callable[..., Model]
     address: Callable[[Any], str]
     route: str
@@ -43,12 +46,12 @@ class Provider:
     stops: Mapping[str, StopReason]
     errors: Errors
     stream_errors: tuple[tuple[int, str, type[ModelError]], ...]
-    bad_options: tuple[tuple[Mapping[str, str], str], ...]
+    bad_settings: tuple[tuple[Mapping[str, str], str], ...]
 
-    def create(self, api: Emulator, **options: str) -> Model:
+    def create(self, api: Emulator, profiles: Profiles | None = None, **options: Any) -> Model:
         """The provider connected to its emulator."""
-        given = {"api_key": "good-key", "base_url": self.address(api), "timeout": "5"}
-        return self.factory({**given, **options})
+        given = {"api_key": "good-key", "base_url": self.address(api), "timeout": 5.0}
+        return self.factory(self.settings(**{**given, **options}), profiles)
 
 
 _COMMON: Errors = (
@@ -68,15 +71,11 @@ _COMMON: Errors = (
     (Fault(status=503), ModelBusy),
     (Fault(status=504), ModelBusy),
 )
-_BAD_OPTIONS: tuple[tuple[Mapping[str, str], str], ...] = (
-    ({}, "api_key"),
-    ({"api_key": "k", "colour": "red"}, "colour"),
-    ({"api_key": "k", "timeout": "soon"}, "timeout"),
-    ({"api_key": "k", "timeout": "0"}, "timeout"),
-    ({"api_key": "k", "timeout": "-1"}, "timeout"),
-    ({"api_key": "k", "timeout": "nan"}, "timeout"),
-    ({"api_key": "k", "effort": "huge"}, "effort"),
+_BAD_SETTINGS: tuple[tuple[Mapping[str, str], str], ...] = (
+    ({"api_key": ""}, "api_key"),
     ({"api_key": "k", "base_url": "localhost:11434"}, "base_url"),
+    ({"api_key": "k", "base_url": ""}, "base_url"),
+    ({"api_key": "k", "base_url": "http://host:0"}, "base_url"),
     ({"api_key": "k", "base_url": "http://host:99999999"}, "base_url"),
 )
 
@@ -84,6 +83,7 @@ ANTHROPIC = Provider(
     name="anthropic",
     model="claude-sonnet-5-5",
     emulator=AnthropicEmulator,
+    settings=AnthropicSettings,
     factory=anthropic.create,
     address=lambda api: api.url,
     route="POST /v1/messages",
@@ -133,13 +133,14 @@ ANTHROPIC = Provider(
             )
         ),
     ),
-    bad_options=(*_BAD_OPTIONS, ({"api_key": "k", "cache_ttl": "2h"}, "cache_ttl")),
+    bad_settings=_BAD_SETTINGS,
 )
 
 OPENAI = Provider(
     name="openai",
     model="gpt-5-mini",
     emulator=OpenAIEmulator,
+    settings=OpenAISettings,
     factory=openai.create,
     address=lambda api: api.base_url,
     route="POST /v1/chat/completions",
@@ -174,7 +175,7 @@ OPENAI = Provider(
         (2, "context_length_exceeded", ModelOverflow),
         (2, "400", ModelRejected),
     ),
-    bad_options=(*_BAD_OPTIONS, ({"base_url": "https://api.openai.com/v1"}, "api_key")),
+    bad_settings=(*_BAD_SETTINGS, ({"base_url": "https://api.openai.com/v1"}, "api_key")),
 )
 
 PROVIDERS = (ANTHROPIC, OPENAI)

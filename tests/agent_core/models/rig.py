@@ -38,8 +38,8 @@ class Rig:
 
 
 @asynccontextmanager
-async def connected(provider: Provider, api: Any, **options: str) -> AsyncIterator[Rig]:
-    """The provider with these options, on a running emulator."""
+async def connected(provider: Provider, api: Any, **options: Any) -> AsyncIterator[Rig]:
+    """The provider with these settings, on a running emulator."""
     model = provider.create(api, **options)
     yield Rig(provider, model, api)
     await model.close()

@@ -180,7 +180,7 @@ class TestAnthropic:
     ],
 )
 async def test_the_stand_in_fills_schemas(schema: dict[str, Any]) -> None:
-    model = create({})
+    model = create(None)
     text, _ = await complete(model, ask("hello", response_schema=json.dumps(schema)))
     fastjsonschema.validate(schema, json.loads(text))
     assert json.loads(fill_schema(json.dumps(schema), "w")) is not Ellipsis

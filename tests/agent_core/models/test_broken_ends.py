@@ -9,6 +9,7 @@ from agent_core.errors import ModelDenied, ModelError, ModelInterrupted, ModelOv
 from agent_core.models import anthropic, openai
 from agent_core.models.arguments import join_arguments
 from agent_core.models.contract import Model
+from agent_core.models.settings import AnthropicSettings, OpenAISettings
 from tests.agent_core.models.calls import ask, complete
 from tests.emulators.dialects import (
     DialectServer,
@@ -45,9 +46,9 @@ APIS = ("openai", "anthropic")
 @asynccontextmanager
 async def connected(api: str, server: DialectServer) -> AsyncIterator[Model]:
     if api == "openai":
-        model: Model = openai.create({"base_url": f"{server.url}/v1", "timeout": "5"})
+        model: Model = openai.create(OpenAISettings(base_url=f"{server.url}/v1", timeout=5))
     else:
-        model = anthropic.create({"base_url": server.url, "api_key": "k", "timeout": "5"})
+        model = anthropic.create(AnthropicSettings(base_url=server.url, api_key="k", timeout=5))
     yield model
     await model.close()
 

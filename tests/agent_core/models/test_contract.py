@@ -200,7 +200,7 @@ async def test_silence_ends_at_the_timeout(provider: Provider, api: Any) -> None
     api.plan(
         Fault(answer=answer, after_events=provider.first_text, then="hang"), Fault(then="hang")
     )
-    async with connected(provider, api, timeout="0.2") as rig:
+    async with connected(provider, api, timeout=0.2) as rig:
         assert type(await rig.refused("hello")) is ModelInterrupted
         assert type(await rig.refused("hello")) is ModelUnreachable
         api.latency = 30
@@ -304,10 +304,10 @@ async def test_effort_is_sent_when_it_is_set(provider: Provider, api: Any) -> No
     assert provider.low_effort.items() <= api.requests[0].items()
 
 
-@own(lambda provider: provider.bad_options)
-def test_a_bad_option_is_named_in_the_error(
+@own(lambda provider: provider.bad_settings)
+def test_a_bad_setting_is_named_in_the_error(
     provider: Provider, value: tuple[Mapping[str, str], str]
 ) -> None:
-    options, complaint = value
+    given, complaint = value
     with pytest.raises(ValueError, match=complaint):
-        provider.factory(options)
+        provider.settings(**given)

@@ -169,8 +169,7 @@ async def test_a_model_that_sees_no_images_is_shown_none_after_a_restart(
     part = ImagePart(file_key="k1", media_type="image/png", size=len(png))
     profiles = Profiles()
     for requests in (2, 3):
-        given = {"api_key": "good-key", "base_url": rig.provider.address(api), "timeout": "5"}
-        model = rig.provider.factory(given, profiles)
+        model = rig.provider.create(api, profiles)
         request = rig.request(user_message("what?", parts=(part,)), images={"k1": png})
         await complete(model, request)
         await model.close()

@@ -12,6 +12,7 @@ from agent_core.models import anthropic, openai
 from agent_core.models.anthropic import translate as messages_api
 from agent_core.models.contract import Model, ModelRequest, Sampling
 from agent_core.models.openai import translate as chat_api
+from agent_core.models.settings import AnthropicSettings, OpenAISettings
 from agent_core.models.shapes import restore_wishes
 from agent_core.transcript import (
     DocumentPart,
@@ -61,9 +62,11 @@ class Wire:
         """A client as a fresh process makes it."""
         model: Model
         if isinstance(self.api, OpenAIEmulator):
-            model = openai.create({"base_url": self.api.base_url, "timeout": "5"})
+            model = openai.create(OpenAISettings(base_url=self.api.base_url, timeout=5))
         else:
-            model = anthropic.create({"api_key": "k", "base_url": self.api.url, "timeout": "5"})
+            model = anthropic.create(
+                AnthropicSettings(api_key="k", base_url=self.api.url, timeout=5)
+            )
         try:
             yield model
         finally:

@@ -41,13 +41,13 @@ def test_platforms_are_the_folders_that_exist() -> None:
 
 def test_an_unknown_plugin_is_reported_with_the_known_ones() -> None:
     with pytest.raises(UnknownPlug, match=r'no model provider "gpt"; there are .*scripted'):
-        load_model("gpt", {})
+        load_model("gpt", None)
 
 
 def test_a_module_that_is_no_folder_is_no_platform() -> None:
     assert "errors" not in list_platforms()
     with pytest.raises(UnknownPlug):
-        load_model("contract", {})
+        load_model("contract", None)
 
 
 def test_every_platform_can_be_made() -> None:
@@ -61,8 +61,8 @@ def test_every_platform_can_be_made() -> None:
         assert load_adapter(name, settings[name]).name == name
 
 
-async def test_the_stand_in_model_needs_no_option() -> None:
-    model = load_model("scripted", {})
+async def test_the_stand_in_model_needs_no_settings() -> None:
+    model = load_model("scripted", None)
     assert model.provider == "scripted"
     await model.close()
 

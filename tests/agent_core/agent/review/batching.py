@@ -9,6 +9,7 @@ from agent_core.agent.review.reviewer import Reviewer
 from agent_core.ids import TurnId
 from agent_core.memory.store import MemoryStore
 from agent_core.models.anthropic import create
+from agent_core.models.settings import AnthropicSettings
 from agent_core.state.conversations import messages, turns
 from agent_core.state.conversations.sessions import name_direct
 from agent_core.state.engine.database import Connection, Database, now
@@ -46,7 +47,7 @@ def begin(connection: Connection) -> None:
 async def look(home: Path, url: str, hours: float) -> dict[str, object]:
     """Look at the review once, so many hours after the turn; a finished one stays as it is."""
     database = await Database.open(home / "state.db")
-    model = create({"api_key": "k", "base_url": url})
+    model = create(AnthropicSettings(api_key="k", base_url=url))
     moment = now() + round(hours * _HOUR)
     try:
         await database.write("begin", begin)

@@ -9,6 +9,7 @@ from agent_core.models.anthropic import create
 from agent_core.models.anthropic.answer import read_message
 from agent_core.models.contract import Batches
 from agent_core.models.router import ModelRouter
+from agent_core.models.settings import AnthropicSettings
 from agent_core.transcript import user_message
 from tests.agent_core.models.calls import ask, complete
 from tests.agent_core.models.rig import Rig
@@ -69,8 +70,8 @@ async def test_a_lost_batch_is_found_by_its_mark_once_it_can_be_read(rig: Rig) -
 
 
 async def test_errors_of_batches_are_those_of_calls(rig: Rig) -> None:
-    refused = create({"api_key": "wrong", "base_url": rig.api.url})
-    gone = create({"api_key": "k", "base_url": "http://127.0.0.1:9"})
+    refused = create(AnthropicSettings(api_key="wrong", base_url=rig.api.url))
+    gone = create(AnthropicSettings(api_key="k", base_url="http://127.0.0.1:9"))
     request = ask(user_message("keep this"))
     with pytest.raises(ModelDenied):
         await refused.submit(request, "m")

@@ -5,6 +5,7 @@ import pytest
 from agent_core.errors import ModelBusy, ModelDenied, ModelRejected
 from agent_core.models.anthropic import create
 from agent_core.models.contract import CountsTokens
+from agent_core.models.settings import AnthropicSettings
 from agent_core.transcript import user_message
 from tests.agent_core.models.calls import ask, calls, complete, results, says
 from tests.agent_core.models.providers import ANTHROPIC
@@ -43,7 +44,7 @@ async def test_a_request_that_is_wrong_is_rejected(rig: Rig) -> None:
 
 
 async def test_a_server_that_is_gone_is_busy() -> None:
-    model = create({"api_key": "k", "base_url": "http://127.0.0.1:9"})
+    model = create(AnthropicSettings(api_key="k", base_url="http://127.0.0.1:9"))
     assert isinstance(model, CountsTokens)
     with pytest.raises(ModelBusy):
         await model.count(ask("hello"))

@@ -9,6 +9,7 @@ import pytest
 
 from agent_core.errors import ModelDenied, ModelUnknown
 from agent_core.models.anthropic import create
+from agent_core.models.settings import AnthropicSettings
 from tests.agent_core.models.calls import ask, complete
 from tests.agent_core.models.rig import Rig
 from tests.emulators.anthropic import AnthropicEmulator
@@ -18,6 +19,7 @@ _SCRIPT = """
 import asyncio, json, sys
 from agent_core.models.anthropic import create
 from agent_core.models.contract import ModelAnswer, ModelRequest
+from agent_core.models.settings import AnthropicSettings
 from agent_core.transcript import user_message
 from tests.patience import PATIENCE
 
@@ -36,7 +38,7 @@ async def answer(model):
             return piece.stop
 
 async def main():
-    model = create({"api_key": "good-key", "base_url": sys.argv[1], "timeout": "5"})
+    model = create(AnthropicSettings(api_key="good-key", base_url=sys.argv[1], timeout=5))
     await model.check("claude-sonnet-5-5")
     seen["after check"] = is_loaded()
     given_up = asyncio.create_task(answer(model))
@@ -77,9 +79,10 @@ async def test_the_first_calls_load_the_sdk_and_a_check_needs_none() -> None:
 _PREPARATION = """
 import asyncio, sys
 from agent_core.models.anthropic import create
+from agent_core.models.settings import AnthropicSettings
 
 async def main():
-    model = create({"api_key": "good-key"})
+    model = create(AnthropicSettings(api_key="good-key"))
     model.prepare()
     while "agent_core.models.anthropic.client" not in sys.modules:
         await asyncio.sleep(0.001)
@@ -100,7 +103,7 @@ async def test_the_sdk_can_be_loaded_before_the_first_call() -> None:
 
 async def test_a_check_that_is_answered_otherwise_gives_the_sdks_reason(rig: Rig) -> None:
     async def check(key: str, name: str) -> None:
-        made = create({"api_key": key, "base_url": rig.api.url, "timeout": "5"})
+        made = create(AnthropicSettings(api_key=key, base_url=rig.api.url, timeout=5))
         try:
             await made.check(name)
         finally:
@@ -114,7 +117,7 @@ async def test_a_check_that_is_answered_otherwise_gives_the_sdks_reason(rig: Rig
 
 
 async def test_a_call_right_after_the_import_opens_no_second_client() -> None:
-    made = create({"api_key": "good-key"})
+    made = create(AnthropicSettings(api_key="good-key"))
     made.prepare()
     loading = made._loading
     assert loading
@@ -140,4 +143,4 @@ async def test_an_sdk_that_fails_to_import_is_tried_again(
 def test_a_missing_sdk_is_noticed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "anthropic", None)
     with pytest.raises(ModuleNotFoundError, match="anthropic"):
-        create({"api_key": "key"})
+        create(AnthropicSettings(api_key="key"))

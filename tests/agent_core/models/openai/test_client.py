@@ -6,6 +6,7 @@ import pytest
 
 from agent_core.errors import ModelRejected, ModelUnknown
 from agent_core.models.openai import create
+from agent_core.models.settings import OpenAISettings
 from agent_core.transcript import user_message
 from tests.agent_core.models.calls import ask, calls, complete, results, says
 from tests.agent_core.models.rig import Rig
@@ -161,7 +162,7 @@ async def test_what_only_another_provider_understands_is_left_out(rig: Rig) -> N
 
 async def test_a_server_without_keys_needs_none() -> None:
     async with OpenAIEmulator() as api:
-        model = create({"base_url": api.base_url})
+        model = create(OpenAISettings(base_url=api.base_url))
         text, _ = await complete(model, ask("hello", model="gpt-5-mini"))
         await model.close()
     assert text == "echo: hello"
