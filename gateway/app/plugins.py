@@ -29,6 +29,7 @@ from agent_core.execution.ssh import RemoteSettings, SshBackend
 from agent_core.memory.contract import MemoryProvider
 from agent_core.models.contract import Model
 from agent_core.models.profiles import Profiles
+from agent_core.models.router import PROVIDERS
 from agent_core.tools.network.lookup import HostLookup
 from agent_core.tools.network.proxy import AllowedHosts, SandboxProxy
 from gateway.app.garbage_collection import held_off
@@ -58,7 +59,7 @@ def load_model(name: str, settings: object, profiles: Profiles | None = None) ->
 
     It notes in `profiles` what it learns of models. Raises `UnknownPlug`.
     """
-    module = _load(_MODELS, name, _list(_MODELS), "model provider")
+    module = _load(_MODELS, name, PROVIDERS, "model provider")
     return cast(Model, module.create(settings, profiles))
 
 
@@ -76,8 +77,9 @@ def list_built_in(kind: str) -> list[str]:
     """List Talaria's own plug-ins of a kind; empty if the kind has no folder."""
     if kind == "platforms":
         return list(list_platforms())
-    folder = {"models": _MODELS, "memories": _MEMORIES}.get(kind)
-    return _list(folder) if folder else []
+    if kind == "models":
+        return list(PROVIDERS)
+    return _list(_MEMORIES) if kind == "memories" else []
 
 
 def _list(package: str) -> list[str]:

@@ -1,5 +1,6 @@
 """Several providers behind one: names, requests and what the providers see of them."""
 
+import importlib
 import pkgutil
 
 import pytest
@@ -18,8 +19,10 @@ def ask(model: str) -> ModelRequest:
 
 
 def test_every_provider_package_may_precede_a_name() -> None:
-    found = pkgutil.iter_modules(agent_core.models.__path__)
-    assert sorted(PROVIDERS) == sorted(one.name for one in found if one.ispkg)
+    found = pkgutil.iter_modules(agent_core.models.__path__, "agent_core.models.")
+    packages = [importlib.import_module(one.name) for one in found if one.ispkg]
+    made = [one.__name__.rpartition(".")[2] for one in packages if hasattr(one, "create")]
+    assert sorted(PROVIDERS) == sorted(made)
 
 
 @pytest.mark.parametrize(
