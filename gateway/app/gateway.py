@@ -604,9 +604,7 @@ class Gateway:
             database=self.database,
             adapters=self.adapters,
             now=self.now,
-            report=partial(
-                Notices(self.database, self.dispatcher).notify_missing_permission, self.now
-            ),
+            report=partial(self.notices.notify_missing_permission, self.now),
             shows_pdf=reads_pdf(split_name(self.settings.model.name)[1]),
         )
         return AttachmentStage(
@@ -821,6 +819,7 @@ class Gateway:
             self.notices,
             gauge,
             models=settings.model.named,
+            enqueue=self.dispatcher.enqueue,
             zone=self.zone,
             now=self.now,
             pause=settings.alerts.pause_minutes * 60_000,

@@ -43,6 +43,7 @@ class AlertWatch:
         gauge: Gauge,
         *,
         models: Collection[str],
+        enqueue: Callable[[Sequence[OutboxRow]], None],
         zone: str,
         now: Callable[[], int],
         pause: int,
@@ -56,6 +57,7 @@ class AlertWatch:
         self._notices = notices
         self._gauge = gauge
         self._models = models
+        self._enqueue = enqueue
         self._zone = zone
         self._now = now
         self._pause = pause
@@ -93,7 +95,7 @@ class AlertWatch:
         record = partial(self._record, measured=measured, now=now)
         if await self._database.read(partial(self._is_idle, measured=measured, now=now)):
             return
-        self._notices.dispatcher.enqueue(await self._database.write("alerts.look", record))
+        self._enqueue(await self._database.write("alerts.look", record))
 
     def _is_idle(self, connection: Connection, measured: Measured, now: int) -> bool:
         """Return whether a look changes nothing."""
