@@ -23,7 +23,9 @@ from agent_core.state.jobs.jobs import Job, NewJob
 from agent_core.tools.contract import ToolContext
 from agent_core.tools.time_zones import name_zone
 from agent_core.tools.user_questions import Answer, UserPrompt, UserPrompter
+from agent_core.transcript import quote
 
+_SHOWN_TITLE = 100
 YES, LATER, NO = "yes", "later", "no"
 _DO_THAT, _DO_NOT = Text("Yes, do that"), Text("No")
 _ASK_TO_SEND = Text("{timing}, shall I send this?\n\n{body}\n\nNext: {moments}\nSent to: {targets}")
@@ -114,9 +116,14 @@ def describe_followers(connection: Connection, job: Job) -> str:
     return "".join(f" {_FOLLOWS(number=one.id, title=one.title)}" for one in found)
 
 
+def name_job(job: Job) -> str:
+    """Return a job's number and title, for the model."""
+    return f"Job {job.id} {quote(job.title, _SHOWN_TITLE)}"
+
+
 def name_deletion(job: Job) -> str:
     """Return the sentence with which the tool's result begins after it has deleted a job."""
-    return f"Job {job.id} is deleted."
+    return f"{name_job(job)} is deleted."
 
 
 def list_left(connection: Connection, *, person_id: PersonId, zone: str) -> list[Job]:

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import JobId, PersonId
-from agent_core.schedule import job_editor
+from agent_core.schedule import job_editor, meant_job
 from agent_core.schedule.almanac import CalendarReader, read_calendars
 from agent_core.schedule.confirmations import (
     NO,
@@ -17,6 +17,7 @@ from agent_core.schedule.confirmations import (
     describe_followers,
     echo_job,
     name_deletion,
+    name_job,
 )
 from agent_core.schedule.descriptions import describe_next, describe_timing, list_ways
 from agent_core.schedule.job_editor import JobOwner, JobRequest, JobRules
@@ -26,8 +27,9 @@ from agent_core.schedule.receipts import confirm_act, confirm_changed, confirm_c
 from agent_core.schedule.requests import SCHEDULE_SPEC, check_feed, read_request
 from agent_core.schedule.rules import Calendar
 from agent_core.schedule.triggers import Once, load_timing
+from agent_core.schedule.unused_fields import leave_out, note_left_out
 from agent_core.schedule.wall_clock import find_zone
-from agent_core.state.conversations import turns
+from agent_core.state.conversations import messages, turns
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs, jobs
@@ -41,6 +43,8 @@ from agent_core.tools.user_questions import UserPrompter, describe_no_answer
 from agent_core.transcript import ToolSpec, quote
 
 _SHOWN_BODY = 300
+_BEFORE = 4
+"""Messages before the turn to which "that one" may refer."""
 _SOON = 1000
 """Milliseconds until a reminder whose span has passed while the model answered."""
 _AnyJob = TypeVar("_AnyJob", bound=NewJob)
@@ -60,7 +64,9 @@ class _Asker:
     said_at: int
     """Time of the turn's newest message, in milliseconds: "in 1 minute" counts from there."""
     given: JobFields
-    """The fields of the job in the call."""
+    """The fields of the job in the call, without those that mean nothing."""
+    left_out: tuple[str, ...] = ()
+    """The names of the fields that were left out."""
     calendars: Mapping[str, Calendar] = field(default_factory=dict)
     """The calendars of the call, by their addresses or file names."""
 
@@ -118,7 +124,9 @@ class ScheduleTool:
             return ToolResult(text=await self._list(asker))
         if action == "create":
             return await self._create(asker)
-        number = _read_number(arguments.get("job"))
+        number = await self._find_meant(asker, _read_number(arguments.get("job")), action)
+        if isinstance(number, str):
+            return ToolResult(text=f"Nothing was changed. {number}")
         if action == "change":
             job = await self._database.read(_find, asker, number)
             return await self._change(asker, job)
@@ -130,6 +138,32 @@ class ScheduleTool:
         job, done = await self._database.write("jobs.change", work)
         self._changed()
         return ToolResult(text=done, receipts=(confirm_act(job, str(action)),))
+
+    async def _find_meant(self, asker: _Asker, number: JobId, action: object) -> JobId | str:
+        """Return the job that the person means, or why nothing is done.
+
+        Asks if their words don't fit the job that the call names.
+        """
+        context = asker.context
+        if asker.is_job or context.is_accepted:
+            return number
+        job = await self._database.read(_find, asker, number)
+
+        def look(connection: Connection) -> tuple[list[Job], str]:
+            before = messages.list_texts_before(
+                connection, turn_id=context.turn_id, person_id=context.owner_id, limit=_BEFORE
+            )
+            return self._list_seen(connection, asker), "\n".join(before)
+
+        seen, before = await self._database.read(look)
+        is_sure = action in ("change", "resume")  # which people see or confirm
+        if meant_job.is_meant(job, seen, context.evidence, before, is_sure=is_sure):
+            return number
+        question = meant_job.ask_which(job, seen, context.evidence)
+        answer = await ask_person(self._prompter, context, question)
+        if not isinstance(answer, Choice):
+            return describe_no_answer(answer)
+        return meant_job.read_choice(answer) or "The person meant none of the jobs."
 
     async def preview(
         self, arguments: Mapping[str, object], context: ToolContext
@@ -152,8 +186,9 @@ class ScheduleTool:
 
     async def _open(self, arguments: Mapping[str, object], context: ToolContext) -> _Asker:
         """Load the asker, and read the calendars of the call. Raises the errors of `run`."""
-        given = read_fields(arguments)
-        asker = await self._database.read(self._look, context, given)
+        asker = await self._database.read(self._look, context, read_fields(arguments))
+        asker = await self._leave_out(asker, arguments)
+        given = asker.given
         if _read_action(asker, arguments) not in ("create", "change"):
             return asker
         whose = asker.person.id, asker.room.id if asker.room else None
@@ -161,6 +196,18 @@ class ScheduleTool:
         check_feed(given, evidence)
         found = await read_calendars(given.skip, self._calendars, whose, evidence)
         return replace(asker, calendars=found)
+
+    async def _leave_out(self, asker: _Asker, arguments: Mapping[str, object]) -> _Asker:
+        """Leave out the fields that mean nothing for the job of a call."""
+        kind: str = asker.given.kind or ""
+        number = arguments.get("job")
+        if arguments.get("action") == "change" and isinstance(number, int):
+            job = await self._database.read(
+                job_editor.find_visible_job, job_id=JobId(number), may_see=asker.may_see
+            )
+            kind = job.kind if job else kind
+        given, names = leave_out(asker.given, kind)
+        return replace(asker, given=given, left_out=names)
 
     def _look(self, connection: Connection, context: ToolContext, given: JobFields) -> _Asker:
         person = people.find(connection, person_id=context.person_id)
@@ -183,13 +230,14 @@ class ScheduleTool:
         )
 
     async def _list(self, asker: _Asker) -> str:
-        def look(connection: Connection) -> list[Job]:
-            if asker.room:
-                return jobs.list_of_room(connection, room_id=asker.room.id)
-            return jobs.list_of_person(connection, person_id=asker.person.id)
-
-        found = await self._database.read(look)
+        found = await self._database.read(self._list_seen, asker)
         return "\n".join(_describe(job, asker.zone) for job in found) or "There are no jobs."
+
+    @staticmethod
+    def _list_seen(connection: Connection, asker: _Asker) -> list[Job]:
+        if asker.room:
+            return jobs.list_of_room(connection, room_id=asker.room.id)
+        return jobs.list_of_person(connection, person_id=asker.person.id)
 
     def _draft(self, asker: _Asker) -> NewJob:
         """Build the job of a call. Raises `ToolArgumentError` and `InvalidJob`."""
@@ -223,8 +271,9 @@ class ScheduleTool:
             "jobs.make", job_editor.create_job, job, rules=rules, now=now
         )
         self._changed()
+        note = note_left_out(asker.left_out)
         return ToolResult(
-            text=f"Created. {_describe(made, asker.zone)}",
+            text=f"Created. {_describe(made, asker.zone)}{note}",
             receipts=(confirm_created(made, asker.zone),),
         )
 
@@ -265,8 +314,9 @@ class ScheduleTool:
 
         made = await self._database.write("jobs.change", work)
         self._changed()
+        note = note_left_out(asker.left_out)
         return ToolResult(
-            text=f"Changed. {_describe(made, asker.zone)}",
+            text=f"Changed. {_describe(made, asker.zone)} /jobs undo {made.id} undoes it.{note}",
             receipts=(confirm_changed(made, asker.zone),),
         )
 
@@ -368,7 +418,10 @@ def _act(connection: Connection, job: Job, action: object, context: ToolContext)
     match action:
         case "pause":
             job_editor.pause_job(connection, job, job_editor.PAUSED_ON_REQUEST)
-            return f"Job {job.id} is paused.{describe_followers(connection, job)}"
+            return (
+                f"{name_job(job)} is paused; /jobs resume {job.id} restarts it."
+                f"{describe_followers(connection, job)}"
+            )
         case "resume":
             resumed = job_editor.resume_job(connection, job, context.now)
             return f"Resumed. {_describe(resumed, resumed.zone)}"
@@ -376,10 +429,13 @@ def _act(connection: Connection, job: Job, action: object, context: ToolContext)
             job_editor.run_job_now(
                 connection, job, f"{context.turn_id}:{context.call_id}", context.now
             )
-            return f"Job {job.id} runs once now; its result goes to its usual targets."
+            return f"{name_job(job)} runs once now; its result goes to its usual targets."
         case "delete":
             job_editor.drop_job(connection, job)
-            return name_deletion(job) + describe_followers(connection, job)
+            return (
+                f"{name_deletion(job)} /jobs restore {job.id} brings it back."
+                f"{describe_followers(connection, job)}"
+            )
         case other:
             raise ToolArgumentError(f"`action` can't be {other!r}")
 

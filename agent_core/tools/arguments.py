@@ -16,6 +16,7 @@ Validate = Callable[[object], object]
 
 _SENTENCE_LIMIT = 400
 _NAME_LIMIT = 64
+_EMPTY: tuple[object, ...] = (None, "", [], {})
 _KINDS: Mapping[type, str] = {
     dict: "an object",
     list: "an array",
@@ -62,13 +63,38 @@ def read_arguments(text: str, validate: Validate) -> dict[str, object]:
     Raises `ToolArgumentError` with the sentence that the model reads.
     """
     arguments = _parse(text) if text.strip() else {}
+    _check(arguments, validate)
+    return arguments
+
+
+def read_leniently(
+    text: str, validate: Validate, schema: str
+) -> tuple[dict[str, object], tuple[str, ...]]:
+    """Parse the arguments of a call, without empty ones that would refuse it.
+
+    Small models fill in every argument. Returns the arguments, and the names of those left out;
+    `schema` requires none of them. Raises `ToolArgumentError`, as `read_arguments`.
+    """
+    try:
+        return read_arguments(text, validate), ()
+    except ToolArgumentError:
+        given = _parse(text) if text.strip() else {}
+        required = json.loads(schema).get("required", ())
+        empty = [name for name, value in given.items() if value in _EMPTY and name not in required]
+        if not empty:
+            raise
+    kept = {name: value for name, value in given.items() if name not in empty}
+    _check(kept, validate)
+    return kept, tuple(flatten(name, _NAME_LIMIT) for name in empty)
+
+
+def _check(arguments: dict[str, object], validate: Validate) -> None:
     try:
         validate(arguments)
     except JsonSchemaValueException as error:
         raise ToolArgumentError(flatten(_explain(error), _SENTENCE_LIMIT)) from error
     except RecursionError as error:
         raise ToolArgumentError("the arguments are nested too deeply") from error
-    return arguments
 
 
 def _parse(text: str) -> dict[str, object]:

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from agent_core.errors import CoreError, ToolArgumentError
 from agent_core.ids import PersonId
-from agent_core.tools.arguments import Validate, compile_schema, read_arguments
+from agent_core.tools.arguments import Validate, compile_schema, read_leniently
 from agent_core.tools.contract import Effect, Proposable, Tool, ToolContext, ToolResult
 from agent_core.tools.gate import Begin, Gate, Pause
 from agent_core.tools.policy.contract import DeclaresActions
@@ -278,7 +278,8 @@ class Toolbox:
         if call.name in self._off or call.name in self._off_now:
             return fail(f"`{call.name}` is switched off here; `/tools` switches it on.")
         try:
-            arguments = read_arguments(call.arguments, _compile(tool.spec))
+            schema = tool.spec.schema
+            arguments, empty = read_leniently(call.arguments, _compile(tool.spec), schema)
             if self._rules and (
                 refusal := self._rules.admit(call.name, is_from_code=context.is_from_code)
             ):
@@ -296,7 +297,7 @@ class Toolbox:
         result = await self._do(tool, call, arguments, context)
         if self._rules and not result.is_error:
             self._rules.note_success(call.name)
-        return result
+        return replace(result, text=f"{result.text}{_note_empty(empty)}") if empty else result
 
     async def _do(
         self,
@@ -346,6 +347,11 @@ def _compile(spec: ToolSpec) -> Validate:
     except ValueError as error:
         _log.error("tool %s can't be used: %s", spec.name, error)
         raise CoreError(f"the tool itself is broken, don't call it again; {error}") from error
+
+
+def _note_empty(names: Sequence[str]) -> str:
+    listed = ", ".join(f"`{name}`" for name in names)
+    return f"\n[Left out, because empty: {listed}]"
 
 
 def _describe_timeout(tool: Tool, seconds: float) -> str:

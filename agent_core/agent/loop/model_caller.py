@@ -4,6 +4,7 @@ import logging
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
 
+from agent_core.agent.loop.answer_words import AnswerWords
 from agent_core.agent.loop.contract import Journal, LoadImages, Reserve
 from agent_core.agent.loop.display import Display
 from agent_core.agent.loop.left_out import show
@@ -100,15 +101,17 @@ class ModelCaller:
             reserved = await self._reserve(wanted, cheap=self._cheap)
             request, self.used_cheap_model = reserved.request, reserved.used_cheap_model
             stream = self._provider.stream(request)
-            streamed = 0
+            streamed, words = 0, AnswerWords(request)
             try:
                 async for piece in stream:
                     if isinstance(piece, ModelAnswer):
                         cost = reserved.finalize(piece.model, piece.usage)
                         self._faulty.discard(request.model)
-                        return self._note(replace(piece, micro_dollars=cost), request)
+                        rest, answer = words.finish(piece)
+                        await self._display.append(rest)
+                        return self._note(replace(answer, micro_dollars=cost), request)
                     streamed += len(piece.text)
-                    await self._display.append(piece.text)
+                    await self._display.append(words.feed(piece.text))
                 raise ModelInterrupted("the stream ended before the answer did")
             except ModelError as error:
                 failure = error

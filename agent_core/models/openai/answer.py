@@ -9,8 +9,8 @@ from agent_core.ids import CallId
 from agent_core.models.arguments import join_arguments, read_object
 from agent_core.models.contract import ModelAnswer, ModelRequest, StopReason, Usage
 from agent_core.models.openai.state import CALL_FIELDS, StateReader
-from agent_core.models.openai.written import WrittenText
 from agent_core.models.token_estimate import estimate_usage
+from agent_core.models.written import WrittenText
 from agent_core.transcript import Message, Part, TextPart, ToolCallPart
 
 _STOPS: Mapping[str, StopReason] = {

@@ -246,6 +246,19 @@ def _read_facts(parts: str, text: str) -> str:
     return "\n".join(part.text for part in found if isinstance(part, TextPart) and part.is_fact)
 
 
+def list_texts_before(
+    connection: Connection, *, turn_id: TurnId, person_id: PersonId, limit: int
+) -> list[str]:
+    """List the newest texts of a turn's session before it, newest first."""
+    rows = connection.execute(
+        "SELECT text FROM messages WHERE session_id = (SELECT session_id FROM turns WHERE id ="
+        " :turn_id) AND person_id = :person_id AND turn_id < :turn_id AND text <> ''"
+        " ORDER BY id DESC LIMIT :limit",
+        {"turn_id": turn_id, "person_id": person_id, "limit": limit},
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
 def list_texts(
     connection: Connection, *, session_id: SessionId, person_id: PersonId, limit: int
 ) -> list[tuple[str, str]]:

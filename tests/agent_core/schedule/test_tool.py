@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from agent_core.errors import ToolArgumentError
-from agent_core.ids import CallId, PersonId, RoomId, TurnId
+from agent_core.ids import CallId, JobId, PersonId, RoomId, TurnId
 from agent_core.schedule import job_editor
 from agent_core.schedule.job_editor import JobAlreadyRunning, JobOwner, JobRequest, JobRules
 from agent_core.schedule.rules import Spans
 from agent_core.schedule.tool import ScheduleTool
 from agent_core.schedule.triggers import read_cron
+from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job
@@ -28,11 +29,17 @@ NOW = 1_790_000_000_000
 RULES = JobRules()
 
 
-class Nobody:
-    """Whom nothing of this needs to be asked."""
+class Person:
+    """Chooses a button if one is expected; otherwise nothing needs to be asked."""
 
-    async def ask(self, inquiry: UserPrompt) -> Answer:
-        raise AssertionError(inquiry.text)
+    def __init__(self) -> None:
+        self.chooses = ""
+        self.asked: list[UserPrompt] = []
+
+    async def ask(self, inquiry: UserPrompt) -> Choice | Answer:
+        assert self.chooses, inquiry.text
+        self.asked.append(inquiry)
+        return next(one for one in inquiry.choices if one.label == self.chooses)
 
 
 class NoCalendars:
@@ -47,9 +54,10 @@ class Desk:
 
     def __init__(self, database: Database) -> None:
         self.database = database
+        self.person = Person()
         self._tool = ScheduleTool(
             database,
-            Nobody(),
+            self.person,
             zone="Europe/Berlin",
             rules=RULES,
             changed=lambda: None,
@@ -71,7 +79,9 @@ class Desk:
         self._dialogue, self._turn_id, self.job = await self.database.write("open", work)
         return self
 
-    async def asks(self, action: str, call_id: str = "c1") -> str:
+    async def asks(
+        self, action: str, call_id: str = "c1", *, said: str = "", number: JobId | None = None
+    ) -> str:
         context = ToolContext(
             person_id=self._dialogue.person.id,
             owner_id=self._dialogue.person.id,
@@ -81,9 +91,21 @@ class Desk:
             turn_id=self._turn_id,
             call_id=CallId(call_id),
             now=NOW,
-            evidence="",
+            evidence=said,
         )
-        return (await self._tool.run({"action": action, "job": self.job.id}, context)).text
+        given = {"action": action, "job": number or self.job.id}
+        return (await self._tool.run(given, context)).text
+
+    async def adds(self, body: str) -> Job:
+        """Add another daily message of Ann."""
+
+        def work(connection: Connection) -> Job:
+            request = JobRequest(kind="message", body=body, timing=read_cron("0 9 * * *"))
+            whose = JobOwner(person_id=self._dialogue.person.id, room_id=None, actor="test")
+            job = job_editor.draft_job(request, whose, zone="Europe/Berlin", rules=RULES, now=NOW)
+            return job_editor.create_job(connection, job, rules=RULES, now=NOW)
+
+        return await self.database.write("add", work)
 
     async def asks_while(self, change: Callable[[Connection], object], action: str) -> str:
         """Ask while a change is being written that nobody can see yet."""
@@ -153,3 +175,37 @@ async def test_one_that_is_under_way_is_not_run_once_more(desk: Desk) -> None:
         await desk.asks("run_now", "c2")
     runs = await desk.database.read(lambda c: job_runs.list_of_job(c, job_id=desk.job.id, limit=9))
     assert len(runs) == 1
+
+
+async def test_a_deleted_job_is_named_with_the_way_back(desk: Desk) -> None:
+    said = await desk.asks("delete", said="Delete the good morning message.")
+    assert said == 'Job 1 "Good morning." is deleted. /jobs restore 1 brings it back.'
+
+
+@pytest.mark.parametrize("said", ["Delete the one about the bank.", "Drop the dentist one."])
+async def test_a_wrong_number_is_asked_about_and_the_right_one_is_taken(
+    desk: Desk, said: str
+) -> None:
+    bank = await desk.adds("Go to the bank.")
+    desk.person.chooses = "Go to the bank."
+    done = await desk.asks("delete", said=said)
+    assert done.startswith(f"Job {bank.id} ")
+    assert (await desk.find()).state == "active"
+    (question,) = desk.person.asked
+    assert {one.label for one in question.choices} == {
+        "Go to the bank.",
+        "Good morning.",
+        "None of these",
+    }
+
+
+async def test_none_of_the_jobs_is_touched_if_none_is_meant(desk: Desk) -> None:
+    desk.person.chooses = "None of these"
+    done = await desk.asks("pause", said="Stop the dentist thing.")
+    assert done == "Nothing was changed. The person meant none of the jobs."
+    assert (await desk.find()).state == "active"
+
+
+@pytest.mark.parametrize("said", ["", "Delete number 1.", "Lösch den guten Morgen: good!"])
+async def test_a_number_that_fits_is_not_asked_about(desk: Desk, said: str) -> None:
+    assert "is deleted" in await desk.asks("delete", said=said)

@@ -100,7 +100,6 @@ MALFORMED = [
     ('{"action": null}', "`action` must be of type string, not null"),
     ('{"action": ["add"]}', "`action` must be of type string, not an array"),
     ('{"action": "add", "texts": "a"}', "can't have `texts`; there are only `action`, `text`"),
-    ('{"action": "add", "text": ""}', "`text` must be longer than or equal to 1"),
     ('{"action": "add", "text": "' + "a" * 21 + '"}', "`text` must be shorter than or equal to 20"),
     ('{"action": "add", "text": "A"}', "`text` must match pattern"),
     ('{"action": "add", "text": 5}', "`text` must be of type string, not an integer"),
@@ -114,12 +113,10 @@ MALFORMED = [
     ('{"action": "add", "loud": "yes"}', "`loud` must be of type boolean, not a string"),
     ('{"action": "add", "loud": 1}', "`loud` must be of type boolean, not an integer"),
     ('{"action": "add", "tags": "a"}', "`tags` must be of type array, not a string"),
-    ('{"action": "add", "tags": []}', "`tags` must contain at least 1 items"),
     ('{"action": "add", "tags": ["a", 2]}', "`tags[1]` must be of type string, not an integer"),
     ('{"action": "add", "tags": ["a", "a"]}', "`tags` must contain unique items"),
     ('{"action": "add", "tags": ["a", "b", "c", "d"]}', "less than or equal to 3 items"),
     ('{"action": "add", "at": {"x": 1}}', "`y` is missing in `at`"),
-    ('{"action": "add", "at": {}}', "`x`, `y` are missing in `at`"),
     ('{"action": "add", "at": {"x": 1, "y": 2, "z": 3}}', "`at` can't have `z`"),
     ('{"action": "add", "at": [1, 2]}', "`at` must be of type object, not an array"),
     ('{"action": "add", "when": 5}', "`when` must be of type string or null, not an integer"),
@@ -127,6 +124,28 @@ MALFORMED = [
     ('{"action": "add", "either": "x"}', "`either` cannot be validated by any definition"),
     ('{"action": "add", "only": 2}', "`only` must be same as const definition: 1"),
 ]
+
+
+EMPTY = [
+    ('{"action": "add", "text": ""}', {"action": "add"}, "`text`"),
+    ('{"action": "add", "tags": []}', {"action": "add"}, "`tags`"),
+    ('{"action": "add", "at": {}}', {"action": "add"}, "`at`"),
+    ('{"action": "add", "count": null}', {"action": "add"}, "`count`"),
+    ('{"action": "add", "gate": "", "count": 2}', {"action": "add", "count": 2}, "`gate`"),
+    ('{"action": "add", "text": "", "place": null}', {"action": "add"}, "`text`, `place`"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "kept", "named"), EMPTY)
+async def test_an_empty_argument_that_would_refuse_a_call_is_left_out(
+    arguments: str, kept: dict[str, object], named: str
+) -> None:
+    tool = FakeTool("keep", schema=SCHEMA)
+    call = ToolCallPart(call_id=CallId("c1"), name="keep", arguments=arguments)
+    result = await Toolbox([tool]).run(call, CONTEXT)
+    assert not result.is_error
+    assert result.text.endswith(f"\n[Left out, because empty: {named}]")
+    assert [given for given, _ in tool.asked] == [kept]
 
 
 def test_the_corpus_is_large_and_holds_nothing_twice() -> None:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from agent_core.models.openai.translate import Dialect, adapt, render_request
-from agent_core.models.openai.written import WrittenText
+from agent_core.models.written import WrittenText
 from tests.agent_core.models.calls import ask, calls, results
 
 CALL = '{"name":"recall","arguments":{"query":"tea"}}'
@@ -25,8 +25,20 @@ ROWS = [
     (f"I look.\n<tool_call>{CALL}</tool_call>", "I look.", 1),
     (f"<think>Hm.</think>\n<tool_call>{CALL}\n{CALL}", "", 2),
     (f"So: `<tool_call>{CALL}</tool_call>`", f"So: `<tool_call>{CALL}</tool_call>`", 0),
-    ('{"name":"none_such","arguments":{}}', '{"name":"none_such","arguments":{}}', 0),
-    ('{"name":"recall"}', '{"name":"recall"}', 0),
+    ('{"name":"none_such","arguments":{}}', "", 1),
+    ('{"name":"recall"}', "", 1),
+    ('{"name":"Ada","age":36}', '{"name":"Ada","age":36}', 0),
+    ('{"tool":"recall","query":"tea"}', "", 1),
+    (f"I look it up:\n\n```json\n{CALL}\n```\nThere it is.", "I look it up:", 1),
+    (f"I look it up:\n{CALL}", "I look it up:", 1),
+    (f"```\n{CALL}\n{CALL}\n```", "", 2),
+    (f'{{"tool_calls":[{CALL}]}}', "", 1),
+    ('```json\n{"name":"recall","arguments":{"query":"te', "", 1),
+    ('{"name": "recall", "arguments": {"query": tea}}', "", 1),
+    ("So:\n```python\n{1: 2}\n```\nDone.", "So:\n```python\n{1: 2}\n```\nDone.", 0),
+    ('So:\n{"a": 1}\nDone.', 'So:\n{"a": 1}\nDone.', 0),
+    ('So:\n{"name": "Ada"}\nDone.', 'So:\n{"name": "Ada"}\nDone.', 0),
+    ("It is {not} JSON:\n{", "It is {not} JSON:\n{", 0),
 ]
 
 

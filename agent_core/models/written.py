@@ -23,7 +23,23 @@ _CALL_HEADS = (_CALL, _CALLS, "```json", "```tool_call", "```\n{", "{", "[{")
 """How an answer begins that may be a call."""
 _LOST_OPENING = re.compile(r"\n\s*</think>|</think>[ \t]*\n|(?<=\S)</think>(?=[\w{\[*#])")
 """The end of a thought whose opening mark stood in the prompt; in prose, blanks surround it."""
-_FENCE = re.compile(r"```(?:json|tool_call)?[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
+_PLACE = re.compile(r"(?:\A|\n)[ \t]*(?:```\w*\s*)?(?=\[?\s*\{)")
+"""Where a call in JSON may begin: on a line of its own, or in a block of code."""
+_MAY_BEGIN = re.compile(r"(?:\A|\n)[ \t]*(?:`{1,3}\w*\s*)?(?:\[\s*)?(?:\{\s*(?:\"[^\"\n]*)?)?\Z")
+"""The end of a text that may become such a place, or may still name its first key."""
+_FIRST_KEY = re.compile(r"\[?\s*\{\s*\"([^\"\n]*)\"")
+_NAMES = ("name", "tool", "tool_name", "function")
+_ARGUMENTS = ("arguments", "parameters", "args", "input")
+_ENVELOPE = {*_NAMES, *_ARGUMENTS, "type", "id"}
+_LISTS = ("tool_calls", "calls", "function_calls")
+_BROKEN = re.compile(
+    r"\[?\s*\{\s*\"(?:name|tool|tool_name)\"\s*:\s*\"([\w.-]{1,64})\"\s*,"
+    r"\s*\"(?:arguments|parameters|args|input)\"\s*:\s*(.*)",
+    re.DOTALL,
+)
+"""A call whose JSON ends too early, or is none."""
+_NAME = re.compile(r"[\w.-]{1,64}")
+_BETWEEN = " \t\r\n;,"
 _FUNCTION = re.compile(r"<function=([^>\s]+)>(.*?)(?:</function>|$)", re.DOTALL)
 _PARAMETER = re.compile(r"<parameter=([^>\s]+)>\n?(.*?)\n?</parameter>", re.DOTALL)
 
@@ -135,12 +151,31 @@ class WrittenText:
             self._state = "held"
             return place
         place = self._pending.rfind("<")
-        return (
-            place if place >= 0 and _CALL.startswith(self._pending[place:]) else len(self._pending)
-        )
+        if place >= 0 and _CALL.startswith(self._pending[place:]):
+            return place
+        return self._count_before_json()
+
+    def _count_before_json(self) -> int:
+        """Return how much of the pending text comes before JSON that may be a call."""
+        if self._wants_json:
+            return len(self._pending)
+        # What was shown last tells whether the pending text begins a line.
+        is_line = not self._shown or self._shown[-1].endswith("\n")
+        text = ("\n" if is_line else " ") + self._pending
+        for found in _PLACE.finditer(text):
+            key = _FIRST_KEY.match(text, found.end())
+            if key and (key[1] in _ENVELOPE or key[1] in _LISTS):
+                self._state = "held"
+                return max(found.start() - 1, 0)
+        open_end = _MAY_BEGIN.search(text)
+        return max(open_end.start() - 1, 0) if open_end else len(self._pending)
 
     def _find_calls(self, text: str) -> tuple[str, tuple[WrittenCall, ...]]:
-        """Return the words before the calls, and the calls; none if any is no known tool."""
+        """Return the words before the calls, and the calls.
+
+        A call of an unknown tool counts, too, and so does one whose JSON is broken: the model is
+        told what is wrong with it.
+        """
         opening, mark, rest = text.partition(_CALL)
         if mark and not _is_code(opening):
             pieces = [one for one in re.split(r"</?tool_call>", rest) if one.strip()]
@@ -149,56 +184,114 @@ class WrittenText:
             return "", self._read_calls([text.strip().removeprefix(_CALLS)])
         if self._wants_json:
             return "", ()
-        body = text.strip()
-        if body.startswith("```"):
-            is_all = not _FENCE.sub("", body).strip()
-            return "", self._read_calls(_FENCE.findall(body)) if is_all else ()
-        return "", self._read_calls([body])
+        return self._find_json_calls(text)
+
+    def _find_json_calls(self, text: str) -> tuple[str, tuple[WrittenCall, ...]]:
+        calls: list[WrittenCall] = []
+        opening, place = "", 0
+        while found := _PLACE.search(text, place):
+            values, end = _decode(text, found.end())
+            these = self._read_values(values)
+            opening = text[: found.start()] if these and not calls else opening
+            calls += these
+            place = max(end, found.end() + 1)
+        for found in () if calls else _PLACE.finditer(text):
+            broken = _BROKEN.match(text, found.end())
+            if broken and self._find_name(broken[1]) in self._tools:
+                call = WrittenCall(name=self._find_name(broken[1]), arguments=broken[2].strip())
+                return text[: found.start()].rstrip(), (call,)
+        return opening.rstrip(), tuple(calls)
 
     def _read_calls(self, pieces: Sequence[str]) -> tuple[WrittenCall, ...]:
-        found = [self._read_call(value) for piece in pieces for value in self._parse(piece)]
-        calls = tuple(call for call in found if call is not None)
-        return calls if len(calls) == len(found) else ()
-
-    def _parse(self, piece: str) -> list[object]:
-        """Return the values that a piece of text holds; one None if it holds anything else."""
-        functions = _FUNCTION.findall(piece)
-        if functions:
-            return [
+        calls: list[WrittenCall] = []
+        for piece in pieces:
+            functions = _FUNCTION.findall(piece)
+            values: list[object] = [
                 {"name": name, "arguments": self._read_xml(name, xml)} for name, xml in functions
             ]
-        decoder, values, place = json.JSONDecoder(), [], 0
-        text = piece.strip()
-        try:
-            while place < len(text):
-                value, end = decoder.raw_decode(text, place)
-                values += value if isinstance(value, list) else [value]
-                place = end + len(text[end:]) - len(text[end:].lstrip(" \t\r\n;"))
-        except (ValueError, RecursionError):
-            return [None]
-        return values
+            these = self._read_values(values or _decode(piece.strip(), 0)[0])
+            if not these and (broken := _BROKEN.search(piece)):
+                name = self._find_name(broken[1])
+                these = (WrittenCall(name=name, arguments=broken[2].strip()),)
+            calls += these
+        return tuple(calls)
+
+    def _read_values(self, values: Sequence[object]) -> tuple[WrittenCall, ...]:
+        """Return the calls in JSON values; none unless all of them are calls."""
+        found = [self._read_call(value) for value in _unfold(values)]
+        calls = tuple(call for call in found if call is not None)
+        return calls if len(calls) == len(found) else ()
 
     def _read_xml(self, name: str, xml: str) -> dict[str, Any]:
         tool = self._tools.get(name)
         return {key: _read_value(tool, key, text) for key, text in _PARAMETER.findall(xml)}
 
     def _read_call(self, value: object) -> WrittenCall | None:
-        """Return the call in a JSON value; None for anything but a call of a known tool."""
+        """Return the call in a JSON value; None for anything else."""
         if not isinstance(value, dict):
             return None
         inner = value.get("function")
         if isinstance(inner, dict):
             value = inner
-        name = value.get("name") or value.get("tool") or value.get("tool_name") or inner
-        keys = [key for key in ("arguments", "parameters", "args", "input") if key in value]
-        if not isinstance(name, str) or not keys:
-            return None
-        name = name if name in self._tools else name.removeprefix("functions.")
-        given = value[keys[0]]
-        text = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
-        if name not in self._tools or read_object(text) is None:
-            return None
-        return WrittenCall(name=name, arguments=text)
+        name = next((value[key] for key in _NAMES if isinstance(value.get(key), str)), None)
+        if name is None:
+            return self._read_bare(value)
+        name = self._find_name(name)
+        keys = [key for key in _ARGUMENTS if key in value]
+        if not keys:
+            rest = {key: one for key, one in value.items() if key not in ("type", *_NAMES)}
+            is_bare = name in self._tools and (rest or len(value) == 1)
+            return WrittenCall(name=name, arguments=_dump(rest)) if is_bare else None
+        text = given if isinstance(given := value[keys[0]], str) else _dump(given)
+        is_call = isinstance(given, dict) or read_object(text) is not None
+        is_known = name in self._tools or (_NAME.fullmatch(name) and value.keys() <= _ENVELOPE)
+        return WrittenCall(name=name, arguments=text) if is_known and is_call else None
+
+    def _read_bare(self, value: dict[str, Any]) -> WrittenCall | None:
+        """Return the call whose arguments alone were written, if they fit one tool only."""
+        fitting = [
+            name
+            for name, tool in self._tools.items()
+            if len(value) > 1 and _fits(value, tool.parse_shown_schema())
+        ]
+        return WrittenCall(name=fitting[0], arguments=_dump(value)) if len(fitting) == 1 else None
+
+    def _find_name(self, name: str) -> str:
+        return name if name in self._tools else name.removeprefix("functions.")
+
+
+def _decode(text: str, place: int) -> tuple[list[object], int]:
+    """Return the JSON values at a place, one behind the other, and where they end."""
+    values: list[object] = []
+    decoder = json.JSONDecoder()
+    end = place
+    while text[place : place + 1] in ("{", "["):
+        try:
+            value, end = decoder.raw_decode(text, place)
+        except (ValueError, RecursionError):
+            break
+        values.append(value)
+        place = end + len(text[end:]) - len(text[end:].lstrip(_BETWEEN))
+    return values, end
+
+
+def _unfold(values: Sequence[object]) -> list[object]:
+    """Return the values with lists, and objects that only hold a list of calls, laid open."""
+    found: list[object] = []
+    for value in values:
+        key = next(iter(value)) if isinstance(value, dict) and len(value) == 1 else ""
+        inner = value[key] if isinstance(value, dict) and key in _LISTS else value
+        found += inner if isinstance(inner, list) else [inner]
+    return found
+
+
+def _fits(value: dict[str, Any], schema: dict[str, Any]) -> bool:
+    known, needed = schema.get("properties") or {}, schema.get("required") or ()
+    return bool(needed) and set(needed) <= value.keys() <= known.keys()
+
+
+def _dump(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _read_value(tool: ToolSpec | None, key: str, text: str) -> object:
