@@ -10,6 +10,7 @@ AdapterError
 ├── MessageGone        the message to edit no longer exists or can no longer be edited
 │   └── MessageLocked  it exists, but can't be edited or deleted
 ├── ChatGone           nobody can be reached in this chat (blocked, removed, deleted)
+│   └── ChatMoved      the platform gave the chat a new id
 └── AdapterStopped     the platform cannot continue until a person changes something
 """
 
@@ -62,6 +63,15 @@ class MessageLocked(MessageGone):
 
 class ChatGone(AdapterError):
     """The chat was deleted, or the bot was blocked or removed."""
+
+
+class ChatMoved(ChatGone):
+    """The platform gave the chat a new id, such as a group that became a supergroup."""
+
+    def __init__(self, message: str, *, chat_id: str) -> None:
+        """Take the new id of the chat."""
+        super().__init__(message)
+        self.chat_id = chat_id
 
 
 class AdapterStopped(AdapterError):

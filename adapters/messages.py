@@ -170,7 +170,19 @@ class Presence:
     user_ids: tuple[PlatformUserId, ...]
 
 
-Inbound = InboundMessage | ButtonPress | EmojiReaction | Presence
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatMove:
+    """The platform gave a group a new id: what belongs to the group follows."""
+
+    address: Address
+    """The chat in which the event happened: the old one or the new one."""
+    old_chat_id: str
+    new_chat_id: str
+    user_ids: tuple[PlatformUserId, ...] = ()
+    """The accounts that the event shows in that chat."""
+
+
+Inbound = InboundMessage | ButtonPress | EmojiReaction | Presence | ChatMove
 """The result of parsing an event. A platform's slash commands, stop buttons and the like become a
 message with the command's text, such as `/stop`.
 """

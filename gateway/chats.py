@@ -63,7 +63,12 @@ def name_queue(address: Address) -> str:
     return name_chat(replace(address, thread_id=None) if address.is_direct else address)
 
 
+def start_of(chat_id: str) -> str:
+    """Return the beginning of the stored texts that name a chat or a thread of it."""
+    return f"{json.dumps([chat_id], ensure_ascii=False)[:-1]},"
+
+
 def span_threads(address: Address) -> tuple[str, str]:
     """Return the range of stored texts that name a chat or a thread of it: first, and end."""
-    start = json.dumps([address.chat_id], ensure_ascii=False)[:-1]
-    return f"{start},", f"{start}-"  # "-" is the character after ","
+    start = start_of(address.chat_id)
+    return start, f"{start[:-1]}-"  # "-" is the character after ","

@@ -4,6 +4,7 @@ from adapters.errors import (
     AdapterError,
     AdapterStopped,
     ChatGone,
+    ChatMoved,
     MessageGone,
     MessageLocked,
     RateLimited,
@@ -74,8 +75,9 @@ def translate(
         case RetryAfter():
             return RateLimited(f"{error}.", retry_after=_seconds(error))
         case ChatMigrated():
-            return ChatGone(
-                f"The group became a supergroup; its chat id is now {error.new_chat_id}."
+            return ChatMoved(
+                f"The group became a supergroup; its chat id is now {error.new_chat_id}.",
+                chat_id=str(error.new_chat_id),
             )
         case Forbidden():
             return ChatGone(f"Telegram lets nobody be reached in this chat: {error}.")

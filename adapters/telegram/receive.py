@@ -9,6 +9,7 @@ from adapters.messages import (
     Attachment,
     AttachmentKind,
     ButtonPress,
+    ChatMove,
     EmojiReaction,
     Inbound,
     InboundMessage,
@@ -187,10 +188,14 @@ def receive(payload: str) -> Inbound | None:
     return _read_press(query, at=number_in(envelope, "at")) if query is not None else None
 
 
-def _read(message: Json, me: BotIdentity, *, is_edit: bool) -> InboundMessage | Presence | None:
+def _read(
+    message: Json, me: BotIdentity, *, is_edit: bool
+) -> InboundMessage | Presence | ChatMove | None:
     chat = part(message, "chat")
     if chat is None:
         raise ValueError("a message without a chat")
+    if (move := _read_move(chat, message, me)) is not None:
+        return move
     sender = part(message, "from")
     if sender is None or chat.get("type") == "channel":
         return None  # posts in channels
@@ -223,6 +228,24 @@ def _read(message: Json, me: BotIdentity, *, is_edit: bool) -> InboundMessage | 
         room_title=None if is_direct else plain_name(words_in(chat, "title")),
         forwarded_from=_read_author(message),
         sent_at=number_in(message, "date") * 1000,
+    )
+
+
+def _read_move(chat: Json, message: Json, me: BotIdentity) -> ChatMove | None:
+    """Parse the last message of a group, or the first one of the supergroup that it became."""
+    here = number_in(chat, "id")
+    if "migrate_to_chat_id" in message:
+        old, new = here, number_in(message, "migrate_to_chat_id")
+    elif "migrate_from_chat_id" in message:
+        old, new = number_in(message, "migrate_from_chat_id"), here
+    else:
+        return None
+    shown = _read_presence(message, me)
+    return ChatMove(
+        address=_address_of(chat, message),
+        old_chat_id=str(old),
+        new_chat_id=str(new),
+        user_ids=shown.user_ids if shown else (),
     )
 
 

@@ -191,6 +191,7 @@ class Gateway:
         self.rooms.closed.connect(lambda closed: self.dispatcher.enqueue(closed.rows))
         self.rooms.closed.connect(lambda closed: self.lanes.leave(closed.room))
         self.data_removed.connect(lambda _: self.forget_known())
+        self.dispatcher.moved.connect(lambda _: self.forget_known())
         self.data_removed.connect(lambda _: self.agent.clear_caches())
         if background := self.background_commands:
             self.data_removed.connect(lambda _: background.kill_erased())

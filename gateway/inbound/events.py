@@ -10,7 +10,14 @@ from dataclasses import dataclass, replace
 from adapters.contract import ChatAdapter
 from adapters.errors import Unreachable
 from adapters.ids import Address, EventId
-from adapters.messages import ButtonPress, EmojiReaction, InboundMessage, Presence, RawEvent
+from adapters.messages import (
+    ButtonPress,
+    ChatMove,
+    EmojiReaction,
+    InboundMessage,
+    Presence,
+    RawEvent,
+)
 from agent_core.agent.loop.messages import has_visible_text
 from agent_core.errors import StoreError
 from agent_core.ids import InboxId
@@ -63,6 +70,14 @@ class ReactionEvent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MoveEvent:
+    """A stored event with a group's new id."""
+
+    row: InboxRow
+    move: ChatMove
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StaleEvents:
     """Stored events whose person has changed: they are parsed again."""
 
@@ -81,7 +96,7 @@ class SkippedEvent:
     presence: Presence | None = None
 
 
-Parsed = InboundEvent | PressEvent | ReactionEvent | SkippedEvent
+Parsed = InboundEvent | PressEvent | ReactionEvent | MoveEvent | SkippedEvent
 Item = Parsed | StaleEvents
 
 
@@ -97,6 +112,8 @@ def parse_event(row: InboxRow, adapter: ChatAdapter) -> Parsed:
         return PressEvent(row=row, press=found)
     if isinstance(found, EmojiReaction):
         return ReactionEvent(row=row, reaction=found)
+    if isinstance(found, ChatMove):
+        return MoveEvent(row=row, move=found)
     if isinstance(found, Presence):
         return SkippedEvent(row=row, presence=found)
     if found is None or not found.is_addressed:
@@ -108,6 +125,8 @@ def find_presence(item: Parsed) -> Presence | None:
     """Return the people that an event shows in a group or channel; None in a direct chat."""
     if isinstance(item, SkippedEvent):
         shown = item.presence
+    elif isinstance(item, MoveEvent):
+        shown = Presence(address=item.move.address, user_ids=item.move.user_ids)
     elif isinstance(item, ReactionEvent):
         shown = Presence(address=item.reaction.address, user_ids=(item.reaction.user_id,))
     else:
@@ -115,8 +134,10 @@ def find_presence(item: Parsed) -> Presence | None:
     return None if shown is None or shown.address.is_direct else shown
 
 
-def find_address(item: InboundEvent | PressEvent | ReactionEvent) -> Address:
+def find_address(item: InboundEvent | PressEvent | ReactionEvent | MoveEvent) -> Address:
     """Return the chat in which an event happened."""
+    if isinstance(item, MoveEvent):
+        return item.move.address
     if isinstance(item, InboundEvent):
         return item.message.address
     return item.press.address if isinstance(item, PressEvent) else item.reaction.address

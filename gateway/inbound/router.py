@@ -25,6 +25,7 @@ from gateway.inbound.command_runner import CommandRunner, make_outgoing, make_si
 from gateway.inbound.events import (
     InboundEvent,
     Item,
+    MoveEvent,
     Parsed,
     PlatformInlet,
     PressEvent,
@@ -208,6 +209,10 @@ class InboundRouter:
             await self._press(item)
         elif isinstance(item, ReactionEvent):
             await take_reaction(self._database, item, self._now())
+        elif isinstance(item, MoveEvent):
+            move = item.move
+            await self._dispatcher.follow(item.row.platform, move.old_chat_id, move.new_chat_id)
+            await self._skip(SkippedEvent(row=item.row))
         else:
             await self._skip(item)
 

@@ -18,6 +18,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Target
+from agent_core.state.people import rooms
 from agent_core.state.people.people import Person
 from agent_core.state.queues import deferred_messages, outbox
 from agent_core.state.queues.deferred_messages import DeferredMessage, NewDeferredMessage
@@ -78,16 +79,17 @@ class Notifier:
             return []
         place = None
         if notification.source:
-            place = self.history.note(known, notification.source, person, chats)
+            place = self.history.note(known, notification.source, person, list(chats))
             files = (*notification.files, *self.history.attach(known, notification.source, place))
             notification = replace(notification, turn_id=place.turn_id, files=files)
         until = None if notification.is_urgent else known.quiet_until(person)
         rows: list[OutboxRow] = []
-        for chat in chats:
+        for chat, meant in chats.items():
+            words = replace(notification, body=_note_place(known, person, meant, notification.body))
             if until is None:
-                rows += self._enqueue(known, chat, notification)
+                rows += self._enqueue(known, chat, words)
             else:
-                _defer(known, chat, notification, until)
+                _defer(known, chat, words, until)
         if place and until is None:
             self.history.report(known, place, notification.body)
         return rows
@@ -177,20 +179,24 @@ class Notifier:
         if person is None or row.answers is not None or row.question_id is not None:
             return None
         target = Target(kind="place", platform=row.platform, chat=row.chat)
-        for chat in self._resolve(known, person, (target,)):
-            if chat == Chat(platform=row.platform, address=row.chat):
+        for chat, meant in self._resolve(known, person, (target,)).items():
+            if meant is None:
                 return None
             outgoing = outbox.readdress(row, chat)
+            if row.part == 0:
+                outgoing = replace(outgoing, body=_note_place(known, person, meant, row.body))
             return outbox.enqueue(connection, outgoing, now=now)
         return None
 
-    def _resolve(self, known: Recipients, person: Person, targets: Sequence[Target]) -> list[Chat]:
-        """Return the chats that targets stand for now, each once.
+    def _resolve(
+        self, known: Recipients, person: Person, targets: Sequence[Target]
+    ) -> dict[Chat, Chat | None]:
+        """Return the chats that targets stand for now, each with the chat that it replaces, if any.
 
         An unreachable chat is replaced with the person's latest direct chat.
         """
         home = known.find_home(person).chat
-        found: list[Chat] = []
+        found: dict[Chat, Chat | None] = {}
         for target in targets:
             preferred = self._choose_chat(known, person, target, home)
             chat = preferred
@@ -199,7 +205,7 @@ class Notifier:
                 seen = self._list_seen(known, person)
                 chat = next(seen, preferred if is_last else None)
             if chat and chat not in found:
-                found.append(chat)
+                found[chat] = preferred if preferred != chat else None
         return found
 
     def _choose_chat(
@@ -250,6 +256,18 @@ class Notifier:
             )
             rows.append(outbox.enqueue(known.connection, outgoing, now=known.now))
         return rows
+
+
+def _note_place(known: Recipients, person: Person, meant: Chat | None, body: str) -> str:
+    """Put above a text for which group it was meant, if it goes to a direct chat instead."""
+    if meant is None or not body or not is_chat(meant.address):
+        return body
+    address = read_chat(meant.address)
+    if address.is_direct:
+        return body
+    room = rooms.find(known.connection, platform=meant.platform, chat_id=address.chat_id)
+    with use_language(person.language):
+        return job_results.note_place(room.shown_name if room else "", body)
 
 
 def _defer(known: Recipients, chat: Chat, notification: Notification, until: int) -> None:

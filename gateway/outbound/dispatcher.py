@@ -13,6 +13,7 @@ from adapters.errors import (
     AdapterError,
     AdapterStopped,
     ChatGone,
+    ChatMoved,
     MessageGone,
     MessageLocked,
     RateLimited,
@@ -25,11 +26,12 @@ from agent_core.chats import Chat, Place
 from agent_core.errors import StoreError
 from agent_core.ids import set_turn
 from agent_core.state.engine.database import Connection, Database
+from agent_core.state.lifecycle import chat_moves
 from agent_core.state.people import people
 from agent_core.state.queues import dead_letters, outbox, unreachable_chats
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway.chats import QueueKey, read_chat
-from gateway.fairness import Workers
+from gateway.chats import QueueKey, read_chat, start_of
+from gateway.fairness import Signal, Workers
 from gateway.outbound.channel import Channel
 from gateway.outbound.chat_queues import ChatQueues, ReservedSlot
 from gateway.outbound.command_buttons import stand_for
@@ -81,6 +83,8 @@ class OutboxDispatcher:
         self._paused: dict[QueueKey, asyncio.Event | None] = {}
         """Waiting queues, each with the event that ends its wait early; a firm wait has none."""
         self._unreachable: dict[Chat, str] = {}
+        self.moved = Signal[None]()
+        """Emitted after a chat got a new id, so that caches drop the old one."""
         self._is_open = True
         self._queues = ChatQueues(self.adapters)
         self.indicators = Indicators(
@@ -160,6 +164,18 @@ class OutboxDispatcher:
             )
             self._unreachable.pop(chat, None)
             self.enqueue(notices)
+
+    async def follow(self, platform: str, old: str, new: str) -> None:
+        """Let what belongs to a chat follow it to its new id. Raises `StoreError`."""
+        await self._database.write(
+            "chats.follow",
+            chat_moves.move,
+            platform=platform,
+            chat_ids=(old, new),
+            starts=(start_of(old), start_of(new)),
+        )
+        self._unreachable = await self._database.read(unreachable_chats.list_all)
+        self.moved.emit(None)
 
     def wake(self, chat: Chat) -> None:
         """Try a chat again now, unless the platform asked for the pause."""
@@ -271,6 +287,10 @@ class OutboxDispatcher:
             seconds, finish = self._timings.back_off(row.attempts), self._timings.finish
             # A search too early could miss it, and it would be sent twice.
             return Pause(max(finish, seconds), is_firm=seconds <= finish)
+        except ChatMoved as error:
+            await self._postpone(row, error)
+            await self.follow(row.platform, read_chat(row.chat).chat_id, error.chat_id)
+            self.enqueue([await self._refresh(row)])
         except (Rejected, MessageGone, ChatGone) as error:
             await self._set_aside(row, str(error), is_chat_gone=isinstance(error, ChatGone))
         return None

@@ -35,6 +35,8 @@ _SCRIPT_FAILED = Text("Its command ended with status {status}.")
 
 _SIGNED = Text("_{title} (job {job_id})_")
 LEFT_OUT = Text("_({count:,} characters are left out here; {name} has all of them.)_")
+_MEANT_FOR = Text("_This was meant for “{title}”, where I can't write any more._")
+_MEANT_ELSEWHERE = Text("_This was meant for a group where I can't write any more._")
 _DUE = Text("_This was due {due}._")
 _DUE_OFTEN = Text("_This was due {count} times, from {due} to {due_next}._")
 _DUE_VERY_OFTEN = Text("_This was due more than {count} times, from {due} to {due_next}._")
@@ -166,6 +168,12 @@ def note_due(due: Sequence[str]) -> str:
         sentence = _DUE_VERY_OFTEN if is_more else _DUE_OFTEN
         note = sentence(count=count, due=due[0], due_next=due[-1])
     return f"\n\n{note}"
+
+
+def note_place(title: str, body: str) -> str:
+    """Say above a text for which group it was meant; `title` is "" if unknown."""
+    note = _MEANT_FOR(title=shorten(title, _LONGEST_IN_LIST)) if title else _MEANT_ELSEWHERE()
+    return f"{note}\n\n{body}"
 
 
 def note_missing_chart() -> str:

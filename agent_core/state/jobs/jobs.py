@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from dataclasses import fields as dataclass_fields
 from functools import lru_cache
 from typing import Any, Literal
@@ -242,6 +242,30 @@ def list_of_room(connection: Connection, *, room_id: RoomId) -> list[Job]:
         {"room_id": room_id},
     ).fetchall()
     return [read_row(row) for row in rows]
+
+
+def move_targets(connection: Connection, *, platform: str, starts: tuple[str, str]) -> None:
+    """Move the targets in a chat, or in its threads, to the chat that took its place.
+
+    `starts` are the beginnings of their stored addresses, the old one and the new one.
+    """
+    old, new = starts
+    rows = connection.execute(
+        f"SELECT {COLUMNS} FROM jobs WHERE INSTR(targets, :old) > 0", {"old": json.dumps(old)[1:-1]}
+    ).fetchall()
+    for job in map(read_row, rows):
+        targets = tuple(
+            replace(one, chat=new + one.chat.removeprefix(old))
+            if one.platform == platform and one.chat.startswith(old)
+            else one
+            for one in job.targets
+        )
+        if targets != job.targets:
+            columns = _columns_of(replace(job, targets=targets))
+            connection.execute(
+                "UPDATE jobs SET targets = :targets, checksum = :checksum WHERE id = :id",
+                {"targets": columns["targets"], "checksum": columns["checksum"], "id": job.id},
+            )
 
 
 def list_system(connection: Connection) -> list[Job]:

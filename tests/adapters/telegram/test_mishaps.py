@@ -11,6 +11,7 @@ from adapters.errors import (
     AdapterError,
     AdapterStopped,
     ChatGone,
+    ChatMoved,
     RateLimited,
     Rejected,
     Unreachable,
@@ -20,7 +21,7 @@ from adapters.telegram.errors import AnotherPoller, translate
 
 EXPECTED: dict[str, type[AdapterError]] = {
     "BadRequest": Rejected,
-    "ChatMigrated": ChatGone,
+    "ChatMigrated": ChatMoved,
     "Conflict": AnotherPoller,
     "EndPointNotFound": Unsure,
     "Forbidden": ChatGone,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.ids import Address, PlatformMessageId, PlatformUserId
-from adapters.messages import EmojiReaction, InboundMessage, Presence, Quote, Sender
+from adapters.messages import ChatMove, EmojiReaction, InboundMessage, Presence, Quote, Sender
 from adapters.telegram.receive import BotIdentity, pack, receive
 from tests.adapters.telegram.updates import (
     ANNA,
@@ -398,12 +398,27 @@ BEN = {"id": 22, "is_bot": False, "first_name": "Ben"}
 
 
 @pytest.mark.parametrize(
+    ("fields", "ids", "user_ids"),
+    [
+        ({"migrate_from_chat_id": -777}, ("-777", "-100777"), ("11", "-777")),
+        ({"migrate_to_chat_id": -100888}, ("-100777", "-100888"), ("11",)),
+    ],
+)
+def test_a_new_id_of_a_group_is_a_move(
+    fields: dict[str, int], ids: tuple[str, str], user_ids: tuple[str, ...]
+) -> None:
+    found = receive(pack({"update_id": 9, "message": message(chat=GROUP, **fields)}, ME, now=1))
+    assert isinstance(found, ChatMove)
+    assert (found.old_chat_id, found.new_chat_id) == ids
+    assert found.user_ids == user_ids
+
+
+@pytest.mark.parametrize(
     ("update", "user_ids"),
     [
         ({"message": message(chat=GROUP, new_chat_members=[BEN, BOT])}, ("11", "22")),
         ({"message": message(chat=GROUP, left_chat_member=BEN)}, ("11", "22")),
         ({"message": message(chat=GROUP, new_chat_title="Pals")}, ("11",)),
-        ({"message": message(chat=GROUP, migrate_from_chat_id=-777)}, ("11", "-777")),
         ({"message": message("Hi", chat=GROUP, **{"from": BOT | {"id": 7}})}, ("7",)),
         ({"message": message("News", chat=GROUP, is_automatic_forward=True)}, ("11",)),
         (

@@ -77,6 +77,7 @@ from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job, Options
 from agent_core.state.jobs.processes import NewProcess
 from agent_core.state.lifecycle import (
+    chat_moves,
     erase_person,
     export,
     merge_people,
@@ -215,6 +216,7 @@ ROOMS = (
     memory_owners,
     ledger,
     account_links,
+    chat_moves,
     messages,
     page_fetches,
     meta,
@@ -259,6 +261,8 @@ ROOMS = (
 )
 BESIDE = "for `Database.browse`: on a connection and a thread of its own"
 WALKS = {
+    "chat_moves.move": "once for each group that gets a new id",
+    "jobs.move_targets": "once for each group that gets a new id",
     "turns.list_recent": "backwards, and it stops at its limit",
     "dead_letters.list_delays": "backwards, and it stops at its limit",
     "person_data.find_subject": BESIDE,
@@ -598,6 +602,8 @@ AGENT_MESSAGE = AgentMessage(
     is_tainted=False,
 )
 ODD_VALUES: dict[str, dict[str, Any]] = {
+    "chat_moves.move": {"chat_ids": ("-7", "-100"), "starts": ('["-7",', '["-100",')},
+    "jobs.move_targets": {"starts": ('["-7",', '["-100",')},
     "webhooks.move_place": {"place": "0---0-0"},
     "webhooks.restore": {"place": "0---0-0"},
     "webhooks.change": {"name": "n", "url": "u", "kinds": ("turn.ended",)},
