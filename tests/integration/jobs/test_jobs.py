@@ -53,7 +53,8 @@ async def test_a_reminder_comes_at_its_time_and_once(tmp_path: Path) -> None:
         await harness.at_rest()
         assert "Take the bread out." not in texts(harness)
         clock.move(harness, minutes=1)
-        await harness.chat.sees_text("Take the bread out.")
+        # The receipt holds the same words, so their first sight is not the reminder.
+        await harness.chat.until(lambda: "Take the bread out." in texts(harness))
         clock.move(harness, days=3)
         await harness.at_rest()
         assert texts(harness).count("Take the bread out.") == 1
