@@ -130,6 +130,8 @@ class InboundMessage:
     """A program wrote the message with its person's token: it is no command and answers no
     question.
     """
+    wishes: str = ""
+    """What the program wishes of the answer, as the gateway's JSON text; "" for nothing."""
     sent_at: int
     """Milliseconds since the epoch, UTC, by the platform's clock."""
 

@@ -11,6 +11,9 @@ from agent_core.transcript import Part
 Ending = Literal["answered", "stopped", "refused", "exhausted", "failed", "suspended"]
 """The ways in which a turn ends. `suspended` turns continue at the next start."""
 
+PASSED = "passed"
+"""The reason of an answer that ends with calls for the program that asked."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextGrew:

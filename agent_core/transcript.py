@@ -263,7 +263,7 @@ class ToolSpec:
         if parsed.get("additionalProperties") is False:
             del parsed["additionalProperties"]
         for argument in parsed.get("properties", {}).values():
-            if argument.get("minimum") in (0, 1):
+            if isinstance(argument, dict) and argument.get("minimum") in (0, 1):
                 del argument["minimum"]
         return parsed
 
@@ -353,7 +353,7 @@ def load_parts(dumped: str, text: str = "") -> tuple[Part, ...]:
     return tuple(parts)
 
 
-BLOCKS = ("facts", "context-file", "attached-file", "earlier-talk")
+BLOCKS = ("facts", "context-file", "attached-file", "earlier-talk", "from-program")
 """The tags that Talaria itself uses in texts for the model."""
 
 _LINE_ENDS = re.compile(r"\r\n?|\x85|\u2028|\u2029")

@@ -28,6 +28,7 @@ from agent_core.agent.quotas.reservations import Quotas
 from agent_core.agent.resumed_turn import find_own_messages, list_results
 from agent_core.agent.toolboxes import Toolboxes
 from agent_core.agent.turn import ActiveTurn, PreparedTurn, make_place
+from agent_core.agent.wishes import NO_WISHES, ProgramWishes
 from agent_core.events import Emit, Ending, Host, TurnEnded
 from agent_core.ids import PersonId, RoomId, TurnId
 from agent_core.memory.archive.conclusions import LocalUserModel
@@ -110,6 +111,7 @@ class Agent:
         platform: str,
         room_id: RoomId | None = None,
         job_turn: JobTurn | None = None,
+        wishes: ProgramWishes = NO_WISHES,
     ) -> PreparedTurn:
         """Load the open session, and build a new prompt if the cached one is no longer valid.
 
@@ -130,7 +132,7 @@ class Agent:
         is_own = conversation.is_private and not job_turn
         if is_own and self._external_memory:
             self._external_memory.prefetch(person.id)
-        toolbox = self.toolboxes.open(context, job_turn)
+        toolbox = self.toolboxes.open(context, job_turn, client=wishes.client_tools)
         session = state.session
         compaction = (
             await self._compactor.find(session.id, conversation.person_id) if session else None
@@ -142,16 +144,14 @@ class Agent:
             context, warm, toolbox.specs, reported, toolbox.still_offers
         )
         lost = await self._prompts.find_lost_sources(session, given.prompt)
-        own = (
-            await self._prompts.find_own_news(context, session, given.prompt, reported)
-            if is_own
-            else ()
-        )
+        own: tuple[str, ...] = ()
+        if is_own:
+            own = await self._prompts.find_own_news(context, session, given.prompt, reported)
         view, zone = find_visible(shown, compaction), person.time_zone or "UTC"
         counts = await count_searchable(self.toolboxes.inventory, context, view, self._now())
-        user_model = (self._external_memory or self._user_model) if is_own else None
-        visible = apply_compaction(shown, compaction) if user_model else ()
-        recalled = await user_model.recall(person.id, visible) if user_model else ()
+        recalled: tuple[str, ...] = ()
+        if is_own and (user_model := self._external_memory or self._user_model):
+            recalled = await user_model.recall(person.id, apply_compaction(shown, compaction))
         return PreparedTurn(
             context=context,
             session=session,
@@ -161,6 +161,7 @@ class Agent:
             compaction=compaction,
             news=(*given.news, *own, *lost, *describe_counts(counts, zone), *recalled),
             has_searchable=bool(counts.messages),
+            wishes=_adapt(wishes, toolbox),
         )
 
     def suggest_skills(self, prepared: PreparedTurn, request: str) -> tuple[str, ...]:
@@ -203,8 +204,9 @@ class Agent:
             toolbox=prepared.toolbox,
             window=TurnContextWindow(self._compactor, journal, context.person, prepared.compaction),
             prompt=prepared.prompt,
-            messages=(*apply_compaction(prepared.history.messages, prepared.compaction), *said),
+            messages=(*prepared.shown, *said),
             own_count=len(said),
+            wishes=prepared.wishes,
             prepared=prepared,
             job_turn=job_turn,
         )
@@ -215,6 +217,7 @@ class Agent:
         conversation: Conversation,
         person: Person,
         job_turn: JobTurn | None = None,
+        wishes: ProgramWishes = NO_WISHES,
     ) -> ActiveTurn:
         """Load a turn that an earlier process began. Raises `StoreError`."""
 
@@ -240,7 +243,7 @@ class Agent:
             agent=await load_agent(self._agents, conversation, job_turn, is_begun=True),
         )
         shelf = make_place(context, turn.session_id, turn.id)
-        toolbox = self.toolboxes.open(context, job_turn, steps)
+        toolbox = self.toolboxes.open(context, job_turn, steps, wishes.client_tools)
         journal = self._journal(shelf, toolbox, prompt, person.id)
         own = find_own_messages(history, compaction, turn.id)
         journal.note_words(own.messages)
@@ -257,6 +260,7 @@ class Agent:
             messages=apply_compaction(history, compaction),
             own_count=own.shown,
             earlier_answers=own.answers,
+            wishes=_adapt(wishes, toolbox),
             results=results,
             started=frozenset(step.call_id for step in steps if step.outcome is None),
             waiting_since=turn.waiting_since,
@@ -431,3 +435,13 @@ class Agent:
         )
         journal.inherit_sources(prompt.sources)
         return journal
+
+
+def _adapt(wishes: ProgramWishes, toolbox: Toolbox) -> ProgramWishes:
+    """Return the wishes with the call to make first under the name that the model knows."""
+    names = [spec.name for spec in wishes.tools]
+    choice = names[0] if wishes.tool_choice == "required" and len(names) == 1 else ""
+    choice = choice or wishes.tool_choice
+    if choice not in names:
+        return wishes
+    return replace(wishes, tool_choice=toolbox.name_client_tool(choice))

@@ -9,6 +9,7 @@ from agent_core.memory.archive.inventory import Inventory
 from agent_core.schedule.resources import JobTurn
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import Step
+from agent_core.tools.client_tools import NO_CLIENT_TOOLS, ClientTools
 from agent_core.tools.selection.call_rules import Caller
 from agent_core.tools.toolbox import Toolbox
 
@@ -32,13 +33,17 @@ class Toolboxes:
     """Toolboxes of private jobs whose commands run elsewhere, by `job:TITLE` or `skill:NAME`."""
 
     def open(
-        self, context: PromptContext, job_turn: JobTurn | None, steps: Sequence[Step] = ()
+        self,
+        context: PromptContext,
+        job_turn: JobTurn | None,
+        steps: Sequence[Step] = (),
+        client: ClientTools = NO_CLIENT_TOOLS,
     ) -> Toolbox:
         """Make the toolbox of one turn; a job may restrict it further.
 
         Leaves out the tools that the person has switched off or, in a group or channel, those
         switched off there. A named agent gets only the tools that it may use. `steps` are the
-        turn's calls so far.
+        turn's calls so far; `client` are the tools of the program that asks.
         """
         conversation = context.conversation
         room = None if conversation.is_private else context.room
@@ -47,7 +52,7 @@ class Toolboxes:
         box = self.select(conversation, job_turn, agent)
         if agent:
             off = (*off, *agent.disabled)
-        return box.open(_name_caller(conversation, job_turn), off, earlier)
+        return box.open(_name_caller(conversation, job_turn), off, earlier).add_client_tools(client)
 
     def select(
         self,

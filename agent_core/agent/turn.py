@@ -4,12 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
+from agent_core.agent.compaction.compactor import apply_compaction
 from agent_core.agent.compaction.context_window import TurnContextWindow
 from agent_core.agent.history import History
 from agent_core.agent.journal import TurnJournal
 from agent_core.agent.named.definition import NamedAgent
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt
 from agent_core.agent.prompt.visibility import PromptContext
+from agent_core.agent.wishes import NO_WISHES, ProgramWishes
 from agent_core.ids import CallId, SessionId, TurnId
 from agent_core.schedule.resources import JobTurn
 from agent_core.state.conversations.compactions import Compaction
@@ -38,8 +40,15 @@ class PreparedTurn:
     """The compaction through which the next calls see the history."""
     news: tuple[str, ...] = ()
     """Lines for the facts of the turn's first message; see `prompt.message_facts`."""
+    wishes: ProgramWishes = NO_WISHES
+    """What the program that asks wishes of the turn."""
     has_searchable: bool = False
     """Whether the person said something earlier that the prompt does not show."""
+
+    @property
+    def shown(self) -> tuple[Message, ...]:
+        """The history as the next calls see it."""
+        return apply_compaction(self.history.messages, self.compaction)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +73,8 @@ class Turn:
     """Answers of this turn that a compaction removed from `messages`."""
     results: Mapping[CallId, ToolResult] = field(default_factory=dict)
     started: frozenset[CallId] = frozenset()
+    wishes: ProgramWishes = NO_WISHES
+    """What the program that asks wishes of the turn."""
     waiting_since: int | None = None
     """The beginning of the outage in which an earlier process ended, in milliseconds since the
     epoch, UTC.

@@ -34,10 +34,16 @@ class Sampling:
     frequency_penalty: float | None = None
     seed: int | None = None
     stop: tuple[str, ...] = ()
+    effort: str = ""
+    """How much to think; replaces the provider's option of that name."""
 
-    def list_set(self) -> dict[str, float | int | tuple[str, ...]]:
-        """Return the wishes that are set, by their names in most APIs."""
-        return {name: value for name, value in asdict(self).items() if value not in (None, ())}
+    def list_set(self) -> dict[str, object]:
+        """Return the wishes that are set, by their names."""
+        return {name: value for name, value in asdict(self).items() if value not in (None, (), "")}
+
+    def list_rendered(self) -> dict[str, object]:
+        """Return the wishes that are set by their names in most APIs, without the effort."""
+        return {name: value for name, value in self.list_set().items() if name != "effort"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,7 +37,7 @@ def add_shape(request: ModelRequest, values: Mapping[str, object]) -> ModelReque
 
 def find_shape(request: ModelRequest) -> str:
     """Return the request's whole shape, with what it wishes of the answer."""
-    wishes: dict[str, object] = dict(request.sampling.list_set())
+    wishes = request.sampling.list_set()
     if request.response_schema:
         wishes[_SCHEMA] = request.response_schema
     if request.tool_choice:

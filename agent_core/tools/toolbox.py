@@ -11,6 +11,7 @@ from typing import Protocol
 from agent_core.errors import CoreError, ToolArgumentError
 from agent_core.ids import PersonId
 from agent_core.tools.arguments import Validate, compile_schema, read_leniently
+from agent_core.tools.client_tools import ClientTools, make_client_tools, name_for_model
 from agent_core.tools.contract import Effect, Proposable, Tool, ToolContext, ToolResult
 from agent_core.tools.gate import Begin, Gate, Pause
 from agent_core.tools.policy.contract import DeclaresActions
@@ -103,6 +104,7 @@ class Toolbox:
         self._cleaner = TextCleaner(self.mask)
         self._setup = setup or ToolSetup()
         self._foreign: dict[str, Tool] = {}
+        self._passed: dict[str, ToolSpec] = {}
         self._off: frozenset[str] = frozenset()
         self._off_now: frozenset[str] = frozenset()
         self._rules: TurnRules | None = None
@@ -145,6 +147,27 @@ class Toolbox:
             box._rules.resume(earlier)
         return box
 
+    def add_client_tools(self, client: ClientTools) -> "Toolbox":
+        """Return the toolbox of one turn with the tools of the program that asks.
+
+        Raises `ValueError` if two of them have one name.
+        """
+        if not client.specs:
+            return self
+        tools = make_client_tools(client, self._tools.keys())
+        box = object.__new__(Toolbox)
+        vars(box).update(vars(self))
+        box._passed = {tool.spec.name: tool.spec for tool in tools}
+        if len(box._passed) != len(tools):
+            raise ValueError("two tools of a program have the same name")
+        box._tools = {**self._tools, **{tool.spec.name: tool for tool in tools}}
+        box.specs = (*self.specs, *box._passed.values())
+        return box
+
+    def name_client_tool(self, name: str) -> str:
+        """Return the name under which the model sees a tool of the program that asks."""
+        return name_for_model(name, self._tools.keys() - self._passed.keys())
+
     def _copy(self, tools: Sequence[Tool], setup: ToolSetup) -> "Toolbox":
         return Toolbox(
             [tool for tool in tools if tool.spec.name not in (SEARCH_TOOL, USE_TOOL)],
@@ -182,12 +205,14 @@ class Toolbox:
         for searching in (given, mine):
             searching.pop(SEARCH_TOOL, None)
         must_have = {USE_TOOL} if USE_TOOL in mine else mine.keys() - self._off
+        must_have |= self._passed.keys()
         return must_have <= given.keys() and given.items() <= mine.items()
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of Talaria's own tools, including those found by search."""
-        return tuple(name for name in self._tools if name not in (SEARCH_TOOL, USE_TOOL))
+        hidden = (SEARCH_TOOL, USE_TOOL, *self._passed)
+        return tuple(name for name in self._tools if name not in hidden)
 
     @property
     def all_specs(self) -> tuple[ToolSpec, ...]:

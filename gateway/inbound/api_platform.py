@@ -105,6 +105,7 @@ def make_event(message: InboundMessage, event_id: EventId) -> RawEvent:
         "text": message.text,
         "pictures": [[one.file_id, one.media_type] for one in message.attachments],
         "at": message.sent_at,
+        **({"wishes": message.wishes} if message.wishes else {}),
     }
     return RawEvent(event_id=event_id, payload=json.dumps(fields))
 
@@ -131,6 +132,7 @@ def _receive(event: RawEvent) -> InboundMessage:
             ),
             is_addressed=True,
             is_program=True,
+            wishes=str(fields.get("wishes", "")),
             sent_at=int(fields["at"]),
         )
     except (AttributeError, KeyError, TypeError) as error:

@@ -176,7 +176,8 @@ def find_fault(message: InboundMessage) -> str:
     text = message.text.strip()
     if len(text) > _LONGEST_TEXT:
         return general.TOO_LONG(size=len(text), limit=_LONGEST_TEXT)
-    is_empty = not (has_visible_text(text) or message.quote or message.attachments)
+    has_more = message.quote or message.attachments or message.wishes
+    is_empty = not (has_visible_text(text) or has_more)
     return general.EMPTY() if is_empty else ""
 
 

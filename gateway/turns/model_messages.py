@@ -5,6 +5,7 @@ from itertools import chain
 
 from adapters.messages import InboundMessage
 from agent_core.agent.prompt.message_facts import FactInputs, QuotedMessage, compose_facts
+from agent_core.agent.wishes import ProgramWishes, load_wishes, show_wishes
 from agent_core.events import Steer
 from agent_core.safe_names import PlainName, name_caller, name_member, name_stranger
 from agent_core.state.conversations.images import PDF
@@ -28,17 +29,48 @@ _NAME_LIMIT = 120
 
 
 def make_user_message(
-    pending: QueuedMessage, *, zone: str, now: int, news: tuple[str, ...] = ()
+    pending: QueuedMessage,
+    *,
+    zone: str,
+    now: int,
+    news: tuple[str, ...] = (),
+    shown: Sequence[Message] = (),
 ) -> Message:
     """Convert a waiting message for the model: facts first, then the person's words.
 
-    `news` are further facts about the conversation.
+    `news` are further facts about the conversation, and `shown` the messages before. A program that
+    only sends results says nothing new, so that its message has no facts.
     """
+    message = pending.message
+    wishes = load_wishes(message.wishes)
+    parts = show_wishes(wishes, message.sender.display_name, shown)
+    if wishes.results and not (message.text.strip() or pending.readings):
+        return Message(role="user", parts=parts)
     return user_message(
-        _words(pending.message),
+        _words(message),
         facts=_facts(pending, zone=zone, now=now, news=news),
-        parts=parts_of(pending.readings, is_own=_is_own(pending.message)),
+        parts=(*parts, *parts_of(pending.readings, is_own=_is_own(message))),
     )
+
+
+def make_user_messages(
+    batch: Sequence[QueuedMessage],
+    *,
+    zone: str,
+    now: int,
+    news: tuple[str, ...],
+    shown: Sequence[Message],
+) -> tuple[Message, ...]:
+    """Convert the messages that a turn answers; the `news` stand in the first one."""
+    return tuple(
+        make_user_message(pending, zone=zone, now=now, news=() if number else news, shown=shown)
+        for number, pending in enumerate(batch)
+    )
+
+
+def find_wishes(message: InboundMessage) -> ProgramWishes:
+    """Return what a program wishes of the turn that its message starts."""
+    return load_wishes(message.wishes)
 
 
 def make_steer(pending: QueuedMessage, *, zone: str, now: int) -> Steer:

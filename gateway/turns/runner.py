@@ -11,6 +11,7 @@ from agent_core.agent.agent import Agent
 from agent_core.agent.journal import TurnJournal
 from agent_core.agent.new_turn import NewTurn, insert_turn
 from agent_core.agent.turn import ActiveTurn
+from agent_core.agent.wishes import NO_WISHES, ProgramWishes
 from agent_core.chats import Chat, Place
 from agent_core.errors import StoreDamaged, StoreError
 from agent_core.events import Event, ModelFault, ModelOutage, TurnEnded
@@ -39,7 +40,7 @@ from gateway.turns.beginning import DeferredStart, StaleTurn, attach_to_run, fin
 from gateway.turns.finalizer import TurnFinalizer
 from gateway.turns.handle import Phase, TurnHandle
 from gateway.turns.host import TurnHost
-from gateway.turns.model_messages import make_user_message
+from gateway.turns.model_messages import find_wishes, make_user_messages
 from gateway.turns.presenter import (
     LiveEnding,
     Presenter,
@@ -111,6 +112,7 @@ class TurnRunner:
             platform=newest.platform,
             room_id=newest.room_id,
             job_turn=newest.job_turn,
+            wishes=find_wishes(newest.message),
         )
         now = self._now()
         zone = self._zone_of(newest.person)
@@ -119,10 +121,7 @@ class TurnRunner:
         news = (*prepared.news, *self._agent.suggest_skills(prepared, request))
         if newest.job_turn is None:
             news += await self._agent.recall_past(prepared, request)
-        said = tuple(
-            make_user_message(pending, zone=zone, now=now, news=() if number else news)
-            for number, pending in enumerate(batch)
-        )
+        said = make_user_messages(batch, zone=zone, now=now, news=news, shown=prepared.shown)
         active = self._agent.create_turn(prepared, said, newest.job_turn)
         set_turn(active.id)
         new = NewTurn(prepared=prepared, said=said, now=now, inbox_ids=handle.inbox_ids())
@@ -232,7 +231,20 @@ class TurnRunner:
         conversation, person, shown, job_turn = await self._database.read(look)
         if person is None:
             raise StoreDamaged(f"turn {turn.id} has no person")
-        return await self._agent.resume(turn, conversation, person, job_turn), shown
+        wishes = await self._find_wishes(turn)
+        return await self._agent.resume(turn, conversation, person, job_turn, wishes), shown
+
+    async def _find_wishes(self, turn: StoredTurn) -> ProgramWishes:
+        """Read the wishes of the program whose request a turn answers. Raises `StoreError`."""
+        rows = await self._database.read(inbox.list_claimed, turn_id=turn.id)
+        for row in rows:
+            adapter = self._adapters.get(row.platform)
+            with suppress(ValueError):
+                event = RawEvent(event_id=EventId(row.event_id), payload=row.payload)
+                heard = adapter.receive(event) if adapter else None
+                if isinstance(heard, InboundMessage) and heard.wishes:
+                    return find_wishes(heard)
+        return NO_WISHES
 
     async def _run(self, active: ActiveTurn, shown: ShownWords, handle: TurnHandle) -> None:
         """Run and finalize a turn in its person's language; see `_run_and_finalize`."""

@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 
+from agent_core.agent.loop.client_results import join_results
 from agent_core.transcript import Message, TextPart, dump_parts
 
 _NOTE = re.compile(r"<facts>\nLeft out, ([0-9a-f]{16}) to ([0-9a-f]{16}): ")
@@ -12,10 +13,12 @@ _EXCHANGES = (1, 4, 1_000_000)
 
 
 def show(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Return the messages without those that a note in them leaves out.
+    """Return the messages as requests show them.
 
-    A note names them by their content, so it holds for a shortened transcript, too.
+    The results of a program stand with their calls. Missing is what a note leaves out, which names
+    the messages by their content, so it holds for a shortened transcript, too.
     """
+    messages = join_results(messages)
     shown = list(messages)
     for note in messages:
         if found := _read(note):

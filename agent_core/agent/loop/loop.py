@@ -28,11 +28,12 @@ from agent_core.agent.loop.outage import Outage
 from agent_core.agent.loop.tool_executor import run_tools
 from agent_core.agent.turn import Turn
 from agent_core.errors import ModelDeclined, ModelError, ModelOverflow, ModelRejected, QuotaExceeded
-from agent_core.events import Emit, Ending, Host, Steer, TurnEnded
+from agent_core.events import PASSED, Emit, Ending, Host, Steer, TurnEnded
 from agent_core.ids import CallId
 from agent_core.models.contract import Model, ModelAnswer, ModelRequest
 from agent_core.models.fingerprints import Fingerprints
 from agent_core.models.router import ModelPolicy
+from agent_core.tools.client_tools import is_passed
 from agent_core.tools.contract import ToolContext, ToolResult
 from agent_core.tools.delegated_tasks import Helpers
 from agent_core.tools.selection.catalog import unwrap
@@ -117,6 +118,8 @@ class Loop:
         if last.role == "assistant" and last.calls:
             await self._display.recall(last.text)
             await self._run_calls(last.calls)
+            if ended := self._pass_on():
+                return ended
         elif is_answer(last) and not await self._continue_with_steers(None):
             return self._conclude("answered")
         while True:
@@ -147,7 +150,15 @@ class Loop:
         await self._record_answer(replace(answer, message=message))
         self._display.mark_interim()
         await self._run_calls(message.calls)
-        return None
+        return self._pass_on()
+
+    def _pass_on(self) -> TurnEnded | None:
+        """End the turn if calls were passed on to the program; it sends their results later."""
+        if not any(is_passed(part) for message in self._next_input for part in message.parts):
+            return None
+        said = self._messages[-1].text
+        self._answers += [said] if has_visible_text(said) else []
+        return self._conclude("answered", PASSED, added=self._next_input)
 
     async def _call_model(self, extra: Sequence[Message] = ()) -> ModelAnswer:
         """Make one model call, without the part of the transcript that the server refuses.

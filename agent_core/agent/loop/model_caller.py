@@ -66,6 +66,8 @@ class ModelCaller:
         self._models = tuple(dict.fromkeys((policy.model, *policy.fallbacks)))
         self._cheap = policy.cheap
         self._is_late = is_late
+        own = turn.messages[-turn.own_count :] if turn.own_count else ()
+        self._has_answered = any(message.role == "assistant" for message in own)
         self.model = policy.model
         """The model of the next call, unless a quota is nearly exhausted."""
         self.used_cheap_model = False
@@ -80,13 +82,17 @@ class ModelCaller:
     async def build_request(self, messages: tuple[Message, ...]) -> ModelRequest:
         """Build the request for a call with these messages. Raises `StoreError`."""
         messages = show(messages)
+        wishes, limit = self._turn.wishes, self._max_output_tokens
         return ModelRequest(
             model=self.model,
             system=self._turn.prompt.system,
             tools=self._turn.prompt.tools,
             messages=messages,
-            max_output_tokens=self._max_output_tokens,
+            max_output_tokens=min(limit, wishes.most_tokens or limit),
             images=await self._load_images(messages),
+            response_schema=wishes.response_schema,
+            sampling=wishes.sampling,
+            tool_choice="" if self._has_answered else wishes.tool_choice,
         )
 
     async def call(self, wanted: ModelRequest) -> ModelAnswer:
@@ -132,6 +138,7 @@ class ModelCaller:
             self._turn.conversation.id, self._turn.prompt.hash, request
         )
         message = repair_message(self._hide_secrets(answer.message))
+        self._has_answered = True
         answer = replace(answer, message=message, fingerprint=fingerprint)
         self._journal.note_answer(answer)
         return answer

@@ -30,6 +30,7 @@ PROVIDER = "anthropic"
 
 ContentBlock = dict[str, Any]
 
+_EFFORTS = {"none": "low", "minimal": "low"}
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _CALL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _THOUGHTS = ("thinking", "redacted_thinking")
@@ -129,6 +130,7 @@ def render_behind(
 
 def _render_wishes(request: ModelRequest, effort: str) -> ContentBlock:
     """Render how the answer has to come: the effort, its form, and how words are chosen."""
+    effort = _EFFORTS.get(request.sampling.effort, request.sampling.effort) or effort
     output: ContentBlock = {"effort": effort} if effort else {}
     if request.response_schema:
         schema = parse_schema(request.response_schema)
@@ -137,7 +139,7 @@ def _render_wishes(request: ModelRequest, effort: str) -> ContentBlock:
     if request.tool_choice and request.tools:
         named = {"type": "tool", "name": request.tool_choice}
         tail["tool_choice"] = {"type": "any"} if request.tool_choice == "required" else named
-    wishes = request.sampling.list_set()
+    wishes = request.sampling.list_rendered()
     if stop := wishes.pop("stop", None):
         tail["stop_sequences"] = stop
     # Some models take no temperature: then the API's refusal tells so.

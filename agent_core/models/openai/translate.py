@@ -56,6 +56,7 @@ _NO_THOUGHT = " "
 _NO_SIGNATURE = {"google": {"thought_signature": "skip_thought_signature_validator"}}
 """What Google documents for calls that another model made."""
 
+_EFFORTS = {"max": "xhigh"}
 _SCHEMA_NAME = "answer"
 _ANY_OBJECT: RequestBody = {"type": "json_object"}
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -131,10 +132,10 @@ def render_request(request: ModelRequest, *, dialect: Dialect, effort: str = "")
     if request.tool_choice and not dialect.forces_calls:
         request = choose_in_words(request)
     body: RequestBody = {"model": request.model, dialect.limit: request.max_output_tokens}
-    body |= request.sampling.list_set()
+    body |= request.sampling.list_rendered()
     if answer_format:
         body["response_format"] = answer_format
-    if effort:
+    if effort := _EFFORTS.get(request.sampling.effort, request.sampling.effort) or effort:
         body["reasoning_effort"] = effort
     if request.tools:
         body["tools"] = [_render_tool(tool) for tool in request.tools]

@@ -126,6 +126,18 @@ def list_chosen(
     return [_read(*row) for row in found if row]
 
 
+def list_of_turn(
+    connection: Connection, *, turn_id: TurnId, person_id: PersonId
+) -> list[StoredMessage]:
+    """List the messages that a person's turn added, oldest first. Raises `StoreDamaged`."""
+    rows = connection.execute(
+        "SELECT id, turn_id, role, parts, text, checksum FROM messages WHERE turn_id = :turn_id"
+        " AND person_id = :person_id ORDER BY id",
+        {"turn_id": turn_id, "person_id": person_id},
+    ).fetchall()
+    return [_read(*row) for row in rows]
+
+
 def _read(
     message_id: int, turn_id: int, role: Role, parts: str, text: str, expected: int
 ) -> StoredMessage:

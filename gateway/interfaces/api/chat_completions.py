@@ -2,8 +2,9 @@
 
 from collections.abc import AsyncIterator
 
+from gateway.interfaces.api.answers import ApiAnswer
 from gateway.interfaces.api.models import MODEL
-from gateway.interfaces.api.requests import ApiAnswer, Question, Requests
+from gateway.interfaces.api.requests import Question, Requests
 from gateway.interfaces.api.streams import ALIVE, grow, write_event
 
 
@@ -11,11 +12,20 @@ def compose(question: Question, answer: ApiAnswer, now: int) -> dict[str, object
     """Compose a whole completion. `now` is in milliseconds since the epoch, UTC."""
     message: dict[str, object] = {
         "role": "assistant",
-        "content": answer.text,
+        "content": answer.text or None,
         "refusal": None,
         "annotations": [],
     }
-    choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
+    if answer.calls:
+        message["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments},
+            }
+            for call in answer.calls
+        ]
+    choice = {"index": 0, "message": message, "finish_reason": answer.finish, "logprobs": None}
     return {
         **_head(question, "chat.completion", now),
         "choices": [choice],
@@ -29,7 +39,7 @@ async def stream(
     """Yield the chunks of a completion as server-sent events."""
     head = _head(question, "chat.completion.chunk", now)
 
-    def write(delta: dict[str, str], reason: str | None = None) -> str:
+    def write(delta: dict[str, object], reason: str | None = None) -> str:
         choice = {"index": 0, "delta": delta, "finish_reason": reason, "logprobs": None}
         return write_event({**head, "choices": [choice]})
 
@@ -38,7 +48,13 @@ async def stream(
         if isinstance(piece, str):
             yield write({"content": piece}) if piece else ALIVE
             continue
-        yield write({}, "stop")
+        for place, call in enumerate(piece.calls):
+            function = {"name": call.name, "arguments": ""}
+            begun = {"index": place, "id": call.id, "type": "function", "function": function}
+            yield write({"tool_calls": [begun]})
+            given = {"index": place, "function": {"arguments": call.arguments}}
+            yield write({"tool_calls": [given]})
+        yield write({}, piece.finish)
         if wants_usage:
             yield write_event({**head, "choices": [], "usage": _count(piece)})
     yield "data: [DONE]\n\n"

@@ -11,10 +11,11 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from http import HTTPStatus
 
-from agent_core.ids import TurnId
-from agent_core.state.conversations import private_history, transcripts
+from agent_core.ids import PersonId, TurnId
+from agent_core.state.conversations import messages, private_history, transcripts
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import inbox
 from agent_core.state.queues.inbox import InboxRepeat
@@ -22,9 +23,10 @@ from gateway.app.gateway import Gateway
 from gateway.chats import read_chat
 from gateway.conversation_keys import HOUSEKEEPING
 from gateway.errors import Declined
+from gateway.interfaces.api.answers import find_calls, unwrap_json
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.forks import fork_into
-from gateway.interfaces.api.models import ChatMessage, read_text
+from gateway.interfaces.api.models import CallMade, ChatMessage, read_text
 from gateway.interfaces.api.requests import Question, Requests
 from gateway.people.admission import API_PLATFORM
 from gateway.turns.client_calls import Client
@@ -33,7 +35,7 @@ _MOST_EARLIER = 20_000
 """The most characters of an unknown history that a new conversation begins with."""
 _NO_RESPONSE = "There is no response {id}, or it is no longer kept."
 _UNFINISHED = "The response {id} is not finished yet. Wait for it, then send the request again."
-_OWN = ("user", "assistant")
+_OWN = ("user", "assistant", "tool")
 _FORMS = (
     re.compile(r"^\s*### Task:.*<chat_history>", re.DOTALL),
     re.compile(
@@ -80,10 +82,29 @@ class Chats:
 
         Raises what `Requests.submit` raises, and `ApiError` for an unknown response.
         """
+        messages = [await self._resolve(question.client, one) for one in asked.messages]
+        asked = replace(asked, messages=messages)
         async with self._lock:
             placed = await self._place(question, asked)
             await self._requests.submit(placed)
         return placed
+
+    async def _resolve(self, client: Client, message: ChatMessage) -> ChatMessage:
+        """Return the answer that a message only names. Raises `ApiError` for an unknown one."""
+        if not message.answer_id:
+            return message
+        place, _, _ = message.answer_id.partition("_")
+        event_id = message.answer_id.removeprefix(f"{place}_").partition("-")[0]
+        answered = await self._find_response(client, event_id)
+        assert answered.turn_id  # noqa: S101 - `_find_response` has looked
+        read = partial(find_calls, turn_id=answered.turn_id, person_id=client.person_id)
+        calls = await self._gateway.database.read(read)
+        if place == "fc":
+            return ChatMessage(role="assistant", tool_calls=[CallMade(id=one.id) for one in calls])
+        texts = await self._gateway.database.read(
+            _list_texts, turn_id=answered.turn_id, person_id=client.person_id
+        )
+        return ChatMessage(role="assistant", content=texts[0] or texts[1])
 
     async def _place(self, question: Question, asked: AskedChat) -> Question:
         earlier, newest = _split(asked.messages)
@@ -102,13 +123,13 @@ class Chats:
             conversation = await self._go_on(question, known, f"fork-{made}")
         else:
             conversation = f"chat-{made}"
-        if conversation == f"chat-{made}":
-            text = _introduce(asked.messages, earlier, question.text)
-        elif asked.conversation or asked.response:  # instructions count for one request
-            text = _introduce(asked.messages, (), question.text)
-        else:
-            text = question.text
-        return replace(question, conversation=conversation, text=text)
+        is_new = conversation == f"chat-{made}"
+        wishes = replace(
+            question.wishes,
+            rules=_list_rules(asked.messages),
+            earlier=_list_earlier(earlier) if is_new else "",
+        )
+        return replace(question, conversation=conversation, wishes=wishes)
 
     async def _count(self, question: Question, asked: AskedChat) -> tuple[Question, str | None]:
         """Name a question and count its repeats; also return the conversation of a stored one."""
@@ -141,6 +162,7 @@ class Chats:
         if until == len(earlier):
             return None
         said = "\n\n".join(read_text(one) for one in earlier[until:])
+        made = {call.id for one in earlier[until:] for call in one.tool_calls or ()}
         before = Question(
             client=client, text="", name=f"chat:::{asked.chat}:{_digest(earlier[:until])}"
         )
@@ -151,10 +173,10 @@ class Chats:
             ):
                 if one.turn_id is None or not one.is_over:
                     continue
-                texts = private_history.list_answer(
-                    connection, turn_id=one.turn_id, person_id=client.person_id
-                )
-                if texts and _squeeze(said).endswith(_squeeze("\n\n".join(texts))):
+                turn_id, person_id = one.turn_id, client.person_id
+                calls = find_calls(connection, turn_id=turn_id, person_id=person_id)
+                texts = _list_texts(connection, turn_id=turn_id, person_id=person_id)
+                if made == {call.id for call in calls} and (made or _is_said(said, texts)):
                     return one
             return None
 
@@ -218,7 +240,8 @@ def _split(messages: Sequence[ChatMessage]) -> tuple[list[ChatMessage], str]:
     until = len(said)
     while until and said[until - 1].role != "assistant":
         until -= 1
-    return said[:until], "\n\n".join(read_text(one) for one in said[until:])
+    newest = [one for one in said[until:] if one.role == "user"]
+    return said[:until], "\n\n".join(read_text(one) for one in newest)
 
 
 def _digest(messages: Sequence[ChatMessage]) -> str:
@@ -228,6 +251,8 @@ def _digest(messages: Sequence[ChatMessage]) -> str:
             one.role,
             _squeeze(read_text(one)),
             len(one.content) if isinstance(one.content, list) else 0,
+            *([call.id for call in one.tool_calls or ()]),
+            *([one.tool_call_id] if one.role == "tool" else []),
         ]
         for one in messages
         if one.role in _OWN
@@ -239,19 +264,33 @@ def _squeeze(text: str) -> str:
     return " ".join(text.split())
 
 
-def _introduce(messages: Sequence[ChatMessage], earlier: Sequence[ChatMessage], newest: str) -> str:
-    """Return the first message of a new conversation, with what came before it."""
+def _is_said(said: str, texts: Sequence[str]) -> bool:
+    """Return whether what a program repeats is the answer of these texts."""
+    return any(text and _squeeze(said).endswith(text) for text in (_squeeze(one) for one in texts))
+
+
+def _list_texts(connection: Connection, *, turn_id: TurnId, person_id: PersonId) -> list[str]:
+    """List the forms in which a program may have read an answer: with our notes, or without."""
+    sent = private_history.list_answer(connection, turn_id=turn_id, person_id=person_id)
+    written = messages.answer_of_turn(connection, turn_id=turn_id, person_id=person_id)
+    return ["\n\n".join(sent), unwrap_json(written)]
+
+
+def _list_rules(messages: Sequence[ChatMessage]) -> str:
+    """Return the program's instructions."""
     rules = [read_text(one) for one in messages if one.role in ("system", "developer")]
-    rules = [one.strip() for one in rules if one.strip()]
-    lines = [f"{one.role}: {read_text(one).strip()}" for one in earlier]
+    return "\n\n".join(one.strip() for one in rules if one.strip())[:_MOST_EARLIER]
+
+
+def _list_earlier(earlier: Sequence[ChatMessage]) -> str:
+    """Return what came before in a chat that is unknown here."""
+    lines = [f"{one.role}: {read_text(one).strip()}{_name_calls(one)}" for one in earlier]
     told = "\n\n".join(lines)
     if len(told) > _MOST_EARLIER:
         told = f"(what was said before is left out)\n{told[-_MOST_EARLIER:]}"
-    parts = []
-    if rules:
-        parts.append("Instructions of the program:\n" + "\n\n".join(rules)[:_MOST_EARLIER])
-    if told:
-        parts.append(f"Earlier in this chat, by the program's own record:\n{told}")
-    if parts:
-        parts.append(f"Now:\n{newest}")
-    return "\n\n".join(parts) or newest
+    return told
+
+
+def _name_calls(message: ChatMessage) -> str:
+    calls = (one.function for one in message.tool_calls or ())
+    return "".join(f" [called {one.name}({one.arguments or ''})]" for one in calls)

@@ -12,13 +12,16 @@ from http import HTTPStatus
 from adapters.errors import Unreachable
 from adapters.ids import Address, EventId, PlatformMessageId, PlatformUserId
 from adapters.messages import Attachment, InboundMessage, Sender
-from agent_core.state.conversations import files, private_history, usage
+from agent_core.agent.wishes import NO_WISHES, ProgramWishes, dump_wishes
+from agent_core.models.contract import Sampling
+from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import inbox
 from agent_core.state.queues.inbox import InboxProgress
 from gateway.app.gateway import Gateway
 from gateway.chats import name_chat
 from gateway.inbound.api_platform import ApiPlatform, make_event
+from gateway.interfaces.api.answers import ApiAnswer, read_answer
 from gateway.interfaces.api.errors import ApiError
 from gateway.media.file_types import find_media_type
 from gateway.people.admission import API_PLATFORM
@@ -35,7 +38,6 @@ _STOPPING = (
 )
 _USED = "This Idempotency-Key belongs to another request."
 _UNANSWERED = "Talaria could not answer this request. Its log says why."
-_SWEPT = "The answer to this request is no longer kept."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +55,7 @@ class Question:
     repeat: int = 0
     conversation: str = ""
     pictures: tuple[bytes, ...] = ()
+    wishes: ProgramWishes = NO_WISHES
 
     @property
     def event_id(self) -> EventId:
@@ -65,7 +68,17 @@ class Question:
     def id(self) -> str:
         """The id of the answer: a hash of everything that was asked."""
         keys = map(files.make_key, self.pictures)
-        return _hash("answer", self.event_id, self.conversation, self.text, *keys)[:32]
+        wishes = [dump_wishes(self.wishes)] if self.wishes != NO_WISHES else []
+        return _hash("answer", self.event_id, self.conversation, self.text, *keys, *wishes)[:32]
+
+    @property
+    def has_form(self) -> bool:
+        """True if the program has wishes for the form of the answer."""
+        wishes = self.wishes
+        return (
+            bool(wishes.response_schema or wishes.tools or wishes.most_tokens)
+            or wishes.sampling != Sampling()
+        )
 
     @property
     def address(self) -> Address:
@@ -73,16 +86,6 @@ class Question:
         client = self.client
         chat_id = f"{client.person_id}/{client.name}/{self.conversation}"
         return Address(chat_id=chat_id, thread_id=self.id, is_direct=True)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApiAnswer:
-    """An answer with the tokens of its turn."""
-
-    text: str
-    input_tokens: int
-    cached_tokens: int
-    output_tokens: int
 
 
 def make_name(key: str) -> str:
@@ -159,6 +162,7 @@ class Requests:
             is_addressed=True,
             attachments=stored,
             is_program=True,
+            wishes=dump_wishes(question.wishes),
             sent_at=now,
         )
         event = make_event(message, question.event_id)
@@ -199,19 +203,11 @@ class Requests:
             turn_id = _find_progress(connection, question).turn_id
             if turn_id is None:
                 raise ApiError(HTTPStatus.CONFLICT, _UNANSWERED, code="unanswered")
-            texts = private_history.list_answer(connection, turn_id=turn_id, person_id=person_id)
-            total = usage.total_of_turn(connection, turn_id=turn_id)
-            return ApiAnswer(
-                text="\n\n".join(texts),
-                input_tokens=total.input_tokens,
-                cached_tokens=total.cache_read_tokens,
-                output_tokens=total.output_tokens,
+            return read_answer(
+                connection, turn_id=turn_id, person_id=person_id, has_form=question.has_form
             )
 
-        answer = await self._database.read(work)
-        if not answer.text:
-            raise ApiError(HTTPStatus.GONE, _SWEPT, code="gone")
-        return answer
+        return await self._database.read(work)
 
     async def _look(self, question: Question) -> InboxProgress:
         return await self._database.read(_find_progress, question)

@@ -10,6 +10,7 @@ from fastapi import FastAPI, Header
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
+from agent_core.agent.wishes import ProgramWishes
 from gateway.app.gateway import Gateway
 from gateway.interfaces.api import chat_completions, model_responses
 from gateway.interfaces.api.chats import AskedChat, Chats
@@ -29,8 +30,10 @@ from gateway.interfaces.api.streams import end_with_error
 from gateway.turns.client_calls import Client
 
 _NO_MODEL = f'The only model is "{MODEL}".'
-_NO_TOOLS = "Tools run in Talaria. Send no tools with the request."
-_NO_TEXT = "The newest message has to be the user's, with text or a picture in it."
+_NO_TEXT = (
+    "The newest message has to be the user's, with text or a picture in it, or the result of a"
+    " call."
+)
 _TOO_LONG = f"The message is longer than {LONGEST_TEXT} characters."
 _BAD_NAME = "A conversation's name has at most 64 letters, digits, dots, dashes and underscores."
 _NAME = re.compile(r"[A-Za-z0-9._-]{0,64}")
@@ -63,8 +66,9 @@ def add_api(application: FastAPI, gateway: Gateway, requests: Requests) -> None:
         key: Key = "",
         conversation: Name = "",
     ) -> Response:
-        _check(asked.model, has_tools=bool(asked.tools))
-        question = _make_question(client, asked.messages, key, conversation)
+        _check_model(asked.model)
+        wishes = asked.list_wishes()
+        question = _make_question(client, asked.messages, key, conversation, wishes)
         of_chat = _read_chat(request, asked.metadata, asked.messages, conversation)
         question = await chats.submit(question, of_chat)
         if not asked.stream:
@@ -82,9 +86,9 @@ def add_api(application: FastAPI, gateway: Gateway, requests: Requests) -> None:
         key: Key = "",
         conversation: Name = "",
     ) -> Response:
-        _check(asked.model, has_tools=bool(asked.tools))
-        messages, name = asked.list_messages(), asked.conversation_name or conversation
-        question = _make_question(client, messages, key, name)
+        _check_model(asked.model)
+        messages, name = _list_messages(asked), asked.conversation_name or conversation
+        question = _make_question(client, messages, key, name, asked.list_wishes())
         of_chat = replace(
             _read_chat(request, asked.metadata, messages, name),
             response=asked.previous_response_id or "",
@@ -108,15 +112,30 @@ def _add_models(application: FastAPI) -> None:
         return JSONResponse(_describe_model())
 
 
+def _list_messages(asked: ResponseRequest) -> list[ChatMessage]:
+    try:
+        return asked.list_messages()
+    except ValueError as error:
+        raise _refuse_content(error, "input") from error
+
+
+def _refuse_content(error: ValueError, param: str) -> ApiError:
+    code = "unsupported_content"
+    return ApiError(HTTPStatus.BAD_REQUEST, str(error), code=code, param=param)
+
+
 def _make_question(
-    client: Client, messages: Sequence[ChatMessage], key: str, conversation: str
+    client: Client,
+    messages: Sequence[ChatMessage],
+    key: str,
+    conversation: str,
+    wishes: ProgramWishes,
 ) -> Question:
     try:
         said = read_newest(messages)
     except ValueError as error:
-        code = "unsupported_content"
-        raise ApiError(HTTPStatus.BAD_REQUEST, str(error), code=code, param="messages") from error
-    if not (said.text.strip() or said.pictures):
+        raise _refuse_content(error, "messages") from error
+    if not (said.text.strip() or said.pictures or said.results):
         raise ApiError(HTTPStatus.BAD_REQUEST, _NO_TEXT, code="no_text", param="messages")
     if len(said.text) > LONGEST_TEXT:
         raise ApiError(HTTPStatus.BAD_REQUEST, _TOO_LONG, code="too_long", param="messages")
@@ -127,6 +146,7 @@ def _make_question(
         text=said.text,
         pictures=said.pictures,
         name=make_name(key) if key else "",
+        wishes=replace(wishes, results=said.results),
     )
 
 
@@ -143,12 +163,6 @@ def _read_chat(
         chat=header or given.chat_id or given.conversation_id or "",
         is_retry=retries.isdecimal() and int(retries[:6]) > 0,
     )
-
-
-def _check(model: str, *, has_tools: bool) -> None:
-    _check_model(model)
-    if has_tools:
-        raise ApiError(HTTPStatus.BAD_REQUEST, _NO_TOOLS, code="no_tools", param="tools")
 
 
 def _check_model(model: str) -> None:

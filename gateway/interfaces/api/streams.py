@@ -6,8 +6,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 from agent_core.errors import StoreError
 from agent_core.state.engine.database import Database
+from gateway.interfaces.api.answers import ApiAnswer
 from gateway.interfaces.api.errors import ApiError
-from gateway.interfaces.api.requests import ApiAnswer, Question, Requests
+from gateway.interfaces.api.requests import Question, Requests
 from gateway.interfaces.api.responses import STORE
 from gateway.outbound.event_feed import EventFeed
 
@@ -17,21 +18,26 @@ _QUIET = 15
 """Checks without an event after which a comment keeps the connection open."""
 
 
+_JSON = ("{", "[")
+
+
 async def grow(requests: Requests, question: Question) -> AsyncIterator[str | ApiAnswer]:
     """Yield the pieces of an answer, "" as a keep-alive, and finally the answer itself.
 
-    Sent pieces can't be changed. If the final text differs, all of it follows what was sent.
+    Sent pieces can't be changed. If the final text differs, all of it follows what was sent. A text
+    that has to fit a schema is sent at once unless it begins as JSON: no other words may precede.
     """
-    sent = ""
+    sent, has_schema = "", bool(question.wishes.response_schema)
     async for text in requests.follow(question):
-        if len(text) > len(sent) and text.startswith(sent):
+        is_ready = not has_schema or text.startswith(_JSON)
+        if is_ready and len(text) > len(sent) and text.startswith(sent):
             yield text[len(sent) :]
             sent = text
         else:
             yield ""
     answer = await requests.read(question)
     rest = answer.text.removeprefix(sent)
-    if not answer.text.startswith(sent):
+    if not answer.text.startswith(sent) and answer.text:
         rest = f"\n\n{answer.text}"
     if rest:
         yield rest

@@ -333,7 +333,12 @@ async def test_what_is_wrong_is_one_clear_error(setup: Setup) -> None:
         ),
         ("chat/completions", chat_of(" "), 400, "no_text"),
         ("chat/completions", chat_of("a" * 100_001), 400, "too_long"),
-        ("chat/completions", chat_of("a") | {"tools": [{"type": "function"}]}, 400, "no_tools"),
+        (
+            "chat/completions",
+            chat_of("a") | {"tools": [{"type": "x"}]},
+            400,
+            "unsupported_parameter",
+        ),
         ("chat/completions", chat_of("a") | {"n": 2}, 400, "invalid_request"),
         (
             "chat/completions",

@@ -90,7 +90,8 @@ async def test_an_unknown_history_begins_a_new_chat_with_it(setup: Setup) -> Non
     first = [*begun, user("go on")]
     await ask(setup, first)
     assert "user: I like blue" in shown(setup)
-    assert "Instructions of the program:\\nBe brief." in shown(setup)
+    assert "The program asks you to keep to these rules" in shown(setup)
+    assert "| Be brief." in shown(setup)
     await ask(setup, [*first, answer("Hello again."), user("which?")])
     assert shown(setup).count("I like blue") == 1
 

@@ -1,0 +1,137 @@
+"""The answer of a turn as a program reads it: its words, and the calls that the program runs."""
+
+import json
+import re
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Literal
+
+from agent_core.errors import StoreDamaged
+from agent_core.events import PASSED
+from agent_core.ids import PersonId, TurnId
+from agent_core.state.conversations import messages, private_history, turns, usage
+from agent_core.state.conversations.turns import StoredTurn
+from agent_core.state.engine.database import Connection
+from agent_core.tools.client_tools import is_passed, name_for_program
+from agent_core.transcript import Message, ToolCallPart, ToolResultPart
+from gateway.interfaces.api.errors import ApiError
+
+Finish = Literal["stop", "length", "tool_calls"]
+"""Why an answer ends: it is complete, it is cut at the limit, or the program has to run calls."""
+
+_SWEPT = "The answer to this request is no longer kept."
+_REFUSED = "The model behind Talaria refuses this request. {detail}"
+_LONGEST_DETAIL = 400
+_FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientCall:
+    """A call that the program runs; `arguments` is JSON text."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiAnswer:
+    """An answer with the tokens of its turn."""
+
+    text: str
+    calls: tuple[ClientCall, ...] = ()
+    finish: Finish = "stop"
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+
+
+def read_answer(
+    connection: Connection, *, turn_id: TurnId, person_id: PersonId, has_form: bool
+) -> ApiAnswer:
+    """Read the answer of a turn that is over.
+
+    With `has_form`, the program has limited the answer's form: then the words are those of the
+    model alone, without notes for people. Raises `ApiError` if the answer is gone, or if the model
+    refused the form.
+    """
+    turn = turns.find(connection, turn_id=turn_id)
+    if turn and has_form and (turn.state, turn.reason) == ("failed", "model_rejected"):
+        said = _REFUSED.format(detail=turn.detail[:_LONGEST_DETAIL])
+        raise ApiError(HTTPStatus.BAD_REQUEST, said, code="unsupported_parameter")
+    calls = find_calls(connection, turn_id=turn_id, person_id=person_id)
+    text = _read_text(connection, turn, turn_id, person_id, has_form=has_form)
+    if not (text or calls):
+        raise ApiError(HTTPStatus.GONE, _SWEPT, code="gone")
+    total = usage.total_of_turn(connection, turn_id=turn_id)
+    is_cut = turn is not None and turn.reason == "length"
+    return ApiAnswer(
+        text=text,
+        calls=calls,
+        finish="tool_calls" if calls else "length" if is_cut else "stop",
+        input_tokens=total.input_tokens,
+        cached_tokens=total.cache_read_tokens,
+        output_tokens=total.output_tokens,
+    )
+
+
+def find_calls(
+    connection: Connection, *, turn_id: TurnId, person_id: PersonId
+) -> tuple[ClientCall, ...]:
+    """Find the calls with which a turn ended, and which the program runs."""
+    turn = turns.find(connection, turn_id=turn_id)
+    if turn is None or turn.reason != PASSED:
+        return ()
+    try:
+        own = messages.list_of_turn(connection, turn_id=turn_id, person_id=person_id)
+    except StoreDamaged:
+        return ()
+    last = [stored.message for stored in own[-2:]]
+    passed = {
+        part.call_id
+        for message in last
+        for part in message.parts
+        if isinstance(part, ToolResultPart) and is_passed(part)
+    }
+    return tuple(_show(call) for call in _list_calls(last) if call.call_id in passed)
+
+
+def _list_calls(own: list[Message]) -> list[ToolCallPart]:
+    return [call for message in own for call in message.calls]
+
+
+def _show(call: ToolCallPart) -> ClientCall:
+    return ClientCall(
+        id=call.call_id, name=name_for_program(call.name), arguments=call.arguments or "{}"
+    )
+
+
+def _read_text(
+    connection: Connection,
+    turn: StoredTurn | None,
+    turn_id: TurnId,
+    person_id: PersonId,
+    *,
+    has_form: bool,
+) -> str:
+    if has_form and turn and turn.state == "answered":
+        written = messages.answer_of_turn(connection, turn_id=turn_id, person_id=person_id)
+        return unwrap_json(written)
+    texts = private_history.list_answer(connection, turn_id=turn_id, person_id=person_id)
+    return "\n\n".join(texts)
+
+
+def unwrap_json(text: str) -> str:
+    """Return the JSON in a fence, which some models write around it; else the text as it is."""
+    found = _FENCE.search(text)
+    if found is None or _is_json(text):
+        return text
+    return found[1] if _is_json(found[1]) else text
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
