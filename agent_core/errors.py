@@ -86,6 +86,14 @@ class ModelBusy(ModelError):
         self.retry_after = retry_after
 
 
+class ModelInUse(ModelBusy):
+    """The server of this machine answers people now; a background call has to come again."""
+
+    def __init__(self, retry_after: float) -> None:
+        """`retry_after` is in seconds."""
+        super().__init__("the model server answers people first", retry_after=retry_after)
+
+
 class ModelUnreachable(ModelBusy):
     """The provider gives no answer."""
 

@@ -127,6 +127,9 @@ class Host(Protocol):
     async def note_fault(self, fault: ModelFault) -> None:
         """Report a fault of a model to the owners. Raises `StoreError`."""
 
+    def show_loading(self) -> None:
+        """Show that the model is being loaded, until its first words."""
+
     def show_helpers(self, call_id: CallId, done: int, total: int) -> None:
         """Show how many helpers of a tool call are done."""
 

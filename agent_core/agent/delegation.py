@@ -71,6 +71,9 @@ class HelperHost(Host):
         """Report a fault of a model to the owners."""
         await self.parent.note_fault(fault)
 
+    def show_loading(self) -> None:
+        """Never called: the parent's model has answered."""
+
     def show_helpers(self, call_id: CallId, done: int, total: int) -> None:
         """Show nothing: the chat shows what the parent does."""
 

@@ -57,7 +57,8 @@ class ModelRequest:
 
     `response_schema` is a JSON schema, as JSON text, that the answer's text has to fit; a server
     that can't force it is asked in words. `tool_choice` is "required" or the name of a tool to call
-    first; otherwise the model chooses.
+    first; otherwise the model chooses. `is_background` means that nobody waits for the answer, so
+    that a server of this machine may let people go first.
     """
 
     model: str
@@ -71,6 +72,7 @@ class ModelRequest:
     response_schema: str | None = None
     sampling: Sampling = Sampling()
     tool_choice: str = ""
+    is_background: bool = False
 
 
 def make_question(
@@ -152,6 +154,23 @@ class HasProfiles(Protocol):
 
     def profile(self, model: str) -> ModelProfile:
         """Return what is known of a model at this provider's server, now."""
+
+
+@runtime_checkable
+class LoadsModels(Protocol):
+    """Optional ability: a server that loads a model when it is first asked, and can be warmed."""
+
+    def is_loaded(self, model: str) -> bool:
+        """Return whether a model has answered already; before, its server may be loading it."""
+
+    async def keep_warm(self, first: ModelRequest | None) -> None:
+        """Let the server read the newest conversation whenever it may have forgotten it.
+
+        `first` is read before anybody writes. Runs until cancelled.
+        """
+
+    def forget(self) -> None:
+        """Forget the newest conversation, because personal data was removed."""
 
 
 @runtime_checkable

@@ -9,6 +9,7 @@ from agent_core.models.contract import (
     Batches,
     CountsTokens,
     HasProfiles,
+    LoadsModels,
     Model,
     ModelAnswer,
     ModelRequest,
@@ -86,6 +87,25 @@ class ModelRouter:
         if not isinstance(provider, HasProfiles):
             return ModelProfile(server="", model=plain)
         return provider.profile(plain)
+
+    def is_loaded(self, model: str) -> bool:
+        """Return whether a model has answered already; see the contract."""
+        provider, plain = self._find(model)
+        return not isinstance(provider, LoadsModels) or provider.is_loaded(plain)
+
+    async def keep_warm(self, first: ModelRequest | None) -> None:
+        """Let the server of the default provider read the newest conversation; see the contract."""
+        provider = self._providers[self._default]
+        if isinstance(provider, LoadsModels):
+            if first:
+                first = replace(first, model=split_name(first.model)[1])
+            await provider.keep_warm(first)
+
+    def forget(self) -> None:
+        """Forget the newest conversations; see the contract."""
+        for provider in self._providers.values():
+            if isinstance(provider, LoadsModels):
+                provider.forget()
 
     async def count(self, request: ModelRequest) -> int | None:
         """Return the input tokens of a request, if its provider counts them; see the contract."""

@@ -37,7 +37,7 @@ async def run(
     external = ExternalPlugins(settings)
     settings, extra = add_plugins(settings, extensions or Extensions(), external)
     profiles = Profiles(extra.now)
-    model = extra.model or factories.load_model(settings, external, profiles)
+    model = extra.model or factories.load_model(settings, external, profiles, extra.timings.quiet)
     async with AsyncExitStack() as stack:
         database = await factories.open_database(settings.home, extra.observe, extra.timings)
         stack.push_async_callback(database.close)

@@ -28,6 +28,7 @@ from agent_core.memory.external.contact import ProviderConnection, ProviderHealt
 from agent_core.memory.shared import SharedMemory
 from agent_core.memory.store import MemoryLimits, MemoryStore
 from agent_core.models.contract import Model
+from agent_core.models.local.queued_model import QUIET, QueuedModel
 from agent_core.models.profiles import Profiles
 from agent_core.models.router import ModelRouter
 from agent_core.models.settings import ANTHROPIC, OPENAI, AnthropicSettings, OpenAISettings
@@ -67,18 +68,26 @@ async def open_database(home: Path, observe: Observer | None, timings: Timings) 
 
 
 def load_model(
-    settings: Settings, external: ExternalPlugins, profiles: Profiles | None = None
+    settings: Settings,
+    external: ExternalPlugins,
+    profiles: Profiles | None = None,
+    quiet: float = QUIET,
 ) -> Model:
     """Load the providers of all configured models; a plug-in may provide one.
 
-    They note in `profiles` what they learn of models; None if it ends with the process. Raises
-    `StartError` if a provider's SDK is not installed, and `ValueError` on an invalid setting.
+    They note in `profiles` what they learn of models; None if it ends with the process. Background
+    calls to a server of this machine wait until nobody has written for `quiet` seconds.
+
+    Raises `StartError` if a provider's SDK is missing, and `ValueError` on an invalid setting.
     """
     model = settings.model
     providers = {
         name: external.load_model(name) or _load_provider(name, settings, profiles)
         for name in model.providers
     }
+    if "openai" in providers and settings.is_model_local:
+        at_once = model.local_at_once
+        providers["openai"] = QueuedModel(providers["openai"], at_once=at_once, quiet=quiet)
     return ModelRouter(providers, default=model.provider)
 
 
@@ -108,7 +117,7 @@ def _make_provider_settings(name: str, settings: Settings) -> object:
         return OpenAISettings(
             api_key=secrets.openai_api_key or "",
             base_url=secrets.openai_base_url or OPENAI,
-            timeout=model.timeout,
+            timeout=settings.local_timeout if settings.is_model_local else model.timeout,
         )
     return None
 

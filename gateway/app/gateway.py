@@ -61,6 +61,7 @@ from gateway.background.retention import Sweeper
 from gateway.background.reviews import SUMMARY_TASK, Reviews
 from gateway.background.skill_curator import Curator
 from gateway.background.skill_tests import SkillTests
+from gateway.background.warming import Warming
 from gateway.commands.catalog import make_menu
 from gateway.commands.connections import ConnectionCommands
 from gateway.commands.mcp import McpCommands
@@ -193,6 +194,7 @@ class Gateway:
         self.data_removed.connect(lambda _: self.forget_known())
         self.dispatcher.moved.connect(lambda _: self.forget_known())
         self.data_removed.connect(lambda _: self.agent.clear_caches())
+        self.data_removed.connect(lambda _: self.warming.forget())
         if background := self.background_commands:
             self.data_removed.connect(lambda _: background.kill_erased())
         self.stale_messages.connect(self.router.route_again)
@@ -981,6 +983,11 @@ class Gateway:
         ]
 
     @cached_property
+    def warming(self) -> Warming:
+        """Warms a model server of this machine."""
+        return Warming(self.database, self.model, self.settings.model.name)
+
+    @cached_property
     def background(self) -> Sequence[Callable[[], Coroutine[object, object, None]]]:
         """Long-lived work besides platforms and the scheduler; each runs until cancelled."""
         idle_compactor = factories.make_idle_compactor(
@@ -996,5 +1003,6 @@ class Gateway:
             *([self.external_memory.run] if self.external_memory else []),
             *([self.command_ends.run] if self.command_ends else []),
             self.agent_messages.run,
+            self.warming.run,
             *([self.alerts.run, self.lost_store.run] if self.settings.alerts.enabled else []),
         ]

@@ -20,6 +20,7 @@ from adapters.slack.settings import SlackTable
 from adapters.telegram.settings import TelegramTable
 from adapters.toolkit.table import Table
 from agent_core.models.catalog import Prices, load_table, parse_price
+from agent_core.models.local.servers import is_loopback
 from agent_core.models.router import split_name
 from agent_core.tools.workspace.named_secrets import NamedSecret
 from gateway.app import settings_check
@@ -61,6 +62,8 @@ from gateway.home import CONFIG_NAME, MODEL_TABLE, SKILLS, expand, open_home
 CONSOLE_PORT = 8765
 """Port of the console page if no platform is configured and no port is set."""
 
+_LOCAL_TIMEOUT = 600.0
+"""Seconds: reading the rules and tools takes a small machine two minutes, and loading one more."""
 _CONNECTION = re.compile(r"(?i)_proxy$|^ssl_|^ssh_|^docker_|_ca_bundle$|^tz$|^lc_")
 """Variables that configure connections; the model's client and the backends read them later."""
 _CREDENTIAL = re.compile(r"(?i)token|key|secret|pass|pwd|auth|cred|cookie|bearer|_pat$")
@@ -127,6 +130,17 @@ class Settings(BaseSettings):
     def zone(self) -> str:
         """The IANA time zone of people who have not set one."""
         return self.people.time_zone or tzlocal.get_localzone_name()
+
+    @property
+    def is_model_local(self) -> bool:
+        """True if models of the provider openai are on a server of this machine."""
+        return is_loopback(self.secrets.openai_base_url or "")
+
+    @property
+    def local_timeout(self) -> float:
+        """Seconds of silence that end a call to a server of this machine, which may be slow."""
+        is_set = "model.timeout" in self.given
+        return self.model.timeout if is_set else max(_LOCAL_TIMEOUT, self.model.timeout)
 
     @property
     def prices(self) -> Prices:

@@ -355,12 +355,18 @@ class ModelSettings(Table, title="The model that answers"):
     """
     local_ports: Ports = tuple(map(str, USUAL_PORTS))
     """The ports of this machine where one is looked for."""
+    local_at_once: int = Field(1, ge=1, le=64)
+    """Requests at once to a model server of this machine, at `localhost`. More only if it keeps
+    what different people say apart, and has memory for all of them.
+    """
     cheap: Text = ""
     """The model for background work. Empty means `claude-haiku-5-5`, or the same as `name`."""
     max_output_tokens: int = Field(8000, ge=256, le=128_000)
     """Longest answer of one call, in tokens."""
     timeout: float = Field(120.0, ge=1, le=3600)
-    """Seconds without any data after which a call fails."""
+    """Seconds without any data after which a call fails. A model server of this machine gets 600
+    unless this is set.
+    """
     patience: int = Field(1800, ge=0, le=86_400)
     """Seconds that a message in a chat waits if no model answers."""
     job_patience: int = Field(86_400, ge=0, le=604_800)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from agent_core.models.local.queued_model import QUIET
 from gateway.background.alerts import LOOK
 from gateway.jobs.watches import WATCH
 from gateway.outbound.progress_lines import FIRST_PROGRESS
@@ -34,6 +35,10 @@ class Timings:
     webhooks: WebhookTimings = field(default_factory=WebhookTimings)
     answer_patience: int = ANSWER_PATIENCE
     """Milliseconds that a turn waits for a person's answer."""
+    quiet: float = QUIET
+    """Seconds since a person's request after which a model server of this machine gets background
+    calls.
+    """
     task_poll: float = 15.0
     """Seconds between two checks for background tasks. A busy person's review waits twice as long.
     """

@@ -31,6 +31,7 @@ _PRIVATE = Text("It answers in our direct conversations. Groups and jobs keep th
 _JOBS = Text("/model job NUMBER chooses the model of a job.")
 
 STOP = Text("Stop")
+LOADING = Text("The model is loading. This first answer takes longer than the next ones.")
 
 _UNTIL = {
     "model_busy": Text("The model is overloaded. I'll keep trying until {time}."),

@@ -1,6 +1,7 @@
 """The lane as a running turn of the agent sees it."""
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 
@@ -9,6 +10,7 @@ from agent_core.ids import CallId, InboxId
 from agent_core.state.people.people import Person
 from gateway.chats import make_chat
 from gateway.queued_message import QueuedMessage
+from gateway.texts import models as model_texts
 from gateway.turns.handle import TurnHandle
 from gateway.turns.model_messages import make_steer
 
@@ -79,6 +81,11 @@ class TurnHost(Host):
     async def note_fault(self, fault: ModelFault) -> None:
         """Report a fault of a model to the owners. Raises `StoreError`."""
         await self._note_fault(fault)
+
+    def show_loading(self) -> None:
+        """Show that the model is being loaded, until its first words."""
+        if self._handle.presenter:
+            self._handle.presenter.show_outage(model_texts.LOADING(), math.inf)
 
     def show_helpers(self, call_id: CallId, done: int, total: int) -> None:
         """Show how many helpers of a tool call are done."""

@@ -19,6 +19,8 @@ class FakeHost:
         self.progress: list[tuple[int, int]] = []
         self.notes: list[str] = []
         self.plans: list[tuple[int, int, str]] = []
+        self.loadings = 0
+        """How often the person read that the model is loading."""
         self.pass_time: Callable[[float], None] = lambda seconds: None
 
     def speak(self, text: str, *, facts: str = "", parts: tuple[Part, ...] = ()) -> None:
@@ -40,6 +42,9 @@ class FakeHost:
 
     async def note_fault(self, fault: ModelFault) -> None:
         self.faults.append(fault)
+
+    def show_loading(self) -> None:
+        self.loadings += 1
 
     def show_helpers(self, call_id: CallId, done: int, total: int) -> None:
         self.progress.append((done, total))

@@ -208,7 +208,9 @@ class Summarizer:
     ) -> ModelAnswer:
         order, most = instruct(wanted.tokens // _TOKENS_A_WORD), wanted.tokens * 2 + _THOUGHT
         request = make_question(name, order, text, most_tokens=most)
-        answer = await call_in_background(self._model, self._quotas, wanted.payer_id, request)
+        answer = await call_in_background(
+            self._model, self._quotas, wanted.payer_id, request, is_awaited=True
+        )
         paid.append(bill(answer, PURPOSE))
         if answer.stop not in ("end", "length") or not answer.message.text.strip():
             raise ModelInterrupted(f"the summary ended with {answer.stop!r}")

@@ -1,5 +1,6 @@
 """Make one model call, with a fallback model if need be."""
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
@@ -19,12 +20,14 @@ from agent_core.errors import (
     ModelUnknown,
 )
 from agent_core.events import Host, ModelFault
-from agent_core.models.contract import Model, ModelAnswer, ModelRequest
+from agent_core.models.contract import LoadsModels, Model, ModelAnswer, ModelRequest
 from agent_core.models.fingerprints import Fingerprints
 from agent_core.models.router import ModelPolicy
 from agent_core.tools.secret_scan import SecretMask
 from agent_core.transcript import Message, Part, TextPart, repair_message
 
+_LOADING_SECONDS = 10.0
+"""Seconds without an answer after which a person reads that the model is loading."""
 _log = logging.getLogger(__name__)
 
 
@@ -107,9 +110,12 @@ class ModelCaller:
             reserved = await self._reserve(wanted, cheap=self._cheap)
             request, self.used_cheap_model = reserved.request, reserved.used_cheap_model
             stream = self._provider.stream(request)
+            loading = self._plan_loading(request.model)
             streamed, words = 0, AnswerWords(request)
             try:
                 async for piece in stream:
+                    if loading:
+                        loading.cancel()
                     if isinstance(piece, ModelAnswer):
                         cost = reserved.finalize(piece.model, piece.usage)
                         self._faulty.discard(request.model)
@@ -123,12 +129,21 @@ class ModelCaller:
                 failure = error
                 _log.warning("turn %d: %s failed: %s", self._turn.id, request.model, error)
             finally:
+                if loading:
+                    loading.cancel()
                 reserved.close(streamed=streamed)
                 if isinstance(stream, AsyncGenerator):
                     await stream.aclose()
             await self._report(request.model, failure)
             self._choose_next(failure, failures)
             await self._display.discard()
+
+    def _plan_loading(self, model: str) -> asyncio.TimerHandle | None:
+        """Plan to show that a model is being loaded; None if it has answered before."""
+        if not isinstance(self._provider, LoadsModels) or self._provider.is_loaded(model):
+            return None
+        loop = asyncio.get_running_loop()
+        return loop.call_later(_LOADING_SECONDS, self._host.show_loading)
 
     def _note(self, answer: ModelAnswer, request: ModelRequest) -> ModelAnswer:
         """Note an answer as it is stored and sent back: repaired, and without secrets."""

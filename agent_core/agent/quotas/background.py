@@ -14,6 +14,7 @@ from agent_core.errors import (
     ModelDenied,
     ModelError,
     ModelInterrupted,
+    ModelInUse,
     ModelRejected,
     ModelUnknown,
 )
@@ -30,10 +31,12 @@ _NO_BATCH = (ModelRejected, ModelDenied, ModelUnknown)
 
 
 class AnswerPending(CoreError):
-    """A batch has no answer yet; check again after `wait` milliseconds."""
+    """There is no answer yet, of a batch or of a busy server of this machine; come again after
+    `wait` milliseconds.
+    """
 
     def __init__(self, wait: int = _POLL) -> None:
-        super().__init__(f"the batch has no answer yet; look again in {wait} ms")
+        super().__init__(f"there is no answer yet; look again in {wait} ms")
         self.wait = wait
 
 
@@ -143,12 +146,19 @@ def _halve(cost: int | None) -> int | None:
 
 
 async def call_in_background(
-    model: Model, quotas: Quotas, person_id: PersonId, request: ModelRequest
+    model: Model,
+    quotas: Quotas,
+    person_id: PersonId,
+    request: ModelRequest,
+    *,
+    is_awaited: bool = False,
 ) -> ModelAnswer:
     """Make one call without showing it, within the payer's quotas.
 
-    Raises `ModelError`, `QuotaExceeded` and `StoreError`.
+    `is_awaited` means that somebody waits for what needs it. Raises `AnswerPending` if a server of
+    this machine answers people first, `ModelError`, `QuotaExceeded` and `StoreError`.
     """
+    request = replace(request, is_background=not is_awaited)
     reserved = await quotas.reserve(person_id, request, is_background=True)
     streamed = 0
     answer = None
@@ -160,6 +170,8 @@ async def call_in_background(
                     answer = replace(piece, micro_dollars=cost)
                     break
                 streamed += len(piece.text)
+    except ModelInUse as error:
+        raise AnswerPending(round((error.retry_after or 0.0) * 1000) or _POLL) from error
     except asyncio.CancelledError:
         if answer:  # the caller can't record the cost
             quotas.record_broken(person_id, answer.model, answer.usage)

@@ -208,6 +208,9 @@ class _RecordedHost:
     async def note_fault(self, fault: ModelFault) -> None:
         """Do nothing: a recorded model always answers."""
 
+    def show_loading(self) -> None:
+        """Do nothing: a recorded model always answers."""
+
     def show_helpers(self, call_id: CallId, done: int, total: int) -> None:
         """Do nothing: nobody watches a replay."""
 

@@ -359,6 +359,16 @@ def insert_prompt(
     )
 
 
+def find_newest_prompt(connection: Connection) -> PromptHash | None:
+    """Return the prompt that a direct conversation used last; None if there is none."""
+    row = connection.execute(
+        "SELECT prompt_hash FROM sessions JOIN conversations"
+        " ON conversations.id = sessions.conversation_id"
+        " WHERE kind = 'direct' AND prompt_hash IS NOT NULL ORDER BY last_at DESC LIMIT 1"
+    ).fetchone()
+    return PromptHash(row[0]) if row else None
+
+
 def get_prompt(connection: Connection, *, prompt_hash: PromptHash) -> tuple[str, str, str]:
     """Return the system text, the tools (JSON) and the shown entries (JSON) of a frozen prompt.
 

@@ -62,11 +62,13 @@ def _make_folder(folder: Path | None) -> Path | None:
 
 async def _chat(found: "Settings", folder: Path | None, is_started_here: bool) -> int:
     from gateway.commands.catalog import COMMANDS
-    from gateway.interfaces.terminal.pipe import PipeChat, read_lines
+    from gateway.interfaces.terminal.pipe import LOCAL_PATIENCE, PATIENCE, PipeChat, read_lines
     from gateway.interfaces.terminal.prompt import PromptChat
 
     if not sys.stdin.isatty():
-        chat = PipeChat(found.home, sys.stdout, saves_to=folder)
+        is_slow = found.is_model_local or found.has_no_model  # a start finds a server by itself
+        patience = LOCAL_PATIENCE if is_slow else PATIENCE
+        chat = PipeChat(found.home, sys.stdout, saves_to=folder, patience=patience)
         return await chat.hold(read_lines(sys.stdin.fileno()))
     prompt = PromptChat(
         found.home,

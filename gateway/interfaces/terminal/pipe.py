@@ -16,6 +16,8 @@ from gateway.interfaces.terminal.socket_client import ConsoleLink, Gone, News, S
 
 PATIENCE = 120.0
 """Seconds to wait for one answer."""
+LOCAL_PATIENCE = 900.0
+"""The same, if a server of this machine answers. A turn ends after this time by itself."""
 _BLOCK = 65_536
 _QUIET = "http://localhost/quiet?platform=console"
 
@@ -23,8 +25,13 @@ _QUIET = "http://localhost/quiet?platform=console"
 class PipeChat:
     """Collects an answer until it is final, and prints it once."""
 
-    def __init__(self, home: Path, out: TextIO, *, saves_to: Path | None = None) -> None:
-        """`saves_to` is an existing folder in which files of answers are saved."""
+    def __init__(
+        self, home: Path, out: TextIO, *, saves_to: Path | None = None, patience: float = PATIENCE
+    ) -> None:
+        """`saves_to` is an existing folder in which files of answers are saved; `patience` are the
+        seconds to wait for one answer.
+        """
+        self._patience = patience
         self._home = home
         self._out = out
         self._link = ConsoleLink(home / CONSOLE_SOCKET, self._hear, saves_to=saves_to)
@@ -55,7 +62,7 @@ class PipeChat:
         """
         self._is_asking = True
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(self._patience):
                 await self._link.say(text)
                 await self._wait_for_quiet()
         except (TimeoutError, aiohttp.ClientError, OSError) as error:
@@ -80,7 +87,7 @@ class PipeChat:
         connector = aiohttp.UnixConnector(str(self._home / CONTROL_SOCKET))
         async with (
             aiohttp.ClientSession(
-                connector=connector, timeout=aiohttp.ClientTimeout(total=PATIENCE)
+                connector=connector, timeout=aiohttp.ClientTimeout(total=self._patience)
             ) as session,
             session.get(_QUIET, raise_for_status=True),
         ):

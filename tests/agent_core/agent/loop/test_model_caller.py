@@ -1,5 +1,7 @@
 """Failing model calls: which model is tried next, and how long a turn waits."""
 
+import asyncio
+
 import pytest
 
 from agent_core.errors import (
@@ -13,13 +15,14 @@ from agent_core.errors import (
     ModelUnreachable,
 )
 from agent_core.events import ModelFault, ModelOutage, TextGrew, TextReset, TurnEnded
-from agent_core.models.contract import TextDelta
+from agent_core.models.contract import ModelRequest, TextDelta
 from agent_core.models.router import ModelPolicy
 from tests.agent_core.agent.loop.fake_space import SHORT, FakeSpace
 from tests.agent_core.agent.loop.rig import Rig, shown
 from tests.fakes.journal import FakeJournal
-from tests.fakes.model import Play, ask, call, say
+from tests.fakes.model import FakeModel, Play, ask, call, say
 from tests.fakes.tool import FakeTool
+from tests.virtual_time import run_in_virtual_time
 
 BUSY = [ModelBusy("overloaded")]
 TWO = ModelPolicy(model="fake-1", fallbacks=("fake-2",))
@@ -277,3 +280,33 @@ async def test_every_stream_is_closed() -> None:
     rig = Rig(BUSY, ask(call("look")), say("there"), tools=[FakeTool("look")])
     await rig.run()
     assert rig.model.streaming == 0
+
+
+class LoadingModel(FakeModel):
+    """A model of this machine's own server, which is loaded once it has answered."""
+
+    is_ready = False
+
+    def is_loaded(self, model: str) -> bool:
+        return self.is_ready
+
+    async def keep_warm(self, first: ModelRequest | None) -> None:
+        """Read nothing."""
+
+    def forget(self) -> None:
+        """Forget nothing."""
+
+
+@pytest.mark.parametrize(
+    ("takes", "is_ready", "told"), [(9.0, False, 0), (60.0, False, 1), (60.0, True, 0)]
+)
+def test_a_model_that_loads_for_long_is_told(takes: float, is_ready: bool, told: int) -> None:
+    async def work() -> tuple[TurnEnded, int]:
+        rig = Rig()
+        slow: Play = [lambda: asyncio.sleep(takes), *say("there"), lambda: asyncio.sleep(60)]
+        rig.model = LoadingModel(slow)
+        rig.model.is_ready = is_ready
+        return await rig.end(), rig.host.loadings
+
+    ended, loadings = run_in_virtual_time(work())
+    assert (ended.text, loadings) == ("there", told)
