@@ -690,7 +690,7 @@ class Gateway:
 
     @cached_property
     def outcomes(self) -> Outcomes:
-        return Outcomes(self.notifier, zone_of=self.zone_of, wakeup=self.job_due)
+        return Outcomes(self.notifier, zone_of=self.zone_of)
 
     @cached_property
     def event_jobs(self) -> EventJobs:
@@ -756,6 +756,7 @@ class Gateway:
             lanes=self.lanes,
             outcomes=self.outcomes,
             enqueue=self.dispatcher.enqueue,
+            wake=self.wake_jobs,
             now=self.now,
             folder=self.settings.home,
             environ=environment(),
@@ -779,7 +780,9 @@ class Gateway:
             database=self.database,
             runner=self.job_runs,
             outcomes=self.outcomes,
+            notifier=self.notifier,
             enqueue=self.dispatcher.enqueue,
+            wakeup=self.job_due,
             triggers=make_triggers(self.zone),
             now=self.now,
         )
@@ -791,6 +794,7 @@ class Gateway:
             self.digest,
             self.outcomes,
             enqueue=self.dispatcher.enqueue,
+            wake=self.wake_jobs,
             now=self.now,
             pause=self.extensions.timings.watch,
         )

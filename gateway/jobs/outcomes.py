@@ -1,6 +1,5 @@
 """The outcome of a run: a delivered result, a retry, or a reported failure."""
 
-import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -53,17 +52,9 @@ LONGEST_PAUSE = max(_PAUSES)
 class Outcomes:
     """Ends runs, in the transactions of their callers. Every method returns the rows to send."""
 
-    def __init__(
-        self,
-        notifier: Notifier,
-        *,
-        zone_of: Callable[[Person], str],
-        wakeup: asyncio.Event,
-    ) -> None:
-        """Set `wakeup` after a write that may make a job or a run due earlier."""
+    def __init__(self, notifier: Notifier, *, zone_of: Callable[[Person], str]) -> None:
         self._notifier = notifier
         self._reports = JobReports(notifier, zone_of)
-        self.wakeup = wakeup
 
     def succeed(
         self, connection: Connection, job: Job, run: Run, made: Made, now: int
@@ -89,7 +80,7 @@ class Outcomes:
         is_unwanted = fresh.state == "dropped" and not _has_deleted(connection, made, fresh)
         if not is_reported or is_unwanted:
             return rows
-        known = self.load_recipients(connection, now)
+        known = self._notifier.load_recipients(connection, now)
         body = words + self._reports.note(known, fresh, [run])
         if job.kind == "script":
             body = job_results.title_body(job.title, body)
@@ -134,10 +125,6 @@ class Outcomes:
             return []
         found = find_followers(connection, job, run, ending, words)
         return [row for one, event in found for row in self.take_event(connection, one, event, now)]
-
-    def load_recipients(self, connection: Connection, now: int) -> Recipients:
-        """Return the recipients as one transaction sees them."""
-        return self._notifier.load_recipients(connection, now)
 
     def send_message(self, known: Recipients, job: Job, runs: Sequence[Run]) -> Sequence[OutboxRow]:
         """Send a message job once, in the transaction that has claimed its slots.
@@ -311,14 +298,6 @@ class Outcomes:
             return job_results.describe_skipped(job.title, missed, next_at)
 
         return self._reports.report(connection, job, None, report, now)
-
-    async def prepare(self) -> None:
-        """Load the history's allocator; call it before the first run ends. Raises `StoreError`."""
-        await self._notifier.history.prepare()
-
-    def release(self, connection: Connection, now: int) -> Sequence[OutboxRow]:
-        """Enqueue deferred messages that are due."""
-        return self._notifier.release(connection, now)
 
     def _describe_failure(self, connection: Connection, job: Job, reason: str) -> str:
         next_at = self._reports.show_next(connection, job)

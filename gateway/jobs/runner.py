@@ -49,6 +49,8 @@ class JobRunner:
     lanes: Lanes
     outcomes: Outcomes
     enqueue: Callable[[Sequence[OutboxRow]], None]
+    wake: Callable[[], None]
+    """Called after a run has ended, because another may begin."""
     now: Callable[[], int]
     folder: Path
     environ: Mapping[str, str]
@@ -271,7 +273,7 @@ class JobRunner:
             self.enqueue(rows)
         finally:
             del self._tasks[run.id]
-            self.outcomes.wakeup.set()
+            self.wake()
 
     async def _find_language(self, job: Job) -> str | None:
         """Return the language of the person whose job this is, if they have set one."""

@@ -26,6 +26,7 @@ from agent_core.state.jobs.jobs import Job
 from agent_core.state.jobs.missed_slots import Late
 from agent_core.state.queues import deferred_messages
 from agent_core.state.queues.outbox import OutboxRow
+from gateway.jobs.notifier import Notifier
 from gateway.jobs.outcomes import LONGEST_PAUSE, Outcomes
 from gateway.jobs.recipients import Recipients
 
@@ -78,7 +79,10 @@ class Scheduler:
     database: Database
     runner: Runner
     outcomes: Outcomes
+    notifier: Notifier
     enqueue: Callable[[Sequence[OutboxRow]], None]
+    wakeup: asyncio.Event
+    """Set after a write that may make a job or a run due earlier."""
     triggers: Mapping[str, BaseTrigger]
     """Those of the system jobs, by the names of the jobs."""
     now: Callable[[], int]
@@ -107,7 +111,7 @@ class Scheduler:
 
     def is_idle(self) -> bool:
         """Return whether it waits for its next moment, and nothing has woken it."""
-        return not (self._is_looking or self.outcomes.wakeup.is_set())
+        return not (self._is_looking or self.wakeup.is_set())
 
     async def _run_once(self, clock: AsyncIOScheduler) -> None:
         self._is_looking = True
@@ -117,13 +121,13 @@ class Scheduler:
             self._is_looking = False
         with suppress(TimeoutError):
             async with asyncio.timeout(HEARTBEAT):
-                await self.outcomes.wakeup.wait()
+                await self.wakeup.wait()
 
     async def _look_once(self, clock: AsyncIOScheduler) -> None:
-        self.outcomes.wakeup.clear()
+        self.wakeup.clear()
         self._is_aligned = self._is_aligned and not self._was_put_back()
         if not self._is_aligned:
-            await self.outcomes.prepare()
+            await self.notifier.history.prepare()
             await self.align()
             self._is_aligned = True
         await self.look()
@@ -137,7 +141,7 @@ class Scheduler:
         now = self.now()
 
         def work(connection: Connection) -> list[OutboxRow]:
-            known = self.outcomes.load_recipients(connection, now)
+            known = self.notifier.load_recipients(connection, now)
             return [
                 row
                 for job in jobs.list_system(connection)
@@ -150,7 +154,7 @@ class Scheduler:
             self.enqueue(await self.database.write("jobs.trigger", work))
         except StoreError as error:
             _log.error("system job %s waits for the store: %s", name, error)
-        self.outcomes.wakeup.set()
+        self.wakeup.set()
 
     async def align(self) -> None:
         """Choose each job's next slot again, because the clock may have been put back.
@@ -199,7 +203,7 @@ class Scheduler:
         while (
             await self.database.read(lambda c: deferred_messages.find_next_at(c) or now + 1) <= now
         ):
-            self.enqueue(await self.database.write("held.release", self.outcomes.release, now))
+            self.enqueue(await self.database.write("held.release", self.notifier.release, now))
             await asyncio.sleep(0)  # many quiet hours end at the same moment
 
     async def _take(self, now: int) -> bool:
@@ -210,7 +214,7 @@ class Scheduler:
         batch, breath = self._find_pace()
 
         def work(connection: Connection) -> tuple[list[OutboxRow], int]:
-            known = self.outcomes.load_recipients(connection, now)
+            known = self.notifier.load_recipients(connection, now)
             due = waiting_jobs.list_due(connection, now=now, limit=batch)
             rows: list[OutboxRow] = []
             for job in due:
@@ -310,7 +314,7 @@ class Scheduler:
         else:
             wait = timedelta(milliseconds=max(coming - self.now(), 0))
             clock.add_job(
-                self.outcomes.wakeup.set,
+                self.wakeup.set,
                 DateTrigger(datetime.now(UTC) + wait),
                 id=_ALARM,
                 replace_existing=True,

@@ -81,6 +81,8 @@ class EventSources:
     digest: DigestOptions
     outcomes: Outcomes
     enqueue: Callable[[Sequence[OutboxRow]], None]
+    wake: Callable[[], None]
+    """Called after a write that starts runs."""
     now: Callable[[], int]
     pause: float = WATCH
     """Seconds between two looks."""
@@ -188,7 +190,7 @@ class EventSources:
 
         self.enqueue(await self.database.write("jobs.sources", work))
         if look.events:
-            self.outcomes.wakeup.set()
+            self.wake()
 
 
 def _list_waiting(connection: Connection, *, kind: str, home: Path) -> list[_Waiting]:

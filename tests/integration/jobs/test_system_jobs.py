@@ -200,7 +200,7 @@ async def alone(
     await database.write("test", leave)
     async with asyncio.TaskGroup() as group:
         notifier = Notifier({}, JobHistory(load_no_ids), zone_of=lambda person: "UTC")
-        outcomes = Outcomes(notifier, zone_of=lambda person: "UTC", wakeup=asyncio.Event())
+        outcomes = Outcomes(notifier, zone_of=lambda person: "UTC")
         limits = ScriptLimits(memory=10**9, file=10**6, processes=30)
         digest = DigestOptions(
             home=home, zone="UTC", github_url="", github_token="", allow_hosts=()
@@ -211,6 +211,7 @@ async def alone(
             lanes=harness.gateway.lanes,
             outcomes=outcomes,
             enqueue=lambda rows: None,
+            wake=lambda: None,
             now=clock,
             folder=home,
             environ={},

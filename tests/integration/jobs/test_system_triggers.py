@@ -65,16 +65,14 @@ def make_scheduler(
     database: Database, triggers: Mapping[str, BaseTrigger], now: list[int]
 ) -> tuple[Scheduler, Recorder]:
     runner = Recorder()
-    outcomes = Outcomes(
-        Notifier({}, JobHistory(load_no_ids), zone_of=lambda person: "UTC"),
-        zone_of=lambda person: "UTC",
-        wakeup=asyncio.Event(),
-    )
+    notifier = Notifier({}, JobHistory(load_no_ids), zone_of=lambda person: "UTC")
     scheduler = Scheduler(
         database=database,
         runner=runner,
-        outcomes=outcomes,
+        outcomes=Outcomes(notifier, zone_of=lambda person: "UTC"),
+        notifier=notifier,
         enqueue=lambda rows: None,
+        wakeup=asyncio.Event(),
         triggers=triggers,
         now=lambda: now[0],
     )
