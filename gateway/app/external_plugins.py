@@ -19,7 +19,6 @@ from agent_core.models.contract import Model
 from agent_core.skills.catalog import SkillCatalog, list_skill_folders, may_be_skill
 from agent_core.tools.contract import Tool
 from gateway.app import plugins
-from gateway.app.garbage_collection import held_off
 from gateway.app.settings import Settings
 from gateway.errors import StartError, suggest
 
@@ -173,8 +172,7 @@ class ExternalPlugins:
     def _import(self, plugin: Plugin, entry: EntryPoint) -> Any:
         """Import the module of an entry point. Raises `StartError`."""
         try:
-            with held_off():
-                entry.load()
+            entry.load()
         except Exception as error:  # the bulkhead: a plug-in may raise whatever it wants
             raise _fault(plugin, f"it can't be loaded ({_describe(error)})") from error
         module = sys.modules[entry.module]

@@ -8,24 +8,7 @@ moments makes it rare.
 
 import asyncio
 import gc
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-
-
-@contextmanager
-def held_off() -> Iterator[None]:
-    """Suspend the collector in this block.
-
-    Importing an SDK creates a million objects that all stay. Collections would take an eighth of
-    the import's time.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
+from collections.abc import Callable
 
 
 def freeze_all() -> None:

@@ -32,7 +32,6 @@ from agent_core.models.profiles import Profiles
 from agent_core.models.router import PROVIDERS
 from agent_core.tools.network.lookup import HostLookup
 from agent_core.tools.network.proxy import AllowedHosts, SandboxProxy
-from gateway.app.garbage_collection import held_off
 from gateway.app.settings import Settings, environment
 from gateway.app.tables import ToolSettings
 
@@ -49,8 +48,7 @@ class UnknownPlug(Exception):
 
 def load_adapter(name: str, settings: object) -> ChatAdapter:
     """Load the adapter of a platform, and import its SDK. The settings are the platform's own."""
-    with held_off():
-        module = importlib.import_module(f"adapters.{name}.adapter")
+    module = importlib.import_module(f"adapters.{name}.adapter")
     return cast(ChatAdapter, module.create(settings))
 
 
@@ -92,8 +90,7 @@ def _list(package: str) -> list[str]:
 def _load(package: str, name: str, known: Sequence[str], kind: str) -> ModuleType:
     if name not in known:
         raise UnknownPlug(f'There is no {kind} "{name}"; there are {", ".join(known)}.')
-    with held_off():
-        return importlib.import_module(f"{package}.{name}")
+    return importlib.import_module(f"{package}.{name}")
 
 
 def make_backend(settings: Settings) -> SelectedBackends | None:

@@ -1,7 +1,6 @@
 """The subcommands of `talaria` with their summaries; quick to import for `--help`."""
 
 import argparse
-import gc
 import importlib
 from collections.abc import Callable, Mapping
 from typing import cast
@@ -85,13 +84,7 @@ def load_run(name: str) -> Run:
 def _load(name: str, function: str, part: str) -> object:
     """Import a function from a subcommand's module, or from the named part of its package."""
     SUBCOMMANDS[name]
-    # Imports create a million objects, which all stay. Collecting garbage meanwhile would take an
-    # eighth of the time.
-    gc.disable()
-    try:
-        module = importlib.import_module(name_module(name))
-        if not hasattr(module, function):
-            module = importlib.import_module(f"{module.__name__}.{part}")
-        return getattr(module, function)
-    finally:
-        gc.enable()
+    module = importlib.import_module(name_module(name))
+    if not hasattr(module, function):
+        module = importlib.import_module(f"{module.__name__}.{part}")
+    return getattr(module, function)

@@ -140,14 +140,8 @@ class LateModel:
 
 
 def _connect(settings: AnthropicSettings, profiles: Profiles) -> "AnthropicModel":
-    was_enabled = gc.isenabled()
-    gc.disable()  # collections would take an eighth of the import time, and find nothing
-    try:
-        module = import_module(f"{__package__}.client")
-        gc.freeze()  # later collections can skip a million permanent objects
-    finally:
-        if was_enabled:
-            gc.enable()
+    module = import_module(f"{__package__}.client")
+    gc.freeze()  # a collection in a quiet moment then skips the SDK's objects, which all stay
     return cast("AnthropicModel", module.connect(settings, profiles))
 
 

@@ -76,12 +76,3 @@ def test_frozen_objects_do_not_delay_a_collection() -> None:
     garbage_collection.freeze_all()
     test_old_garbage_is_bounded_in_a_rush_that_never_ends()
     assert len(started) == 300_000
-
-
-def test_paused_work_continues_afterwards() -> None:
-    with garbage_collection.held_off():
-        assert not gc.isenabled()
-        with garbage_collection.held_off():
-            pass
-        assert not gc.isenabled()
-    assert gc.isenabled()
