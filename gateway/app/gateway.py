@@ -295,7 +295,13 @@ class Gateway:
     @cached_property
     def onboarding(self) -> Onboarding:
         greets_on = self.adapters.keys() - UNATTENDED if self.settings.access.greet else ()
-        return Onboarding(self.database, self.zone, self.adapters.keys(), greets_on=greets_on)
+        return Onboarding(
+            self.database,
+            self.zone,
+            self.adapters.keys(),
+            greets_on=greets_on,
+            renew=self.identity.renew,
+        )
 
     @cached_property
     def exports(self) -> DataExport:
@@ -629,7 +635,6 @@ class Gateway:
             database=self.database,
             commands=make_commands(self),
             find_command=self._find_command,
-            identity=self.identity,
             onboarding=self.onboarding,
             attachments=self.attachments,
             dispatcher=self.dispatcher,

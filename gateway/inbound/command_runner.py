@@ -18,7 +18,6 @@ from gateway.commands.registry import Call, Reply, SlashCommand
 from gateway.inbound.events import InboundEvent
 from gateway.outbound.command_buttons import read_command
 from gateway.outbound.dispatcher import OutboxDispatcher
-from gateway.people.identity import Identity
 from gateway.people.onboarding import Onboarding
 from gateway.people.rooms import RoomConversation
 from gateway.texts import general, rooms
@@ -38,7 +37,6 @@ class CommandRunner:
         database: Database,
         commands: Sequence[SlashCommand],
         find_command: Callable[[str, PersonId | None], Awaitable[SlashCommand | None]],
-        identity: Identity,
         onboarding: Onboarding,
         attachments: AttachmentStage,
         dispatcher: OutboxDispatcher,
@@ -56,7 +54,6 @@ class CommandRunner:
         self._database = database
         self._commands = {command.spec.name: command for command in commands}
         self._find_command = find_command
-        self._identity = identity
         self._onboarding = onboarding
         self._attachments = attachments
         self._dispatcher = dispatcher
@@ -97,7 +94,6 @@ class CommandRunner:
             return
         if person.asked_at is None:
             person = await self._onboarding.learn(person, arrived.message.sender, self._now())
-            self._identity.renew(person)
         call = Call(
             argument=argument,
             platform=arrived.row.platform,

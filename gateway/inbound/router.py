@@ -337,7 +337,6 @@ class InboundRouter:
         """Greet a newcomer, and store what the platform knows of them."""
         platform, message = arrived.row.platform, arrived.message
         met = await self._onboarding.meet(person, platform, message, self._now())
-        self._identity.renew(met.person)
         self._dispatcher.enqueue(met.rows)
         return met
 

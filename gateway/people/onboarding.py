@@ -7,7 +7,7 @@ words, which changes the same settings as `/settings`.
 import hashlib
 import re
 import secrets
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from adapters.messages import InboundMessage, Sender
@@ -165,13 +165,15 @@ def list_unlinked(connection: Connection, person: Person, platforms: Iterable[st
 class Onboarding:
     """Serves `/start`, and reads bare words that answer a greeting.
 
-    `greets_on` are the platforms where a first message without a command is greeted.
+    `greets_on` are the platforms where a first message without a command is greeted. `renew` is
+    called with a person whose settings were stored.
     """
 
     database: Database
     zone: str
     platforms: Collection[str]
     greets_on: Collection[str]
+    renew: Callable[[Person], None]
 
     def start(self, connection: Connection, request: StartRequest, now: int) -> Greeting:
         """Apply the words of a request and greet, in the caller's transaction."""
@@ -226,6 +228,7 @@ class Onboarding:
         if known != person:
             zone = known.time_zone or self.zone
             await self.database.write("people.learned", _store_settings, known, zone, now)
+            self.renew(known)
         return known
 
     async def meet(
@@ -243,6 +246,7 @@ class Onboarding:
         if platform not in self.greets_on:
             zone = known.time_zone or self.zone
             await self.database.write("people.asked", _store, known, zone, now)
+            self.renew(known)
             return Introduction(person=known, unasked=unset)
 
         def work(connection: Connection) -> OutboxRow:
@@ -251,6 +255,7 @@ class Onboarding:
             return outbox.enqueue(connection, replace(outgoing, is_silent=True), now=now)
 
         row = await self.database.write("people.greeted", work)
+        self.renew(known)
         note = _GREETED.format(names=", ".join(unset)) if unset else ""
         return Introduction(person=known, note=note, rows=(row,))
 
