@@ -459,7 +459,7 @@ async def test_a_message_that_left_an_unreachable_room_is_not_sent_again_when_th
         chat.gone.clear()
         await here.says("ann", "/room person", room="den")
         await here.harness.at_rest()
-        assert [one.chat_id for one in chat.shown if one.text == "Feed the falcon"] == ["ann"]
+        assert [one.chat_id for one in chat.shown if "Feed the falcon" in one.text] == ["ann"]
 
 
 async def test_a_turn_of_an_earlier_process_leaves_a_room_that_others_joined_meanwhile(
