@@ -12,7 +12,8 @@ CoreError
 │   │   └── ModelUnreachable  no answer at all; try again
 │   ├── ModelInterrupted   the answer stopped while it streamed; try again
 │   ├── ModelRejected      this request was refused; repeating it would fail, too
-│   │   └── ModelDeclined  a content filter refused it
+│   │   ├── ModelDeclined     a content filter refused it
+│   │   └── ModelUnsupported  its form was refused, whatever it says
 │   ├── ModelOverflow      the input is longer than the model can read
 │   ├── ModelUnknown       the provider has no model of this name
 │   └── ModelDenied        the key is wrong, has no access, or is out of credit
@@ -108,6 +109,10 @@ class ModelRejected(ModelError):
 
 class ModelDeclined(ModelRejected):
     """A content filter of the provider refuses something in this request."""
+
+
+class ModelUnsupported(ModelRejected):
+    """The provider takes no request of this form: a parameter or a tool, not what was said."""
 
 
 class ModelOverflow(ModelError):

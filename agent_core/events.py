@@ -49,9 +49,10 @@ class ToolEnded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFault:
-    """A model can't answer until an owner fixes its key or its name.
+    """A model can't answer: an owner has to fix its key or its name, or should know a refusal.
 
-    `reason` is `model_denied` or `model_unknown`; `detail` is the provider's message, for owners.
+    `reason` is `model_denied`, `model_unknown`, `model_rejected` or `model_declined`; `detail` is
+    the provider's message, for owners.
     """
 
     model: str

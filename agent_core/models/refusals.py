@@ -2,7 +2,14 @@
 
 import re
 
-from agent_core.errors import ModelDeclined, ModelError, ModelOverflow
+from agent_core.errors import (
+    ModelDeclined,
+    ModelDenied,
+    ModelError,
+    ModelOverflow,
+    ModelUnknown,
+    ModelUnsupported,
+)
 
 _STATUSES = (200, 400, 403, 413, 422, 451, 500)
 """Statuses with which servers refuse a request for its content or its length; 200 within a stream.
@@ -45,6 +52,33 @@ _OVERFLOW_CODES = frozenset({"context_length_exceeded", "string_above_max_length
 _RATES = re.compile(r"tokens per (?:min|day|hour)|\btp[md]\b|rate.?limit|quota")
 """A limit over time, which waiting ends."""
 
+_CONFIGURED = (400, 422)
+"""Statuses with which servers refuse what is configured, besides 401, 402 and 403."""
+_KEYS = re.compile(
+    r"(?:invalid|incorrect|expired|missing|wrong|no)\b.{0,20}\bapi[ _-]?key"
+    r"|\bapi[ _-]?key\b.{0,30}(?:invalid|incorrect|not valid|expired|missing|wrong|required)"
+    r"|api_key_invalid|authentication (?:failed|error|required)|invalid (?:auth|bearer|access)"
+)
+"""Gemini says 400 for a wrong key."""
+_MODELS = re.compile(
+    r"not a valid model|\bmodel\W{1,4}[\w./:@-]{0,80}\W{0,4}"
+    r"(?:does not exist|doesn't exist|not exist|not found"
+    r"|could not be found|is not available|has been (?:deprecated|decommissioned|retired|removed))"
+    r"|(?:unknown|invalid|no such) model\b(?! output)|model not exist"
+    r"|model_(?:not_found|decommissioned)"
+)
+"""OpenRouter, Groq, DeepSeek, Together, LM Studio."""
+_IN_MESSAGES = re.compile(r"\b(?:messages?|contents?|input)\W{0,3}\d")
+"""Words about a part of what was said, whatever is wrong with it."""
+_FORMS = re.compile(
+    r"(?:unsupported|unrecognized|unknown|unexpected|invalid) (?:request )?"
+    r"(?:parameter|argument|keyword|field|property)"
+    r"|(?:extra inputs|additional propert\w+|extra fields) (?:are|is)? ?not"
+    r"|unsupported value|\b(?:parameter|argument|field)s?\b.{0,60} (?:is|are) not (?:supp|perm|all)"
+    r"|invalid schema for (?:function|tool)|\btools?\W{0,2}\d|\bfunctions?\W{0,2}\d"
+    r"|function_declarations|input_schema|unsupported_parameter|unknown_parameter"
+)
+
 
 def judge_words(
     status: int, said: str, code: str = "", category: str = ""
@@ -59,4 +93,15 @@ def judge_words(
         return ModelDeclined
     if _OVERFLOWS.search(lowered) or status == _TOO_LARGE:
         return ModelOverflow
+    return _judge_configured(lowered) if status in _CONFIGURED else None
+
+
+def _judge_configured(said: str) -> type[ModelError] | None:
+    """Judge words about the key, the model or the form of requests; None for anything else."""
+    if _KEYS.search(said):
+        return ModelDenied
+    if _MODELS.search(said):
+        return ModelUnknown
+    if _FORMS.search(said) and not _IN_MESSAGES.search(said):
+        return ModelUnsupported
     return None

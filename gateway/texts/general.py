@@ -150,6 +150,17 @@ _CUT = {
     "left_out": Text(
         "(The model's server refused a part of this conversation. I answered without it.)"
     ),
+    "left_out_message": Text(
+        "(The model's server refused your message, so I answered without reading it. Put it in"
+        " other words, or leave out the file.)"
+    ),
+    "left_out_results": Text(
+        "(The model's server refused what my tools returned, so I answered without it.)"
+    ),
+    "left_out_earlier": Text(
+        "(The model's server refused earlier messages of this conversation, so I answered without"
+        " them. They are still stored.)"
+    ),
 }
 _DEAD = Text("I couldn't deliver an answer here. /retry sends it again.")
 _DEAD_REASON = Text("The chat app says: “{reason}”")

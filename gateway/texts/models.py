@@ -51,6 +51,19 @@ _FAULTS = {
         "I can't use the model {model}: its provider doesn't have it. It said: {detail}"
     ),
 }
+_REFUSALS = {
+    "model_rejected": Text(
+        "The model {model} refused a request, so somebody got no answer. Its provider said:"
+        " {detail}"
+    ),
+    "model_declined": Text(
+        "A content filter of the model {model} declined a message. Its provider said: {detail}"
+    ),
+}
+_SEE_MODELS = Text(
+    "If this goes on, choose another model in config.toml. `talaria models` shows what I learned"
+    " of yours."
+)
 _RESUMES = Text(
     "Check the key in .env and [model] in config.toml. I'll answer the waiting messages"
     " once it works."
@@ -109,6 +122,9 @@ def describe_outage(outage: ModelOutage, zone: str, now: int) -> str:
 
 
 def describe_fault(fault: ModelFault) -> str:
-    """Tell an owner why a model can't be used, and what to do."""
+    """Tell an owner why a model can't be used or refused a request, and what to do."""
+    if fault.reason in _REFUSALS:
+        refused = _REFUSALS[fault.reason](model=fault.model, detail=fault.detail)
+        return f"{refused}\n\n{_SEE_MODELS()}"
     shown = _FAULTS[fault.reason](model=fault.model, detail=fault.detail)
     return f"{shown}\n\n{_RESUMES()}"

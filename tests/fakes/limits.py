@@ -20,6 +20,9 @@ class UnboundedWindow:
     ) -> tuple[Message, ...] | None:
         return None
 
+    async def shorten(self, request: ModelRequest, budget: Budget) -> tuple[Message, ...] | None:
+        return None
+
     def limit_output(self, request: ModelRequest) -> ModelRequest:
         return request
 

@@ -29,7 +29,10 @@ async def test_a_refused_message_never_ends_a_chat(stage: Stage, api: str) -> No
             ANTHROPIC_BASE_URL=server.url,
         ) as harness,
     ):
-        for rule, said in ((refuse_plainly, "I answered without it"), (filter_content, "declined")):
+        for rule, said in (
+            (refuse_plainly, "I answered without reading it"),
+            (filter_content, "declined"),
+        ):
             await harness.ask(ANNA, "/new")
             server.rule = rule
             assert await harness.ask(ANNA, "hello") == NEXT

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from agent_core.agent.compaction.compacted_view import find_hidden, show_compacted
+from agent_core.agent.compaction.left_out import find_left_out
 from agent_core.agent.compaction.plan import CompactionPlan, Planner, TokenBudget
 from agent_core.agent.compaction.requests import (
     CompactionRequest,
@@ -148,8 +149,9 @@ class Compactor:
         long. Raises `StoreError`.
         """
         stored, former, revision = await self._database.read(_load, target)
-        sizes = _Sizes(wanted, apply_compaction(stored, former))
-        planner = Planner(stored, former, sizes.budget(), turn_id=target.turn_id)
+        visible = _leave_out(stored)
+        sizes = _Sizes(wanted, apply_compaction(visible, former))
+        planner = Planner(visible, former, sizes.budget(), turn_id=target.turn_id)
         draft = _Draft(plan=_choose(planner, wanted), summary=former.summary if former else "")
         paid: list[ModelCall] = []
         summary_failed = False
@@ -162,7 +164,7 @@ class Compactor:
             )
             summary_failed = is_asked and not summary
             draft = draft.with_summary(summary) if summary else draft.without(planner, wanted)
-        built = self._build(draft, (stored, former), target, sizes)
+        built = self._build(draft, (visible, former), target, sizes)
         compaction = await finish(self._write(target, (former, revision), built, paid))
         if compaction:
             _log.info(
@@ -385,6 +387,12 @@ def _load(
         connection, session_id=session_id, person_id=person_id, after=after
     )
     return [*before, *rest], former, _revise(connection, target, former)
+
+
+def _leave_out(stored: list[StoredMessage]) -> list[StoredMessage]:
+    """Return the messages without those that a note leaves out: a summary would be refused, too."""
+    hidden = find_left_out([one.message for one in stored])
+    return [one for place, one in enumerate(stored) if place not in hidden]
 
 
 def _revise(

@@ -14,7 +14,7 @@ from agent_core.agent.compaction.token_meter import ContextBounds
 from agent_core.errors import ModelOverflow
 from agent_core.models.contract import ModelRequest, Usage
 from agent_core.models.images import list_shown
-from agent_core.models.token_estimate import estimate_input
+from agent_core.models.token_estimate import estimate_input, estimate_messages
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import TranscriptPlace
 from agent_core.state.people.people import Person
@@ -22,6 +22,10 @@ from agent_core.transcript import Message
 
 _REFUSED_PERCENT = 75
 """Percent of the estimated size of a refused request that the next request may have."""
+_LONG = 6_000
+"""Estimated tokens of messages from which a refusal may mean that they are too long: the windows
+of small local models begin near it.
+"""
 _REGROWTH = 1.1
 """The factor by which a conversation grows before a failed compaction is tried again."""
 
@@ -108,6 +112,30 @@ class TurnContextWindow:
         if shown or tokens <= bounds.threshold or self._failed_recently(tokens, bounds):
             return shown
         return await self._compact(wanted, budget, bounds)
+
+    async def shorten(self, request: ModelRequest, budget: Budget) -> tuple[Message, ...] | None:
+        """Return shorter messages for a request that was refused for no clear reason.
+
+        None if it is short, or can't be shortened. Nothing is learned of the model's window.
+        Raises `StoreError`.
+        """
+        shown = list_shown(request.model, request.images.keys(), request.messages)
+        if estimate_messages(request.messages, shown) < _LONG:
+            return None
+        meter, estimated = self._compactor.meter, estimate_input(request)
+        bounds = meter.bounds(request, self._cap)
+        tokens = meter.estimate(self._target.session_id, request.model, estimated)
+        below = min(bounds.threshold, tokens * _REFUSED_PERCENT // 100)
+        wanted = CompactionRequest(
+            reason="overflow",
+            tokens=tokens,
+            estimated=estimated,
+            threshold=below,
+            limit=below,
+            shown=shown,
+        )
+        result = await self._run(wanted, budget)
+        return self._accept(result.compaction, result.messages) if result.compaction else None
 
     async def _save_cost(
         self, wanted: CompactionRequest, budget: Budget, bounds: ContextBounds

@@ -81,6 +81,12 @@ class ContextWindow(Protocol):
         and what its store raises.
         """
 
+    async def shorten(self, request: ModelRequest, budget: Budget) -> tuple[Message, ...] | None:
+        """Return shorter messages for a long request that was refused for no clear reason.
+
+        None if it is short or can't be shortened. Raises what its store raises.
+        """
+
     def limit_output(self, request: ModelRequest) -> ModelRequest:
         """Return the fitted request with an output limit that the model's window has left."""
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 from functools import partial
 
 from agent_core.agent.budget import Budget
+from agent_core.agent.compaction.left_out import LeftOutPart, propose, show
 from agent_core.agent.loop.contract import ContextWindow, Journal, LoadImages, Reserve
 from agent_core.agent.loop.display import Display
 from agent_core.agent.loop.guardrails import Guardrails
 from agent_core.agent.loop.inner_calls import InnerCalls, make_unknown
-from agent_core.agent.loop.left_out import propose, show
 from agent_core.agent.loop.messages import (
     INCOMPLETE_REASONS,
     ask_for_answer,
@@ -27,7 +27,14 @@ from agent_core.agent.loop.model_caller import ModelCaller
 from agent_core.agent.loop.outage import Outage
 from agent_core.agent.loop.tool_executor import run_tools
 from agent_core.agent.turn import Turn
-from agent_core.errors import ModelDeclined, ModelError, ModelOverflow, ModelRejected, QuotaExceeded
+from agent_core.errors import (
+    ModelDeclined,
+    ModelError,
+    ModelOverflow,
+    ModelRejected,
+    ModelUnsupported,
+    QuotaExceeded,
+)
 from agent_core.events import PASSED, Emit, Ending, Host, Steer, TurnEnded
 from agent_core.ids import CallId
 from agent_core.models.contract import Model, ModelAnswer, ModelRequest
@@ -106,7 +113,7 @@ class Loop:
         self._guardrails = Guardrails()
         self._call_ids: set[CallId] | None = None
         self._asked_again = False
-        self._has_left_out = False
+        self._left_out: LeftOutPart | None = None
 
     async def run(self) -> TurnEnded:
         """Run the turn and return its ending.
@@ -138,6 +145,7 @@ class Loop:
         try:
             answer = await self._call_model()
         except ModelDeclined as error:
+            await self._caller.report_refusal(error)
             return self._conclude("refused", detail=str(error))
         except ModelError as error:
             return await self._wait_out(error, "failed", describe_failure(error))
@@ -163,30 +171,59 @@ class Loop:
     async def _call_model(self, extra: Sequence[Message] = ()) -> ModelAnswer:
         """Make one model call, without the part of the transcript that the server refuses.
 
-        What was left out is recorded once a request without it is accepted. Raises as
-        `_call_fitted`.
+        A refusal of the request's form is none of a part. Raises as `_call_fitted`.
         """
         try:
             return await self._call_fitted(extra)
+        except ModelUnsupported:
+            raise
+        except ModelDeclined as error:
+            return await self._call_without_part(extra, error)
         except ModelRejected as error:
             refusal = error
-        messages = self._messages
-        for note in propose(show(messages), is_declined=isinstance(refusal, ModelDeclined)):
+        answer = await self._call_shorter(extra)
+        return answer or await self._call_without_part(extra, refusal)
+
+    async def _call_shorter(self, extra: Sequence[Message]) -> ModelAnswer | None:
+        """Make a refused call once more with a shorter transcript, if it is long.
+
+        Some servers say in words of their own that a request is too long. Returns None if the
+        shorter one is refused, too.
+        """
+        request = await self._caller.build_request((*self._messages, *extra))
+        shorter = await self._window.shorten(request, self._budget)
+        if shorter is None or self._budget.exhausted() == "time":
+            return None
+        self._all_call_ids()  # remember the ids of calls that are no longer shown
+        self._messages = list(shorter)
+        await self._display.discard()
+        self._caller.start_over()
+        try:
+            return await self._call_fitted(extra)
+        except ModelRejected:
+            return None
+
+    async def _call_without_part(
+        self, extra: Sequence[Message], refusal: ModelRejected
+    ) -> ModelAnswer:
+        """Make a refused call without the newest part, or without what is before it.
+
+        What was left out is recorded once a request without it is accepted. Raises the refusal if
+        none is, and as `_call_fitted`.
+        """
+        shown = show(self._messages)
+        for left_out in propose(shown, is_declined=isinstance(refusal, ModelDeclined)):
             if self._budget.exhausted() == "time":
                 break
             await self._display.discard()
             self._caller.start_over()
-            self._messages = [*messages, note]
             try:
-                answer = await self._call_fitted(extra)
+                answer = await self._call_fitted([left_out.note, *extra])
             except ModelRejected:
-                self._messages = messages
                 continue
-            except BaseException:
-                self._messages = messages
-                raise
-            await self._journal.record_input([note], ())
-            self._has_left_out = True
+            await self._journal.record_input([left_out.note], ())
+            self._messages.append(left_out.note)
+            self._left_out = left_out.part
             return answer
         raise refusal
 
@@ -260,7 +297,7 @@ class Loop:
             if await self._continue_with_steers(answer):
                 return None
             self._answers.append(message.text)
-            flaw = flaw or ("left_out" if self._has_left_out else "")
+            flaw = flaw or (f"left_out_{self._left_out}" if self._left_out else "")
             return self._conclude("answered", flaw, added=[message])
         if flaw or self._asked_again:
             return self._conclude("failed", flaw or "empty")
@@ -314,6 +351,7 @@ class Loop:
         if self._budget.exhausted() != "time":
             planned = self._outage.plan(error, self._now())
         if planned is None:
+            await self._caller.report_refusal(error)
             return self._conclude(ending, reason, detail=str(error))
         await self._display.discard()
         outage, seconds = planned

@@ -2,21 +2,24 @@
 
 import asyncio
 import logging
+import re
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
 
+from agent_core.agent.compaction.left_out import show
 from agent_core.agent.loop.answer_words import AnswerWords
 from agent_core.agent.loop.contract import Journal, LoadImages, Reserve
 from agent_core.agent.loop.display import Display
-from agent_core.agent.loop.left_out import show
 from agent_core.agent.loop.messages import describe_failure
 from agent_core.agent.turn import Turn
 from agent_core.errors import (
     ModelBusy,
+    ModelDeclined,
     ModelDenied,
     ModelError,
     ModelInterrupted,
     ModelOverflow,
+    ModelRejected,
     ModelUnknown,
 )
 from agent_core.events import Host, ModelFault
@@ -28,6 +31,11 @@ from agent_core.transcript import Message, Part, TextPart, repair_message
 
 _LOADING_SECONDS = 10.0
 """Seconds without an answer after which a person reads that the model is loading."""
+_NUMBERS = re.compile(r"\d+|'[^']*'|\"[^\"]*\"|`[^`]*`")
+_COMPARED = 120
+"""Characters of a refusal, without numbers and quotes, that tell it from others."""
+_MOST_REPORTED = 200
+
 _log = logging.getLogger(__name__)
 
 
@@ -176,6 +184,21 @@ class ModelCaller:
             await self._host.note_fault(
                 ModelFault(model=model, reason=describe_failure(failure), detail=str(failure))
             )
+
+    async def report_refusal(self, failure: ModelError) -> None:
+        """Report to the owners, once in the provider's words, that a turn ended with a refusal."""
+        if not isinstance(failure, ModelRejected):
+            return
+        is_declined = isinstance(failure, ModelDeclined)
+        what = "" if is_declined else _NUMBERS.sub("", str(failure))[:_COMPARED]
+        seen = f"{self.model} {is_declined} {what}"
+        if seen in self._faulty or len(self._faulty) >= _MOST_REPORTED:
+            return
+        self._faulty.add(seen)
+        reason = "model_declined" if is_declined else "model_rejected"
+        await self._host.note_fault(
+            ModelFault(model=self.model, reason=reason, detail=str(failure))
+        )
 
     def _choose_next(self, failure: ModelError, failures: dict[str, ModelError]) -> None:
         """Choose the model of the next try; raises if no model may help.

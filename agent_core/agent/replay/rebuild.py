@@ -8,8 +8,8 @@ from typing import Literal, get_args
 from agent_core.agent.budget import Exhausted
 from agent_core.agent.compaction.compacted_view import find_compaction
 from agent_core.agent.compaction.compactor import apply_compaction
+from agent_core.agent.compaction.left_out import show
 from agent_core.agent.loop.guardrails import Guardrails
-from agent_core.agent.loop.left_out import show
 from agent_core.agent.loop.messages import ask_for_summary
 from agent_core.agent.replay.records import TurnRecord
 from agent_core.models.contract import ModelRequest

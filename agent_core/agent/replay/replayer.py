@@ -120,6 +120,10 @@ class _RecordedWindow:
         """Return the messages that were sent next."""
         return self._script.fit()
 
+    async def shorten(self, request: ModelRequest, budget: Budget) -> tuple[Message, ...] | None:
+        """Return None: a recorded model refuses nothing."""
+        return None
+
     def limit_output(self, request: ModelRequest) -> ModelRequest:
         """Return the request unchanged: its output limit has no effect in a replay."""
         return request

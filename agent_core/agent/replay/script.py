@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from agent_core.agent.budget import Budget, Limits
 from agent_core.agent.compaction.compacted_view import find_compaction
 from agent_core.agent.compaction.compactor import apply_compaction
+from agent_core.agent.compaction.left_out import is_note
 from agent_core.agent.loop.contract import Reservation
-from agent_core.agent.loop.left_out import is_note
 from agent_core.agent.loop.messages import is_answer
 from agent_core.agent.replay.rebuild import RebuiltCall, SentRequest
 from agent_core.agent.replay.records import TurnRecord

@@ -4,7 +4,14 @@ from typing import NamedTuple
 
 import pytest
 
-from agent_core.errors import ModelDeclined, ModelError, ModelOverflow
+from agent_core.errors import (
+    ModelDeclined,
+    ModelDenied,
+    ModelError,
+    ModelOverflow,
+    ModelUnknown,
+    ModelUnsupported,
+)
 from agent_core.models.refusals import judge_words
 
 GH = "https://github.com/"
@@ -103,7 +110,39 @@ NEITHER = [
     Row(KIND, ""),
     Row(KIND, "The engine is overloaded", 503),
 ]
+WRONG_KEYS = [
+    Row(KIND, "API key not valid. Please pass a valid one."),
+    Row(KIND, "invalid api key"),
+    Row(KIND, "Authentication failed: no API key was provided"),
+]
+NO_MODELS = [
+    Row(KIND, "openai/gpt-9 is not a valid model ID"),
+    Row(KIND, "Model Not Exist"),
+    Row(KIND, "The model `llama2-70b` has been decommissioned and is no longer supported."),
+    Row(KIND, "The model 'x' does not exist", 422),
+    Row(KIND, "The model `gpt-3.5-turbo:2` does not exist or you do not have access to it."),
+    Row(KIND, "invalid model name passed in model=gpt-9"),
+]
+WRONG_FORMS = [
+    Row(KIND, "Unsupported parameter: 'temperature' is not supported with this model."),
+    Row(KIND, "Unrecognized request argument supplied: store"),
+    Row(KIND, "service_tier: Extra inputs are not permitted"),
+    Row(KIND, "Unsupported value: 'temperature' does not support 0.2 with this model."),
+    Row(KIND, "Invalid schema for function 'memory': schema must be of type object"),
+    Row(KIND, "tools.3.custom.input_schema: JSON schema is invalid", 400),
+    Row(KIND, "tools[2].function.parameters is wrong", 422),
+]
+OF_MESSAGES = [
+    Row(KIND, "messages.3.content.0.cache: Extra inputs are not permitted"),
+    Row(KIND, "Unsupported value: 'messages[3].content' is wrong"),
+    Row(KIND, "The model could not read the picture: file not found"),
+    Row(KIND, "Invalid request."),
+]
 ROWS = [
+    *((row, ModelDenied) for row in WRONG_KEYS),
+    *((row, ModelUnknown) for row in NO_MODELS),
+    *((row, ModelUnsupported) for row in WRONG_FORMS),
+    *((row, None) for row in OF_MESSAGES),
     *((row, ModelOverflow) for row in TOO_LONG),
     *((row, ModelDeclined) for row in DECLINED),
     *((row, None) for row in NEITHER),

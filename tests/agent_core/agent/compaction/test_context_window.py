@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from agent_core.agent.compaction.compactor import apply_compaction
+from agent_core.agent.compaction.left_out import propose, show
 from agent_core.agent.compaction.token_meter import ContextRules, TokenMeter
 from agent_core.agent.quotas.balance import DailyLimit
 from agent_core.errors import ModelBusy, ModelOverflow
@@ -16,7 +17,7 @@ from agent_core.state.conversations.plans import PlanItem
 from agent_core.state.engine.database import Database
 from agent_core.state.people.people import LEAST_CAP
 from agent_core.tools.selection.catalog import SEARCH_TOOL
-from agent_core.transcript import Message, TextPart, ToolResultPart
+from agent_core.transcript import Message, TextPart, ToolResultPart, user_message
 from tests.agent_core.agent.compaction.dialogues import Script, check_pairs
 from tests.agent_core.agent.compaction.rig import CAP, THRESHOLD, Rig, budget, exact, long_dialogue
 from tests.fakes.compactor import compactor
@@ -566,3 +567,46 @@ async def test_a_search_result_that_is_shortened_leaves_its_tools(database: Data
     (compaction,) = await rig.compactions()
     assert compaction.summary == ""
     assert compaction.found_tools.splitlines()[-1] == "long__tool_219(place: string)"
+
+
+async def test_a_message_that_a_note_hides_is_neither_summarized_nor_shown_again(
+    database: Database,
+) -> None:
+    """A server that refused it would refuse the summary, and each request that shows it again."""
+    rig = await Rig(database, FakeModel(*[say("ONE")] * 9)).open()
+    script = Script()
+    script.says("zyzzyva " + "q" * 1600)
+    poison = script.stored[0].message
+    hidden = next(propose([user_message("before"), poison], is_declined=False))
+    script.add(hidden.note)
+    script.answers("I could not read that.")
+    for last in (12, 24):
+        while script.turn < last:
+            script.says(f"question {script.turn} " + "q" * 1600)
+            script.answers("a" * 1600)
+        await rig.grow(script)
+        assert await fit(rig, last)
+        script = Script(turn=last)
+
+    assert rig.model.requests
+    assert "zyzzyva" not in str([one.messages for one in rig.model.requests])
+    assert "zyzzyva" not in str(show(await rig.shown()))
+    assert len(await rig.compactions()) == 2
+
+
+async def test_a_long_request_that_is_refused_for_no_reason_is_shortened(
+    database: Database,
+) -> None:
+    rig = await Rig(database, FakeModel(*[say("ONE")] * 9)).open()
+    await rig.grow(long_dialogue(10))
+    learn(rig)
+    window = rig.window(10)
+    request = await rig.request()
+    shorter = await window.shorten(request, budget())
+    assert shorter
+    assert shorter == await rig.shown()
+    assert estimate_input(replace(request, messages=shorter)) < estimate_input(request) * 0.75
+    short = replace(request, messages=request.messages[-1:])
+    assert await window.shorten(short, budget()) is None
+    bounds = rig.compactor.meter.bounds(request, None)
+    assert bounds.threshold == THRESHOLD, "the refusal says nothing of the window"

@@ -6,12 +6,13 @@ from agent_core.agent.budget import Budget
 from agent_core.errors import ModelOverflow
 from agent_core.models.contract import ModelRequest, Usage
 from agent_core.transcript import Message, user_message
+from tests.fakes.limits import UnboundedWindow
 
 SHORT = user_message("what was said, in short")
 Answer = tuple[Message, ...] | ModelOverflow | None
 
 
-class FakeSpace:
+class FakeSpace(UnboundedWindow):
     """Answers as planned; once that is used up, everything fits."""
 
     def __init__(self, *plan: Answer | Callable[[ModelRequest], Answer]) -> None:
@@ -29,9 +30,6 @@ class FakeSpace:
         if isinstance(answer, ModelOverflow):
             raise answer
         return answer
-
-    def limit_output(self, request: ModelRequest) -> ModelRequest:
-        return request
 
     def learn(self, model: str, taken: Usage) -> None:
         self.learned.append((model, taken))
