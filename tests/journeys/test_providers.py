@@ -40,7 +40,8 @@ def think_as_openai(body: Json) -> Reply:
     system, *dialogue = body["messages"]
     found = [m["content"] for m in dialogue[-1:] if m["role"] == "tool"]
     said = [m["content"].rpartition("</facts>")[2].strip() for m in dialogue if m["role"] == "user"]
-    return think(said[-1], found, system["content"], stop="tool_calls")
+    notes = dialogue[0]["content"].partition("</facts>")[0]  # memory stands behind the tools
+    return think(said[-1], found, f"{system['content']}\n{notes}", stop="tool_calls")
 
 
 @pytest.fixture

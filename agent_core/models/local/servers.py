@@ -21,6 +21,7 @@ USUAL_PORTS = (11434, 1234, 8080, 8000, 1337, 5001, 4891, 30000)
 """Ollama, LM Studio, llama.cpp, vLLM, Jan, KoboldCpp, GPT4All, SGLang."""
 
 _BILLIONS = re.compile(r"(?<![a-z0-9.])(\d{1,3}(?:\.\d{1,2})?)b(?![a-z0-9])")
+_NEAR = (".localhost", ".local", ".lan", ".internal", ".home.arpa")
 _BYTES_A_PARAMETER = 0.65
 """Of a model with four to five bits a weight, which is what nearly everybody runs."""
 _SHARE = 0.7
@@ -107,6 +108,18 @@ def read_billions(text: str) -> float | None:
     """Read the parameters from a size such as `7.6B` or a name such as `qwen3-8b-instruct`."""
     found = _BILLIONS.search(text.lower())
     return float(found[1]) if found else None
+
+
+def is_near(address: str) -> bool:
+    """Return whether an address is on this machine, or on the network of this house.
+
+    That is a loopback or private number, a name without a dot, or a name that only a house knows.
+    """
+    host = urlsplit(address).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_private or is_loopback(address)
+    except ValueError:
+        return bool(host) and ("." not in host or host.endswith(_NEAR))
 
 
 def is_loopback(address: str) -> bool:

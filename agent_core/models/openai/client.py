@@ -31,6 +31,7 @@ from agent_core.models.dialect import Attempts, avoid
 from agent_core.models.http import chunk_large, parse_retry_after
 from agent_core.models.image_support import ImageSupport
 from agent_core.models.interruptions import Interruptions
+from agent_core.models.local.servers import is_near
 from agent_core.models.openai.answer import AnswerReader
 from agent_core.models.openai.state import PROVIDER
 from agent_core.models.openai.stream import ChunkStream
@@ -131,7 +132,11 @@ def create(settings: OpenAISettings, profiles: Profiles | None = None) -> "OpenA
     is_openai = settings.is_openai
     is_mistral = settings.host.endswith(".mistral.ai")
     form: IdForm = "short" if is_openai else "nine" if is_mistral else "any"
-    dialect = Dialect(limit="max_completion_tokens" if is_openai else "max_tokens", id_form=form)
+    dialect = Dialect(
+        limit="max_completion_tokens" if is_openai else "max_tokens",
+        id_form=form,
+        notes_behind=is_near(settings.base_url),
+    )
     return OpenAIModel(
         client,
         dialect=dialect,

@@ -21,6 +21,7 @@ from agent_core.models.contract import ModelRequest
 from agent_core.models.dialect import ServerDialect, unfold
 from agent_core.models.images import ImageSelection
 from agent_core.models.openai.state import FIELDS, load_state
+from agent_core.prompt_sections import split_changing
 from agent_core.transcript import (
     DocumentPart,
     ImagePart,
@@ -84,6 +85,10 @@ class Dialect(ServerDialect):
     schema_form_beside_tools: SchemaForm = "schema"
     """The same beside tools: Groq and older servers of Gemini and llama.cpp take only one."""
 
+    notes_behind: bool = False
+    """True for a server that forgets all that follows the first change. Most templates put the
+    tools behind the system message, so what changes stands in the first message behind them.
+    """
     forces_calls: bool = True
     """True if the server takes a wished call ("required", or a tool's name)."""
 
@@ -182,8 +187,13 @@ def _parse_schema(tool: ToolSpec) -> RequestBody:
 
 
 def _render_messages(request: ModelRequest, dialect: Dialect) -> list[RequestBody]:
-    system = request.system
+    system, notes = request.system, ""
+    if dialect.notes_behind:
+        system, notes = split_changing(system)
     rendered: list[RequestBody] = [{"role": "system", "content": system}] if system.strip() else []
+    if notes:
+        block = {"type": "text", "text": f"<facts>\n{notes}\n</facts>"}
+        rendered.append({"role": "user", "content": [block]})
     images = ImageSelection(request.images)
     for message in request.messages:
         if message.role == "tool":
