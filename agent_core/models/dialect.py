@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from agent_core.models.contract import ModelRequest
 from agent_core.models.image_support import ImageSupport, is_about_images
+from agent_core.models.plain_schemas import make_plain
 from agent_core.models.profiles import ModelProfile
 from agent_core.models.shapes import add_shape, read_shape
 from agent_core.state.conversations.images import is_pdf
@@ -49,6 +50,12 @@ _NO_SYSTEM = re.compile(
 """Gemma at Google, and in templates of vLLM and llama.cpp; Bedrock, OpenAI, Groq, Mistral's older
 templates, Qianfan, MiniMax.
 """
+_ODD_SCHEMA = re.compile(
+    r"json schema|function_declarations|function\.parameters|tools?\W.{0,40}(?:schema|parameters)"
+    r"|(?:invalid|unsupported|unrecognized) schema|schema (?:is|must|conversion)|input_schema",
+    re.DOTALL,
+)
+"""Gemini, Kimi, OpenAI, llama.cpp, Anthropic: a server that takes fewer keywords of schemas."""
 _BLIND = re.compile(
     r"(?:not|n't) support (?:\w+ )?(?:image|vision|multimodal)|not a (?:multimodal|vision)"
     r"|support image input|image input is not|content must be a string"
@@ -75,6 +82,8 @@ class ServerDialect:
     takes_system: bool = True
     """False for a model without a system role: the first message holds the prompt."""
     takes_images: bool = True
+    takes_keywords: bool = True
+    """False for a server that takes only plain schemas of tools."""
     most_tokens: int = 0
     """The highest limit of an answer; 0 if none is known."""
 
@@ -107,6 +116,8 @@ def avoid(dialect: T, status: int, said: str, request: ModelRequest) -> T:
     most = _find_limit(_CODES.sub("", lowered.replace(request.model.lower(), "")), dialect, request)
     if most:
         return replace(dialect, most_tokens=most)
+    if dialect.takes_keywords and request.tools and _ODD_SCHEMA.search(lowered):
+        return replace(dialect, takes_keywords=False)
     if dialect.takes_tools and request.tools and _NO_TOOLS.search(lowered):
         return replace(dialect, takes_tools=False)
     if dialect.takes_system and request.system.strip() and _NO_SYSTEM.search(lowered):
@@ -134,6 +145,8 @@ def apply_dialect(request: ModelRequest, dialect: ServerDialect) -> ModelRequest
         request = replace(request, max_output_tokens=limit)
     if not dialect.takes_images and request.images:
         request = replace(request, images={})
+    if not dialect.takes_keywords:
+        request = replace(request, tools=tuple(make_plain(tool) for tool in request.tools))
     if not dialect.takes_tools:
         request = _without_tools(request)
     if not dialect.takes_system and request.system.strip():

@@ -6,6 +6,9 @@ from email.utils import parsedate_to_datetime
 
 LARGE = 1_000_000
 """Bytes above which aiohttp warns about a body in one piece."""
+MOST_BYTES = 64_000_000
+"""Bytes of one answer; a longer one is none of a model."""
+TOO_LONG = "The model server's answer does not end: it has more than 64 MB."
 _PIECE = 256 * 1024
 
 

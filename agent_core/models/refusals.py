@@ -6,6 +6,7 @@ from agent_core.errors import (
     ModelDeclined,
     ModelDenied,
     ModelError,
+    ModelInterrupted,
     ModelOverflow,
     ModelUnknown,
     ModelUnsupported,
@@ -80,11 +81,37 @@ _FORMS = re.compile(
 )
 
 
+_BROKE = re.compile(
+    r"insufficient[_ ](?:account[_ ])?balance|balance is (?:too low|insufficient)|余额不足|欠费"
+    r"|arrearage|account is in good standing|overdue[_ ]?(?:payment|balance)|creditserror"
+)
+"""MiniMax, OpenCode, relays, Anthropic, SiliconFlow, Zhipu, DashScope: no waiting ends this."""
+_GONE = re.compile(
+    r"decommissioned|is not a valid model id|无可用渠道|no available channel for model"
+    r"|no models? (?:is |are )?loaded|failed to load model|model .{0,80}failed to load"
+    r"|model_load_error|model not exist|invalid model name|model .{0,80}does not exist"
+)
+"""Groq, OpenRouter, One API, New API, LM Studio, llama.cpp, Lemonade, DeepSeek, LiteLLM."""
+_FAILED_CALLS = re.compile(r"tool_use_failed|failed to call a function")
+"""Groq: the model wrote a call that its server can't parse; the next one may be better."""
+
+
+def _judge_fault(lowered: str) -> type[ModelError] | None:
+    """Judge words that mean more than the status with which they come."""
+    if _BROKE.search(lowered):
+        return ModelDenied
+    if _GONE.search(lowered):
+        return ModelUnknown
+    return ModelInterrupted if _FAILED_CALLS.search(lowered) else None
+
+
 def judge_words(
     status: int, said: str, code: str = "", category: str = ""
 ) -> type[ModelError] | None:
     """Judge a refusal by its words and codes; None if they tell nothing."""
     lowered = f"{code} {category} {said}".lower()
+    if fault := _judge_fault(lowered):
+        return fault
     if status not in _STATUSES or _RATES.search(lowered):
         return None
     if code in _OVERFLOW_CODES or category in _OVERFLOW_CODES:

@@ -7,22 +7,44 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent_core.models.arguments import read_object
+from agent_core.models.call_forms import (
+    MARKS,
+    find_mark,
+    find_part_of_mark,
+    is_code,
+    list_heads,
+    read_forms,
+    split_marked,
+)
 from agent_core.models.contract import ModelRequest
-from agent_core.transcript import ToolSpec
 
 _THOUGHTS = {
     "<think>": "</think>",
     "<thinking>": "</thinking>",
     "<thought>": "</thought>",
+    "<mm:think>": "</mm:think>",
     "[THINK]": "[/THINK]",
+    "<|channel|>analysis<|message|>": "<|end|>",
+    "<|channel>thought": "<channel|>",
 }
 """The marks around a thought, which stands at the head of an answer."""
-_CALL = "<tool_call>"
-_CALLS = "[TOOL_CALLS]"
-_CALL_HEADS = (_CALL, _CALLS, "```json", "```tool_call", "```\n{", "{", "[{")
-"""How an answer begins that may be a call."""
+_CHANNEL = "<|start|>assistant"
+_OPENER = "<|channel|>final<|message|>"
+"""The marks before the answer itself, which are not part of it."""
 _LOST_OPENING = re.compile(r"\n\s*</think>|</think>[ \t]*\n|(?<=\S)</think>(?=[\w{\[*#])")
 """The end of a thought whose opening mark stood in the prompt; in prose, blanks surround it."""
+_ANALYSIS = "analysis"
+_LOST_CHANNEL = re.compile(r"analysis(?=[A-Z])")
+_LOST_CHANNELS = re.compile(r"\s*analysis(?=[A-Z]).*?assistantfinal", re.DOTALL)
+"""A thought on a channel whose marks the server dropped."""
+_END = re.compile(
+    r"(?:\s*(?:<\|(?:im_end|eot_id|eom_id|end|return|call|endoftext|EOT|end_of_text|end_of_turn"
+    r"|eos)\|>|<end_of_turn>|<eos>|</s>|<｜end▁of▁sentence｜>|\]<\]minimax\[>\[(?:</tool_call>)?))+"
+    r"\s*\Z"
+)
+"""What a template leaves at the end of an answer."""
+_PART_OF_END = re.compile(r"\s*(?:<[|｜/e][^<>]{0,20}\|?|<|\]<?\]?[a-z]*\[?>?\[?)?\Z")
+_LONGEST_TAIL = 200
 _PLACE = re.compile(r"(?:\A|\n)[ \t]*(?:```\w*\s*)?(?=\[?\s*\{)")
 """Where a call in JSON may begin: on a line of its own, or in a block of code."""
 _MAY_BEGIN = re.compile(r"(?:\A|\n)[ \t]*(?:`{1,3}\w*\s*)?(?:\[\s*)?(?:\{\s*(?:\"[^\"\n]*)?)?\Z")
@@ -40,8 +62,6 @@ _BROKEN = re.compile(
 """A call whose JSON ends too early, or is none."""
 _NAME = re.compile(r"[\w.-]{1,64}")
 _BETWEEN = " \t\r\n;,"
-_FUNCTION = re.compile(r"<function=([^>\s]+)>(.*?)(?:</function>|$)", re.DOTALL)
-_PARAMETER = re.compile(r"<parameter=([^>\s]+)>\n?(.*?)\n?</parameter>", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,8 +83,8 @@ class WrittenText:
         self._tools = {tool.name: tool for tool in request.tools}
         said = next((one.text for one in reversed(request.messages) if one.role == "user"), "")
         self._wants_json = bool(request.response_schema) or "json" in said.lower()
-        calls = _CALL_HEADS[:2] if request.response_schema else _CALL_HEADS
-        self._call_heads = calls if request.tools else ()
+        heads = () if request.response_schema else list_heads(self._tools)
+        self._heads = (*MARKS, *heads) if request.tools else ()
         self._closing = "</think>" if begins_in_thought else ""
         self._is_opened = not begins_in_thought
         self._state = "thought" if begins_in_thought else "head"
@@ -106,19 +126,24 @@ class WrittenText:
         if self._state == "thought" and self._is_opened:
             self._pending = ""
         whole = self.text
-        found = _find_lost(whole)
+        found = _find_lost(whole) or _LOST_CHANNELS.match(whole)
         if found and whole[found.end() :].strip():
-            self.has_lost_opening = True
+            self.has_lost_opening = found.re is _LOST_OPENING
             self._shown = [whole[found.end() :].lstrip()]
             self._pending = ""
             whole = self._shown[0]
-        elif not may_call or not self._tools:
-            return self._show(len(self._pending))
         if may_call and self._tools:
             opening, self.calls = self._find_calls(whole)
             if self.calls:
                 self._shown, self._pending = [opening] if opening else [], ""
+        if "<s>" not in whole:
+            self._pending = _END.sub("", self._pending)
         return self._show(len(self._pending))
+
+    def read_thoughts(self, thoughts: str) -> None:
+        """Read the calls that a model wrote within its thoughts instead of its answer."""
+        if self._tools and not self.calls:
+            self.calls = self._read_calls(split_marked(thoughts)[1])
 
     def _show(self, count: int) -> str:
         text, self._pending = self._pending[:count], self._pending[count:]
@@ -129,31 +154,40 @@ class WrittenText:
     def _read_head(self) -> None:
         """Decide what the answer begins with; stay undecided while a mark may still follow."""
         head = self._pending.lstrip()
+        found = head.removeprefix(_CHANNEL)
         for opening, closing in _THOUGHTS.items():
-            if head.startswith(opening):
+            if found.startswith(opening):
                 self._state, self._closing = "thought", closing
-                self._pending = head[len(opening) :]
+                self._pending = found[len(opening) :]
                 return
-        marks = (*_THOUGHTS, *self._call_heads)
-        if head.startswith(self._call_heads):
+        if found.startswith(_OPENER):
+            self._state, self._pending = "open", found[len(_OPENER) :]
+            return
+        marks = (*_THOUGHTS, _OPENER, *self._heads)
+        is_bare = head.startswith(_ANALYSIS[:4]) and _ANALYSIS.startswith(head)
+        if is_bare or _CHANNEL.startswith(head) or any(mark.startswith(found) for mark in marks):
+            return
+        if head.startswith(self._heads) or _LOST_CHANNEL.match(head):
             self._state = "held"
-        elif head and not any(mark.startswith(head) for mark in marks):
+        else:
             self._state = "open"
             if self._closing:  # the blanks behind a thought belong to it
                 self._pending = head
 
     def _count_open(self) -> int:
-        """Return how much of the pending text surely belongs to no call."""
-        if not self._tools:
-            return len(self._pending)
-        place = self._pending.find(_CALL)
-        if place >= 0:
-            self._state = "held"
-            return place
-        place = self._pending.rfind("<")
-        if place >= 0 and _CALL.startswith(self._pending[place:]):
-            return place
-        return self._count_before_json()
+        """Return how much of the pending text surely belongs to no call, and to no end."""
+        sure = len(self._pending)
+        if self._tools:
+            place = find_mark(self._pending)
+            if place >= 0 and not is_code("".join(self._shown) + self._pending[:place]):
+                self._state = "held"
+                return place
+            if self._state == "open":
+                sure = min(find_part_of_mark(self._pending), self._count_before_json())
+        start = max(0, len(self._pending) - _LONGEST_TAIL)
+        tail = self._pending[start:]
+        found = _END.search(tail) or _PART_OF_END.search(tail)
+        return min(sure, start + found.start()) if found and found[0].strip() else sure
 
     def _count_before_json(self) -> int:
         """Return how much of the pending text comes before JSON that may be a call."""
@@ -176,14 +210,13 @@ class WrittenText:
         A call of an unknown tool counts, too, and so does one whose JSON is broken: the model is
         told what is wrong with it.
         """
-        opening, mark, rest = text.partition(_CALL)
-        if mark and not _is_code(opening):
-            pieces = [one for one in re.split(r"</?tool_call>", rest) if one.strip()]
-            return opening.rstrip(), self._read_calls(pieces)
-        if text.lstrip().startswith(_CALLS):
-            return "", self._read_calls([text.strip().removeprefix(_CALLS)])
+        opening, pieces = split_marked(text)
+        if pieces:
+            return opening, self._read_calls(pieces)
         if self._wants_json:
             return "", ()
+        if values := read_forms(text.strip(), self._tools):
+            return "", self._read_values(values)
         return self._find_json_calls(text)
 
     def _find_json_calls(self, text: str) -> tuple[str, tuple[WrittenCall, ...]]:
@@ -205,11 +238,8 @@ class WrittenText:
     def _read_calls(self, pieces: Sequence[str]) -> tuple[WrittenCall, ...]:
         calls: list[WrittenCall] = []
         for piece in pieces:
-            functions = _FUNCTION.findall(piece)
-            values: list[object] = [
-                {"name": name, "arguments": self._read_xml(name, xml)} for name, xml in functions
-            ]
-            these = self._read_values(values or _decode(piece.strip(), 0)[0])
+            text = piece.strip().removeprefix("[TOOL_CALLS]").lstrip()
+            these = self._read_values(read_forms(piece, self._tools) or _decode(text, 0)[0])
             if not these and (broken := _BROKEN.search(piece)):
                 name = self._find_name(broken[1])
                 these = (WrittenCall(name=name, arguments=broken[2].strip()),)
@@ -221,10 +251,6 @@ class WrittenText:
         found = [self._read_call(value) for value in _unfold(values)]
         calls = tuple(call for call in found if call is not None)
         return calls if len(calls) == len(found) else ()
-
-    def _read_xml(self, name: str, xml: str) -> dict[str, Any]:
-        tool = self._tools.get(name)
-        return {key: _read_value(tool, key, text) for key, text in _PARAMETER.findall(xml)}
 
     def _read_call(self, value: object) -> WrittenCall | None:
         """Return the call in a JSON value; None for anything else."""
@@ -294,27 +320,9 @@ def _dump(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _read_value(tool: ToolSpec | None, key: str, text: str) -> object:
-    """Return an argument that was written without JSON's quotes."""
-    known = tool.parse_shown_schema().get("properties") if tool else None
-    declared = known.get(key) if isinstance(known, dict) else None
-    if isinstance(declared, dict) and declared.get("type") == "string":
-        return text
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-
-
 def _find_lost(text: str) -> re.Match[str] | None:
     """Find the end of a thought that was never opened."""
     found = _LOST_OPENING.search(text)
     before = text[: found.start()] if found else ""
-    is_thought = not _is_code(before) and not any(opening in before for opening in _THOUGHTS)
+    is_thought = not is_code(before) and not any(opening in before for opening in _THOUGHTS)
     return found if is_thought else None
-
-
-def _is_code(before: str) -> bool:
-    """True if a text ends within code."""
-    last_line = before.rpartition("\n")[2]
-    return before.count("```") % 2 == 1 or last_line.count("`") % 2 == 1

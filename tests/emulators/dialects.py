@@ -90,6 +90,8 @@ class DialectServer(Emulator):
         super().__init__()
         self.script: deque[Wire] = deque()
         self.rule: Rule = lambda _: ""
+        self.trouble: Wire | None = None
+        """Answers every call of a turn while it is set."""
         self.complaints: list[str] = []
 
     async def respond(self, request: web.BaseRequest) -> web.StreamResponse:
@@ -106,6 +108,8 @@ class DialectServer(Emulator):
             self.complaints.append(said)
             error = {"message": said, "type": "invalid_request_error"}
             return web.json_response({"type": "error", "error": error}, status=400)
+        if self.trouble:
+            return _send(self.trouble)
         if self.script:
             return _send(self.script.popleft())
         found = _last_results(body)

@@ -1,6 +1,8 @@
 """The words of an answer as people read them: no calls, thoughts or facts are among them."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeGuard
 
 from agent_core.agent.loop.echoes import EchoFilter, strip_echoes
 from agent_core.ids import CallId
@@ -15,9 +17,11 @@ class AnswerWords:
     def __init__(self, request: ModelRequest) -> None:
         self._written = WrittenText(request)
         self._echoes = EchoFilter()
+        self._fed: list[str] = []
 
     def feed(self, piece: str) -> str:
         """Add a piece; return what can be shown now."""
+        self._fed.append(piece)
         return self._written.feed(self._echoes.feed(piece))
 
     def finish(self, answer: ModelAnswer) -> tuple[str, ModelAnswer]:
@@ -32,6 +36,8 @@ class AnswerWords:
         if self._written.calls:
             others = [part for part in parts if not isinstance(part, TextPart)]
             parts, answer = [*others, *self._list_parts()], replace(answer, stop="tools")
+        elif "".join(self._fed) == answer.message.text:  # else the provider has left words out
+            parts = _put_words(parts, self._written.text)
         kept = [part for part in parts if not isinstance(part, TextPart) or part.text]
         return shown, replace(answer, message=Message(role="assistant", parts=tuple(kept)))
 
@@ -42,3 +48,16 @@ class AnswerWords:
             for place, call in enumerate(self._written.calls)
         ]
         return [words, *calls]
+
+
+def _is_words(part: Part) -> TypeGuard[TextPart]:
+    return isinstance(part, TextPart)
+
+
+def _put_words(parts: Sequence[Part], words: str) -> list[Part]:
+    """Return the parts with these words in the place of the first ones."""
+    first = next((part for part in parts if _is_words(part)), None)
+    kept = [part for part in parts if part is first or not _is_words(part)]
+    return [
+        replace(part, text=words) if part is first and _is_words(part) else part for part in kept
+    ]

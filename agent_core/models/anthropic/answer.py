@@ -3,6 +3,7 @@
 import json
 from collections import deque
 from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -14,6 +15,7 @@ from agent_core.ids import CallId
 from agent_core.models.anthropic.translate import PROVIDER
 from agent_core.models.arguments import join_arguments, read_object
 from agent_core.models.contract import ModelAnswer, StopReason, Usage
+from agent_core.models.http import MOST_BYTES, TOO_LONG
 from agent_core.transcript import Message, Part, RawPart, TextPart, ToolCallPart
 
 _STOPS: Mapping[str, StopReason] = {
@@ -30,7 +32,16 @@ _COUNTS = (
     "cache_creation_input_tokens",
     "output_tokens",
 )
-_TEXTS = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
+_USE = "tool_use"
+_PIECES = {
+    "text_delta": ("text", "text"),
+    "thinking_delta": ("thinking", "thinking"),
+    "signature_delta": ("signature", "signature"),
+    "input_json_delta": ("input", "partial_json"),
+}
+"""The field of a block that a piece adds to, and the field of the event that holds it."""
+_BLOCKS = {"text": "text", "thinking": "thinking", "signature": "thinking", "input": _USE}
+_MOST_TOKENS = 2**53
 
 
 @dataclass(slots=True)
@@ -42,7 +53,17 @@ class _PartialBlock:
     is_whole: bool = False
 
     def joined(self, key: str) -> str:
-        return str(self.head.get(key) or "") + "".join(self.pieces.get(key, ()))
+        head, pieces = str(self.head.get(key) or ""), "".join(self.pieces.get(key, ()))
+        # Some servers put all words into the head, and send them once more in pieces.
+        return head if head.startswith(pieces) else head + pieces
+
+    def add(self, key: str, piece: str) -> str:
+        """Add a piece; return the words that it adds."""
+        before = self.joined(key) if key == "text" and self.head.get(key) else ""
+        self.pieces.setdefault(key, []).append(piece)
+        if key != "text":
+            return ""
+        return self.joined(key)[len(before) :] if before else piece
 
     @property
     def arguments(self) -> str:
@@ -56,7 +77,7 @@ class _PartialBlock:
     @property
     def is_call(self) -> bool:
         """True for a call that has arrived; some servers don't end their blocks."""
-        if self.head["type"] != "tool_use":
+        if self.head["type"] != _USE:
             return False
         return self.is_whole or read_object(self.arguments) is not None
 
@@ -72,7 +93,7 @@ class AnswerReader:
         self._asked = model
         self._answered = model
         self._blocks: list[_PartialBlock] = []
-        self._open: dict[int, _PartialBlock] = {}
+        self._open: dict[object, _PartialBlock] = {}
         self._counts = dict.fromkeys(_COUNTS, 0)
         self._stop = ""
         self._refusal = ""
@@ -114,26 +135,25 @@ class AnswerReader:
             raise ValueError(f"an event lacks what its kind must have: {error!r}") from error
 
     def _take(self, event: dict[str, Any]) -> str:
-        match event["type"]:
+        match event.get("type"):
             case "content_block_delta":
-                return self._grow(self._open[event["index"]], event["delta"])
+                return self._grow(event.get("index"), event["delta"])
             case "content_block_start":
-                block = _PartialBlock(head=event["content_block"])
-                # Some servers use an index twice: both blocks count.
-                self._blocks.append(block)
-                self._open[event["index"]] = block
-                return block.joined("text") if block.head["type"] == "text" else ""
+                return self._begin(event.get("index"), event["content_block"])
             case "content_block_stop":
-                self._open[event["index"]].is_whole = True
+                if ended := self._open.get(event.get("index")):
+                    ended.is_whole = True
             case "message_start":
                 message = event["message"]
-                self._answered = message.get("model") or self._asked
-                self._count(message.get("usage") or {})
+                self._answered = str(message.get("model") or self._asked)
+                self._count(message.get("usage"))
             case "message_delta":
                 delta = event["delta"]
-                self._stop = delta.get("stop_reason") or self._stop
-                self._refusal = (delta.get("stop_details") or {}).get("category") or ""
-                self._count(event.get("usage") or {})
+                self._stop = str(delta.get("stop_reason") or self._stop)
+                details = delta.get("stop_details")
+                if isinstance(details, dict):
+                    self._refusal = str(details.get("category") or "")
+                self._count(event.get("usage"))
             case "message_stop":
                 self.has_ended = True
         return ""
@@ -174,22 +194,53 @@ class AnswerReader:
         has_words = any(block.joined("text") for block in self._blocks)
         return "unknown" if stop == "tools" and has_words else "end"
 
-    def _grow(self, block: _PartialBlock, delta: dict[str, Any]) -> str:
-        kind = delta["type"]
-        if kind == "input_json_delta":
-            block.pieces.setdefault("input", []).append(delta["partial_json"])
-        elif kind in _TEXTS:
-            key = _TEXTS[kind]
-            text: str = delta[key]
-            block.pieces.setdefault(key, []).append(text)
-            return text if kind == "text_delta" else ""
-        return ""
+    def _begin(self, index: object, head: dict[str, Any]) -> str:
+        """Begin a block; return its words. Some servers use an index twice: both blocks count."""
+        if not isinstance(head.get("type"), str):
+            raise TypeError("a block without a type")
+        block = _PartialBlock(head=head)
+        self._blocks.append(block)
+        self._open[index] = block
+        return block.joined("text") if head["type"] == "text" else ""
 
-    def _count(self, usage: dict[str, Any]) -> None:
+    def _grow(self, index: object, delta: dict[str, Any]) -> str:
+        """Add a piece to its block; return the words that it adds."""
+        kind = delta.get("type")
+        if kind not in _PIECES:
+            return ""
+        key, field_name = _PIECES[kind]
+        piece = delta.get(field_name)
+        if not piece or not isinstance(piece, str):
+            return ""
+        block = self._find_open(index, _BLOCKS[key])
+        return block.add(key, piece) if block else ""
+
+    def _find_open(self, index: object, kind: str) -> "_PartialBlock | None":
+        """Return the block of a kind that a piece belongs to; words and thoughts may begin one.
+
+        Some servers send a piece with the index of another block, or without any beginning.
+        """
+        block = self._open.get(index)
+        if block and (block.head["type"] == kind or (kind == _USE and _takes_input(block))):
+            return block
+        same = (one for one in reversed(self._blocks) if one.head["type"] == kind)
+        if kind == _USE:
+            return next(same, None)
+        if block is None:
+            self._begin(index, {"type": kind, kind: ""})
+            return self._open[index]
+        found = next(same, None)
+        if found is None:
+            found = _PartialBlock(head={"type": kind, kind: ""})
+            self._blocks.append(found)
+        return found
+
+    def _count(self, usage: object) -> None:
         """Take the latest counts: they are cumulative."""
         for key in _COUNTS:
-            if usage.get(key) is not None:
-                self._counts[key] = int(usage[key])
+            count = usage.get(key) if isinstance(usage, dict) else None
+            if isinstance(count, int | float) and 0 <= count < _MOST_TOKENS:
+                self._counts[key] = int(count)
 
     def _translate(self, block: _PartialBlock, stop: StopReason) -> list[Part]:
         match block.head["type"]:
@@ -228,6 +279,11 @@ def _translate_call(block: _PartialBlock) -> ToolCallPart:
     )
 
 
+def _takes_input(block: _PartialBlock) -> bool:
+    """True for a call of any tool, also of one that the server itself runs."""
+    return "input" in block.head or str(block.head["type"]).endswith("tool_use")
+
+
 def read_message(message: dict[str, Any], model: str) -> ModelAnswer:
     """Return the answer of a whole message, as batches send it; `model` is the requested name.
 
@@ -244,7 +300,10 @@ def read_message(message: dict[str, Any], model: str) -> ModelAnswer:
 def _list_events(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Return the events in which a whole message would have come."""
     yield {"type": "message_start", "message": message}
-    for index, block in enumerate(message["content"]):
+    content = message.get("content") or []
+    if isinstance(content, str):  # as some compatible servers send it
+        content = [{"type": "text", "text": content}]
+    for index, block in enumerate(content):
         yield {"type": "content_block_start", "index": index, "content_block": block}
         yield {"type": "content_block_stop", "index": index}
     yield {"type": "message_delta", "delta": message, "usage": message.get("usage")}
@@ -268,6 +327,7 @@ class EventStream:
         self._response = response
         self._chunks = _iterate(response)
         self._rest = b""
+        self._size = 0
         self._ready: deque[object] = deque()
         self._fault: Exception | None = None
 
@@ -295,6 +355,9 @@ class EventStream:
 
     def _take(self, chunk: bytes) -> None:
         """Parse the complete events; an event is complete after its blank line."""
+        self._size += len(chunk)
+        if self._size > MOST_BYTES:
+            raise ModelUnknown(TOO_LONG)
         text = self._rest + chunk
         if b"\r" in text:  # JSON contains no raw carriage return
             text = text.replace(b"\r\n", b"\n")
@@ -306,17 +369,21 @@ class EventStream:
             self._fault = error  # events before the fault are still returned
 
     def _read(self, lines: bytes) -> None:
-        name, data = b"", b""
+        name, parts = b"", []
         for line in lines.split(b"\n"):
             if line.startswith(b"data:"):
-                data += line[5:]
+                parts.append(line[5:])
             elif line.startswith(b"event:"):
                 name = line[6:].strip()
+        data = b"\n".join(parts).strip()
         if name == _ERROR:
             raise make_error(self._response, data)
-        if data.strip() not in (b"", _DONE) and name != _PING:
-            event = json.loads(data.decode())
-            if not name and isinstance(event, dict) and event.get("type") == "error":
+        if data in (b"", _DONE) or name == _PING:
+            return
+        for event in _parse_events(data):
+            if not isinstance(event, dict):
+                continue  # some servers keep the connection alive with `null`
+            if not name and event.get("type") == "error":
                 raise make_error(self._response, data)
             self._ready.append(event)
 
@@ -324,6 +391,8 @@ class EventStream:
         """Read the end of the body: no event stream at all, or an event that was cut off."""
         rest, self._rest = self._rest.strip(), b""
         if rest[:1] not in (b"{", b"<"):
+            with suppress(ValueError):  # an event that was cut off
+                self._read(rest)
             return
         try:
             message = json.loads(rest)
@@ -335,6 +404,17 @@ class EventStream:
         if not isinstance(message, dict) or "content" not in message:
             raise make_error(self._response, rest)
         self._ready.extend(_list_events(message))
+
+
+def _parse_events(data: bytes) -> list[object]:
+    """Return the values in an event; some servers put several lines into one."""
+    try:
+        return [json.loads(data.decode())]
+    except (ValueError, RecursionError):
+        lines = [line for line in data.split(b"\n") if line.strip() not in (b"", _DONE)]
+        if len(lines) < 2:
+            raise
+        return [json.loads(line.decode()) for line in lines]
 
 
 def _iterate(response: httpx2.Response) -> AsyncIterator[bytes]:

@@ -37,6 +37,7 @@ from agent_core.models.anthropic.translate import (
     PROVIDER,
     MessagesDialect,
     Prefix,
+    leave_out_thoughts,
     leave_out_unsigned,
     read_shaped,
     render_behind,
@@ -294,8 +295,11 @@ class AnthropicModel:
             except anthropic.APIStatusError as error:
                 said, status = error.api_message or error.message, error.status_code
                 change = partial(_adapt, status, said, shown)
+                # Thoughts that are signed come from another server, perhaps in this chat only.
+                is_once = _is_about_thoughts(status, said) and leave_out_unsigned(shown) is shown
                 if not (
-                    self._note_bad(shown, status, said) or attempts.refuse(status, said, change)
+                    self._note_bad(shown, status, said)
+                    or attempts.refuse(status, said, change, is_once=is_once)
                 ):
                     raise
             else:
@@ -387,13 +391,21 @@ class AnthropicModel:
         await self._client.close()
 
 
+def _is_about_thoughts(status: int, said: str) -> bool:
+    return status == 400 and ("signature" in said.lower() or "`thinking`" in said)
+
+
 def _adapt(
     status: int, said: str, shown: ModelRequest, dialect: MessagesDialect
 ) -> MessagesDialect:
     """Return the dialect that avoids a refusal; unchanged for one that no dialect avoids."""
-    is_about_thoughts = status == 400 and "signature" in said.lower()
-    if is_about_thoughts and leave_out_unsigned(shown) is not shown:
-        return replace(dialect, returns_unsigned=False)
+    if _is_about_thoughts(status, said):
+        if dialect.returns_unsigned and leave_out_unsigned(shown) is not shown:
+            return replace(dialect, returns_unsigned=False)
+        if dialect.returns_thoughts and leave_out_thoughts(shown) is not shown:
+            return replace(dialect, returns_thoughts=False)
+    if status in (400, 422) and "cache_control" in said:
+        return replace(dialect, takes_breakpoints=False)
     if dialect.takes_choices and is_about_choice(shown, status, said):
         return replace(dialect, takes_choices=False)
     if dialect.takes_schemas and is_about_schema(shown, status, said):

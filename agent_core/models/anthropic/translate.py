@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -36,6 +37,8 @@ _CALL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _THOUGHTS = ("thinking", "redacted_thinking")
 _NO_WORDS = "(a message without words)"
 OPTIONS = ("cache_ttl", "effort")
+_OFF = "off"
+"""The lifetime of a cache that the server does not have."""
 CLOSED_SCHEMA = "closed_schema"
 """Where a shape holds the wished schema as the API takes it; without it, words ask for it."""
 _OPENING = "(The conversation begins with your message.)"
@@ -62,6 +65,10 @@ class MessagesDialect(ServerDialect):
 
     returns_unsigned: bool = True
     """True if the server takes back thoughts that it did not sign."""
+    returns_thoughts: bool = True
+    """False where the signatures of another server are refused."""
+    takes_breakpoints: bool = True
+    """True if the server takes `cache_control`."""
     takes_schemas: bool = True
     takes_choices: bool = True
 
@@ -87,12 +94,17 @@ def read_shaped(request: ModelRequest) -> tuple[ModelRequest, dict[str, str]]:
     request, dialect, values = unfold(request, MessagesDialect())
     if not dialect.returns_unsigned:
         request = leave_out_unsigned(request)
+    if not dialect.returns_thoughts:
+        request = leave_out_thoughts(request)
     if request.response_schema:
         closed = values.get(CLOSED_SCHEMA)
         request = replace(request, response_schema=closed) if closed else ask_in_words(request)
     if request.tool_choice and not dialect.takes_choices:
         request = choose_in_words(request)
-    return request, {name: values[name] for name in OPTIONS if name in values}
+    options = {name: values[name] for name in OPTIONS if name in values}
+    if not dialect.takes_breakpoints:
+        request, options = replace(request, caches_messages=False), {**options, "cache_ttl": _OFF}
+    return request, options
 
 
 def render_shaped(request: ModelRequest) -> bytes:
@@ -173,14 +185,18 @@ def _encode_frozen(head: ContentBlock, request: ModelRequest, mark: ContentBlock
 def _encode_tools(tools: tuple[ToolSpec, ...], ttl: str) -> bytes:
     """Encode the tools; cached, because they are half of most requests."""
     rendered = [_render_tool(tool) for tool in tools]
-    rendered[-1]["cache_control"] = _mark(ttl)
+    rendered[-1] |= _mark_of(ttl)
     return _encode(rendered)
 
 
 @lru_cache(maxsize=64)
 def _encode_system(system: str, ttl: str) -> bytes:
     """Encode the system prompt; cached, because every call repeats it."""
-    return _encode([{"type": "text", "text": system, "cache_control": _mark(ttl)}])
+    return _encode([{"type": "text", "text": system, **_mark_of(ttl)}])
+
+
+def _mark_of(ttl: str) -> ContentBlock:
+    return {} if ttl == _OFF else {"cache_control": _mark(ttl)}
 
 
 def _mark(ttl: str) -> ContentBlock:
@@ -327,9 +343,18 @@ def _render_assistant(message: Message, model: str, names: "_CallNames") -> list
 
 def leave_out_unsigned(request: ModelRequest) -> ModelRequest:
     """Return the request without the thoughts that no server signed; the same if it has none."""
+    return _leave_out(request, _is_unsigned)
+
+
+def leave_out_thoughts(request: ModelRequest) -> ModelRequest:
+    """Return the request without any thoughts; the same if it has none."""
+    return _leave_out(request, lambda part: _read_raw(part).get("type") in _THOUGHTS)
+
+
+def _leave_out(request: ModelRequest, is_refused: Callable[[Part], bool]) -> ModelRequest:
     messages = tuple(
-        replace(one, parts=tuple(part for part in one.parts if not _is_unsigned(part)))
-        if any(_is_unsigned(part) for part in one.parts)
+        replace(one, parts=tuple(part for part in one.parts if not is_refused(part)))
+        if any(map(is_refused, one.parts))
         else one
         for one in request.messages
     )
@@ -337,10 +362,16 @@ def leave_out_unsigned(request: ModelRequest) -> ModelRequest:
 
 
 def _is_unsigned(part: Part) -> bool:
-    if not isinstance(part, RawPart) or part.provider != PROVIDER:
-        return False
-    payload = json.loads(part.payload)
+    payload = _read_raw(part)
     return payload.get("type") == "thinking" and not payload.get("signature")
+
+
+def _read_raw(part: Part) -> ContentBlock:
+    """Return the block in a raw part of this provider; {} for any other part."""
+    if not isinstance(part, RawPart) or part.provider != PROVIDER:
+        return {}
+    payload: ContentBlock = json.loads(part.payload)
+    return payload
 
 
 def _without_last_thoughts(blocks: list[ContentBlock]) -> list[ContentBlock]:

@@ -1,13 +1,14 @@
 """Assemble an answer from the chunks of a chat-completions stream; pure."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 from agent_core.ids import CallId
 from agent_core.models.arguments import join_arguments, read_object
 from agent_core.models.contract import ModelAnswer, ModelRequest, StopReason, Usage
+from agent_core.models.openai.pieces import Pieces
 from agent_core.models.openai.state import CALL_FIELDS, StateReader
 from agent_core.models.token_estimate import estimate_usage
 from agent_core.models.written import WrittenText
@@ -37,6 +38,7 @@ _STOPS: Mapping[str, StopReason] = {
 """The reasons that say more than that an answer has ended, in lower case."""
 
 _NONE = ("", "null", "none")
+_MOST_TOKENS = 2**53
 _FAULTS = ("error", "network_error", "insufficient_system_resource", "abort", "cancelled")
 """Reasons of an answer that its server could not complete."""
 
@@ -77,8 +79,10 @@ class AnswerReader:
     def __init__(self, request: ModelRequest, *, begins_in_thought: bool = False) -> None:
         """`begins_in_thought` is True for a model whose prompt opens the thought."""
         self._request = request
+        self._tools = {tool.name: tool for tool in request.tools}
         self._answered = request.model
         self._written = WrittenText(request, begins_in_thought=begins_in_thought)
+        self._pieces = Pieces()
         self._state = StateReader()
         self._calls: list[_PartialCall] = []
         self._open: dict[int | None, _PartialCall] = {}
@@ -129,25 +133,42 @@ class AnswerReader:
             raise ValueError(f"a chunk lacks a required field: {error!r}") from error
 
     def _take(self, chunk: dict[str, Any]) -> str:
-        self._answered = chunk.get("model") or self._answered
-        if chunk.get("usage"):
-            self._usage = _read_usage(chunk["usage"])
-        text = ""
-        for choice in (chunk.get("choices") or ())[:1]:
-            # A server that doesn't stream sends the message itself.
-            delta = choice.get("delta") or choice.get("message") or {}
-            if delta.get("refusal"):
-                self._is_refused = True
-            self._state.read(delta)
-            text = _read_content(delta.get("content")) + (delta.get("refusal") or "")
-            for call in delta.get("tool_calls") or ():
-                self._grow(call)
-            if delta.get("function_call"):  # the older form of a single call
-                self._grow({"function": delta["function_call"]})
-            stop = str(choice.get("finish_reason") or "").strip().lower()
-            if stop not in _NONE:
-                self._stop = stop
+        if isinstance(chunk.get("model"), str):
+            self._answered = chunk["model"] or self._answered
+        if isinstance(chunk.get("usage"), dict):
+            self._usage = _read_usage(chunk["usage"]) or self._usage
+        # One answer was asked for: some servers put its words and its calls into two choices.
+        is_first = not (self._calls or self._pieces.has_begun)
+        choices = (one for one in chunk.get("choices") or () if isinstance(one, dict))
+        return "".join([self._take_choice(choice, is_first) for choice in choices])
+
+    def _take_choice(self, choice: dict[str, Any], is_first: bool) -> str:
+        """Read a choice. A server that doesn't stream sends the message itself.
+
+        Some servers end a stream with the whole message, which adds nothing.
+        """
+        delta, message = choice.get("delta"), choice.get("message") if is_first else None
+        given = next((one for one in (delta, message) if one and isinstance(one, dict)), {})
+        text = self._take_delta(given)
+        stop = str(choice.get("finish_reason") or "").strip().lower()
+        if stop not in _NONE:
+            self._stop = stop
         return self._written.feed(text) if text else ""
+
+    def _take_delta(self, delta: dict[str, Any]) -> str:
+        """Read a delta; return the words that it adds."""
+        refusal = delta.get("refusal")
+        if refusal:
+            self._is_refused = True
+        self._state.read(delta)
+        calls = delta.get("tool_calls") or ()
+        for call in calls if isinstance(calls, list) else (calls,):
+            if isinstance(call, dict):
+                self._grow(call)
+        if isinstance(delta.get("function_call"), dict):  # the older form of a single call
+            self._grow({"function": delta["function_call"]})
+        said = self._pieces.feed(_read_content(delta.get("content")))
+        return said + (refusal if isinstance(refusal, str) else "")
 
     def end(self, *, is_broken: bool = False) -> str:
         """Read no more; return the rest of the text.
@@ -157,7 +178,9 @@ class AnswerReader:
         self._is_broken = is_broken
         can_end = _STOPS.get(self._stop, "end") in ("tools", "end")
         may_call = can_end and not (is_broken or self._calls or self._is_refused)
-        rest = self._written.finish(may_call=may_call)
+        rest = self._written.feed(self._pieces.finish()) + self._written.finish(may_call=may_call)
+        if may_call and not self._written.text.strip():
+            self._written.read_thoughts(self._state.thoughts)
         for call in self._written.calls:
             place = len(self._calls)
             self._calls.append(_PartialCall(place=place, name=call.name, pieces=[call.arguments]))
@@ -209,23 +232,30 @@ class AnswerReader:
     def _grow(self, delta: dict[str, Any]) -> None:
         """Add a piece to its call; see `_begins`."""
         function = delta.get("function") or {}
-        call_id, name = str(delta.get("id") or ""), function.get("name") or ""
+        call_id, name = str(delta.get("id") or ""), str(function.get("name") or "")
         piece = _read_piece(function.get("arguments"))
-        call = self._find_open(delta.get("index"), call_id)
+        place = delta.get("index") if isinstance(delta.get("index"), int) else None
+        call = self._find_open(place, call_id)
         if call is None or _begins(call, call_id, name, piece):
-            place = delta.get("index")
             last = call.place if call is not None else len(self._calls)
             name = name or (call.name if call is not None and call.is_named_again else "")
-            call = _PartialCall(place=last if place is None else int(place))
+            call = _PartialCall(place=last if place is None else place)
             self._calls.append(call)
             self._open[place] = call
         elif name and not piece and call.has_ended:
             call.is_named_again = True
         call.call_id = call.call_id or call_id
-        call.name = call.name or name
+        call.name = self._join_name(call.name, name)
         if piece:
             call.pieces.append(piece)
         call.state.update({key: delta[key] for key in CALL_FIELDS if delta.get(key)})
+
+    def _join_name(self, name: str, piece: str) -> str:
+        """Return a name with one more piece; most servers send it once, or whole in each piece."""
+        is_whole = not name or (name in self._tools and piece in self._tools)
+        if is_whole or name == piece:
+            return name or piece
+        return name + piece
 
     def _find_open(self, place: int | None, call_id: str) -> _PartialCall | None:
         """Return the call that a piece with this index and id may belong to."""
@@ -258,12 +288,19 @@ def _read_content(content: object) -> str:
     """Return the words of a content, which may be a list of parts; thoughts are left out."""
     if isinstance(content, str) or content is None:
         return content or ""
-    parts: Sequence[Any] = content if isinstance(content, list) else [content]
-    return "".join(
-        part if isinstance(part, str) else str(part.get("text") or "")
-        for part in parts
-        if isinstance(part, str) or part.get("type", "text") in ("text", "output_text")
-    )
+    if isinstance(content, list):
+        return "".join(_read_part(part) for part in content)
+    if isinstance(content, dict):
+        return _read_part(content)
+    return json.dumps(content)  # a number that its server took for one
+
+
+def _read_part(part: object) -> str:
+    if isinstance(part, str):
+        return part
+    if not isinstance(part, dict) or part.get("type", "text") not in ("text", "output_text"):
+        return ""
+    return part["text"] if isinstance(part.get("text"), str) else ""
 
 
 def _read_piece(given: object) -> str:
@@ -273,12 +310,23 @@ def _read_piece(given: object) -> str:
     return given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
 
 
-def _read_usage(usage: dict[str, Any]) -> Usage:
-    """Split `prompt_tokens`, which includes cached input, into separate counts."""
-    cached = int((usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0)
-    prompt = int(usage.get("prompt_tokens") or 0)
+def _read_usage(usage: dict[str, Any]) -> Usage | None:
+    """Split `prompt_tokens`, which includes cached input; None if a server counts nothing."""
+    details = usage.get("prompt_tokens_details")
+    cached = _read_count(details if isinstance(details, dict) else {}, "cached_tokens")
+    prompt = _read_count(usage, "prompt_tokens", "input_tokens")
+    output = _read_count(usage, "completion_tokens", "output_tokens")
+    if not (prompt or output):
+        return None
     return Usage(
         input_tokens=max(0, prompt - cached),
         cache_read_tokens=min(cached, prompt),
-        output_tokens=int(usage.get("completion_tokens") or 0),
+        output_tokens=output,
     )
+
+
+def _read_count(counts: dict[str, Any], *names: str) -> int:
+    """Return the first count by any of its names; 0 for anything that is no count."""
+    found = next((counts[name] for name in names if counts.get(name)), 0)
+    is_count = isinstance(found, int | float) and 0 <= found < _MOST_TOKENS
+    return int(found) if is_count else 0

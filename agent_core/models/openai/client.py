@@ -285,7 +285,7 @@ class OpenAIModel:
         if plainer == dialect and status in (400, 422):
             plainer = _simplify(dialect, find_refused(error), self._dialect.limit)
         if plainer == dialect:
-            plainer = adapt(dialect, status, said)
+            plainer = adapt(dialect, status, said, shown)
         return plainer if plainer != dialect else avoid(dialect, status, said, shown)
 
     async def _get(self, path: str) -> object | None:

@@ -28,11 +28,18 @@ class StateReader:
         for name in THOUGHTS:
             if delta.get(name) and isinstance(delta[name], str):
                 self._thoughts.setdefault(name, []).append(delta[name])
-        for detail in delta.get(DETAILS) or ():
-            self._add_detail(detail)
+        details = delta.get(DETAILS)
+        for detail in details if isinstance(details, list) else ():
+            if isinstance(detail, dict):
+                self._add_detail(detail)
         extra = delta.get("extra_content")
         if extra and "thought_signature" in json.dumps(extra):
             self._extra = extra
+
+    @property
+    def thoughts(self) -> str:
+        """The thoughts of the answer."""
+        return "".join(piece for pieces in self._thoughts.values() for piece in pieces)
 
     def dump(self, model: str, calls: list[dict[str, Any]]) -> RawPart | None:
         """Return the part that keeps the fields; `calls` are those of each call, in order."""

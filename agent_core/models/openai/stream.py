@@ -8,6 +8,7 @@ from openai import AsyncStream
 from openai._streaming import ServerSentEvent
 
 from agent_core.errors import ModelUnknown
+from agent_core.models.http import MOST_BYTES, TOO_LONG
 
 _LARGEST = 16 * 1024 * 1024
 _SHOWN = 200
@@ -23,6 +24,8 @@ class ChunkStream(AsyncStream[object]):
 
     has_ended = False
     """True once the server said that nothing follows."""
+    _is_over = False
+    """True once the body has ended."""
 
     async def _iter_events(self) -> AsyncIterator[ServerSentEvent]:
         pieces = self.response.aiter_bytes()
@@ -34,19 +37,54 @@ class ChunkStream(AsyncStream[object]):
                 self.has_ended = True
                 yield ServerSentEvent(data=json.dumps(value))
             return
-        async for event in self._decoder.aiter_bytes(_chain(head, pieces)):
-            data = event.data.strip()
-            if data.startswith(_DONE):
-                self.has_ended = True
-            is_error = event.event == "error" or data.startswith('{"error":')
-            if data:  # some servers send empty events to keep the connection alive
-                yield ServerSentEvent(data=_restate(data)) if is_error else event
+        async for event in self._decoder.aiter_bytes(self._chain(head, pieces)):
+            for data in _split(event.data.strip()):
+                if self._is_over and not (data.startswith(_DONE) or _is_json(data)):
+                    return  # an event that was cut off
+                if data.startswith(_DONE):
+                    self.has_ended = True
+                elif not data.startswith("{") and _is_json(data):
+                    continue  # some servers keep the connection alive with `null`
+                is_error = event.event == "error" or data.startswith('{"error":')
+                yield ServerSentEvent(data=_restate(data)) if is_error else _name(event, data)
+
+    async def _chain(self, head: bytes, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        """Return the pieces of a body, with the end of its last event.
+
+        Raises `ModelUnknown` if it never ends.
+        """
+        yield head
+        size = len(head)
+        async for piece in pieces:
+            size += len(piece)
+            if size > MOST_BYTES:
+                raise ModelUnknown(TOO_LONG)
+            yield piece
+        self._is_over = True
+        yield b"\n\n"
 
 
-async def _chain(head: bytes, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    yield head
-    async for piece in pieces:
-        yield piece
+def _name(event: ServerSentEvent, data: str) -> ServerSentEvent:
+    return event if event.data == data else ServerSentEvent(data=data)
+
+
+def _split(data: str) -> list[str]:
+    """Return the values in the data of an event; some servers put several into one."""
+    if not data:  # some servers send empty events to keep the connection alive
+        return []
+    if data.startswith("data:"):
+        data = data.removeprefix("data:").lstrip()
+    if "\n" not in data or _is_json(data):
+        return [data]
+    return [one for line in data.split("\n") if (one := line.removeprefix("data:").strip())]
+
+
+def _is_json(data: str) -> bool:
+    try:
+        json.loads(data)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 async def _read_body(head: bytes, pieces: AsyncIterator[bytes]) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, Literal
 
 from agent_core.models.answer_schema import (
@@ -36,6 +37,9 @@ RequestBody = dict[str, Any]
 TokenLimitName = Literal["max_tokens", "max_completion_tokens"]
 
 IdForm = Literal["any", "short", "nine"]
+NoWords = Literal["null", "empty", "none"]
+"""The content beside calls without words: null, an empty text, or no content at all."""
+_NEXT_NO_WORDS: Mapping[NoWords, NoWords] = {"null": "empty", "empty": "none", "none": "none"}
 SchemaForm = Literal["schema", "object", "words"]
 """A schema to follow; any JSON object, with the schema in words; words alone."""
 _PLAINER: Mapping[SchemaForm, SchemaForm] = {
@@ -51,6 +55,14 @@ _NO_STREAM = re.compile(
     r"|stream\W? does not support|(?:not|n't) support .{0,20}\bstream(?:ing)?\b",
     re.IGNORECASE,
 )
+_WORDS_WANTED = re.compile(
+    r"content\b.{0,40}(?:must be|should be|field must|is empty|empty)|message content type"
+    r"|\(was null\)|text content is empty|content.{0,20}\b(?:null|none|nil)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_BRIDGE_WANTED = re.compile("unexpected role .{0,3}user|roles must alternate", re.IGNORECASE)
+_BRIDGE = "Noted."
+"""What stands between a result and a user's message where a server wants an answer there."""
 _NINE = re.compile("[a-zA-Z0-9]{9}")
 _LONGEST_ID = 40
 _NO_THOUGHT = " "
@@ -89,6 +101,9 @@ class Dialect(ServerDialect):
     """True for a server that forgets all that follows the first change. Most templates put the
     tools behind the system message, so what changes stands in the first message behind them.
     """
+    no_words: NoWords = "null"
+    bridges_results: bool = False
+    """True if an answer must stand between a result and a message of the user."""
     forces_calls: bool = True
     """True if the server takes a wished call ("required", or a tool's name)."""
 
@@ -105,10 +120,15 @@ class Dialect(ServerDialect):
         return replace(self, schema_form=plainer, schema_form_beside_tools=plainer)
 
 
-def adapt(dialect: Dialect, status: int, said: str) -> Dialect:
+def adapt(dialect: Dialect, status: int, said: str, request: ModelRequest | None = None) -> Dialect:
     """Return the dialect that avoids the error of a server; unchanged for any other error."""
     if status not in (400, 422):
         return dialect
+    messages = request.messages if request else ()
+    if not dialect.bridges_results and _BRIDGE_WANTED.search(said) and _has_user_behind(messages):
+        return replace(dialect, bridges_results=True)
+    if _WORDS_WANTED.search(said) and any(one.calls and not one.text for one in messages):
+        return replace(dialect, no_words=_NEXT_NO_WORDS[dialect.no_words])
     if _NINE_WANTED.search(said):
         return replace(dialect, id_form="nine")
     if _NO_STREAM.search(said):
@@ -120,6 +140,14 @@ def adapt(dialect: Dialect, status: int, said: str) -> Dialect:
         fills = {*dialect.fills, *(named & {"reasoning_content", "thought_signature"})}
         return replace(dialect, returns_state=True, fills=tuple(sorted(fills)))
     return replace(dialect, returns_state=False, fills=())
+
+
+def _has_user_behind(messages: Sequence[Message]) -> bool:
+    """True if a message of the user follows a result."""
+    return any(
+        one.role == "tool" and (bool(one.images) or then.role == "user")
+        for one, then in pairwise(messages)
+    )
 
 
 def render_shaped(request: ModelRequest) -> bytes:
@@ -216,7 +244,17 @@ def _render_messages(request: ModelRequest, dialect: Dialect) -> list[RequestBod
     for one in rendered:
         if one["role"] == "user":
             one["content"] = _join_words(one["content"])
-    return rendered
+    return _bridge(rendered) if dialect.bridges_results else rendered
+
+
+def _bridge(rendered: Sequence[RequestBody]) -> list[RequestBody]:
+    """Put an answer between each result and a message of the user."""
+    bridged: list[RequestBody] = []
+    for one in rendered:
+        if bridged and bridged[-1]["role"] == "tool" and one["role"] == "user":
+            bridged.append({"role": "assistant", "content": _BRIDGE})
+        bridged.append(one)
+    return bridged
 
 
 def _render_user(message: Message, images: ImageSelection) -> list[RequestBody]:
@@ -277,7 +315,10 @@ def _render_assistant(message: Message, model: str, dialect: Dialect) -> list[Re
         state.setdefault("reasoning_content", _NO_THOUGHT)
     if "thought_signature" in dialect.fills and not any(of_calls):
         calls[0]["extra_content"] = _NO_SIGNATURE
-    return [{"role": "assistant", "content": text or None, **state, "tool_calls": calls}]
+    content: RequestBody = {"content": text or (None if dialect.no_words == "null" else "")}
+    if not text and dialect.no_words == "none":
+        content = {}
+    return [{"role": "assistant", **content, **state, "tool_calls": calls}]
 
 
 def _render_id(call_id: str, form: IdForm) -> str:

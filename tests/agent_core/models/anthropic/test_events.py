@@ -56,9 +56,10 @@ async def test_events_are_what_the_sdk_reads_wherever_their_bytes_are_cut(
     assert await read(body, size) == wanted
 
 
-async def test_an_event_without_its_blank_line_is_none() -> None:
+async def test_the_last_event_needs_no_blank_line_but_its_whole_value() -> None:
     body = b"".join(EVENTS[:3])
-    assert await read(body[:-1], 16) == (await read(body, 16))[:-1]
+    assert await read(body[:-1], 16) == await read(body, 16)
+    assert await read(body[:-4], 16) == (await read(body, 16))[:-1]
 
 
 async def test_what_came_before_an_error_is_read_and_then_the_error_is_raised() -> None:
