@@ -20,6 +20,7 @@ TEST_5 := tests $(call IGNORE,agent_core architecture gateway integration)
 FAST_1 := tests/adapters tests/gateway
 FAST_2 := tests/agent_core/[a-r]* tests/architecture tests/tools
 FAST_3 := tests/agent_core/[s-z]*
+CLIENTS := $(HOME)/.cache/talaria-clients
 # Shows the output of one part after the other, where make can (from 4.0).
 SYNC := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 export UV_PYTHON_DOWNLOADS := never
@@ -27,7 +28,7 @@ export UV_PYTHON_DOWNLOADS := never
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint test test-1 test-2 test-3 test-4 test-5 test-thorough test-fast fast-1 fast-2 fast-3 check run demo bench first-hour faults docs hooks lock release-check clean
+.PHONY: help setup fmt lint test test-1 test-2 test-3 test-4 test-5 test-thorough test-fast fast-1 fast-2 fast-3 check run demo bench try-clients first-hour faults docs hooks lock release-check clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -100,6 +101,12 @@ demo: $(RUNTIME) ## Show a short offline conversation in a temporary home
 
 bench: $(READY) ## Measure against emulators, next to bare bots (five minutes)
 	$(BIN)/python -m bench
+
+try-clients: $(READY) ## Try the API with seven client libraries (downloads them; needs npm)
+	@mkdir -p $(CLIENTS)/js && $(BIN)/python -m venv $(CLIENTS)/py
+	$(CLIENTS)/py/bin/pip install -q -U openai litellm langchain langchain-openai 'pydantic-ai-slim[openai]' openai-agents
+	cd $(CLIENTS)/js && npm install --no-audit --no-fund --silent openai ai @ai-sdk/openai @ai-sdk/openai-compatible zod
+	CLIENT_LIBRARIES=$(CLIENTS) $(BIN)/pytest -m thorough tests/integration/interfaces/test_api_libraries.py
 
 first-hour: $(READY) ## Measure and picture the first hour with the bot (needs Chromium)
 	$(BIN)/python -m tools.first_hour

@@ -18,6 +18,8 @@ from typing import Any, Literal, NotRequired, TypedDict
 _PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 _LEFT_OUT = (
     *("ChatMessage", "ChatRequest", "ResponseRequest", "StreamOptions", "InputItem", "MessagePart"),
+    *("CalledFunction", "CallMade", "FormatGiven", "FunctionGiven", "JsonSchemaGiven"),
+    *("ReasoningGiven", "TextGiven", "ToolGiven"),
     "PictureAddress",
 )
 """The bodies of OpenAI's own addresses, for which there are clients."""

@@ -36,6 +36,8 @@ class ApiPlatform:
         self._watches: dict[Address, set[Watch]] = {}
         self.waiting: Counter[PersonId] = Counter()
         """Requests that hold a connection, by person: those of programs and of the pages."""
+        self.patience = 15.0
+        """Seconds in which a client that left may come back; OpenAI's libraries wait at most 8."""
         self.is_stopping = False
         """True once this process gives no more answers."""
 
@@ -85,6 +87,10 @@ class ApiPlatform:
             self._watches[address].discard(watch)
             if not self._watches[address]:
                 del self._watches[address]
+
+    def is_followed(self, address: Address) -> bool:
+        """Return whether a client waits for the answer at an address."""
+        return address in self._watches
 
     def health(self) -> Health:
         """Report connected: the HTTP server itself reports if it can't listen."""

@@ -27,7 +27,7 @@ from gateway.interfaces.api.answers import find_calls, unwrap_json
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.forks import fork_into
 from gateway.interfaces.api.models import CallMade, ChatMessage, read_text
-from gateway.interfaces.api.requests import Question, Requests
+from gateway.interfaces.api.requests import UNNAMED, Question, Requests
 from gateway.people.admission import API_PLATFORM
 from gateway.turns.client_calls import Client
 
@@ -136,7 +136,7 @@ class Chats:
         has_key = bool(question.name)
         if not has_key:
             place = f"{asked.conversation}:{asked.response}:{asked.chat}"
-            question = replace(question, name=f"chat:{place}:{_digest(asked.messages)}")
+            question = replace(question, name=f"{UNNAMED}{place}:{_digest(asked.messages)}")
         repeats = await self._list_repeats(question)
         if not repeats:
             return question, None
@@ -164,7 +164,7 @@ class Chats:
         said = "\n\n".join(read_text(one) for one in earlier[until:])
         made = {call.id for one in earlier[until:] for call in one.tool_calls or ()}
         before = Question(
-            client=client, text="", name=f"chat:::{asked.chat}:{_digest(earlier[:until])}"
+            client=client, text="", name=f"{UNNAMED}::{asked.chat}:{_digest(earlier[:until])}"
         )
 
         def find(connection: Connection) -> InboxRepeat | None:

@@ -4,8 +4,8 @@ import asyncio
 import hashlib
 import secrets
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 
@@ -13,13 +13,14 @@ from adapters.errors import Unreachable
 from adapters.ids import Address, EventId, PlatformMessageId, PlatformUserId
 from adapters.messages import Attachment, InboundMessage, Sender
 from agent_core.agent.wishes import NO_WISHES, ProgramWishes, dump_wishes
+from agent_core.errors import StoreError
 from agent_core.models.contract import Sampling
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import inbox
 from agent_core.state.queues.inbox import InboxProgress
 from gateway.app.gateway import Gateway
-from gateway.chats import name_chat
+from gateway.chats import make_chat, name_chat
 from gateway.inbound.api_platform import ApiPlatform, make_event
 from gateway.interfaces.api.answers import ApiAnswer, read_answer
 from gateway.interfaces.api.errors import ApiError
@@ -37,6 +38,9 @@ _STOPPING = (
     " Idempotency-Key if it had one."
 )
 _USED = "This Idempotency-Key belongs to another request."
+_LEFT = "The client has left."
+UNNAMED = "chat:"
+"""The beginning of the name of a request that its program has not named."""
 _UNANSWERED = "Talaria could not answer this request. Its log says why."
 
 
@@ -72,6 +76,11 @@ class Question:
         return _hash("answer", self.event_id, self.conversation, self.text, *keys, *wishes)[:32]
 
     @property
+    def has_key(self) -> bool:
+        """True if the program named the request itself, so that it can ask for the answer later."""
+        return not self.name.startswith(UNNAMED)
+
+    @property
     def has_form(self) -> bool:
         """True if the program has wishes for the form of the answer."""
         wishes = self.wishes
@@ -98,6 +107,13 @@ def _hash(*parts: str) -> str:
     return hashlib.sha256(whole.encode()).hexdigest()
 
 
+@dataclass(slots=True)
+class _Followed:
+    """What became of the turn that a client waits for."""
+
+    is_over: bool = False
+
+
 class Requests:
     """Stores the questions of clients, and waits for the answers."""
 
@@ -109,6 +125,9 @@ class Requests:
         self._platform = adapter
         self._now = gateway.now
         self._waiting = adapter.waiting
+        self._lanes = gateway.lanes
+        self._leaving: dict[Address, asyncio.Task[None]] = {}
+        """The ends of requests whose clients have left, unless they come back in time."""
 
     @contextmanager
     def _hold(self, question: Question) -> Iterator[None]:
@@ -172,18 +191,29 @@ class Requests:
             raise ApiError(HTTPStatus.SERVICE_UNAVAILABLE, _STOPPING, code="stopping") from None
         await self._look(question)
 
-    async def wait(self, question: Question) -> ApiAnswer:
-        """Return the answer to a stored question. Raises `ApiError` and `StoreError`."""
+    async def wait(
+        self, question: Question, is_gone: Callable[[], Awaitable[bool]] | None = None
+    ) -> ApiAnswer:
+        """Return the answer to a stored question. Raises `ApiError` and `StoreError`.
+
+        Ends early once the client `is_gone`: nobody reads the answer.
+        """
         async for _ in self.follow(question):
-            pass
+            if is_gone and await is_gone():
+                raise ApiError(HTTPStatus.REQUEST_TIMEOUT, _LEFT, code="client_left")
         return await self.read(question)
 
     async def follow(self, question: Question) -> AsyncIterator[str]:
         """Yield the text so far at each change, until the turn is over.
 
-        A caller may stop early: the turn continues, and a repeat of the request finds it.
+        A caller may stop early. The turn is stopped if no repeat of the request comes soon, except
+        for a request with a key of its own: its program may come back at any time.
         """
-        with self._hold(question), self._platform.follow(question.address) as watch:
+        with (
+            self._hold(question),
+            self._leave(question) as state,
+            self._platform.follow(question.address) as watch,
+        ):
             while not (await self._look(question)).is_over:
                 if self._platform.is_stopping:
                     raise ApiError(HTTPStatus.SERVICE_UNAVAILABLE, _STOPPING, code="stopping")
@@ -194,6 +224,31 @@ class Requests:
                     pass
                 watch.changed.clear()
                 yield watch.text
+            state.is_over = True
+
+    @contextmanager
+    def _leave(self, question: Question) -> Iterator[_Followed]:
+        """Stop the question's turn some time after the block, unless it is over by then."""
+        address, followed = question.address, _Followed()
+        if stopping := self._leaving.pop(address, None):
+            stopping.cancel()
+        try:
+            yield followed
+        finally:
+            if not (followed.is_over or question.has_key or self._platform.is_stopping):
+                self._leaving[address] = asyncio.create_task(self._stop_left(question))
+
+    async def _stop_left(self, question: Question) -> None:
+        """Stop the turn of a client that has left, also if it begins only later."""
+        chat = make_chat(API_PLATFORM, question.address)
+        with suppress(StoreError, ApiError):
+            while not (await self._look(question)).is_over:
+                await asyncio.sleep(self._platform.patience)
+                is_followed = self._platform.is_followed(question.address)
+                if is_followed or self._platform.is_stopping or self._lanes.stop_at(chat):
+                    break
+        if self._leaving.get(question.address) is asyncio.current_task():
+            del self._leaving[question.address]
 
     async def read(self, question: Question) -> ApiAnswer:
         """Return the answer of a finished turn. Raises `ApiError` and `StoreError`."""

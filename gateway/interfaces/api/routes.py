@@ -72,7 +72,7 @@ def add_api(application: FastAPI, gateway: Gateway, requests: Requests) -> None:
         of_chat = _read_chat(request, asked.metadata, asked.messages, conversation)
         question = await chats.submit(question, of_chat)
         if not asked.stream:
-            answer = await requests.wait(question)
+            answer = await requests.wait(question, request.is_disconnected)
             return JSONResponse(chat_completions.compose(question, answer, gateway.now()))
         wants_usage = bool(asked.stream_options and asked.stream_options.include_usage)
         lines = chat_completions.stream(requests, question, gateway.now(), wants_usage=wants_usage)
@@ -95,7 +95,7 @@ def add_api(application: FastAPI, gateway: Gateway, requests: Requests) -> None:
         )
         question = await chats.submit(question, of_chat)
         if not asked.stream:
-            answer = await requests.wait(question)
+            answer = await requests.wait(question, request.is_disconnected)
             return JSONResponse(model_responses.compose(question, answer, gateway.now()))
         lines = model_responses.stream(requests, question, gateway.now())
         return StreamingResponse(end_with_error(lines), media_type=_EVENTS)

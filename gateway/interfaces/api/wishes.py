@@ -233,7 +233,7 @@ def _write_schema(schema: Mapping[str, Any], place: str) -> str:
         compile_schema(text)
     except ValueError as error:
         said = f"{place} is no JSON schema that Talaria can use: {error}"
-        raise refuse_field(place, said[:400]) from error
+        raise refuse_field(place, f"{said[:400]}.") from error
     return text
 
 
