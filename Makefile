@@ -28,10 +28,18 @@ export UV_PYTHON_DOWNLOADS := never
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint test test-1 test-2 test-3 test-4 test-5 test-thorough test-fast fast-1 fast-2 fast-3 check run demo bench try-clients first-hour faults docs hooks lock release-check clean
+# The model of 1.1 GB and its server are made once, which takes some 15 minutes.
+MODEL_DIR ?= $(HOME)/.cache/talaria-local-model
+MODEL_PORT ?= 18080
+.PHONY: help setup fmt lint test test-1 test-2 test-3 test-4 test-5 test-thorough test-fast fast-1 fast-2 fast-3 check run demo bench try-clients try-model first-hour faults docs hooks lock release-check clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
+
+try-model: $(READY) ## Try everyday requests with a real small model; never part of CI
+	@bash tools/local_model.sh setup $(MODEL_DIR)
+	@set -e; eval "$$(bash tools/local_model.sh start $(MODEL_DIR) $(MODEL_PORT))"; \
+	trap 'bash tools/local_model.sh stop $(MODEL_DIR)' EXIT; $(BIN)/python -m tools.try_model $(TRY)
 
 setup: $(READY) ## Install the development environment with every extra into .venv
 

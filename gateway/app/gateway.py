@@ -11,6 +11,7 @@ from agent_core.agent.agent import Agent
 from agent_core.agent.budget import Limits
 from agent_core.agent.caches import IdAllocator, SessionCache
 from agent_core.agent.compaction.compactor import Compactor
+from agent_core.agent.guided.model import GuidedModel
 from agent_core.agent.named.folder import AgentFolder
 from agent_core.agent.named.mail import AgentMail
 from agent_core.agent.quotas.background import BackgroundModel
@@ -516,11 +517,16 @@ class Gateway:
         )
 
     @cached_property
+    def turn_model(self) -> GuidedModel:
+        """The model of turns, which guides models that need it."""
+        return GuidedModel(self.model, self.settings.model.mode)
+
+    @cached_property
     def agent(self) -> Agent:
         settings, model, limits = self.settings, self.settings.model, self.settings.turns
         return Agent(
             database=self.database,
-            model=self.model,
+            model=self.turn_model,
             policy=ModelPolicy(
                 model=model.name,
                 fallbacks=model.fallbacks,
@@ -994,7 +1000,7 @@ class Gateway:
     @cached_property
     def warming(self) -> Warming:
         """Warms a model server of this machine."""
-        return Warming(self.database, self.model, self.settings.model.name)
+        return Warming(self.database, self.turn_model, self.settings.model.name)
 
     @cached_property
     def background(self) -> Sequence[Callable[[], Coroutine[object, object, None]]]:

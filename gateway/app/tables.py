@@ -359,6 +359,11 @@ class ModelSettings(Table, title="The model that answers"):
     """Requests at once to a model server of this machine, at `localhost`. More only if it keeps
     what different people say apart, and has memory for all of them.
     """
+    mode: Literal["auto", "tools", "guided"] = "auto"
+    """How models work: they call `tools`, or take `guided` decisions, for small models that call
+    tools badly. `auto` follows what is known of each model; see [Models and
+    cost](models-and-cost.md#guided-mode).
+    """
     cheap: Text = ""
     """The model for background work. Empty means `claude-haiku-5-5`, or the same as `name`."""
     max_output_tokens: int = Field(8000, ge=256, le=128_000)

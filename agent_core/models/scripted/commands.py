@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 from agent_core.localization import Text
-from agent_core.models.scripted.memory_view import Notes, find_entries
+from agent_core.models.transcript_view import Notes, find_entries
 from agent_core.transcript import ToolResultPart, flatten
 
 _QUOTED_LIMIT = 500

@@ -2,10 +2,8 @@
 
 import asyncio
 import json
-import re
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from agent_core.ids import CallId
 from agent_core.models.contract import Model, ModelAnswer, ModelRequest, TextDelta
@@ -20,9 +18,9 @@ from agent_core.models.scripted.commands import (
     StandInCommand,
 )
 from agent_core.models.scripted.form import fill_schema
-from agent_core.models.scripted.memory_view import read_notes
 from agent_core.models.scripted.parse import read_command
 from agent_core.models.token_estimate import estimate_usage
+from agent_core.models.transcript_view import read_clock, read_notes
 from agent_core.transcript import (
     DocumentPart,
     ImagePart,
@@ -33,8 +31,6 @@ from agent_core.transcript import (
 )
 
 _PROVIDER = "scripted"
-_NOW = re.compile(r"^Now: \w+ (\d{4}-\d\d-\d\d \d\d:\d\d),", re.MULTILINE)
-"""The line of the facts that tells the time; see `agent.prompt.message_facts`."""
 _OPENING = "<talk>\n"
 _TOLD = ("earlier summary: ", "person: ", "assistant: ")
 _CHARACTERS = 2
@@ -147,19 +143,10 @@ def _understand(message: Message) -> StandInCommand | None:
     files = _name_files(message)
     if message.role != "user" or not (message.text or files):
         return None
-    command = read_command(message.text, _read_clock(message))
+    command = read_command(message.text, read_clock(message))
     if isinstance(command, AnythingElse):
         return AnythingElse(words=" ".join([command.words, *files]).strip())
     return command
-
-
-def _read_clock(message: Message) -> datetime | None:
-    """Return the time in a message's facts, on the person's clock."""
-    for part in message.parts:
-        found = _NOW.search(part.text) if isinstance(part, TextPart) and part.is_fact else None
-        if found:
-            return datetime.fromisoformat(found[1])
-    return None
 
 
 def _name_files(message: Message) -> list[str]:

@@ -7,8 +7,8 @@ from agent_core.agent.prompt.context_files import ContextFile
 from agent_core.memory.memory_tool import MemoryTool
 from agent_core.memory.recall.recall_tool import RecallTool
 from agent_core.memory.store import MemoryLimits, Snapshot
-from agent_core.models.scripted.memory_view import read_notes
 from agent_core.models.scripted.stand_in import make_plan
+from agent_core.models.transcript_view import read_notes
 from agent_core.transcript import user_message
 from tests.agent_core.models.calls import ask, calls, results
 

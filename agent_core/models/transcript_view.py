@@ -1,8 +1,9 @@
-"""The stand-in's view of memory: the prompt's entries, and changes in this session; pure."""
+"""What code reads in a transcript: the entries of memory with later changes, the time; pure."""
 
 import json
 import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from agent_core.models.arguments import read_object
 from agent_core.transcript import Message, TextPart, ToolCallPart, ToolResultPart
@@ -16,6 +17,9 @@ _CHANGED = re.compile(
     r"^(?P<what>New in|Gone from) (?P<target>memory|user): (?P<texts>\[.*\])$", re.MULTILINE
 )
 _TARGETS = {"MEMORY": "memory", "USER": "user"}
+
+_NOW = re.compile(r"^Now: \w+ (\d{4}-\d\d-\d\d \d\d:\d\d),", re.MULTILINE)
+"""The line of the facts that tells the time; see `agent.prompt.message_facts`."""
 
 
 def read_notes(system: str, messages: Sequence[Message]) -> Notes:
@@ -38,6 +42,15 @@ def read_notes(system: str, messages: Sequence[Message]) -> Notes:
             if call.name == "memory" and result is not None and not result.is_error:
                 _apply(notes, call)
     return notes
+
+
+def read_clock(message: Message) -> datetime | None:
+    """Return the time in a message's facts, on the person's clock."""
+    for part in message.parts:
+        found = _NOW.search(part.text) if isinstance(part, TextPart) and part.is_fact else None
+        if found:
+            return datetime.fromisoformat(found[1])
+    return None
 
 
 def find_entries(words: str, notes: Notes) -> list[tuple[str, str]]:

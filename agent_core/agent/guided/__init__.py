@@ -1,0 +1,1 @@
+"""Guided mode: forced decisions for models that can't call tools, or do it badly."""

@@ -1,0 +1,223 @@
+"""A model in guided mode: it decides and talks; code calls the tools and says what was done."""
+
+import json
+from collections.abc import AsyncGenerator, Collection
+from dataclasses import replace
+from typing import Literal
+
+from agent_core.agent.guided.calls import plan_call
+from agent_core.agent.guided.decisions import CHAT, Decision, list_intents, read_decision
+from agent_core.agent.guided.prompt import VERSION, compose_answer, compose_decision, compose_start
+from agent_core.agent.guided.replies import describe_step, name_failure, reply
+from agent_core.agent.guided.transcript import (
+    LIST_JOBS,
+    PROVIDER,
+    GuidedTurn,
+    Step,
+    read_turn,
+    show_jobs,
+)
+from agent_core.agent.guided.vetoes import is_vetoed, list_doubts
+from agent_core.errors import ModelInterrupted
+from agent_core.ids import CallId
+from agent_core.models.contract import (
+    HasProfiles,
+    LoadsModels,
+    Model,
+    ModelAnswer,
+    ModelRequest,
+    TextDelta,
+    Usage,
+)
+from agent_core.models.shapes import make_shape, read_shape
+from agent_core.transcript import Message, Part, RawPart, TextPart, ToolCallPart
+
+GuidedSetting = Literal["auto", "tools", "guided"]
+_MOST_OPTIONS = 5
+_LABEL = 60
+_SHAPE = "guided"
+
+Stream = AsyncGenerator[TextDelta | ModelAnswer, None]
+
+
+class GuidedModel:
+    """The `Model` of turns. Models that call tools well are passed through.
+
+    Everything that a step depends on is in the transcript: the list of jobs and the decisions are
+    recorded in it. So equal requests lead to equal steps, and an old turn can be replayed.
+    """
+
+    def __init__(self, model: Model, setting: GuidedSetting = "auto") -> None:
+        """With the setting `auto`, the profile of a model decides."""
+        self._model = model
+        self._setting = setting
+
+    @property
+    def provider(self) -> str:
+        """The provider of the model itself."""
+        return self._model.provider
+
+    def is_guided(self, model: str) -> bool:
+        """Return whether a model works in guided mode."""
+        if self._setting != "auto":
+            return self._setting == "guided"
+        known = self._model.profile(model) if isinstance(self._model, HasProfiles) else None
+        return known is not None and known.mode == "guided"
+
+    def stream(self, request: ModelRequest) -> Stream:
+        """Make the call, or the next step of a guided turn; see the contract."""
+        is_plain = request.response_schema or request.tool_choice
+        turn = None
+        if not is_plain and request.tools and self.is_guided(request.model):
+            turn = read_turn(request)
+        return self._step(request, turn) if turn else self._model.stream(request)
+
+    async def check(self, model: str) -> None:
+        """Verify key and model; see the contract."""
+        await self._model.check(model)
+
+    async def close(self) -> None:
+        """Close connections."""
+        await self._model.close()
+
+    def is_loaded(self, model: str) -> bool:
+        """Return whether a model has answered already; see the contract."""
+        return not isinstance(self._model, LoadsModels) or self._model.is_loaded(model)
+
+    async def keep_warm(self, first: ModelRequest | None) -> None:
+        """Keep a model warm; see the contract."""
+        if isinstance(self._model, LoadsModels):
+            is_guided = first is not None and self.is_guided(first.model)
+            await self._model.keep_warm(compose_start(first) if first and is_guided else first)
+
+    def forget(self) -> None:
+        """Forget the newest conversation; see the contract."""
+        if isinstance(self._model, LoadsModels):
+            self._model.forget()
+
+    async def _step(self, request: ModelRequest, turn: GuidedTurn) -> Stream:
+        """Make the next step of a turn."""
+        tools = {tool.name for tool in request.tools}
+        if turn.jobs is None and "schedule" in tools and not turn.steps:
+            yield _answer(request, _call(request, "schedule", LIST_JOBS))
+        elif not turn.steps:
+            async for piece in self._decide(request, turn, tools):
+                yield piece
+        elif turn.steps[-1].call.name == "recall" and turn.steps[-1].result:
+            found = turn.steps[-1].result.text
+            async for piece in self._speak(request, compose_answer(request, turn.known, found)):
+                yield piece
+        elif turn.steps[-1].call.name == "ask":
+            yield _answer(request, *_go_on(request, turn, turn.steps[-1]))
+        else:
+            yield _answer(request, TextPart(text=describe_step(turn.steps[-1])))
+
+    async def _decide(self, request: ModelRequest, turn: GuidedTurn, tools: set[str]) -> Stream:
+        """Let the model decide, at most twice: the second time without what was vetoed."""
+        intents = list_intents(tools, turn.known)
+        spent = Usage()
+        decision, shape = Decision(intent=CHAT), ""
+        for _ in range(2):
+            answer = await _collect(
+                self._model.stream(compose_decision(request, turn.known, intents))
+            )
+            spent, shape = _add(spent, answer.usage), answer.shape
+            found = read_decision(answer.message.text, intents)
+            if found is None:
+                break
+            if not is_vetoed(found, turn.said):
+                decision = found
+                break
+            intents.pop(found.intent)
+        if decision.intent == CHAT:
+            words = self._speak(request, compose_answer(request, turn.known), spent)
+            async for piece in words:
+                yield piece
+            return
+        parts = _act(request, turn, decision, tools)
+        yield replace(_answer(request, *parts), usage=spent, shape=_merge(shape))
+
+    async def _speak(
+        self, request: ModelRequest, asked: ModelRequest, spent: Usage | None = None
+    ) -> Stream:
+        """Stream an answer in words; `spent` is what came before it."""
+        async for piece in self._model.stream(asked):
+            if isinstance(piece, ModelAnswer):
+                usage = _add(spent, piece.usage) if spent else piece.usage
+                yield replace(piece, usage=usage, shape=_merge(piece.shape))
+            else:
+                yield piece
+
+
+def _act(
+    request: ModelRequest, turn: GuidedTurn, decision: Decision, tools: Collection[str]
+) -> tuple[Part, ...]:
+    """Return the call that a decision leads to, a question, or words."""
+    if decision.intent == "list_reminders":
+        return (TextPart(text=reply("jobs", show_jobs(turn.jobs or ""))),)
+    doubts = list_doubts(decision, turn.said, turn.known)[:_MOST_OPTIONS]
+    note = RawPart(provider=PROVIDER, model=request.model, payload=decision.dump())
+    if doubts and "ask" in tools:
+        options = [label[:_LABEL] for label in doubts]
+        given = {"question": reply("which"), "options": [*options, reply("none")]}
+        return note, _call(request, "ask", json.dumps(given, ensure_ascii=False))
+    call = None if doubts else plan_call(decision, turn, _call_id(request))
+    return (note, call) if call else (TextPart(text=name_failure()),)
+
+
+def _go_on(request: ModelRequest, turn: GuidedTurn, asked: Step) -> tuple[Part, ...]:
+    """Return the call for the entry that the person chose, or words."""
+    decided = json.loads(asked.decision)
+    chosen = (asked.result.text if asked.result else "").partition("They chose: ")[2]
+    number = chosen.partition(" ")[0]
+    if not number.isdigit() or int(number) > len(turn.known.entries):
+        return (TextPart(text=reply("left")),)
+    text = turn.known.entries[int(number) - 1][1]
+    given = {name: str(value) for name, value in decided.items() if name != "do"}
+    decision = Decision(intent=decided["do"], given={**given, "old": f"{number} {text}"})
+    call = plan_call(decision, turn, _call_id(request))
+    note = RawPart(provider=PROVIDER, model=request.model, payload=decision.dump())
+    return (note, call) if call else (TextPart(text=name_failure()),)
+
+
+async def _collect(stream: Stream) -> ModelAnswer:
+    """Return the answer of a stream whose words nobody sees."""
+    async for piece in stream:
+        if isinstance(piece, ModelAnswer):
+            return piece
+    raise ModelInterrupted("the stream ended before the answer did")
+
+
+def _answer(request: ModelRequest, *parts: Part) -> ModelAnswer:
+    """Return a step that code made."""
+    has_calls = any(isinstance(part, ToolCallPart) for part in parts)
+    return ModelAnswer(
+        message=Message(role="assistant", parts=parts),
+        stop="tools" if has_calls else "end",
+        usage=Usage(),
+        model=request.model,
+        shape=_merge(""),
+    )
+
+
+def _call(request: ModelRequest, name: str, arguments: str) -> ToolCallPart:
+    return ToolCallPart(call_id=CallId(_call_id(request)), name=name, arguments=arguments)
+
+
+def _call_id(request: ModelRequest) -> str:
+    return f"guided_{len(request.messages)}"
+
+
+def _merge(shape: str) -> str:
+    """Return the shape of a guided step; its schema follows from the transcript."""
+    values = {key: value for key, value in read_shape(shape).items() if key != "schema"}
+    return make_shape({**values, _SHAPE: VERSION})
+
+
+def _add(one: Usage, other: Usage) -> Usage:
+    return Usage(
+        input_tokens=one.input_tokens + other.input_tokens,
+        cache_read_tokens=one.cache_read_tokens + other.cache_read_tokens,
+        cache_write_tokens=one.cache_write_tokens + other.cache_write_tokens,
+        output_tokens=one.output_tokens + other.output_tokens,
+    )

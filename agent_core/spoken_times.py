@@ -1,0 +1,188 @@
+"""Parse words for a time, such as "every monday at 19:00", in English and German; pure."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+_DAYS = (
+    ("sunday", "sonntag"),
+    ("monday", "montag"),
+    ("tuesday", "dienstag"),
+    ("wednesday", "mittwoch"),
+    ("thursday", "donnerstag"),
+    ("friday", "freitag"),
+    ("saturday", "samstag"),
+)
+"""Numbered as in cron expressions."""
+_SETS = {
+    "day": "*",
+    "tag": "*",
+    "morning": "*",
+    "morgen": "*",
+    "evening": "*",
+    "abend": "*",
+    "weekday": "1-5",
+    "workday": "1-5",
+    "werktag": "1-5",
+    "weekend": "6,0",
+}
+_HOURS = {"evening": 20, "abend": 20, "tonight": 20, "heute abend": 20, "morning": 8, "morgen": 8}
+"""Default hours of names for parts of a day."""
+_HOUR = 9
+_UNITS = {"m": 1, "h": 60, "s": 60, "d": 1440, "t": 1440, "w": 10_080}
+"""Minutes by the first letter of a unit; "Stunde" and "Tag" are German."""
+
+_MONTHS = (
+    ("january", "januar"),
+    ("february", "februar"),
+    ("march", "märz"),
+    ("april",),
+    ("may", "mai"),
+    ("june", "juni"),
+    ("july", "juli"),
+    ("august",),
+    ("september",),
+    ("october", "oktober"),
+    ("november",),
+    ("december", "dezember"),
+)
+
+_UNIT = r"(?P<unit>m|mins?|minutes?|minuten?|h|hours?|stunden?|days?|tage?n?|tag|weeks?|wochen?)"
+_DAY = "|".join(name for names in _DAYS for name in names)
+_WORD = rf"(?:{_DAY}|{'|'.join(_SETS)})s?"
+_CLOCK = (
+    r"(?: (?:at|um|@) ?(?:(?P<h>\d{1,2})(?:[:.](?P<m>[0-5]\d))?"
+    r" ?(?P<half>[ap]\.?m\.?)?(?: (?:uhr|o['’]clock))?|(?P<name>noon|midnight|mittag|mitternacht)))"
+)
+_SPAN = rf"in (?P<n>\d{{1,5}}|an?|one|einer?|einem) ?{_UNIT}"
+_OFTEN = rf"(?:every|alle) (?P<often>\d{{1,4}}) ?{_UNIT}"
+LAST = r"(?:on )?the last (?P<work>work(?:ing )?)?day of (?:the|every|each) month" + f"{_CLOCK}?"
+_NUMBER = r"(?:st|nd|rd|th|\.)?"
+_MONTHLY = (
+    rf"(?:on |am )?(?:the |day )?(?P<nth>\d{{1,2}}){_NUMBER} (?:of )?(?:the|every|each|jedes|jeden)"
+    rf" (?:month|monats?){_CLOCK}?"
+)
+_MONTH = "|".join(name for names in _MONTHS for name in names)
+_DATE = rf"(?:on |am )?(?:the )?(?P<dom>\d{{1,2}}){_NUMBER} (?:of )?(?P<month>{_MONTH}){_CLOCK}?"
+EVERY = (
+    rf"(?:(?:every|each|on|jeden|jede) )?(?P<set>daily|täglich|weekdays|werktags|"
+    rf"(?<=every |jeden )(?:{_WORD})(?:(?:, | and | und |, and )(?:{_WORD}))*){_CLOCK}?"
+)
+_ONCE = (
+    r"(?:(?:on|next|this|am|nächsten) )?(?P<day>today|tonight|tomorrow|the day after tomorrow|"
+    rf"heute abend|heute|morgen|übermorgen|{_DAY}|\d{{4}}-\d\d-\d\d){_CLOCK}?"
+)
+_TODAY = f"(?P<today>){_CLOCK[:-1].replace('(?: (?:at', '(?:(?:at', 1)})"
+WHENS = (_SPAN, _OFTEN, LAST, _MONTHLY, EVERY, _DATE, _ONCE, _TODAY)
+"""The patterns of words for a time; see `read_timing`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpokenTime:
+    """When something is due: one field is set, an argument of the tool for jobs."""
+
+    in_minutes: int = 0
+    every_minutes: int = 0
+    at: str = ""
+    cron: str = ""
+
+
+def read_when(words: str, now: datetime) -> SpokenTime | None:
+    """Parse the words for a time alone, such as "every monday at 19:00"; None for others."""
+    for when in WHENS:
+        found = re.fullmatch(when, words.strip(), re.IGNORECASE)
+        timing = read_timing(found, now) if found else None
+        if timing:
+            return timing
+    return None
+
+
+def read_timing(found: re.Match[str], now: datetime | None) -> SpokenTime | None:
+    """Return the time in a match of one of `WHENS`; without a clock, no day is understood."""
+    given = found.groupdict()
+    if given.get("n"):
+        count = int(given["n"]) if given["n"].isdecimal() else 1
+        return SpokenTime(in_minutes=count * _UNITS[given["unit"][0].lower()])
+    if given.get("often"):
+        return SpokenTime(every_minutes=int(given["often"]) * _UNITS[given["unit"][0].lower()])
+    named = (given.get("set") or given.get("day") or "").lower()
+    clock = _read_clock(given, _HOURS.get(named.split(" and ")[0], _HOUR))
+    if clock is None:
+        return None
+    hour, minute = clock
+    if "work" in given:
+        return SpokenTime(cron=f"{minute} {hour} {'LW' if given['work'] else 'L'} * *")
+    if given.get("nth"):
+        day = int(given["nth"])
+        return SpokenTime(cron=f"{minute} {hour} {day} * *") if 1 <= day <= 31 else None
+    if given.get("set"):
+        return SpokenTime(cron=f"{minute} {hour} * * {_list_days(named)}")
+    if now is None:
+        return None
+    at = now.replace(hour=hour, minute=minute)
+    if given.get("month"):
+        moment = _find_date(int(given["dom"]), (given["month"] or "").lower(), at, now)
+    else:
+        moment = _find_moment(named, at, now)
+    return SpokenTime(at=f"{moment:%Y-%m-%dT%H:%M}") if moment else None
+
+
+def _read_clock(given: dict[str, str | None], default: int) -> tuple[int, int] | None:
+    name, half = given.get("name"), (given.get("half") or "").lower()
+    if name:
+        return (12 if name.lower() in ("noon", "mittag") else 0), 0
+    hour = int(given.get("h") or default)
+    if half:
+        if not 1 <= hour <= 12:
+            return None
+        hour = hour % 12 + (12 if half.startswith("p") else 0)
+    return (hour, int(given.get("m") or 0)) if hour < 24 else None
+
+
+def _list_days(named: str) -> str:
+    """Return the days of a cron expression: `1-5`, or `1,4`."""
+    if named in ("daily", "täglich"):
+        return "*"
+    if named in ("weekdays", "werktags"):
+        return "1-5"
+    words = [word.removesuffix("s") for word in re.split(r", and |, | and | und ", named)]
+    found = [_SETS.get(word) or str(_number_of(word)) for word in words]
+    return "*" if "*" in found else ",".join(found)
+
+
+def _number_of(word: str) -> int:
+    return next(number for number, names in enumerate(_DAYS) if word in names)
+
+
+def _find_date(day: int, month: str, at: datetime, now: datetime) -> datetime | None:
+    """Return the next moment of a day of a month, at the hour of `at`."""
+    number = next(number for number, names in enumerate(_MONTHS, start=1) if month in names)
+    for year in (now.year, now.year + 1):
+        try:
+            found = at.replace(year=year, month=number, day=day)
+        except ValueError:
+            continue
+        if found > now:
+            return found
+    return None
+
+
+def _find_moment(named: str, moment: datetime, now: datetime) -> datetime | None:
+    """Return the next moment of a named day, at the hour of `moment`."""
+    if named in ("today", "tonight", "heute", "heute abend"):
+        return moment
+    if named in ("tomorrow", "morgen"):
+        return moment + timedelta(days=1)
+    if named in ("the day after tomorrow", "übermorgen"):
+        return moment + timedelta(days=2)
+    if not named:
+        return moment if moment > now else moment + timedelta(days=1)
+    if named[0].isdecimal():
+        try:
+            day = datetime.strptime(named, "%Y-%m-%d")
+        except ValueError:
+            return None
+        return moment.replace(year=day.year, month=day.month, day=day.day)
+    ahead = (_number_of(named) - now.isoweekday()) % 7
+    found = moment + timedelta(days=ahead)
+    return found if found > now else found + timedelta(days=7)

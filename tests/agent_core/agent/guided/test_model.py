@@ -1,0 +1,283 @@
+"""The steps of a guided turn: each follows from the transcript, and code calls the tools."""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from agent_core.agent.guided import prompt
+from agent_core.agent.guided.decisions import Known, list_intents, make_schema, read_decision
+from agent_core.agent.guided.model import GuidedModel
+from agent_core.models.contract import ModelAnswer, ModelRequest
+from agent_core.models.shapes import read_shape
+from agent_core.spoken_times import read_when
+from agent_core.tools.arguments import compile_schema
+from agent_core.transcript import Message, ToolResultPart, ToolSpec, user_message
+from tests.fakes.model import FakeModel, Play, say
+
+NOW = datetime(2026, 11, 29, 10, 0)
+FACTS = "<facts>\nNow: Sunday 2026-11-29 10:00, Europe/Berlin (+0100)\n</facts>"
+SYSTEM = """You are Talaria.
+
+# Rules
+- Be brief.
+
+# Memory of this person: notes, not orders
+## MEMORY.md [20/2,200 characters]
+- Plays the cello.
+## USER.md [20/1,375 characters]
+- Doctor is Dr. Weiss.
+"""
+LISTED = (
+    '2. "Bins" (message): Every Tuesday at 19:00. Next: Tue 2026-12-01 19:00. Text: "Bins!"\n'
+    '3. "Library" (message): Once, Thu 2026-12-03 16:00. Next: Thu 2026-12-03 16:00. Text: "Go."'
+)
+TOOLS = tuple(
+    ToolSpec(name=name, description="", schema='{"type":"object"}')
+    for name in ("schedule", "memory", "recall", "settings", "ask")
+)
+
+
+class Talk:
+    """A conversation in guided mode, whose tools answer what they are told to."""
+
+    def __init__(self, *plays: Play) -> None:
+        self.inner = FakeModel(*plays)
+        self.model = GuidedModel(self.inner, "guided")
+        self.messages: list[Message] = []
+
+    async def says(self, words: str) -> ModelAnswer:
+        """Write a message, and return the step after the list of jobs."""
+        self.messages.append(user_message(words, facts=FACTS))
+        first = await self.step()
+        (call,) = first.message.calls
+        assert (call.name, json.loads(call.arguments)) == ("schedule", {"action": "list"})
+        return await self.returns(first, LISTED)
+
+    async def returns(
+        self, answer: ModelAnswer, result: str, *, fails: bool = False
+    ) -> ModelAnswer:
+        """Take the result of the call in an answer, and return the next step."""
+        (call,) = answer.message.calls
+        part = ToolResultPart(
+            call_id=call.call_id, name=call.name, text=result, is_error=fails, sources=()
+        )
+        self.messages += [answer.message, Message(role="tool", parts=(part,))]
+        return await self.step()
+
+    async def step(self) -> ModelAnswer:
+        """Return the next answer, and check that the same request leads to it again."""
+        pieces = [piece async for piece in self.model.stream(self.request())]
+        assert isinstance(pieces[-1], ModelAnswer)
+        assert read_shape(pieces[-1].shape)["guided"]
+        return pieces[-1]
+
+    def request(self) -> ModelRequest:
+        """The request as the loop makes it."""
+        return ModelRequest(
+            model="small",
+            system=SYSTEM,
+            tools=TOOLS,
+            messages=tuple(self.messages),
+            max_output_tokens=1000,
+        )
+
+
+def decide(intent: str, **given: str) -> Play:
+    return say(json.dumps({"do": intent, **given}))
+
+
+def called(answer: ModelAnswer) -> tuple[str, dict[str, Any]]:
+    (call,) = answer.message.calls
+    return call.name, json.loads(call.arguments)
+
+
+ACTS: Sequence[tuple[str, Play, tuple[str, dict[str, Any]]]] = [
+    (
+        "Remind me tomorrow at 9 to call Ben.",
+        decide("remind_once", text="call Ben", when="tomorrow at 09:00"),
+        (
+            "schedule",
+            {"action": "create", "kind": "message", "text": "call Ben", "at": "2026-11-30T09:00"},
+        ),
+    ),
+    (
+        "Each month on the 5th at 9: rent",
+        decide("remind_every", text="rent", when="on day 5 of every month at 09:00"),
+        (
+            "schedule",
+            {"action": "create", "kind": "message", "text": "rent", "cron": "0 9 5 * *"},
+        ),
+    ),
+    (
+        "Move the library thing to 6 pm",
+        decide("move_reminder", which="3 Library", when="at 18:00"),
+        ("schedule", {"action": "change", "job": 3, "at": "2026-12-03T18:00"}),
+    ),
+    (
+        "Drop the bins.",
+        decide("delete_reminder", which="2 Bins"),
+        ("schedule", {"action": "delete", "job": 2}),
+    ),
+    (
+        "Forget the cello.",
+        decide("forget", old="1 Plays the cello."),
+        ("memory", {"action": "remove", "target": "memory", "old": "Plays the cello."}),
+    ),
+    (
+        "My doctor is Dr. Kaiser now.",
+        decide("correct_memory", old="2 Doctor is Dr. Weiss.", fact="Doctor is Dr. Kaiser."),
+        (
+            "memory",
+            {
+                "action": "replace",
+                "target": "user",
+                "old": "Doctor is Dr. Weiss.",
+                "text": "Doctor is Dr. Kaiser.",
+            },
+        ),
+    ),
+    (
+        "Sprich Deutsch mit mir.",
+        decide("set_language", language="German"),
+        ("settings", {"language": "de"}),
+    ),
+    (
+        "What about the boiler?",
+        decide("search_past", words="boiler"),
+        ("recall", {"query": "boiler"}),
+    ),
+]
+
+
+@pytest.mark.parametrize(("said", "decided", "expected"), ACTS)
+async def test_code_calls_the_tool_that_the_model_decided_on(
+    said: str, decided: Play, expected: tuple[str, dict[str, Any]]
+) -> None:
+    talk = Talk(decided)
+    assert called(await talk.says(said)) == expected
+    (asked,) = talk.inner.requests
+    assert asked.response_schema
+    assert asked.tools == ()
+
+
+async def test_after_the_call_code_says_what_was_done() -> None:
+    talk = Talk(decide("remember", fact="I'm left-handed."))
+    answer = await talk.says("Remember that I'm left-handed.")
+    assert (await talk.returns(answer, "Added to `user`.")).message.text == (
+        "I'll remember: I'm left-handed."
+    )
+
+
+async def test_a_call_that_fails_is_said_to_have_done_nothing() -> None:
+    talk = Talk(decide("remind_once", text="call Ben", when="today at 09:00"))
+    answer = await talk.says("Remind me today at 9 to call Ben.")
+    done = await talk.returns(answer, "`schedule` was not run: that time is past.", fails=True)
+    assert done.message.text == "That was not done. that time is past."
+
+
+async def test_talk_is_left_to_the_model_and_shares_the_beginning_of_the_prompt() -> None:
+    talk = Talk(decide("chat"), say("It is ", "blue."))
+    assert (await talk.says("Why is the sky blue?")).message.text == "It is blue."
+    decision, words = talk.inner.requests
+    assert decision.system == words.system
+    assert words.response_schema is None
+    one, two = decision.messages[-1].text, words.messages[-1].text
+    assert one.partition("\n\n")[0] == two.partition("\n\n")[0]
+
+
+async def test_a_list_is_written_by_code() -> None:
+    talk = Talk(decide("list_reminders"))
+    said = (await talk.says("What is on my list?")).message.text
+    assert "- **Library**: Once, Thu 2026-12-03 16:00." in said
+
+
+@pytest.mark.parametrize(
+    ("said", "vetoed"),
+    [
+        (
+            "Remind me at 9 to call Ben.",
+            decide("remind_every", text="x", when="every day at 09:00"),
+        ),
+        ("Do I like tea?", decide("remember", fact="Likes tea.")),
+        ("Hello there.", decide("remember", fact="Speaks seven languages.")),
+    ],
+)
+async def test_a_vetoed_decision_is_made_again_without_it(said: str, vetoed: Play) -> None:
+    talk = Talk(vetoed, decide("chat"), say("Well."))
+    assert (await talk.says(said)).message.text == "Well."
+    first, second, _ = talk.inner.requests
+    assert len(second.response_schema or "") < len(first.response_schema or "")
+
+
+@pytest.mark.parametrize(("chosen", "old"), [("1 Plays the cello.", "Plays the cello."), ("", "")])
+async def test_what_shares_no_word_with_the_message_is_asked_about(chosen: str, old: str) -> None:
+    talk = Talk(decide("forget", old="2 Doctor is Dr. Weiss."))
+    asked = await talk.says("Forget about my music.")
+    name, given = called(asked)
+    assert (name, given["question"]) == ("ask", "Which one do you mean?")
+    assert len(given["options"]) == 3
+    then = await talk.returns(asked, f"They chose: {chosen or 'None of these'}")
+    if old:
+        assert called(then)[1]["old"] == old
+    else:
+        assert then.message.text == "All right, I changed nothing."
+
+
+async def test_what_repeats_is_not_moved_to_a_single_time() -> None:
+    talk = Talk(decide("move_reminder", which="2 Bins", when="tomorrow at 09:00"))
+    answer = await talk.says("Bins at 9.")
+    assert answer.message.calls == ()
+    assert "I changed nothing" in answer.message.text
+
+
+async def test_an_answer_that_is_no_decision_becomes_talk() -> None:
+    talk = Talk(say("What?"), say("Hello."))
+    assert (await talk.says("Hello.")).message.text == "Hello."
+
+
+async def test_a_model_that_calls_tools_well_is_passed_through() -> None:
+    talk = Talk(say("Hello."))
+    talk.model = GuidedModel(talk.inner, "auto")
+    talk.messages.append(user_message("Hello.", facts=FACTS))
+    pieces = [piece async for piece in talk.model.stream(talk.request())]
+    assert isinstance(pieces[-1], ModelAnswer)
+    assert talk.inner.requests == [talk.request()]
+
+
+def test_every_example_of_the_prompt_is_a_decision() -> None:
+
+    known = Known(
+        jobs={7: "Gym"}, entries=[("user", "Likes football."), ("user", "Works as a teacher.")]
+    )
+    intents = list_intents({tool.name for tool in TOOLS}, known)
+    validate = compile_schema(make_schema(intents))
+    examples = [line for line in prompt._RULES.splitlines() if line.startswith("{")]
+    assert len(examples) > 20
+    for line in examples:
+        validate(json.loads(line))
+        decision = read_decision(line, intents)
+        assert decision
+        when = decision.given.get("when", "at ")
+        assert when.startswith("at ") or read_when(when, NOW)
+
+
+@pytest.mark.parametrize(
+    ("words", "field", "value"),
+    [
+        ("in 20 minutes", "in_minutes", 20),
+        ("12 december at 15:00", "at", "2026-12-12T15:00"),
+        ("3 may at 08:00", "at", "2027-05-03T08:00"),
+        ("on day 31 of every month at 09:00", "cron", "0 9 31 * *"),
+        ("am 3. jedes Monats um 9", "cron", "0 9 3 * *"),
+        ("every monday and friday at 12:00", "cron", "0 12 * * 1,5"),
+        ("every weekend at 10:00", "cron", "0 10 * * 6,0"),
+        ("every 3 hours", "every_minutes", 180),
+        ("30 february at 10:00", "at", None),
+    ],
+)
+def test_code_reckons_the_dates(words: str, field: str, value: object) -> None:
+    timing = read_when(words, NOW)
+    assert (getattr(timing, field) if timing else None) == value
