@@ -16,6 +16,7 @@ CoreError
 │   │   └── ModelUnsupported  its form was refused, whatever it says
 │   ├── ModelOverflow      the input is longer than the model can read
 │   ├── ModelUnknown       the provider has no model of this name
+│   │   └── ModelMisplaced     no model server answers at the configured address
 │   └── ModelDenied        the key is wrong, has no access, or is out of credit
 ├── ExternalMemoryError          an external memory refused an operation
 │   ├── ExternalMemoryUnavailable  unreachable, slow, overloaded or unauthorized; try again
@@ -121,6 +122,10 @@ class ModelOverflow(ModelError):
 
 class ModelUnknown(ModelError):
     """The provider has no model of this name."""
+
+
+class ModelMisplaced(ModelUnknown):
+    """No model server answers at the configured address; the text names one that does."""
 
 
 class ModelDenied(ModelError):

@@ -51,8 +51,8 @@ class ToolEnded:
 class ModelFault:
     """A model can't answer: an owner has to fix its key or its name, or should know a refusal.
 
-    `reason` is `model_denied`, `model_unknown`, `model_rejected` or `model_declined`; `detail` is
-    the provider's message, for owners.
+    `reason` is `model_denied`, `model_unknown`, `model_misplaced`, `model_rejected` or
+    `model_declined`; `detail` is the provider's message, for owners.
     """
 
     model: str

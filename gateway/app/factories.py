@@ -21,7 +21,13 @@ from agent_core.agent.prompt.soul_file import ensure_soul
 from agent_core.agent.quotas.balance import DailyLimit
 from agent_core.agent.quotas.reservations import QuotaRules, Quotas
 from agent_core.agent.review.triggers import ReviewRules
-from agent_core.errors import ModelDenied, ModelError, ModelUnknown, name_installation
+from agent_core.errors import (
+    ModelDenied,
+    ModelError,
+    ModelMisplaced,
+    ModelUnknown,
+    name_installation,
+)
 from agent_core.memory.archive.conclusions import LocalUserModel, withdraw_fallen
 from agent_core.memory.external.client import ExternalMemory, ExternalMemoryOptions
 from agent_core.memory.external.contact import ProviderConnection, ProviderHealth, Pseudonyms
@@ -128,6 +134,8 @@ async def check_model(model: Model, settings: Settings) -> None:
         async with asyncio.timeout(_MODEL_CHECK):
             for name in (settings.model.name, *settings.model.fallbacks):
                 await model.check(name)
+    except ModelMisplaced as error:
+        raise StartError(f"{error} Correct the address of the model server.") from error
     except (ModelUnknown, ModelDenied) as error:
         raise StartError(f"{error} See [model] in config.toml and the key you have set.") from error
     except (ModelError, TimeoutError) as error:

@@ -40,7 +40,14 @@ SILENCE = "[SILENT]"
 """An answer of only this word is not delivered: there is nothing to report."""
 _PAUSES = (60_000, 300_000)
 """Milliseconds before the second and the third attempt of a run; there is no fourth."""
-_OUTAGES = ("model_busy", "model_cut", "model_unreachable", "model_denied", "model_unknown")
+_OUTAGES = (
+    "model_busy",
+    "model_cut",
+    "model_unreachable",
+    "model_denied",
+    "model_unknown",
+    "model_misplaced",
+)
 """Turn endings that mean: the model did not answer within the time that a job waits."""
 _CRASHED = "crashed"
 """A turn during which the process crashed repeatedly is not retried."""

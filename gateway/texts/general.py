@@ -108,6 +108,7 @@ _FAILURES = {
     "model_cut": Text("The model's answers kept breaking off, so I stopped trying."),
     "model_rejected": Text("The model rejected the request."),
     "model_unknown": Text("The provider doesn't have the model that is configured."),
+    "model_misplaced": Text("No model server answers at the address that is configured."),
     "model_denied": Text("The model's provider rejected the configured key."),
     "overflow": Text(
         "With your message, this conversation is too long for me. Send less at once, or start a new"

@@ -138,6 +138,7 @@ _RUN_REASONS = {
     "model_unreachable": Text("the model couldn't be reached"),
     "model_denied": Text("the model's provider rejected the key"),
     "model_unknown": Text("the provider doesn't have the model"),
+    "model_misplaced": Text("no model server answers at its address"),
 }
 """Reasons that are stored as codes; any other is a sentence in the language of the person."""
 _RUN_MISSED = Text("{run}; missed before it: {count}")

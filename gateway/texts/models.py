@@ -50,6 +50,7 @@ _FAULTS = {
     "model_unknown": Text(
         "I can't use the model {model}: its provider doesn't have it. It said: {detail}"
     ),
+    "model_misplaced": Text("I can't use the model {model}. {detail}"),
 }
 _REFUSALS = {
     "model_rejected": Text(
@@ -67,6 +68,11 @@ _SEE_MODELS = Text(
 _RESUMES = Text(
     "Check the key in .env and [model] in config.toml. I'll answer the waiting messages"
     " once it works."
+)
+
+_MOVES = Text(
+    "Correct the address in .env, such as OPENAI_BASE_URL, and restart me. I'll answer the waiting"
+    " messages then."
 )
 
 
@@ -127,4 +133,6 @@ def describe_fault(fault: ModelFault) -> str:
         refused = _REFUSALS[fault.reason](model=fault.model, detail=fault.detail)
         return f"{refused}\n\n{_SEE_MODELS()}"
     shown = _FAULTS[fault.reason](model=fault.model, detail=fault.detail)
+    if fault.reason == "model_misplaced":
+        return f"{shown}\n\n{_MOVES()}"
     return f"{shown}\n\n{_RESUMES()}"

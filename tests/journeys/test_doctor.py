@@ -16,6 +16,7 @@ from aiohttp import web
 from adapters.slack.settings import read_manifest_scopes
 from agent_core.state.backups.places import find_newest
 from tests.databases import place_database
+from tests.emulators.openai import OpenAIEmulator
 from tests.integration.processes import Done, talaria, talaria_beside
 from tests.journeys.stage import Stage
 
@@ -119,6 +120,27 @@ async def test_a_clock_that_is_off_is_a_fault(
     found = findings(done)["clock"][0]
     assert found["state"] == state
     assert words in found["text"]
+
+
+async def test_a_model_address_without_its_path_is_said_with_the_right_one(
+    tmp_path: Path,
+) -> None:
+    home, model = tmp_path / "home", {"TALARIA_MODEL__NAME": "gpt-5-mini"}
+    async with OpenAIEmulator() as api:
+        given = model | {"OPENAI_BASE_URL": api.url}
+        done = await talaria_beside(home, "doctor", "--json", **given)
+        (found,) = findings(done)["model key"]
+        assert found["state"] == "fault"
+        said = f"Nothing lies at {api.url}, but a model server answers at {api.url}/v1."
+        assert said in str(found)
+        assert "OPENAI_BASE_URL" in str(found)
+        started = await talaria_beside(home, "run", **given)
+        assert said in started.err
+        checked = await talaria_beside(home, "check", **given)
+        assert "set OPENAI_BASE_URL to it" in checked.out
+        given["OPENAI_BASE_URL"] = f"{api.url}/v1"
+        done = await talaria_beside(home, "doctor", "--json", **given)
+        assert findings(done)["model key"][0]["state"] == "ok"
 
 
 async def test_a_server_without_a_date_leaves_the_clock_open(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any, cast
 import anthropic
 import httpx2
 
-from agent_core.errors import ModelUnknown
+from agent_core.errors import ModelMisplaced, ModelUnknown
 from agent_core.ids import CallId
 from agent_core.models.anthropic.translate import PROVIDER
 from agent_core.models.arguments import join_arguments, read_object
@@ -398,9 +398,7 @@ class EventStream:
             message = json.loads(rest)
         except ValueError as error:
             first = rest.splitlines()[0].decode(errors="replace")[:_SHOWN]
-            raise ModelUnknown(
-                f"The address of Anthropic gives no answer of a model, but: {first}"
-            ) from error
+            raise ModelMisplaced(first) from error
         if not isinstance(message, dict) or "content" not in message:
             raise make_error(self._response, rest)
         self._ready.extend(_list_events(message))

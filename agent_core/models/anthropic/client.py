@@ -19,10 +19,12 @@ from agent_core.errors import (
     ModelDenied,
     ModelError,
     ModelInterrupted,
+    ModelMisplaced,
     ModelRejected,
     ModelUnknown,
     ModelUnreachable,
 )
+from agent_core.models.addresses import explain_nothing, has_api, is_nothing_there
 from agent_core.models.answer_schema import (
     is_about_choice,
     is_about_schema,
@@ -94,6 +96,8 @@ def _seal(schema: str) -> str | None:
     return None
 
 
+_ROUTE = "/v1/messages"
+_VERSION = "2023-06-01"
 _CONNECT_SECONDS = 10.0
 _CHECK_SECONDS = 15.0
 _COUNT_SECONDS = 10.0
@@ -220,7 +224,8 @@ class AnthropicModel:
         if settings.cache_ttl != "5m":
             self._options["cache_ttl"] = settings.cache_ttl
         self._profiles = profiles
-        self._server = settings.base_url
+        self._server = settings.base_url.rstrip("/")
+        self._probe = {"x-api-key": settings.api_key, "anthropic-version": _VERSION}
         self._image_support = ImageSupport()
         self._prefixes = RenderedPrefixes()
         self._interruptions = Interruptions()
@@ -261,7 +266,9 @@ class AnthropicModel:
             if not reader.is_whole:
                 is_kept = isinstance(error, _BUSY_CLASSES) and bool(reader.words)
                 if not is_kept or not self._interruptions.is_second(request, error, reader.words):
-                    raise translate_error(error, reader.has_begun, time.time()) from error
+                    raise await self._explain(error, reader.has_begun) from error
+        except ModelMisplaced as error:
+            raise await self._explain_nothing(str(error)) from error
         finally:
             if events is not None:
                 await _close(events)
@@ -343,9 +350,34 @@ class AnthropicModel:
         raise make_error(response, said)
 
     async def check(self, model: str) -> None:
-        """Request the model's description, which is free; see the contract."""
+        """Request the model's description, which is free; see the contract.
+
+        Passes if the server has no descriptions, but takes calls.
+        """
         async with _within(_CHECK_SECONDS, "gave no answer", late=ModelUnreachable):
-            await self._client.models.retrieve(model)
+            try:
+                found = await self._client.models.retrieve(model)
+            except anthropic.APIStatusError as error:
+                if not is_nothing_there(error.status_code, error.api_message or error.message):
+                    raise
+                found = None
+            is_described = getattr(found, "id", None) is not None
+            if not (is_described or await has_api(f"{self._server}{_ROUTE}", self._probe)):
+                raise await self._explain_nothing()
+
+    async def _explain(self, error: Exception, has_begun: bool) -> ModelError:
+        """Return the core's error; if nothing lies at the address, say where an API does."""
+        if isinstance(error, anthropic.APIStatusError) and not has_begun:
+            said = error.api_message or error.message
+            if is_nothing_there(error.status_code, said):
+                return await self._explain_nothing(said)
+        return translate_error(error, has_begun, time.time())
+
+    async def _explain_nothing(self, said: str = "") -> ModelError:
+        base = self._server.removesuffix("/messages")
+        plain = base.removesuffix("/v1")
+        others = [one for one in (plain, f"{plain}/anthropic") if one != self._server]
+        return await explain_nothing(self._server, others, _ROUTE, self._probe, said)
 
     async def count(self, request: ModelRequest) -> int:
         """Return the input tokens of a request, as the API counts them; see the contract."""

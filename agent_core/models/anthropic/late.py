@@ -56,7 +56,7 @@ class LateModel:
 
     def profile(self, model: str) -> ModelProfile:
         """Return what is known of a model; see the contract."""
-        return self._profiles.find(self._settings.base_url, model)
+        return self._profiles.find(self._settings.base_url.rstrip("/"), model)
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
         """Make the call; see the contract."""
@@ -155,6 +155,7 @@ async def _has_description(settings: AnthropicSettings, model: str) -> bool:
             aiohttp.ClientSession(timeout=timeout, trust_env=True) as session,
             session.get(address, headers=headers) as response,
         ):
-            return response.status == 200
+            found = await response.json() if response.status == 200 else None
+            return isinstance(found, dict) and "id" in found
     except (aiohttp.ClientError, OSError, TimeoutError, ValueError):
         return False

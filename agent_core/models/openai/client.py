@@ -21,10 +21,12 @@ from agent_core.errors import (
     ModelDenied,
     ModelError,
     ModelInterrupted,
+    ModelMisplaced,
     ModelRejected,
     ModelUnknown,
     ModelUnreachable,
 )
+from agent_core.models.addresses import explain_nothing, has_api, is_nothing_there
 from agent_core.models.answer_schema import is_about_choice, is_about_schema, is_bad_schema
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.models.dialect import Attempts, avoid
@@ -52,6 +54,7 @@ _CONNECT_SECONDS = 10.0
 _CHECK_SECONDS = 15.0
 _CONNECTIONS = 10_000
 """The most concurrent turns; the SDK's default of 1,000 would make people wait."""
+_ROUTE = "/chat/completions"
 _BEGINS_IN_THOUGHT = "begins_in_thought"
 """The kind of fact of models whose answers begin within a thought."""
 _KEPT_SECONDS = 30.0
@@ -160,7 +163,8 @@ class OpenAIModel:
     ) -> None:
         self._client = client
         self._profiles = profiles
-        self._server = server
+        self._server = server.rstrip("/")
+        self._headers = {"Authorization": f"Bearer {client.api_key}"}
         self._dialect = dialect
         """The dialect of the server, without what is learned of a model."""
         self._options = {"effort": effort}
@@ -205,7 +209,9 @@ class OpenAIModel:
             if not reader.is_whole:
                 is_kept = isinstance(error, _UNREACHED) and bool(reader.words)
                 if not is_kept or not self._interruptions.is_second(request, error, reader.words):
-                    raise translate_error(error, reader.has_begun, time.time()) from error
+                    raise await self._explain(error, reader.has_begun) from error
+        except ModelMisplaced as error:
+            raise await self._explain_nothing(str(error)) from error
         finally:
             if chunks is not None:
                 # Closing a broken connection may fail.
@@ -223,18 +229,37 @@ class OpenAIModel:
     async def check(self, model: str) -> None:
         """Request the model, or else the list of models; see the contract.
 
-        Passes if the server supports neither: then the first real call finds any error.
+        Passes if the server supports neither, but takes calls: then the first real call finds any
+        error.
         """
         try:
             async with asyncio.timeout(_CHECK_SECONDS):
-                if await self._get(f"/models/{quote(model, safe='')}") is None:
-                    _look_for(model, await self._get("/models"))
+                if await self._get(f"/models/{quote(model, safe='')}") is not None:
+                    return
+                listed = await self._get("/models")
+                if listed is None and not await has_api(self._server + _ROUTE, self._headers):
+                    raise await self._explain_nothing()
+                _look_for(model, listed)
         except TimeoutError as error:
             raise ModelUnreachable(
                 f"The model server gave no answer within {_CHECK_SECONDS:g} s."
             ) from error
         except WIRE_ERRORS as error:
-            raise translate_error(error, False, time.time()) from error
+            raise await self._explain(error, False) from error
+
+    async def _explain(self, error: Exception, has_begun: bool) -> ModelError:
+        """Return the core's error; if nothing lies at the address, say where an API does."""
+        if has_begun or not isinstance(error, openai.APIError):
+            return translate_error(error, has_begun, time.time())
+        if is_nothing_there(_find_status(error), error.message):
+            return await self._explain_nothing(error.message)
+        return translate_error(error, has_begun, time.time())
+
+    async def _explain_nothing(self, said: str = "") -> ModelError:
+        base = self._server.removesuffix("/chat/completions")
+        plain = base.removesuffix("/v1")
+        others = [one for one in (base, f"{plain}/v1", plain) if one != self._server]
+        return await explain_nothing(self._server, others, _ROUTE, self._headers, said)
 
     async def close(self) -> None:
         """Close connections."""
@@ -261,7 +286,7 @@ class OpenAIModel:
     async def _begin(self, body: bytes) -> tuple[ChunkStream, object | None]:
         """Send a request; return its stream with the first chunk. Raises the SDK's errors."""
         chunks = await self._client.post(
-            "/chat/completions",
+            _ROUTE,
             cast_to=object,
             content=chunk_large(body),
             stream=True,
@@ -291,9 +316,10 @@ class OpenAIModel:
     async def _get(self, path: str) -> object | None:
         """Return the resource at a path; None if the server doesn't have it."""
         try:
-            return await self._client.get(
+            found = await self._client.get(
                 path, cast_to=object, options={"security": {"bearer_auth": True}}
             )
+            return found if isinstance(found, dict) and "error" not in found else None
         except openai.APIStatusError as error:
             if error.status_code in (404, 405, 501):
                 return None

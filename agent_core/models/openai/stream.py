@@ -7,7 +7,7 @@ from typing import Any
 from openai import AsyncStream
 from openai._streaming import ServerSentEvent
 
-from agent_core.errors import ModelUnknown
+from agent_core.errors import ModelMisplaced, ModelUnknown
 from agent_core.models.http import MOST_BYTES, TOO_LONG
 
 _LARGEST = 16 * 1024 * 1024
@@ -90,7 +90,7 @@ def _is_json(data: str) -> bool:
 async def _read_body(head: bytes, pieces: AsyncIterator[bytes]) -> list[dict[str, Any]]:
     """Return the objects in a body that is no event stream.
 
-    Raises `ModelUnknown` with its first line if it holds none, such as a web page.
+    Raises `ModelMisplaced` with its first line if it holds none, such as a web page.
     """
     body = bytearray(head)
     async for piece in pieces:
@@ -106,7 +106,7 @@ async def _read_body(head: bytes, pieces: AsyncIterator[bytes]) -> list[dict[str
     ]
     if not values:
         first = text.splitlines()[0][:_SHOWN]
-        raise ModelUnknown(f"The model server's address gives no answer of a model, but: {first}")
+        raise ModelMisplaced(first)
     return [value if "choices" in value else _explain(value) for value in values]
 
 

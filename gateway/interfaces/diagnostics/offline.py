@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from agent_core.errors import StoreError, name_installation
 from agent_core.state.lifecycle.inspect import DatabaseInfo, peek
@@ -160,6 +161,14 @@ def _look_at_model(settings: Settings) -> Finding:
             "the stand-in, which is no language model; set ANTHROPIC_API_KEY, OPENAI_API_KEY"
             " or OPENAI_BASE_URL",
             "Run `talaria setup model`.",
+        )
+    address = settings.secrets.openai_base_url if model.provider == "openai" else None
+    if address and urlsplit(address).path in ("", "/"):
+        return make_finding(
+            "model",
+            "note",
+            f"{model.provider}: {model.name}, at {address}, which has no path",
+            f"Most servers have their API at {address.rstrip('/')}/v1; set OPENAI_BASE_URL to it.",
         )
     fallback = f", else {', '.join(model.fallbacks)}" if model.fallbacks else ""
     return make_finding("model", "ok", f"{model.provider}: {model.name}{fallback}")

@@ -5,7 +5,13 @@ import asyncio
 from adapters.abilities import Bot, CanIdentify
 from adapters.contract import ChatAdapter
 from adapters.errors import AdapterError, Unreachable
-from agent_core.errors import ModelDenied, ModelError, ModelUnknown, ModelUnreachable
+from agent_core.errors import (
+    ModelDenied,
+    ModelError,
+    ModelMisplaced,
+    ModelUnknown,
+    ModelUnreachable,
+)
 from gateway.app import factories
 from gateway.app.external_plugins import ExternalPlugins
 from gateway.app.settings import Settings
@@ -49,6 +55,8 @@ def _advise(error: ModelError | TimeoutError, model: str, settings: Settings) ->
     name = settings.model.provider
     if isinstance(error, ModelDenied):
         return f"Check {name.upper()}_API_KEY." if name in _BASE_URLS else "Check its key."
+    if isinstance(error, ModelMisplaced):
+        return f"Correct {_BASE_URLS[name].upper()}." if name in _BASE_URLS else ""
     if isinstance(error, ModelUnknown):
         return "Choose another model, with --model or model.name."
     if not isinstance(error, ModelUnreachable | TimeoutError):
