@@ -106,7 +106,7 @@ class QueuedModel:
             self._is_displaced.set()
         while True:
             await self._is_displaced.wait()
-            await asyncio.sleep(_REST)
+            await asyncio.sleep(min(_REST, self._quiet))
             if self._background or self._people:
                 continue
             self._is_displaced.clear()

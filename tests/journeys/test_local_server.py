@@ -1,0 +1,109 @@
+"""A server of this machine: its prefix stays warm, and two people never read each other's answers.
+
+The server is `tests/emulators/slots.py`; how it behaves is written there.
+"""
+
+import asyncio
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from tests.emulators.slots import SlotServer
+from tests.emulators.streaming import Json
+from tests.emulators.telegram_cast import ANNA, BEN
+from tests.journeys.stage import TIMINGS, Stage
+
+QUIET = replace(TIMINGS, quiet=0.05, task_poll=0.05)
+PAIRS = 500
+ONLY_TURNS = {
+    "TALARIA_COST__PERSON_DAY_TOKENS": "0",
+    "TALARIA_COST__HOUSE_DAY_TOKENS": "0",
+    "TALARIA_LEARNING__TURNS": "0",
+    "TALARIA_LEARNING__STEPS": "0",
+}
+
+
+def local(server: SlotServer, **more: str) -> dict[str, str]:
+    return {
+        "TALARIA_MODEL__PROVIDER": "openai",
+        "TALARIA_MODEL__NAME": "llama3:latest",
+        "OPENAI_BASE_URL": server.base_url,
+        **more,
+    }
+
+
+def is_of_turn(body: Json) -> bool:
+    return "# Rules" in body["messages"][0]["content"] and body["max_tokens"] > 1
+
+
+def list_shares(server: SlotServer) -> list[float]:
+    """Return the cached share of each request of a turn, oldest first."""
+    pairs = zip(server.requests, server.usages, strict=True)
+    return [
+        usage["prompt_tokens_details"]["cached_tokens"] / usage["prompt_tokens"]
+        for body, usage in pairs
+        if is_of_turn(body)
+    ]
+
+
+async def test_twenty_messages_with_reviews_find_their_beginning_read(stage: Stage) -> None:
+    """In the middle, a new conversation begins; it finds rules and tools read."""
+    async with (
+        SlotServer() as server,
+        stage.open(timings=QUIET, **local(server, TALARIA_LEARNING__TURNS="1")) as harness,
+    ):
+        for number in range(20):
+            if number == 10:
+                await harness.ask(ANNA, "/new")
+            await harness.ask(ANNA, f"message {number}")
+            # A review comes after each message, and then the conversation is read again.
+            await harness.until(partial(count_chores, server, number + 1))
+            await harness.until(lambda: server.requests[-1]["max_tokens"] == 1)
+        shares = list_shares(server)
+    assert len(shares) == 20
+    assert min(shares[1:]) > 0.9
+
+
+def count_chores(server: SlotServer, least: int) -> bool:
+    done = [body for body in server.requests if body["max_tokens"] > 1 and not is_of_turn(body)]
+    return len(done) >= least
+
+
+@pytest.mark.parametrize(
+    "pairs", [25, pytest.param(PAIRS, marks=[pytest.mark.thorough, pytest.mark.long])]
+)
+async def test_two_people_at_once_never_read_each_others_words(stage: Stage, pairs: int) -> None:
+    foreign = 0
+    async with (
+        SlotServer(slots=2, takes=0.002, keep=10) as server,
+        stage.open(timings=QUIET, **local(server, **ONLY_TURNS)) as harness,
+    ):
+        for number in range(pairs):
+            canaries = {ANNA: f"anna-{number}-canary", BEN: f"ben-{number}-canary"}
+            answers = await asyncio.gather(
+                *(harness.ask(one, canary) for one, canary in canaries.items())
+            )
+            foreign += sum(
+                other in answer or own not in answer
+                for answer, own, other in zip(
+                    answers, canaries.values(), reversed(canaries.values()), strict=True
+                )
+            )
+        assert server.most == 1
+    assert foreign == 0
+
+
+async def test_the_server_would_mix_them_up_if_it_got_two_at_once(stage: Stage) -> None:
+    foreign = 0
+    settings = {"TALARIA_MODEL__LOCAL_AT_ONCE": "2"}
+    async with (
+        SlotServer(slots=2, takes=0.3, keep=10) as server,
+        stage.open(timings=QUIET, **local(server, **settings)) as harness,
+    ):
+        for number in range(5):
+            words = [f"anna-{number}-canary", f"ben-{number}-canary"]
+            answers = await asyncio.gather(harness.ask(ANNA, words[0]), harness.ask(BEN, words[1]))
+            foreign += sum(own not in said for own, said in zip(words, answers, strict=True))
+        assert server.most == 2
+    assert foreign
