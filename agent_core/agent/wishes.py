@@ -55,6 +55,12 @@ class ProgramWishes:
     most_tokens: int | None = None
 
     @property
+    def shape_answers(self) -> bool:
+        """True if they change what the model's server is asked."""
+        is_limited = bool(self.response_schema or self.tools or self.most_tokens)
+        return is_limited or self.sampling != Sampling()
+
+    @property
     def client_tools(self) -> ClientTools:
         """The tools as a toolbox takes them."""
         return ClientTools(specs=self.tools, is_serial=self.is_serial)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Literal
 
+from agent_core.agent.wishes import ProgramWishes
 from agent_core.errors import StoreDamaged
 from agent_core.events import PASSED
 from agent_core.ids import PersonId, TurnId
 from agent_core.state.conversations import messages, private_history, turns, usage
-from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection
 from agent_core.tools.client_tools import is_passed, name_for_program
 from agent_core.transcript import Message, ToolCallPart, ToolResultPart
@@ -47,24 +47,30 @@ class ApiAnswer:
 
 
 def read_answer(
-    connection: Connection, *, turn_id: TurnId, person_id: PersonId, has_form: bool
+    connection: Connection, *, turn_id: TurnId, person_id: PersonId, wishes: ProgramWishes
 ) -> ApiAnswer:
     """Read the answer of a turn that is over.
 
-    With `has_form`, the program has limited the answer's form: then the words are those of the
-    model alone, without notes for people. Raises `ApiError` if the answer is gone, or if the model
-    refused the form.
+    An answer that has to fit a schema, or that is cut, has no notes for people. Raises `ApiError`
+    if the answer is gone, or if the model refused what the program wished.
     """
     turn = turns.find(connection, turn_id=turn_id)
-    if turn and has_form and (turn.state, turn.reason) == ("failed", "model_rejected"):
+    is_refused = turn is not None and (turn.state, turn.reason) == ("failed", "model_rejected")
+    if turn and is_refused and wishes.shape_answers:
         said = _REFUSED.format(detail=turn.detail[:_LONGEST_DETAIL])
         raise ApiError(HTTPStatus.BAD_REQUEST, said, code="unsupported_parameter")
     calls = find_calls(connection, turn_id=turn_id, person_id=person_id)
-    text = _read_text(connection, turn, turn_id, person_id, has_form=has_form)
+    is_cut = turn is not None and (turn.state, turn.reason) == ("answered", "length")
+    if is_cut or (wishes.response_schema and turn and turn.state == "answered"):
+        written = messages.answer_of_turn(connection, turn_id=turn_id, person_id=person_id)
+        text = unwrap_json(written) if wishes.response_schema else written
+    else:
+        text = "\n\n".join(
+            private_history.list_answer(connection, turn_id=turn_id, person_id=person_id)
+        )
     if not (text or calls):
         raise ApiError(HTTPStatus.GONE, _SWEPT, code="gone")
     total = usage.total_of_turn(connection, turn_id=turn_id)
-    is_cut = turn is not None and turn.reason == "length"
     return ApiAnswer(
         text=text,
         calls=calls,
@@ -104,21 +110,6 @@ def _show(call: ToolCallPart) -> ClientCall:
     return ClientCall(
         id=call.call_id, name=name_for_program(call.name), arguments=call.arguments or "{}"
     )
-
-
-def _read_text(
-    connection: Connection,
-    turn: StoredTurn | None,
-    turn_id: TurnId,
-    person_id: PersonId,
-    *,
-    has_form: bool,
-) -> str:
-    if has_form and turn and turn.state == "answered":
-        written = messages.answer_of_turn(connection, turn_id=turn_id, person_id=person_id)
-        return unwrap_json(written)
-    texts = private_history.list_answer(connection, turn_id=turn_id, person_id=person_id)
-    return "\n\n".join(texts)
 
 
 def unwrap_json(text: str) -> str:

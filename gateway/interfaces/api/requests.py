@@ -14,7 +14,6 @@ from adapters.ids import Address, EventId, PlatformMessageId, PlatformUserId
 from adapters.messages import Attachment, InboundMessage, Sender
 from agent_core.agent.wishes import NO_WISHES, ProgramWishes, dump_wishes
 from agent_core.errors import StoreError
-from agent_core.models.contract import Sampling
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import inbox
@@ -79,15 +78,6 @@ class Question:
     def has_key(self) -> bool:
         """True if the program named the request itself, so that it can ask for the answer later."""
         return not self.name.startswith(UNNAMED)
-
-    @property
-    def has_form(self) -> bool:
-        """True if the program has wishes for the form of the answer."""
-        wishes = self.wishes
-        return (
-            bool(wishes.response_schema or wishes.tools or wishes.most_tokens)
-            or wishes.sampling != Sampling()
-        )
 
     @property
     def address(self) -> Address:
@@ -259,7 +249,7 @@ class Requests:
             if turn_id is None:
                 raise ApiError(HTTPStatus.CONFLICT, _UNANSWERED, code="unanswered")
             return read_answer(
-                connection, turn_id=turn_id, person_id=person_id, has_form=question.has_form
+                connection, turn_id=turn_id, person_id=person_id, wishes=question.wishes
             )
 
         return await self._database.read(work)
