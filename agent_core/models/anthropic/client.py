@@ -96,6 +96,8 @@ def _seal(schema: str) -> str | None:
     return None
 
 
+_STREAMING, _REFUSED = 200, 400
+"""The status of an error within a stream, and the one that it would have outside."""
 _ROUTE = "/v1/messages"
 _VERSION = "2023-06-01"
 _CONNECT_SECONDS = 10.0
@@ -253,11 +255,12 @@ class AnthropicModel:
         events: EventStream | None = None
         is_kept = False
         try:
-            events = EventStream(await self._open(attempts))
-            while not reader.has_ended and (event := await events.next()) is not None:
+            events, event = await self._open(attempts)
+            while event is not None:
                 text = reader.read(event)
                 if text:
                     yield TextDelta(text=text)
+                event = None if reader.has_ended else await events.next()
             is_kept = reader.has_content and not reader.is_whole
             is_kept = is_kept and self._interruptions.is_second(request, words=reader.words)
             await _drain(events)
@@ -293,14 +296,18 @@ class AnthropicModel:
         is_known = closed is not None and closed not in self._bad
         return attempts.shape({**self._options, CLOSED_SCHEMA: closed if is_known else ""})
 
-    async def _open(self, attempts: Attempts[MessagesDialect]) -> httpx2.Response:
-        """Start the call in a form that the server takes."""
+    async def _open(self, attempts: Attempts[MessagesDialect]) -> tuple[EventStream, object | None]:
+        """Start the call in a form that the server takes; return its stream with the first event.
+
+        Some servers refuse a request within the stream, whose status is 200.
+        """
         while True:
             shown = self._shape(attempts)
             try:
-                response = await self._post(self._prefixes.render(shown))
+                begun = await self._begin(self._prefixes.render(shown))
             except anthropic.APIStatusError as error:
-                said, status = error.api_message or error.message, error.status_code
+                said = error.api_message or error.message
+                status = _REFUSED if error.status_code == _STREAMING else error.status_code
                 change = partial(_adapt, status, said, shown)
                 # Thoughts that are signed come from another server, perhaps in this chat only.
                 is_once = _is_about_thoughts(status, said) and leave_out_unsigned(shown) is shown
@@ -311,7 +318,16 @@ class AnthropicModel:
                     raise
             else:
                 await self._profiles.learn(self._server, shown.model, attempts.accept())
-                return response
+                return begun
+
+    async def _begin(self, body: bytes) -> tuple[EventStream, object | None]:
+        """Send a request; return its stream with the first event. Raises the SDK's errors."""
+        events = EventStream(await self._post(body))
+        try:
+            return events, await events.next()
+        except BaseException:
+            await _close(events)
+            raise
 
     def _note_bad(self, shown: ModelRequest, status: int, said: str) -> bool:
         """Note a schema that the API refuses; False if the refusal is about anything else."""

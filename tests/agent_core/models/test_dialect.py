@@ -1,5 +1,6 @@
 """One more try in the dialect of a server, learned once: both providers."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +12,9 @@ from agent_core.models.dialect import ServerDialect, apply_dialect, avoid
 from agent_core.models.profiles import Profiles
 from agent_core.transcript import ImagePart, user_message
 from tests.agent_core.models.calls import ask, calls, complete, results, says
+from tests.agent_core.models.providers import Provider
 from tests.agent_core.models.rig import Rig
+from tests.emulators.dialects import DialectServer, Wire
 from tests.emulators.pictures import make_png
 from tests.emulators.streaming import Fault
 from tests.tables import check_each
@@ -151,6 +154,25 @@ async def test_a_server_that_refuses_again_and_again_is_not_asked_for_ever(rig: 
     assert type(await rig.refused("hello")) is ModelRejected
     assert len(rig.api.requests) == 2
     assert not known(rig), "nothing that helped was learned"
+
+
+@pytest.mark.parametrize("status", [200, 400])
+async def test_a_refusal_within_the_stream_is_one_as_well(provider: Provider, status: int) -> None:
+    error = {"type": "invalid_request_error", "message": "this model does not support tools"}
+    event = json.dumps({"type": "error", "error": error})
+    async with DialectServer() as server:
+        address = server.url if provider.name == "anthropic" else f"{server.url}/v1"
+        settings = provider.settings(api_key="good-key", base_url=address, timeout=5.0)
+        model = provider.factory(settings)
+        if status == 200:
+            body = f"event: error\ndata: {event}\n\n"
+            server.script.append(Wire(body=body))
+        else:
+            server.script.append(Wire(body=event, status=400, media_type="application/json"))
+        await complete(model, ask("hello", model=provider.model))
+        await model.close()
+        assert isinstance(model, HasProfiles)
+        assert model.profile(provider.model).values == {"takes_tools": False}
 
 
 async def test_what_one_model_lacks_another_may_have(rig: Rig) -> None:
