@@ -37,6 +37,8 @@ from tools.try_model.judge import ZONE, Run, judge
 _REQUESTS = Path(__file__).parent / "requests.jsonl"
 _PATIENCE = 600.0
 _QUIET = "http://localhost/quiet?platform=console"
+_IS_RIGHT = "Is that right?"
+"""How guided mode asks whether it has read a time rightly."""
 _CONFIRMS = "shall I send this?"
 """The product's own question before a recurring job."""
 
@@ -48,6 +50,8 @@ class Person:
     home: Path
     wanted: str = ""
     """The word on the button to press."""
+    times: Sequence[str] = ()
+    """What a time that is confirmed has to say."""
     texts: dict[str, str] = field(default_factory=dict)
     questions: list[str] = field(default_factory=list)
     _open: list[Shown] = field(default_factory=list)
@@ -67,13 +71,17 @@ class Person:
                 while self._open:
                     question = self._open.pop()
                     self.questions.append(question.text)
-                    await self._link.press(question.id, self._choose(question.choices).key)
+                    await self._link.press(
+                        question.id, self._choose(question.text, question.choices).key
+                    )
                     await self._wait()
         finally:
             line.cancel()
             await asyncio.gather(line, return_exceptions=True)
 
-    def _choose(self, choices: Sequence[Choice]) -> Choice:
+    def _choose(self, question: str, choices: Sequence[Choice]) -> Choice:
+        if question.endswith(_IS_RIGHT):
+            return choices[0 if any(time in question for time in self.times) else -1]
         named = [one for one in choices if self.wanted and self.wanted in one.label.casefold()]
         return (named or [one for one in choices if one.style == "good"] or [choices[-1]])[0]
 
@@ -147,7 +155,7 @@ async def try_request(
         home = Path(folder) / "home"
         shutil.copytree(template, home)
         before = read_state(home)
-        person = Person(home, wanted=str(wanted).casefold())
+        person = Person(home, wanted=str(wanted).casefold(), times=_name_times(want))
         began, started = datetime.now(ZONE), time.monotonic()
         async with running({**base, "TALARIA_HOME": str(home)}):
             started = time.monotonic()
@@ -163,6 +171,14 @@ async def try_request(
         "seconds": round(seconds, 1),
         "answer": answer,
     }
+
+
+def _name_times(want: Mapping[str, Any]) -> list[str]:
+    """Return how a question may name the wanted time."""
+    minutes = want.get("in", 0)
+    spans = [f"in {minutes} minutes"] if minutes else []
+    spans += [f"in {minutes // 60} hours"] if minutes and minutes % 60 == 0 else []
+    return [*spans, *([f"at {want['once'].split(' ')[1]}"] if "once" in want else [])]
 
 
 def show_table(results: Sequence[Mapping[str, Any]]) -> str:

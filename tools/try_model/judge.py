@@ -4,12 +4,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
-from agent_core.schedule.occurrences import walk_slots
-from agent_core.schedule.triggers import Once, load_timing, milliseconds, read_cron
-from agent_core.schedule.wall_clock import Slot, find_zone
+from agent_core.schedule.occurrences import first_slot, walk_slots
+from agent_core.schedule.triggers import Once, Timing, load_timing, milliseconds, read_cron
+from agent_core.schedule.wall_clock import find_zone
 from tools.try_model.home import Job, State
 
 ZONE = ZoneInfo("Europe/Berlin")
@@ -102,13 +103,12 @@ def _is_due(job: Job, want: dict[str, Any], run: Run) -> bool:
     if "every" in want:
         return abs(job.next_at - now - want["every"] * 60_000) < _SLACK or "every" in job.timing
     zone = find_zone(job.zone)
-    first = Slot(name="", at=now)
-    return _list_next(timing, zone, first) == _list_next(read_cron(want["cron"]), zone, first)
+    return _list_next(timing, zone, now) == _list_next(read_cron(want["cron"]), zone, now)
 
 
-def _list_next(timing: Any, zone: ZoneInfo, first: Slot) -> Sequence[int]:
-    slots = walk_slots(timing, zone, first)
-    return [next(slots).at for _ in range(6)][1:]
+def _list_next(timing: Timing, zone: ZoneInfo, now: int) -> Sequence[int]:
+    first = first_slot(timing, zone, now)
+    return [one.at for one in islice(walk_slots(timing, zone, first), 6)] if first else []
 
 
 def _read_once(words: str, run: Run) -> datetime:

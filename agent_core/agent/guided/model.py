@@ -6,9 +6,15 @@ from dataclasses import replace
 from typing import Literal
 
 from agent_core.agent.guided.calls import plan_call
-from agent_core.agent.guided.decisions import CHAT, Decision, list_intents, read_decision
+from agent_core.agent.guided.decisions import (
+    CHAT,
+    Decision,
+    label_entry,
+    list_intents,
+    read_decision,
+)
 from agent_core.agent.guided.prompt import VERSION, compose_answer, compose_decision, compose_start
-from agent_core.agent.guided.replies import describe_step, name_failure, reply
+from agent_core.agent.guided.replies import confirm_time, describe_step, name_failure, reply
 from agent_core.agent.guided.transcript import (
     LIST_JOBS,
     PROVIDER,
@@ -17,7 +23,7 @@ from agent_core.agent.guided.transcript import (
     read_turn,
     show_jobs,
 )
-from agent_core.agent.guided.vetoes import is_vetoed, list_doubts
+from agent_core.agent.guided.vetoes import is_vetoed, list_doubts, names_time
 from agent_core.errors import ModelInterrupted
 from agent_core.ids import CallId
 from agent_core.models.contract import (
@@ -162,19 +168,31 @@ def _act(
         given = {"question": reply("which"), "options": [*options, reply("none")]}
         return note, _call(request, "ask", json.dumps(given, ensure_ascii=False))
     call = None if doubts else plan_call(decision, turn, _call_id(request))
-    return (note, call) if call else (TextPart(text=name_failure()),)
+    if call is None:
+        return (TextPart(text=name_failure()),)
+    if "ask" in tools and _is_unsure(decision, turn.said):
+        given = {"question": confirm_time(decision), "options": [reply("yes"), reply("no")]}
+        return note, _call(request, "ask", json.dumps(given, ensure_ascii=False))
+    return note, call
+
+
+def _is_unsure(decision: Decision, said: str) -> bool:
+    """Return whether the person has to confirm a single time; what repeats they confirm anyway."""
+    when = decision.given.get("when", "")
+    return decision.intent in ("remind_once", "move_reminder") and not names_time(when, said)
 
 
 def _go_on(request: ModelRequest, turn: GuidedTurn, asked: Step) -> tuple[Part, ...]:
     """Return the call for the entry that the person chose, or words."""
     decided = json.loads(asked.decision)
     chosen = (asked.result.text if asked.result else "").partition("They chose: ")[2]
-    number = chosen.partition(" ")[0]
-    if not number.isdigit() or int(number) > len(turn.known.entries):
-        return (TextPart(text=reply("left")),)
-    text = turn.known.entries[int(number) - 1][1]
     given = {name: str(value) for name, value in decided.items() if name != "do"}
-    decision = Decision(intent=decided["do"], given={**given, "old": f"{number} {text}"})
+    number = chosen.partition(" ")[0]
+    if "old" in given and number.isdigit() and int(number) <= len(turn.known.entries):
+        given["old"] = label_entry(int(number), turn.known.entries[int(number) - 1][1])
+    elif "old" in given or chosen != reply("yes"):
+        return (TextPart(text=reply("left")),)
+    decision = Decision(intent=decided["do"], given=given)
     call = plan_call(decision, turn, _call_id(request))
     note = RawPart(provider=PROVIDER, model=request.model, payload=decision.dump())
     return (note, call) if call else (TextPart(text=name_failure()),)

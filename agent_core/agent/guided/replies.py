@@ -3,6 +3,7 @@
 import json
 from typing import Literal
 
+from agent_core.agent.guided.decisions import Decision
 from agent_core.agent.guided.transcript import Step
 from agent_core.localization import Text
 
@@ -13,12 +14,13 @@ _NOT_DONE = Text("That was not done. {reason}")
 _UNCLEAR = Text("I'm not sure what you want, so I changed nothing. Can you say it in other words?")
 _JOBS, _NO_JOBS = Text("Your reminders:\n{lines}"), Text("You have no reminders.")
 _WHICH, _NONE = Text("Which one do you mean?"), Text("None of these")
+_RIGHT, _YES, _NO = Text("{entry}: {moment}. Is that right?"), Text("Yes"), Text("No")
 _LEFT = Text("All right, I changed nothing.")
 _KEPT = ("No job was created", "Nothing was changed", "Nothing to do", "Proposed, not done")
 """How the result of a call begins that changed nothing without an error."""
 
 
-def reply(kind: Literal["jobs", "which", "none", "left"], jobs: str = "") -> str:
+def reply(kind: Literal["jobs", "which", "none", "left", "yes", "no"], jobs: str = "") -> str:
     """Return a sentence for the person."""
     match kind:
         case "jobs":
@@ -27,8 +29,18 @@ def reply(kind: Literal["jobs", "which", "none", "left"], jobs: str = "") -> str
             return _WHICH()
         case "none":
             return _NONE()
+        case "yes":
+            return _YES()
+        case "no":
+            return _NO()
         case _:
             return _LEFT()
+
+
+def confirm_time(decision: Decision) -> str:
+    """Ask whether the model has read a time rightly."""
+    what = decision.given.get("text") or decision.given["which"].partition(" ")[2]
+    return _RIGHT(entry=what, moment=decision.given["when"])
 
 
 def name_failure() -> str:

@@ -17,6 +17,11 @@ _REPEATING = re.compile(
     re.IGNORECASE,
 )
 
+_NOON = re.compile(
+    r"\b(noon|midday|midnight|mittags?|mitternacht|mediodía|medianoche|midi|minuit)\b",
+    re.IGNORECASE,
+)
+
 
 def is_vetoed(decision: Decision, said: str) -> bool:
     """Return whether the words of a message speak against what the model decided."""
@@ -38,6 +43,22 @@ def list_doubts(decision: Decision, said: str, known: Known) -> list[str]:
         return []
     labels = [label_entry(place, text) for place, (_, text) in enumerate(known.entries, start=1)]
     return sorted(labels, key=lambda one: (not share_word(one, said), one != old))
+
+
+def names_time(when: str, said: str) -> bool:
+    """Return whether a message holds the numbers of a time that the model has read in it.
+
+    Small models misread "quarter to seven" and make up dates; then the person confirms the time.
+    """
+    numbers = {int(found) for found in re.findall(r"\d+", said)}
+    if clock := re.search(r"(\d\d):(\d\d)", when):
+        hour, minute = int(clock[1]), int(clock[2])
+        is_noon = hour in (0, 12) and minute == 0 and _NOON.search(said) is not None
+        hours = {hour, (hour - 12) % 24 if hour >= 12 else hour + 12 if hour == 0 else hour}
+        if not is_noon and not (hours & numbers and minute in numbers | {0}):
+            return False
+        when = when.replace(clock[0], "")
+    return all(int(found) in numbers for found in re.findall(r"\d+", when))
 
 
 def is_question(said: str) -> bool:

@@ -5,15 +5,14 @@ from pathlib import Path
 
 from agent_core.agent.replay.diff import Comparison, compare
 from agent_core.agent.replay.rebuild import rebuild_calls
+from agent_core.agent.replay.records import TurnRecord, read_record
 from agent_core.agent.replay.replayer import replay
-from agent_core.state.engine.database import Database
+from agent_core.state.conversations import turns
+from agent_core.state.engine.database import Connection, Database
 from gateway.home import DATABASE
 from tests.fakes.model import Play, say
 from tests.integration.harness import running
-from tests.integration.turns.test_replay import read_all
 from tests.integration.turns.untitled import Talker, dialogue
-
-SETTINGS = {"TALARIA_MODEL__MODE": "guided", "TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
 
 
 def decide(intent: str, **given: str) -> Play:
@@ -28,7 +27,7 @@ async def test_a_guided_conversation_acts_talks_and_is_replayed(tmp_path: Path) 
         decide("remind_once", text="make tea", when="in 20 minutes"),
         decide("list_reminders"),
     )
-    async with running(tmp_path, model, **SETTINGS) as harness:
+    async with running(tmp_path, model, TALARIA_MODEL__MODE="guided") as harness:
         await dialogue(harness, "hi", "Hello.")
         await dialogue(harness, "Remember that I drink tea.", "I'll remember: I drink tea.")
         await dialogue(harness, "In 20 minutes I make tea.", "Done.")
@@ -47,11 +46,16 @@ async def test_a_guided_conversation_acts_talks_and_is_replayed(tmp_path: Path) 
     await _check(tmp_path)
 
 
+def _read_all(connection: Connection) -> list[TurnRecord]:
+    recent = turns.list_recent(connection, limit=100)
+    return [record for turn in recent if (record := read_record(connection, turn.id))]
+
+
 async def _check(home: Path) -> None:
     """Check what was done, and rebuild and replay each turn."""
     database = await Database.open(home / DATABASE)
     try:
-        records = await database.read(read_all)
+        records = await database.read(_read_all)
         states = await database.read(lambda c: c.execute("SELECT state FROM jobs").fetchall())
     finally:
         await database.close()

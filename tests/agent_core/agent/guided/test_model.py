@@ -10,6 +10,7 @@ import pytest
 from agent_core.agent.guided import prompt
 from agent_core.agent.guided.decisions import Known, list_intents, make_schema, read_decision
 from agent_core.agent.guided.model import GuidedModel
+from agent_core.agent.guided.vetoes import names_time
 from agent_core.models.contract import ModelAnswer, ModelRequest
 from agent_core.models.shapes import read_shape
 from agent_core.spoken_times import read_when
@@ -281,3 +282,35 @@ def test_every_example_of_the_prompt_is_a_decision() -> None:
 def test_code_reckons_the_dates(words: str, field: str, value: object) -> None:
     timing = read_when(words, NOW)
     assert (getattr(timing, field) if timing else None) == value
+
+
+@pytest.mark.parametrize(
+    ("when", "said", "expected"),
+    [
+        ("tomorrow at 09:00", "Remind me tomorrow at 9.", True),
+        ("friday at 17:30", "Friday 5:30 pm, please.", True),
+        ("friday at 12:00", "Friday at noon.", True),
+        ("in 20 minutes", "In 20 minutes.", True),
+        ("12 december at 15:00", "On the 12th of December at 3pm.", True),
+        ("tomorrow at 15:45", "Tomorrow at quarter to seven.", False),
+        ("20 october at 09:00", "Tomorrow at 9.", False),
+        ("in 30 minutes", "In half an hour.", False),
+    ],
+)
+def test_a_time_needs_the_numbers_of_the_message(when: str, said: str, expected: bool) -> None:
+    assert names_time(when, said) is expected
+
+
+@pytest.mark.parametrize("chosen", ["Yes", "No"])
+async def test_a_time_in_words_is_confirmed(chosen: str) -> None:
+    talk = Talk(decide("remind_once", text="call Ben", when="tomorrow at 15:45"))
+    asked = await talk.says("Tomorrow at quarter to seven: call Ben")
+    assert called(asked)[1] == {
+        "question": "call Ben: tomorrow at 15:45. Is that right?",
+        "options": ["Yes", "No"],
+    }
+    then = await talk.returns(asked, f"They chose: {chosen}")
+    if chosen == "Yes":
+        assert called(then)[1]["at"] == "2026-11-30T15:45"
+    else:
+        assert then.message.text == "All right, I changed nothing."
