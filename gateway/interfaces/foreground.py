@@ -29,7 +29,8 @@ from gateway.people.admission import API_PLATFORM, LOCAL_PLATFORM
 
 _STAND_IN = (
     "No model key is set, so a stand-in answers: it follows plain commands and is no language\n"
-    "model. Set ANTHROPIC_API_KEY, or OPENAI_API_KEY or OPENAI_BASE_URL, and start again."
+    "model. Set ANTHROPIC_API_KEY, or OPENAI_API_KEY or OPENAI_BASE_URL, and start again.\n"
+    "A model on this machine needs no key: see docs/without-an-account.md."
 )
 
 

@@ -160,7 +160,7 @@ def _look_at_model(settings: Settings) -> Finding:
             "note",
             "the stand-in, which is no language model; set ANTHROPIC_API_KEY, OPENAI_API_KEY"
             " or OPENAI_BASE_URL",
-            "Run `talaria setup model`.",
+            "Run `talaria setup model`, or `talaria models local list` for one of this machine.",
         )
     address = settings.secrets.openai_base_url if model.provider == "openai" else None
     if address and urlsplit(address).path in ("", "/"):

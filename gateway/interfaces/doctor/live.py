@@ -19,6 +19,7 @@ from gateway.background.alert_conditions import is_backup_old
 from gateway.errors import StartError
 from gateway.home import BACKUPS, DATABASE
 from gateway.interfaces.diagnostics.finding import Finding
+from gateway.interfaces.doctor.local_model import look_at_local_model
 from gateway.interfaces.doctor.probes import check_model, check_platform
 from gateway.interfaces.doctor.repairs import find_open_files
 
@@ -110,8 +111,7 @@ def _look_at_models(settings: Settings) -> Iterator[Finding]:
     """Check the main model, and the others if it is available."""
     found = _look_at_model(settings)
     yield found
-    if settings.is_model_local:
-        yield _look_at_local_server(settings)
+    yield from look_at_local_model(settings)
     if found.state == "fault" or settings.model.provider == "scripted":
         return
     for name in settings.model.named:
@@ -137,21 +137,6 @@ def _look_at_model(settings: Settings) -> Finding:
     text = f"{model.name} is available; it reads {find_window(model.name):,} tokens{price}"
     fix = "Add its price to cost.prices, or run `talaria models update`." if price else ""
     return Finding(part="model key", state="note" if price else "ok", text=text, fix=fix)
-
-
-def _look_at_local_server(settings: Settings) -> Finding:
-    """Say how many requests a server of this machine gets at once, and how long it may take."""
-    at_once = settings.model.local_at_once
-    how = "one request at a time" if at_once == 1 else f"up to {at_once} requests at once"
-    text = f"{settings.secrets.openai_base_url} gets {how}, people before background work"
-    if at_once == 1:
-        return Finding(part="local model", state="ok", text=text)
-    return Finding(
-        part="local model",
-        state="note",
-        text=f"{text}; a server with two slots once gave one person the other's answer",
-        fix="Set model.local_at_once to 1, unless you have tested that yours keeps people apart.",
-    )
 
 
 def _look_at_data(path: Path) -> Finding:

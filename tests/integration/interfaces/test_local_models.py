@@ -127,6 +127,74 @@ async def test_an_unasked_setup_uses_what_is_there(tmp_path: Path, switch: str, 
         assert not emulator.asked
 
 
+OTHER: dict[str, Json] = {"/v1/models": {"object": "list", "data": [{"id": "some-7b"}]}}
+
+
+@pytest.mark.parametrize(("answer", "uses"), [("y", True), ("n", False)])
+async def test_a_start_asks_about_a_server_that_nobody_knows(
+    tmp_path: Path, answer: str, uses: bool
+) -> None:
+    """The answer is kept: the next start asks no more."""
+    home = tmp_path / "home"
+    home.mkdir()
+    home.joinpath("config.toml").write_text("")
+
+    def start(port: int) -> None:
+        with at_terminal(environ(home, **searching(port)), "run") as terminal:
+            terminal.wait_for("nobody knows what kind of server it is")
+            terminal.wait_for("Send what people write to a server with OpenAI's API")
+            terminal.type(f"{answer}\n")
+            terminal.wait_for("Ready")
+            terminal.type("\x03")
+            terminal.wait_for("$")
+
+    async with LocalServerEmulator(OTHER) as emulator:
+        await asyncio.to_thread(start, emulator.port)
+    model = tomllib.loads(home.joinpath("config.toml").read_text())["model"]
+    assert model == ({"provider": "openai", "name": "some-7b"} if uses else {"find_local": False})
+
+
+async def test_a_start_asks_nobody_without_a_terminal(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    async with LocalServerEmulator(OTHER) as emulator:
+        given = searching(emulator.port)
+        done = await talaria_beside(home, "setup", "--non-interactive", "model", **given)
+    assert "To use it, run `talaria models local use`." in done.out
+    assert "a stand-in answers" in done.out
+
+
+async def test_a_setup_offers_what_is_here_first(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+
+    def set_up(port: int) -> None:
+        with at_terminal(environ(home, **searching(port)), "setup", "model") as terminal:
+            terminal.wait_for("1  qwen2.5-coder-1.5b of llama.cpp, run by .*, without a key")
+            terminal.type("\n")
+            terminal.wait_for("qwen2.5-coder-1.5b of llama.cpp is ready")
+            terminal.wait_for("Settings are in")
+
+    async with LocalServerEmulator(llama_cpp(caps={"supports_tools": True})) as emulator:
+        await asyncio.to_thread(set_up, emulator.port)
+    assert read_model(home)[0] == {"provider": "openai", "name": "qwen2.5-coder-1.5b"}
+
+
+async def test_doctor_tells_what_a_start_would_use_and_how(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    routes = llama_cpp(caps={"supports_tools": True})
+    routes["/props"]["default_generation_settings"]["n_ctx"] = 4096
+    async with LocalServerEmulator(routes) as emulator:
+        given = searching(emulator.port)
+        before = await talaria_beside(home, "doctor", **given)
+        await talaria_beside(home, "models", "local", "use", **given)
+        after = await talaria_beside(home, "doctor", **given)
+        twice = await talaria_beside(home, "doctor", **given, TALARIA_MODEL__LOCAL_AT_ONCE="2")
+    assert "qwen2.5-coder-1.5b of llama.cpp is on this machine" in before.out
+    assert "the next start uses it" in before.out
+    assert "gets one request at a time, people before background work" in after.out
+    assert "llama.cpp reads only 4,096 tokens of qwen2.5-coder-1.5b" in after.out
+    assert "once gave one person the other's answer" in twice.out
+
+
 async def test_a_start_uses_what_is_there_and_writes_nothing_down(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()

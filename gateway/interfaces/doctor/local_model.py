@@ -1,0 +1,65 @@
+"""Checks of a model server of this machine: which one a start would use, its load and its room."""
+
+import asyncio
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from agent_core.models.local.search import find_servers
+from gateway.app.local_models import describe_owner, discover
+from gateway.app.settings import Settings
+from gateway.interfaces.diagnostics.finding import Finding
+
+_PART = "local model"
+_LEAST_WINDOW = 8192
+"""Tokens; rules and tools alone take some 3,000, and an answer needs room, too."""
+
+
+def look_at_local_model(settings: Settings) -> Iterator[Finding]:
+    """Yield what concerns models of this machine; nothing if none is used or looked for."""
+    if settings.is_model_local:
+        yield _describe_load(settings)
+        yield from _look_at_window(settings)
+    elif settings.has_no_model:
+        yield from _look_for_one(settings)
+
+
+def _describe_load(settings: Settings) -> Finding:
+    """Say how many requests the server gets at once."""
+    at_once = settings.model.local_at_once
+    how = "one request at a time" if at_once == 1 else f"up to {at_once} requests at once"
+    text = f"{settings.secrets.openai_base_url} gets {how}, people before background work"
+    if at_once == 1:
+        return Finding(part=_PART, state="ok", text=text)
+    return Finding(
+        part=_PART,
+        state="note",
+        text=f"{text}; a server with two slots once gave one person the other's answer",
+        fix="Set model.local_at_once to 1, unless you have tested that yours keeps people apart.",
+    )
+
+
+def _look_at_window(settings: Settings) -> Iterator[Finding]:
+    """Note a window that has no room for the rules; some servers cut them off without a word."""
+    port = urlsplit(settings.secrets.openai_base_url or "").port
+    for server in asyncio.run(find_servers([port])) if port else ():
+        for model in server.models:
+            if model.name == settings.model.name and 0 < (model.window or 0) < _LEAST_WINDOW:
+                yield Finding(
+                    part=_PART,
+                    state="note",
+                    text=f"{server.title} reads only {model.window:,} tokens of {model.name}",
+                    fix="Give it 16,000 tokens or more; see docs/without-an-account.md.",
+                )
+
+
+def _look_for_one(settings: Settings) -> Iterator[Finding]:
+    found = asyncio.run(discover(settings))
+    if found is None or found.choice is None:
+        return
+    server, name = found.choice.server, found.choice.model.name
+    text = f"{name} of {server.title} is on this machine, {describe_owner(server)}"
+    if found.needs_yes:
+        fix = "To let it answer, run `talaria models local use`."
+        yield Finding(part=_PART, state="note", text=text, fix=fix)
+    else:
+        yield Finding(part=_PART, state="ok", text=f"{text}; the next start uses it")
