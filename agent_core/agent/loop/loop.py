@@ -7,6 +7,7 @@ from functools import partial
 
 from agent_core.agent.budget import Budget
 from agent_core.agent.compaction.left_out import LeftOutPart, propose, show
+from agent_core.agent.loop.answer_form import ask_for_form, find_misfit
 from agent_core.agent.loop.contract import ContextWindow, Journal, LoadImages, Reserve
 from agent_core.agent.loop.display import Display
 from agent_core.agent.loop.guardrails import Guardrails
@@ -294,7 +295,7 @@ class Loop:
             return self._conclude("refused", answer.refusal)
         flaw = INCOMPLETE_REASONS.get(answer.stop, "")
         if has_visible_text(message.text):
-            if await self._continue_with_steers(answer):
+            if await self._correct_form(answer, flaw) or await self._continue_with_steers(answer):
                 return None
             self._answers.append(message.text)
             flaw = flaw or (f"left_out_{self._left_out}" if self._left_out else "")
@@ -305,6 +306,18 @@ class Loop:
         self._display.mark_interim()
         self._next_input.append(ask_for_answer())
         return None
+
+    async def _correct_form(self, answer: ModelAnswer, flaw: str) -> bool:
+        """Ask once more for an answer that does not fit the program's schema; False if it does."""
+        schema = None if flaw or self._asked_again else self._turn.wishes.response_schema
+        misfit = find_misfit(answer.message.text, schema)
+        if not misfit:
+            return False
+        self._asked_again = True
+        self._display.mark_interim()
+        await self._record_answer(answer)
+        self._next_input.append(ask_for_form(misfit))
+        return True
 
     async def _continue_with_steers(self, answer: ModelAnswer | None) -> bool:
         """Continue after a final answer if the person wrote meanwhile.

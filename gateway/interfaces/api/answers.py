@@ -1,11 +1,10 @@
 """The answer of a turn as a program reads it: its words, and the calls that the program runs."""
 
-import json
-import re
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Literal
 
+from agent_core.agent.loop.answer_form import unwrap_json
 from agent_core.agent.wishes import ProgramWishes
 from agent_core.errors import StoreDamaged
 from agent_core.events import PASSED
@@ -22,7 +21,6 @@ Finish = Literal["stop", "length", "tool_calls"]
 _SWEPT = "The answer to this request is no longer kept."
 _REFUSED = "The model behind Talaria refuses this request. {detail}"
 _LONGEST_DETAIL = 400
-_FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,19 +108,3 @@ def _show(call: ToolCallPart) -> ClientCall:
     return ClientCall(
         id=call.call_id, name=name_for_program(call.name), arguments=call.arguments or "{}"
     )
-
-
-def unwrap_json(text: str) -> str:
-    """Return the JSON in a fence, which some models write around it; else the text as it is."""
-    found = _FENCE.search(text)
-    if found is None or _is_json(text):
-        return text
-    return found[1] if _is_json(found[1]) else text
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from http import HTTPStatus
 
+from agent_core.agent.loop.answer_form import unwrap_json
 from agent_core.ids import PersonId, TurnId
 from agent_core.state.conversations import messages, private_history, transcripts
 from agent_core.state.engine.database import Connection
@@ -23,7 +24,7 @@ from gateway.app.gateway import Gateway
 from gateway.chats import read_chat
 from gateway.conversation_keys import HOUSEKEEPING
 from gateway.errors import Declined
-from gateway.interfaces.api.answers import find_calls, unwrap_json
+from gateway.interfaces.api.answers import find_calls
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.forks import fork_into
 from gateway.interfaces.api.models import CallMade, ChatMessage, read_text

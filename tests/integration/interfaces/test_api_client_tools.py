@@ -11,10 +11,15 @@ from agent_core.agent.replay.diff import Comparison, compare
 from agent_core.agent.replay.rebuild import rebuild_calls
 from agent_core.agent.replay.records import read_record
 from agent_core.agent.replay.replayer import replay
+from agent_core.models.anthropic.translate import render_request as render_messages
 from agent_core.models.contract import ModelRequest
+from agent_core.models.openai.translate import Dialect
+from agent_core.models.openai.translate import render_request as render_chat
 from agent_core.state.conversations import turns
 from agent_core.tools.client_tools import PASSED_ON
 from agent_core.transcript import Message, ToolResultPart
+from tests.emulators.anthropic_rules import complain as complain_messages
+from tests.emulators.openai import complain as complain_chat
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, Gate, ask, call, say
 from tests.integration.interfaces.api_setup import Setup, make_token
@@ -149,6 +154,9 @@ async def test_calls_of_both_sides_in_one_answer(setup: Setup, serial: bool) -> 
     assert shown[0][1] == "Rain, 9 degrees."
     assert PASSED_ON not in (text for _, text in shown)
     assert ("one call at a time" in shown[2][1]) == serial
+    last = setup.model.requests[-1]
+    assert complain_chat(json.loads(render_chat(last, dialect=Dialect()))) is None
+    assert complain_messages(json.loads(render_messages(last))) is None
 
 
 async def test_own_tools_run_as_before_in_the_same_turn(setup: Setup) -> None:

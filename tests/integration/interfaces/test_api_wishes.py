@@ -89,7 +89,7 @@ async def test_a_cut_response_is_incomplete(setup: Setup) -> None:
 async def test_a_schema_reaches_the_model_and_the_answer_is_json(
     setup: Setup, written: str
 ) -> None:
-    setup.model.plays = [say(written), say(written), say(written)]
+    setup.model.plays = [say(written) for _ in range(3)]
     status, told = await complete(setup, response_format=CHAT_FORMAT)
     assert (status, told["choices"][0]["message"]["content"]) == (200, ANSWER)
     status, told = await respond(setup, text={"format": TEXT_FORMAT})
@@ -99,6 +99,16 @@ async def test_a_schema_reaches_the_model_and_the_answer_is_json(
         assert json.loads(request.response_schema) == CITY
     await complete(setup, "any", response_format={"type": "json_object"})
     assert setup.model.requests[-1].response_schema == '{"type":"object"}'
+
+
+@pytest.mark.parametrize("wrong", ["Ulm, I think.", '{"city": "Ulm"}', "```json\n[]\n```"])
+async def test_an_answer_that_does_not_fit_is_asked_for_once_more(setup: Setup, wrong: str) -> None:
+    setup.model.plays = [say(wrong), say(ANSWER), say(wrong), say(wrong)]
+    status, told = await complete(setup, response_format=CHAT_FORMAT)
+    assert (status, told["choices"][0]["message"]["content"]) == (200, ANSWER)
+    assert "does not fit the JSON schema" in repr(setup.model.requests[1].messages[-1])
+    status, told = await complete(setup, "again", response_format=CHAT_FORMAT)
+    assert (status, len(setup.model.requests)) == (200, 4), "only once"
 
 
 async def test_a_stream_with_a_schema_holds_nothing_but_json(setup: Setup) -> None:
