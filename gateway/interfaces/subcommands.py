@@ -19,7 +19,7 @@ SUBCOMMANDS: Mapping[str, str] = {
     "people": "Manage people, their accounts and their data",
     "turns": "Inspect and replay turns, list undelivered messages",
     "jobs": "Manage scheduled jobs",
-    "models": "List models, what was learned of them, and those of this machine",
+    "models": "List models, what was learned of them, and local ones",
     "skills": "Manage skills",
     "plugins": "List plug-ins, and what is wrong with them",
     "tools": "List tools, and switch them off or on for a person",
