@@ -1,6 +1,7 @@
 """A model in guided mode: it decides and talks; code calls the tools and says what was done."""
 
 import json
+import re
 from collections.abc import AsyncGenerator, Collection
 from dataclasses import replace
 from typing import Literal
@@ -23,7 +24,7 @@ from agent_core.agent.guided.transcript import (
     read_turn,
     show_jobs,
 )
-from agent_core.agent.guided.vetoes import is_vetoed, list_doubts, names_time
+from agent_core.agent.guided.vetoes import list_doubts, list_vetoed, names_time
 from agent_core.errors import ModelInterrupted
 from agent_core.ids import CallId
 from agent_core.models.contract import (
@@ -36,6 +37,7 @@ from agent_core.models.contract import (
     Usage,
 )
 from agent_core.models.shapes import make_shape, read_shape
+from agent_core.tools.selection.catalog import SEARCH_TOOL
 from agent_core.transcript import Message, Part, RawPart, TextPart, ToolCallPart
 
 GuidedSetting = Literal["auto", "tools", "guided"]
@@ -103,7 +105,7 @@ class GuidedModel:
 
     async def _step(self, request: ModelRequest, turn: GuidedTurn) -> Stream:
         """Make the next step of a turn."""
-        tools = {tool.name for tool in request.tools}
+        tools = _list_usable(request)
         if turn.jobs is None and "schedule" in tools and not turn.steps:
             yield _answer(request, _call(request, "schedule", LIST_JOBS))
         elif not turn.steps:
@@ -131,10 +133,11 @@ class GuidedModel:
             found = read_decision(answer.message.text, intents)
             if found is None:
                 break
-            if not is_vetoed(found, turn.said):
+            vetoed = list_vetoed(found, turn.said, turn.known)
+            if not vetoed:
                 decision = found
                 break
-            intents.pop(found.intent)
+            intents = {name: one for name, one in intents.items() if name not in vetoed}
         if decision.intent == CHAT:
             words = self._speak(request, compose_answer(request, turn.known), spent)
             async for piece in words:
@@ -196,6 +199,13 @@ def _go_on(request: ModelRequest, turn: GuidedTurn, asked: Step) -> tuple[Part, 
     call = plan_call(decision, turn, _call_id(request))
     note = RawPart(provider=PROVIDER, model=request.model, payload=decision.dump())
     return (note, call) if call else (TextPart(text=name_failure()),)
+
+
+def _list_usable(request: ModelRequest) -> set[str]:
+    """Return the names of the tools that can be called, with those that a search would find."""
+    names = {tool.name for tool in request.tools}
+    searches = (tool.description for tool in request.tools if tool.name == SEARCH_TOOL)
+    return names.union(*(re.findall(r"\w+", description) for description in searches))
 
 
 async def _collect(stream: Stream) -> ModelAnswer:

@@ -4,6 +4,7 @@ A veto never chooses: the model decides again without the intent, or the person 
 """
 
 import re
+from collections.abc import Collection
 
 from agent_core.agent.guided.decisions import Decision, Known, label_entry
 from agent_core.shared_words import share_word
@@ -17,20 +18,27 @@ _REPEATING = re.compile(
     re.IGNORECASE,
 )
 
+_OF_JOBS = ("delete_reminder", "pause_reminder", "move_reminder")
+_OF_ENTRIES = ("forget", "correct_memory")
 _NOON = re.compile(
     r"\b(noon|midday|midnight|mittags?|mitternacht|mediodía|medianoche|midi|minuit)\b",
     re.IGNORECASE,
 )
 
 
-def is_vetoed(decision: Decision, said: str) -> bool:
-    """Return whether the words of a message speak against what the model decided."""
-    match decision.intent:
-        case "remind_every":
-            return _REPEATING.search(said) is None
-        case "remember" | "correct_memory":
-            return is_question(said) or not share_word(decision.given["fact"], said)
-    return False
+def list_vetoed(decision: Decision, said: str, known: Known) -> Collection[str]:
+    """Return the intents against which the words of a message speak; none if all is well."""
+    intent = decision.intent
+    if intent == "remind_every":
+        return () if _REPEATING.search(said) else (intent,)
+    is_kept = intent in ("remember", "correct_memory")
+    if is_kept and (is_question(said) or not share_word(decision.given["fact"], said)):
+        return (intent,)
+    fits_job = any(share_word(title, said) for title in known.jobs.values())
+    fits_entry = any(share_word(text, said) for _, text in known.entries)
+    if intent in _OF_JOBS and fits_entry and not fits_job:
+        return _OF_JOBS
+    return _OF_ENTRIES if intent in _OF_ENTRIES and fits_job and not fits_entry else ()
 
 
 def list_doubts(decision: Decision, said: str, known: Known) -> list[str]:

@@ -203,6 +203,8 @@ async def test_a_list_is_written_by_code() -> None:
             decide("remind_every", text="x", when="every day at 09:00"),
         ),
         ("Do I like tea?", decide("remember", fact="Likes tea.")),
+        ("I stopped the cello.", decide("delete_reminder", which="2 Bins")),
+        ("The bins are out.", decide("forget", old="1 Plays the cello.")),
         ("Hello there.", decide("remember", fact="Speaks seven languages.")),
     ],
 )
