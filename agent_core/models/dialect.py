@@ -10,6 +10,7 @@ from agent_core.models.image_support import ImageSupport, is_about_images
 from agent_core.models.plain_schemas import make_plain
 from agent_core.models.profiles import ModelProfile
 from agent_core.models.shapes import add_shape, read_shape
+from agent_core.models.windows import find_room
 from agent_core.state.conversations.images import is_pdf
 from agent_core.transcript import (
     Message,
@@ -219,6 +220,9 @@ class Attempts(Generic[T]):
         `change` gives the dialect that avoids it. `is_once` means that it is about this request
         only, so that nothing is learned.
         """
+        if room := self._find_room(said):
+            self._change(replace(self.dialect, most_tokens=room), self._lasting)
+            return True
         changed = change(self.dialect)
         if changed != self.dialect and changed not in self._tried:
             self._change(changed, self._lasting if is_once else change(self._lasting))
@@ -237,6 +241,13 @@ class Attempts(Generic[T]):
         if self.dialect.takes_images:
             self._images.take(self._shown)
         return list_differences(self._known, self._lasting)
+
+    def _find_room(self, said: str) -> int:
+        """Return the tokens that the window leaves for the answer, once, if that helps."""
+        room = find_room(said)
+        is_first = self.dialect.most_tokens == self._lasting.most_tokens
+        helps = room < _cap(self.request.max_output_tokens, self.dialect)
+        return room if is_first and helps else 0
 
     def _change(self, dialect: T, lasting: T) -> None:
         self.dialect, self._lasting = dialect, lasting

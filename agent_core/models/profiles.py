@@ -16,8 +16,10 @@ from agent_core.state.model_facts import FactSource, ModelFact
 ModelMode = Literal["tools", "guided", "unfit"]
 """How a model works: it calls tools by the API, takes forced decisions, or is not to be used."""
 
-MODE, CARD = "mode", "card"
-"""Kinds of facts besides those of a dialect: a `ModelMode`, and the results of a fitness test."""
+MODE, CARD, WINDOW = "mode", "card", "window"
+"""Kinds of facts besides those of a dialect: a `ModelMode`, the results of a fitness test, and the
+tokens that the server says the model reads.
+"""
 
 _LEARNED_FOR = 30 * 86_400_000
 """Milliseconds after which what was learned is tried again."""
@@ -41,6 +43,11 @@ class ModelProfile:
     def mode(self) -> ModelMode | None:
         """How the model works; None while nobody has decided."""
         return cast(ModelMode | None, self.values.get(MODE))
+
+    @property
+    def window(self) -> int:
+        """The tokens that the server says the model reads; 0 if it never said."""
+        return int(self.values.get(WINDOW, 0))
 
     @property
     def card(self) -> Mapping[str, Any] | None:

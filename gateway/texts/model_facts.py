@@ -18,6 +18,7 @@ _WORDS: Mapping[str, str | Mapping[Any, str]] = {
     "takes_tools": {False: "takes no tools"},
     "takes_system": {False: "has no system role: the first message holds the prompt"},
     "takes_images": {False: "sees no pictures"},
+    "window": "reads at most {value} tokens",
     "most_tokens": "answers with at most {value} tokens",
     "limit": "calls the limit of an answer {value}",
     "streams": {False: "gives its answers only whole"},

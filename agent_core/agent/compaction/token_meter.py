@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from agent_core.errors import ModelError
 from agent_core.ids import SessionId
 from agent_core.models.catalog import find_window
-from agent_core.models.contract import CountsTokens, Model, ModelRequest, Usage
+from agent_core.models.contract import CountsTokens, HasProfiles, Model, ModelRequest, Usage
 from agent_core.state.people.people import LEAST_CAP
 
 _MOST_SESSIONS = 4096
@@ -162,6 +162,9 @@ class TokenMeter:
     def _find_window(self, request: ModelRequest) -> tuple[int, int]:
         """The window of a request's model, and the part of it that is kept free for the answer."""
         window = self._rules.window_tokens or find_window(request.model)
+        if isinstance(self._provider, HasProfiles):
+            said = self._provider.profile(request.model).window
+            window = min(window, said) if said else window
         return window, min(request.max_output_tokens, window // _OUTPUT_SHARE)
 
     def refuse(self, model: str, tokens: int) -> None:

@@ -53,10 +53,11 @@ from agent_core.models.http import chunk_large, parse_retry_after
 from agent_core.models.image_support import ImageSupport
 from agent_core.models.interruptions import Interruptions
 from agent_core.models.prefix_cache import PrefixCache
-from agent_core.models.profiles import ModelProfile, Profiles
+from agent_core.models.profiles import WINDOW, ModelProfile, Profiles
 from agent_core.models.refusals import judge_words
 from agent_core.models.settings import AnthropicSettings
 from agent_core.models.shapes import read_shape
+from agent_core.models.windows import find_window
 
 _SHORT = 8
 """For conversations with at most this many messages, rendering again is cheaper than caching."""
@@ -308,6 +309,8 @@ class AnthropicModel:
             except anthropic.APIStatusError as error:
                 said = error.api_message or error.message
                 status = _REFUSED if error.status_code == _STREAMING else error.status_code
+                if window := find_window(said):
+                    await self._profiles.learn(self._server, shown.model, {WINDOW: window})
                 change = partial(_adapt, status, said, shown)
                 # Thoughts that are signed come from another server, perhaps in this chat only.
                 is_once = _is_about_thoughts(status, said) and leave_out_unsigned(shown) is shown

@@ -44,9 +44,10 @@ from agent_core.models.openai.translate import (
     adapt,
     render_shaped,
 )
-from agent_core.models.profiles import ModelProfile, Profiles
+from agent_core.models.profiles import WINDOW, ModelProfile, Profiles
 from agent_core.models.refusals import judge_words
 from agent_core.models.settings import OpenAISettings
+from agent_core.models.windows import find_window
 
 _NO_KEY = "no-key"
 """The key sent to servers that need none, because the SDK requires one."""
@@ -275,6 +276,7 @@ class OpenAIModel:
             try:
                 begun = await self._begin(render_shaped(shown))
             except openai.APIError as error:
+                await self._learn_window(shown.model, error.message)
                 change = partial(self._adapt, error, shown)
                 is_once = is_bad_schema(error.message)
                 if not attempts.refuse(_find_status(error), error.message, change, is_once=is_once):
@@ -282,6 +284,10 @@ class OpenAIModel:
             else:
                 await self._profiles.learn(self._server, shown.model, attempts.accept())
                 return begun
+
+    async def _learn_window(self, model: str, said: str) -> None:
+        if window := find_window(said):
+            await self._profiles.learn(self._server, model, {WINDOW: window})
 
     async def _begin(self, body: bytes) -> tuple[ChunkStream, object | None]:
         """Send a request; return its stream with the first chunk. Raises the SDK's errors."""
