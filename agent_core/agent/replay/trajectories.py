@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from agent_core.agent.compaction.client_results import join_results
 from agent_core.agent.replay.formats import TrajectoryFormat
 from agent_core.agent.replay.records import read_frozen_prompt
 from agent_core.errors import StoreDamaged
@@ -87,7 +88,7 @@ def _read(connection: Connection, person: Person, session: Session) -> Trajector
         started_at=session.started_at,
         system=prompt.system if prompt else "",
         tools=prompt.tools if prompt else (),
-        messages=tuple(one.message for one in stored),
+        messages=join_results([one.message for one in stored]),
     )
 
 
@@ -114,7 +115,7 @@ def read_turn(connection: Connection, turn: StoredTurn, slug: str) -> Trajectory
         started_at=turn.started_at,
         system="",
         tools=(),
-        messages=tuple(one.message for one in stored if one.turn_id == turn.id),
+        messages=join_results([one.message for one in stored if one.turn_id == turn.id]),
     )
 
 

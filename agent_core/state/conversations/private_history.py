@@ -126,7 +126,7 @@ def _list_transcript(connection: Connection, values: dict[str, object]) -> list[
         values,
     ).fetchall()
     last = {row[5]: row[0] for row in rows if row[1] == "assistant" and row[3]}
-    return [
+    entries = [
         HistoryEntry(
             source="transcript",
             key=str(row[0]),
@@ -142,6 +142,8 @@ def _list_transcript(connection: Connection, values: dict[str, object]) -> list[
         for row in rows
         if row[1] == "user" or last.get(row[5]) == row[0]
     ]
+    # A program may have sent nothing but the results of its tools.
+    return [entry for entry in entries if entry.text or entry.files]
 
 
 def list_answer(connection: Connection, *, turn_id: TurnId, person_id: PersonId) -> list[str]:

@@ -11,18 +11,22 @@ from agent_core.agent.replay.diff import Comparison, compare
 from agent_core.agent.replay.rebuild import rebuild_calls
 from agent_core.agent.replay.records import read_record
 from agent_core.agent.replay.replayer import replay
+from agent_core.agent.replay.trajectories import read_trajectories
+from agent_core.chats import Chat
 from agent_core.models.anthropic.translate import render_request as render_messages
 from agent_core.models.contract import ModelRequest
 from agent_core.models.openai.translate import Dialect
 from agent_core.models.openai.translate import render_request as render_chat
 from agent_core.state.conversations import turns
+from agent_core.state.conversations.private_history import list_history
+from agent_core.state.engine.database import now as wall_clock
 from agent_core.tools.client_tools import PASSED_ON
 from agent_core.transcript import Message, ToolResultPart
 from tests.emulators.anthropic_rules import complain as complain_messages
 from tests.emulators.openai import complain as complain_chat
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, Gate, ask, call, say
-from tests.integration.interfaces.api_setup import Setup, make_token
+from tests.integration.interfaces.api_setup import Setup, find_named, make_token
 from tests.integration.served import served
 from tests.patience import PATIENCE
 
@@ -112,6 +116,24 @@ async def test_a_call_goes_to_the_program_and_its_result_to_the_model(setup: Set
     history.append(user("thanks"))
     await complete(setup, history)
     assert results(setup.model.requests[-1]) == [("get_weather", "Rain, 9 degrees.")]
+
+
+async def test_the_person_sees_words_only_and_exports_show_the_results(setup: Setup) -> None:
+    setup.model.plays = [ask(call("get_weather", ULM)), say("It rains.")]
+    history = [user("Weather in Ulm?")]
+    made = (await complete(setup, history))["message"]["tool_calls"][0]
+    history.append({**RAIN, "tool_call_id": made["id"]})
+    await complete(setup, history)
+    olga, database = await find_named(setup, "olga"), setup.served.gateway.database
+    chat = Chat(platform="console", address="[]")
+    shown = await database.read(
+        list_history, person_id=olga.id, chat=chat, before=wall_clock(), limit=50
+    )
+    assert [one.text for one in shown][-2:] == ["Weather in Ulm?", "It rains."]
+    assert all(one.text or one.files for one in shown)
+    exported = await database.read(lambda c: list(read_trajectories(c, [olga], 0)))
+    assert "Rain, 9 degrees." in repr(exported)
+    assert PASSED_ON not in repr(exported)
 
 
 async def test_every_turn_rebuilds(setup: Setup) -> None:
