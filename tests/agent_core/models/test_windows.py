@@ -62,6 +62,13 @@ async def test_an_answer_is_made_to_fit_the_window_and_the_next_fits_at_once(
     assert meter.output_left(SESSION, request, 1000) < 4096
 
 
+async def test_a_server_that_names_less_and_less_room_is_not_asked_for_ever(rig: Rig) -> None:
+    for taken in range(1000, 1009):
+        rig.api.plan(Fault(status=400, message=VLLM.replace("1000", str(taken))))
+    assert type(await rig.refused("hello", max_output_tokens=8000)) is ModelOverflow
+    assert len(rig.api.requests) == 2
+
+
 async def test_an_input_that_is_too_long_is_an_overflow(rig: Rig) -> None:
     rig.api.plan(Fault(status=400, message=ROWS[4][0]))
     assert type(await rig.refused("hello")) is ModelOverflow
