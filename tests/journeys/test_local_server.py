@@ -16,6 +16,9 @@ from tests.journeys.stage import TIMINGS, Stage
 
 QUIET = replace(TIMINGS, quiet=0.05, task_poll=0.05)
 PAIRS = 500
+LOADING = 10
+"""Seconds after which a first answer takes long."""
+TOLD = "The model is loading"
 ONLY_TURNS = {
     "TALARIA_COST__PERSON_DAY_TOKENS": "0",
     "TALARIA_COST__HOUSE_DAY_TOKENS": "0",
@@ -68,6 +71,33 @@ async def test_twenty_messages_with_reviews_find_their_beginning_read(stage: Sta
 def count_chores(server: SlotServer, least: int) -> bool:
     done = [body for body in server.requests if body["max_tokens"] > 1 and not is_of_turn(body)]
     return len(done) >= least
+
+
+async def test_a_start_lets_the_server_read_before_anybody_writes(stage: Stage) -> None:
+    async with SlotServer() as server:
+        async with stage.open(timings=QUIET, **local(server)) as harness:
+            await harness.ask(ANNA, "hello")
+        server.slots[0].held = ""  # it was restarted, too
+        count = len(server.requests)
+        async with stage.open(timings=QUIET, **local(server)) as harness:
+            await harness.until(lambda: len(server.usages) > count)
+            await harness.ask(ANNA, "/new")
+            await harness.ask(ANNA, "hello again")
+        assert server.requests[count]["max_tokens"] == 1
+        assert list_shares(server)[-1] > 0.9
+
+
+@pytest.mark.thorough
+async def test_a_first_answer_that_takes_long_says_that_the_model_loads(stage: Stage) -> None:
+    async with (
+        SlotServer(takes=LOADING + 2) as server,
+        stage.open(timings=QUIET, **local(server)) as harness,
+    ):
+        asking = asyncio.create_task(harness.ask(ANNA, "hello"))
+        await harness.until(lambda: any(TOLD in one.text for one in stage.telegram.messages(ANNA)))
+        assert "echo: hello" in await asking
+        server.takes = 0
+        assert TOLD not in await harness.ask(ANNA, "and now?")
 
 
 @pytest.mark.parametrize(

@@ -220,7 +220,8 @@ def _render_messages(request: ModelRequest, dialect: Dialect) -> list[RequestBod
         system, notes = split_changing(system)
     rendered: list[RequestBody] = [{"role": "system", "content": system}] if system.strip() else []
     if notes:
-        block = {"type": "text", "text": f"<facts>\n{notes}\n</facts>"}
+        dense = notes.replace("\n\n# ", "\n# ")  # one block, like the facts of a message
+        block = {"type": "text", "text": f"<facts>\n{dense}\n</facts>"}
         rendered.append({"role": "user", "content": [block]})
     images = ImageSelection(request.images)
     for message in request.messages:
