@@ -98,8 +98,7 @@ class Person:
         if not isinstance(news, Shown):
             return
         self.texts[news.id] = news.text
-        offers = any("Undo" in one.label or "Rückgängig" in one.label for one in news.choices)
-        if news.choices and not offers and not news.is_live:
+        if news.choices and not news.is_live and "?" in news.text:  # others offer to undo
             self._open.append(news)
 
 

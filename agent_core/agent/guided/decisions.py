@@ -79,7 +79,7 @@ def list_intents(tools: set[str], known: Known) -> dict[str, dict[str, object]]:
     if "memory" in tools:
         intents["remember"] = {"fact": _TEXT}
         if entries:
-            intents["correct_memory"] = {"old": {"enum": entries}, "fact": _TEXT}
+            intents["correct_memory"] = {"fact": _TEXT, "old": {"enum": entries}}
             intents["forget"] = {"old": {"enum": entries}}
     if "recall" in tools:
         intents["search_past"] = {"words": _TEXT}

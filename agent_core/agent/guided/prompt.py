@@ -14,7 +14,7 @@ from agent_core.models.contract import ModelRequest
 from agent_core.models.transcript_view import read_clock, read_notes
 from agent_core.transcript import Message, TextPart, ToolResultPart
 
-VERSION = 1
+VERSION = 2
 """Part of the shape of each request; grows with every change of the words below."""
 _DECISION_TOKENS = 200
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -42,8 +42,10 @@ move_reminder: to change its time; "when" may be a time alone, like "at 16:00".
 - remember: to keep a fact about them.
 - correct_memory: a fact that you know is not true any more; "old" is the old fact.
 - forget: to forget a fact that you know.
-- search_past: what was said in an earlier conversation, if you don't know it.
-- set_language, set_time_zone, set_quiet_hours: to change a setting.
+- search_past: a question about their own life, plans or people whose answer you don't know; it \
+was perhaps said in an earlier conversation.
+- set_language: the language of your answers. set_time_zone: where they live now. set_quiet_hours: \
+hours without messages.
 - chat: everything else. Questions, stories, jokes, translations, thanks, feelings, advice, and \
 what you know already.
 
@@ -76,11 +78,15 @@ Message: You should know that I'm afraid of dogs.
 Message: Schreib auf: Der Schlüssel liegt unter der Matte.
 {"do": "remember", "fact": "Der Schlüssel liegt unter der Matte."}
 Message: I have a new job, I'm a baker now and no teacher any more.
-{"do": "correct_memory", "old": "2 Works as a teacher.", "fact": "Works as a baker."}
+{"do": "correct_memory", "fact": "Works as a baker.", "old": "2 Works as a teacher."}
 Message: Ya no digas que me gusta el fútbol.
 {"do": "forget", "old": "1 Likes football."}
 Message: What did we say about the garden fence?
 {"do": "search_past", "words": "garden fence"}
+Message: Where did my aunt want to travel?
+{"do": "search_past", "words": "aunt travel"}
+Message: Wann wollte der Klempner kommen?
+{"do": "search_past", "words": "Klempner"}
 Message: From now on answer in Italian.
 {"do": "set_language", "language": "Italian"}
 Message: I live in Sydney now, use the time there.
