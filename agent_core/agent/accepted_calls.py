@@ -85,5 +85,5 @@ def _place(accepted: AcceptedCall) -> PromptContext:
         conversation=accepted.conversation,
         person=accepted.person,
         room=accepted.room,
-        platform=accepted.turn.platform,
+        platform=accepted.turn.place.chat.platform,
     )

@@ -239,7 +239,7 @@ class Agent:
             conversation=conversation,
             person=person,
             room=room,
-            platform=turn.platform,
+            platform=turn.place.chat.platform,
             agent=await load_agent(self._agents, conversation, job_turn, is_begun=True),
         )
         shelf = make_place(context, turn.session_id, turn.id)

@@ -12,7 +12,7 @@ from agent_core.agent.named.chain import DEFAULT, MOST_HOPS, find_objection
 from agent_core.agent.named.mail import AgentMail
 from agent_core.agent.new_turn import NewTurn, insert_turn
 from agent_core.agent.turn import ActiveTurn
-from agent_core.chats import Chat, Place
+from agent_core.chats import Place
 from agent_core.errors import AgentBroken, StoreDamaged, ToolArgumentError
 from agent_core.events import Ending, Event, Host, ModelFault, Steer, TurnEnded
 from agent_core.execution.subprocesses.spawning import finish
@@ -227,7 +227,7 @@ class HelperTurns:
             asked = TurnRequest(
                 person_id=person.id,
                 account_id=parent.account_id,
-                place=Place(chat=Chat(platform=parent.platform, address=parent.chat)),
+                place=Place(chat=parent.place.chat),
             )
             insert_turn(connection, journal, new, asked)
 

@@ -221,7 +221,7 @@ class ScheduleTool:
             person=person,
             zone=person.time_zone or self._zone,
             room=room,
-            here=Target(kind="place", platform=turn.platform, chat=turn.chat),
+            here=Target.of(turn.place.chat),
             context=context,
             given=given,
             is_job=job_runs.find_of_turn(connection, turn_id=turn.id) is not None,

@@ -138,14 +138,13 @@ class AgentMessages:
     ) -> Chat | None:
         """Return the chat of the answer; None if no such chat exists any more."""
         if message.is_private:
-            target = Target(kind="place", platform=turn.platform, chat=turn.chat)
+            target = Target.of(turn.place.chat)
             chats = self.notifier.find_open(connection, person, [target], self.now())
             return next((one for one in chats if is_direct_chat(one.address)), None)
         room = rooms.find_by_id(connection, room_id=message.room_id) if message.room_id else None
         # The conversation of a room changes with the mode of the room.
         wanted = "room" if message.owner_id != person.id else "person"
-        here = Chat(platform=turn.platform, address=turn.chat)
-        return here if room and room.mode == wanted else None
+        return turn.place.chat if room and room.mode == wanted else None
 
     def _open_conversation(
         self, connection: Connection, message: AgentMessage, person: Person, turn: StoredTurn

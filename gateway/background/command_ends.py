@@ -111,7 +111,7 @@ class CommandEnds:
             # A job's conversation has no person who waits, and a side question is over.
             if person is None or turn is None or conversation.kind != "direct":
                 break
-            target = Target(kind="place", platform=turn.platform, chat=turn.chat)
+            target = Target.of(turn.place.chat)
             chats = self.notifier.find_open(connection, person, [target], now)
             direct = [one for one in chats if is_direct_chat(one.address)]
             if not direct:

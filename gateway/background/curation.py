@@ -157,8 +157,7 @@ class Curation:
             return []
         with speak_to(connection, person.id):
             message = NewOutboxMessage(
-                platform=chat.platform,
-                chat=chat.address,
+                chat=chat,
                 body=texts.TIDY_UP(count),
                 person_id=person.id,
                 is_silent=person.learning != "tell",

@@ -162,8 +162,7 @@ class Reviews:
         if held:
             buttons += (stand_for("learned review", notices.DECIDE()),)
         message = NewOutboxMessage(
-            platform=chat.platform,
-            chat=chat.address,
+            chat=chat,
             body=notices.describe_learned(
                 [entry.text for entry in shown],
                 held,

@@ -267,8 +267,7 @@ class SkillTests:
         if chat is None:
             return []
         message = NewOutboxMessage(
-            platform=chat.platform,
-            chat=chat.address,
+            chat=chat,
             body=words,
             person_id=person.id,
             is_silent=person.learning != "tell",

@@ -277,9 +277,7 @@ def _notify_reader(
         words = block_texts.describe_shared_with_you(
             request.call.person.name, block.label, block.description
         )
-    outgoing = NewOutboxMessage(
-        platform=chat.platform, chat=chat.address, body=words, person_id=person.id, is_silent=True
-    )
+    outgoing = NewOutboxMessage(chat=chat, body=words, person_id=person.id, is_silent=True)
     return [outbox.enqueue(connection, outgoing, now=request.call.now)]
 
 

@@ -314,4 +314,4 @@ def _make_buttons(found: Sequence[Job]) -> tuple[Choice, ...]:
 
 
 def _here(call: Call) -> Target:
-    return Target(kind="place", platform=call.chat.platform, chat=call.chat.address)
+    return Target.of(call.chat)

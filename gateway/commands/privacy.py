@@ -103,9 +103,7 @@ class PrivacyCommands:
 def _address(call: Call) -> NewOutboxMessage:
     """Address a message without words to the chat and the person of a call."""
     chat = call.chat
-    return NewOutboxMessage(
-        platform=chat.platform, chat=chat.address, body="", person_id=call.person.id
-    )
+    return NewOutboxMessage(chat=chat, body="", person_id=call.person.id)
 
 
 def _enqueue_file(

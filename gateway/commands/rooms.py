@@ -55,8 +55,7 @@ class PrivateAnswers:
             outbox.enqueue(
                 connection,
                 NewOutboxMessage(
-                    platform=chat.platform,
-                    chat=chat.address,
+                    chat=chat,
                     body=part,
                     part=number,
                     person_id=person.id,

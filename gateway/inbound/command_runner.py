@@ -12,7 +12,7 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway.chats import name_chat
+from gateway.chats import make_chat
 from gateway.commands.catalog import make_menu, suggest_command
 from gateway.commands.registry import Call, Reply, SlashCommand
 from gateway.inbound.events import InboundEvent
@@ -148,8 +148,7 @@ def make_outgoing(arrived: InboundEvent, text: str) -> NewOutboxMessage:
     """Make an answer to a message: in its chat, or in the reply that only its sender sees."""
     address = arrived.message.reply_address or arrived.message.address
     return NewOutboxMessage(
-        platform=arrived.row.platform,
-        chat=name_chat(address),
+        chat=make_chat(arrived.row.platform, address),
         body=text,
         answers=arrived.message.message_id,
     )
@@ -178,7 +177,7 @@ def _enqueue_reply(
     asker = people.find_by_account(connection, platform=platform, user_id=message.sender.user_id)
     whole = replace(make_outgoing(arrived, ""), person_id=asker.id if asker else None)
     pressed = arrived.is_press and outbox.find_message(
-        connection, platform=platform, chat=whole.chat, message_id=message.message_id
+        connection, platform=platform, chat=whole.chat.address, message_id=message.message_id
     )
     rows = []
     for number, part in enumerate(parts):

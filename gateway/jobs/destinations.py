@@ -100,8 +100,7 @@ class ChatMessenger:
         for number, (body, carried) in enumerate(bodies):
             # No turn id here: these messages are not parts of the turn's answer.
             outgoing = NewOutboxMessage(
-                platform=destination.chat.platform,
-                chat=destination.chat.address,
+                chat=destination.chat,
                 body=body,
                 person_id=person_id,
                 part=number,
@@ -146,7 +145,7 @@ def _name(
         return job_texts.HERE()
     match target.kind:
         case "place":
-            return _name_chat(connection, Chat(platform=target.platform, address=target.chat))
+            return _name_chat(connection, target.place)
         case "home" if home.chat:
             return job_texts.name_home(_name_chat(connection, home.chat), is_own=is_own)
         case "home":

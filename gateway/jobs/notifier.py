@@ -102,7 +102,7 @@ class Notifier:
         known = self.load_recipients(connection, now)
         due = deferred_messages.list_due(connection, now=now, limit=_BATCH)
         rows: list[OutboxRow] = []
-        for key, found in groupby(sorted(due, key=_key_of), key=_key_of):
+        for _, found in groupby(sorted(due, key=_key_of), key=_key_of):
             group = list(found)
             person = known.find_person(group[0].person_id)
             if person is None:  # damaged on disk: its person is unknown
@@ -114,13 +114,11 @@ class Notifier:
                 continue
             deferred_messages.drop(connection, ids=[one.id for one in group])
             with use_language(person.language):
-                rows += self._release_chat(
-                    known, person, group, Chat(platform=key[1], address=key[2])
-                )
+                rows += self._release_chat(known, person, group)
         return rows
 
     def _release_chat(
-        self, known: Recipients, person: Person, group: Sequence[DeferredMessage], place: Chat
+        self, known: Recipients, person: Person, group: Sequence[DeferredMessage]
     ) -> list[OutboxRow]:
         """Enqueue the deferred messages of one chat."""
         words = [one for one in group if one.file is None and one.is_whole]
@@ -141,8 +139,8 @@ class Notifier:
             turn_id=group[0].turn_id if len(words) == 1 else None,
             buttons=_list_buttons(known.connection, words),
         )
-        there = Target(kind="place", platform=place.platform, chat=place.address)
-        if not is_chat(place.address):
+        there = Target.of(group[0].chat)
+        if not is_chat(group[0].chat.address):
             there = Target(kind="home")  # damaged on disk
         rows: list[OutboxRow] = []
         for chat in self._resolve(known, person, [there]):
@@ -178,7 +176,7 @@ class Notifier:
         person = known.find_person(row.person_id)
         if person is None or row.answers is not None or row.question_id is not None:
             return None
-        target = Target(kind="place", platform=row.platform, chat=row.chat)
+        target = Target.of(row.chat)
         for chat, meant in self._resolve(known, person, (target,)).items():
             if meant is None:
                 return None
@@ -212,7 +210,7 @@ class Notifier:
         self, known: Recipients, person: Person, target: Target, home: Chat | None
     ) -> Chat | None:
         if target.kind == "place":
-            return Chat(platform=target.platform, address=target.chat)
+            return target.place
         seen = self._list_seen(known, person)
         if target.kind == "home":
             return home or next(seen, None)
@@ -244,8 +242,7 @@ class Notifier:
             [*outgoings, *((caption_of(file[1]), file) for file in files)]
         ):
             outgoing = NewOutboxMessage(
-                platform=chat.platform,
-                chat=chat.address,
+                chat=chat,
                 body=part,
                 person_id=notification.person.id,
                 turn_id=notification.turn_id,
@@ -276,8 +273,7 @@ def _defer(known: Recipients, chat: Chat, notification: Notification, until: int
             continue
         kept = NewDeferredMessage(
             person_id=notification.person.id,
-            platform=chat.platform,
-            chat=chat.address,
+            chat=chat,
             title=notification.title,
             body=body,
             release_at=until,
@@ -323,4 +319,4 @@ def is_asked(run: Run) -> bool:
 
 
 def _key_of(one: DeferredMessage) -> tuple[int, str, str]:
-    return one.person_id, one.platform, one.chat
+    return one.person_id, one.chat.platform, one.chat.address

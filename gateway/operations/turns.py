@@ -180,8 +180,8 @@ async def list_undelivered(context: OperationContext, asked: Answer) -> Answer:
             {
                 "id": row.id,
                 "turn": row.turn_id,
-                "platform": row.platform,
-                "chat": row.chat,
+                "platform": row.chat.platform,
+                "chat": row.chat.address,
                 "reason": row.reason,
                 "text": row.body,
             }
@@ -233,7 +233,7 @@ def _outline(turn: StoredTurn, name: str) -> dict[str, Any]:
     return {
         "id": turn.id,
         "person": name,
-        "platform": turn.platform,
+        "platform": turn.place.chat.platform,
         "state": turn.state,
         "reason": turn.reason,
         "started_at": turn.started_at,

@@ -42,7 +42,7 @@ class Composer:
     def build(self, row: OutboxRow, text: str, file: OutboundFile | None) -> OutboundMessage:
         """Build a row's message with this text and file."""
         if row.turn_id is None:
-            text = self.command_formatter.format_commands(self.adapters[row.platform], text)
+            text = self.command_formatter.format_commands(self.adapters[row.chat.platform], text)
         if row.buttons:
             hide = self.mask.hide
             row = replace(
@@ -78,7 +78,7 @@ def make_message(
 
     In a room, the first part replies to the message that it answers.
     """
-    address = read_chat(row.chat)
+    address = read_chat(row.chat.address)
     shows_answered = row.answers and row.part == 0 and not address.is_direct
     return OutboundMessage(
         address=address,

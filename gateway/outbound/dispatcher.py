@@ -136,13 +136,13 @@ class OutboxDispatcher:
         """
         first: list[OutboxRow] = []
         for row in rows if self._is_open else ():
-            queue = self._queues.find(Chat(platform=row.platform, address=row.chat))
+            queue = self._queues.find(row.chat)
             if slot and slot.queue == queue:
                 first.append(row)
-            elif row.platform in self._channels:
+            elif row.chat.platform in self._channels:
                 self._workers.put(queue, row)
             else:
-                _log.warning("outbox %d stays queued: %s is off", row.id, row.platform)
+                _log.warning("outbox %d stays queued: %s is off", row.id, row.chat.platform)
         if slot:
             slot.end(first)
 
@@ -150,7 +150,7 @@ class OutboxDispatcher:
         """Show the present text of a live message as soon as its chat is free."""
         if self._is_open and not (live.is_waiting or live.is_over):
             live.is_waiting = True
-            chat = Chat(platform=live.outgoing.platform, address=live.outgoing.chat)
+            chat = live.outgoing.chat
             self._workers.put(self._queues.find(chat), live)
 
     async def revive(self, chat: Chat) -> None:
@@ -260,7 +260,7 @@ class OutboxDispatcher:
                 row = await self._reconciler.reconcile(channel, row)
             if row.is_live or row.state in ("dead", "sent"):
                 return None
-            if gone := self._unreachable.get(Chat(platform=row.platform, address=row.chat)):
+            if gone := self._unreachable.get(row.chat):
                 raise ChatGone(gone)
             if row.kind == "status":
                 await self._remove_status(channel, row)
@@ -270,7 +270,7 @@ class OutboxDispatcher:
                 return None
             await self._send(channel, row)
         except RateLimited as error:
-            channel.rate_limiter.note_limited(row.chat, error.retry_after)
+            channel.rate_limiter.note_limited(row.chat.address, error.retry_after)
             await self._postpone(row, error)
             return Pause(error.retry_after, is_firm=True)
         except Unreachable as error:
@@ -289,7 +289,8 @@ class OutboxDispatcher:
             return Pause(max(finish, seconds), is_firm=seconds <= finish)
         except ChatMoved as error:
             await self._postpone(row, error)
-            await self.follow(row.platform, read_chat(row.chat).chat_id, error.chat_id)
+            chat_id = read_chat(row.chat.address).chat_id
+            await self.follow(row.chat.platform, chat_id, error.chat_id)
             self.enqueue([await self._refresh(row)])
         except (Rejected, MessageGone, ChatGone) as error:
             await self._set_aside(row, str(error), is_chat_gone=isinstance(error, ChatGone))
@@ -316,10 +317,10 @@ class OutboxDispatcher:
         file = await self._composer.load_file(row)
         if row.answers is None and row.question_id is None:  # nobody waits for this message
             await channel.rate_limiter.give_way()
-        await channel.rate_limiter.wait(row.chat)
+        await channel.rate_limiter.wait(row.chat.address)
         fresh: OutboxRow | None = row
         if row.state != "sending":  # else the transaction that enqueued it has set it
-            anchor = channel.newest(row.chat)
+            anchor = channel.newest(row.chat.address)
             fresh = await self._database.write(
                 "outbox.sending", outbox.mark_sending, outbox_id=row.id, anchor=anchor
             )
@@ -373,7 +374,7 @@ class OutboxDispatcher:
         if not isinstance(adapter, CanDelete):
             return True
         try:
-            await adapter.delete(read_chat(row.chat), PlatformMessageId(message_id))
+            await adapter.delete(read_chat(row.chat.address), PlatformMessageId(message_id))
         except (MessageGone, Rejected) as error:
             _log.info("outbox %d: its message stays: %s", row.id, error)
             return False
@@ -414,21 +415,21 @@ class OutboxDispatcher:
 
     async def _replace_damaged(self, row: OutboxRow) -> None:
         """Send a note in place of a message that is damaged on disk."""
-        _log.error("outbox %d to %s is damaged on disk", row.id, row.platform)
+        _log.error("outbox %d to %s is damaged on disk", row.id, row.chat.platform)
         now = self._now()
 
         def work(connection: Connection) -> OutboxRow:
             outbox.write_off(connection, outbox_id=row.id, reason="damaged on disk")
             with speak_to(connection, row.person_id):
                 note = general.DAMAGED_ANSWER()
-            outgoing = NewOutboxMessage(platform=row.platform, chat=row.chat, body=note)
+            outgoing = NewOutboxMessage(chat=row.chat, body=note)
             return outbox.enqueue(connection, outgoing, now=now)
 
         self.enqueue([await self._database.write("outbox.lost", work)])
 
     async def _set_aside(self, row: OutboxRow, reason: str, *, is_chat_gone: bool = False) -> None:
         """Give up a message, and report that where its person can read it."""
-        _log.error("outbox %d to %s is set aside: %s", row.id, row.platform, reason)
+        _log.error("outbox %d to %s is set aside: %s", row.id, row.chat.platform, reason)
         now = self._now()
 
         def work(connection: Connection) -> OutboxRow | None:
@@ -436,7 +437,11 @@ class OutboxDispatcher:
             outbox.drop_status(connection, outbox_id=row.id)  # the message is of no use later
             if is_chat_gone:
                 unreachable_chats.add(
-                    connection, platform=row.platform, chat=row.chat, reason=reason, now=now
+                    connection,
+                    platform=row.chat.platform,
+                    chat=row.chat.address,
+                    reason=reason,
+                    now=now,
                 )
             if row.person_id is None or row.kind == "status":
                 return None
@@ -448,12 +453,12 @@ class OutboxDispatcher:
             person = people.find(connection, person_id=row.person_id)
             with speak_to(connection, row.person_id):
                 note = general.describe_dead(reason if person and person.is_owner else "")
-            outgoing = NewOutboxMessage(platform=row.platform, chat=row.chat, body=note)
+            outgoing = NewOutboxMessage(chat=row.chat, body=note)
             return outbox.enqueue(connection, outgoing, now=now)
 
         notice = await self._database.write("outbox.dead", work)
         if is_chat_gone:
-            self._unreachable[Chat(platform=row.platform, address=row.chat)] = reason
+            self._unreachable[row.chat] = reason
         if notice:
             self.enqueue([notice])
 
@@ -470,8 +475,7 @@ def _revive(connection: Connection, chat: Chat, reason: str, *, now: int) -> lis
     for person_id, count in missed.items():
         with speak_to(connection, person_id):
             outgoing = NewOutboxMessage(
-                platform=chat.platform,
-                chat=chat.address,
+                chat=chat,
                 body=general.MISSED(count),
                 person_id=person_id,
                 buttons=(stand_for("retry", general.MISSED_SEND()),),

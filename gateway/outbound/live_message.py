@@ -11,7 +11,6 @@ from adapters.contract import ChatAdapter
 from adapters.errors import AdapterError, RateLimited, Unreachable, Unsure
 from adapters.ids import PlatformMessageId
 from adapters.messages import OutboundMessage, Step
-from agent_core.chats import Chat
 from agent_core.errors import StoreError
 from agent_core.ids import OutboxId, TurnId
 from agent_core.state.conversations import turns
@@ -102,7 +101,7 @@ class LiveMessageEditor:
                 await adapter.edit(message, PlatformMessageId(live.row.message_id))
             live.shown = state
         except RateLimited as error:
-            channel.rate_limiter.note_limited(live.outgoing.chat, error.retry_after)
+            channel.rate_limiter.note_limited(live.outgoing.chat.address, error.retry_after)
             live.is_over = live.row is None
             return error.retry_after
         except (AdapterError, StoreError) as error:
@@ -114,10 +113,10 @@ class LiveMessageEditor:
 
     async def _open(self, channel: Channel, live: LiveMessage, body: str) -> None:
         """Send a live message for the first time."""
-        await channel.rate_limiter.wait(live.outgoing.chat)
+        await channel.rate_limiter.wait(live.outgoing.chat.address)
         now = self._now()
         outgoing = replace(live.outgoing, body=body, buttons=live.buttons)
-        anchor = channel.newest(outgoing.chat)
+        anchor = channel.newest(outgoing.chat.address)
 
         def work(connection: Connection) -> OutboxRow | None:
             turn_id = outgoing.turn_id
@@ -166,7 +165,7 @@ async def _draft(adapter: ChatAdapter, live: LiveMessage, body: str) -> bool:
     if outgoing.kind != "message" or live.buttons or not isinstance(adapter, CanDraft):
         return False
     message = OutboundMessage(
-        address=read_chat(outgoing.chat), text=body, key=f"turn:{outgoing.turn_id}"
+        address=read_chat(outgoing.chat.address), text=body, key=f"turn:{outgoing.turn_id}"
     )
     return await adapter.draft(message)
 
@@ -174,12 +173,8 @@ async def _draft(adapter: ChatAdapter, live: LiveMessage, body: str) -> bool:
 def _is_answered_there(connection: Connection, outgoing: NewOutboxMessage, turn_id: TurnId) -> bool:
     """Return whether a turn still runs, and is answered in the message's chat."""
     turn = turns.find(connection, turn_id=turn_id)
-    place = (
-        Chat(platform=turn.platform, address=turn.chat)
-        if turn and turn.state == "running"
-        else None
-    )
-    return place == Chat(platform=outgoing.platform, address=outgoing.chat)
+    here = turn.place.chat if turn and turn.state == "running" else None
+    return here == outgoing.chat
 
 
 def _take_back(connection: Connection, row: OutboxRow) -> None:

@@ -52,7 +52,7 @@ class ProgressLines:
             await self._end(live)
 
     async def _show(self, live: LiveMessage, newest: "_Newest") -> None:
-        adapter = self._dispatcher.adapters.get(live.outgoing.platform)
+        adapter = self._dispatcher.adapters.get(live.outgoing.chat.platform)
         if adapter is None:
             return
         await asyncio.sleep(self._first)

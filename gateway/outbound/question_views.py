@@ -60,7 +60,6 @@ def compose(
     if adapter and len(adapter.split(_body(question, adapter, last) + _OUTCOME)) > 1:
         before, last = [*before, last], general.QUESTION_ABOVE()
     asking = NewOutboxMessage(
-        platform=question.platform,
         chat=question.chat,
         body=_body(question, adapter, last),
         person_id=question.person_id,

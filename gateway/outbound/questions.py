@@ -17,7 +17,7 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway.chats import name_chat, read_chat
+from gateway.chats import make_chat, read_chat
 from gateway.fairness import Signal
 from gateway.outbound import question_views
 from gateway.outbound.dispatcher import OutboxDispatcher
@@ -149,7 +149,7 @@ class Questions:
         if chat is None:
             return []
         questions.move(connection, question_id=question.id, chat=chat)
-        asked = replace(question, platform=chat.platform, chat=chat.address, expires_at=expires_at)
+        asked = replace(question, chat=chat, expires_at=expires_at)
         return self._enqueue(connection, asked, now)
 
     async def press(self, reaction: Reaction, key: str) -> None:
@@ -208,10 +208,9 @@ class Questions:
         found = await self._database.read(find)
         if found is None:
             return False
-        address = read_chat(found[0].chat)
-        reaction = Reaction(
-            inbox_id=None, platform=found[0].platform, address=address, person=person
-        )
+        chat = found[0].chat
+        address = read_chat(chat.address)
+        reaction = Reaction(inbox_id=None, platform=chat.platform, address=address, person=person)
         if not await self._take(reaction, find, is_press=False):
             return False
         known = await self._database.read(find)
@@ -244,7 +243,7 @@ class Questions:
             if question.kind == _PROPOSAL:
                 continue
             rows += _close(connection, question, general.QUESTION_MOVED)
-            moved = replace(question, platform=chat.platform, chat=chat.address)
+            moved = replace(question, chat=chat)
             rows += self._enqueue(connection, moved, now)
         return rows
 
@@ -301,7 +300,7 @@ class Questions:
             return _Taken(rows=[_say(connection, reaction, outcome.words, now), *outcome.rows])
         person_id = reaction.person.id
         questions.answer(connection, question_id=question.id, key=key, by=person_id, now=now)
-        words = self._dispatcher.format_commands(question.platform, outcome.words)
+        words = self._dispatcher.format_commands(question.chat.platform, outcome.words)
         rows = _close(connection, question, words, is_alone=outcome.is_alone)
         asked = [row for new in outcome.asks for row in self.pose(connection, new, now)]
         return _Taken(rows=[*rows, *outcome.rows, *asked], answered=(question.id, key))
@@ -310,7 +309,7 @@ class Questions:
         """Enqueue a question's messages, silent in the quiet hours of the person asked."""
         person = people.find(connection, person_id=question.person_id)
         is_silent = person is not None and is_quiet(person, self._zone_of(person), now)
-        adapter = self._adapters.get(question.platform)
+        adapter = self._adapters.get(question.chat.platform)
         with speak_to(connection, question.person_id):
             outgoings = question_views.compose(question, adapter, is_silent=is_silent)
         return [outbox.enqueue(connection, outgoing, now=now) for outgoing in outgoings]
@@ -356,9 +355,9 @@ def make_secret() -> str:
 
 def _is_asked_there(question: Question, reaction: Reaction) -> bool:
     """Return whether a question is open in the reaction's place; tickets name no place."""
-    asked, said = read_chat(question.chat), reaction.address
+    asked, said = read_chat(question.chat.address), reaction.address
     is_same = replace(asked, ticket=None) == replace(said, ticket=None)
-    return is_same and question.platform == reaction.platform
+    return is_same and question.chat.platform == reaction.platform
 
 
 def _close(
@@ -376,8 +375,7 @@ def _close(
 
 def _say(connection: Connection, reaction: Reaction, words: str, now: int) -> OutboxRow:
     outgoing = NewOutboxMessage(
-        platform=reaction.platform,
-        chat=name_chat(reaction.address),
+        chat=make_chat(reaction.platform, reaction.address),
         body=words,
         person_id=reaction.person.id,
         is_silent=True,

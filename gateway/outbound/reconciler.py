@@ -43,9 +43,10 @@ class Reconciler:
         if isinstance(adapter, CanFind):
             # Topics that share ids: an id that another topic has must not be tried for this one.
             is_shared = isinstance(adapter, CountsTogether)
-            chats = span_threads(read_chat(row.chat)) if is_shared else (row.chat, row.chat)
+            here = row.chat.address
+            chats = span_threads(read_chat(here)) if is_shared else (here, here)
             newest = await self._database.read(
-                outbox.list_newest_ids, platform=row.platform, chats=chats
+                outbox.list_newest_ids, platform=row.chat.platform, chats=chats
             )
             known = [PlatformMessageId(name) for name in (*newest, row.answers, row.anchor) if name]
             try:

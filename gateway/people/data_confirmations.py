@@ -46,7 +46,7 @@ class DataConfirmations:
             words=json.loads(question.payload)["words"],
             has_messages=key == _ALL,
             question_id=question.id,
-            chat=Chat(platform=question.platform, address=question.chat),
+            chat=question.chat,
         )
         self._queue.put(connection, request, f"q{question.id}")
         return AnswerOutcome(words=privacy.FORGET_BEGUN(), is_alone=True)
@@ -64,13 +64,12 @@ class DataConfirmations:
         if not may_erase(person, target):
             return AnswerOutcome(words=privacy.ERASE_OTHERS(), is_alone=True)
         if not asked["is_sure"]:
-            chat = Chat(platform=question.platform, address=question.chat)
-            again = ask_to_erase(person, target, chat=chat, now=now, is_sure=True)
+            again = ask_to_erase(person, target, chat=question.chat, now=now, is_sure=True)
             return AnswerOutcome(words=privacy.ERASE_YES(), is_alone=True, asks=[again])
         is_own = target.id == person.id
         request = DataRequest(
             person_id=target.id,
-            chat=None if is_own else Chat(platform=question.platform, address=question.chat),
+            chat=None if is_own else question.chat,
         )
         self._queue.put(connection, request, str(target.id))
         words = privacy.ERASE_BEGUN_OTHER()

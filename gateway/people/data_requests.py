@@ -196,7 +196,7 @@ def _address(request: DataRequest) -> NewOutboxMessage | None:
     """Address a message without words to the chat that receives the report."""
     if request.chat is None:
         return None
-    return NewOutboxMessage(platform=request.chat.platform, chat=request.chat.address, body="")
+    return NewOutboxMessage(chat=request.chat, body="")
 
 
 def _note_forgotten(connection: Connection, person_id: PersonId, now: int) -> None:

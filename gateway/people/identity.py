@@ -123,7 +123,8 @@ class Identity:
         reply_chat = name_chat(message.reply_address or message.address)
 
         def say(connection: Connection, words: str) -> OutboxRow:
-            outgoing = NewOutboxMessage(platform=platform, chat=reply_chat, body=words)
+            chat = Chat(platform=platform, address=reply_chat)
+            outgoing = NewOutboxMessage(chat=chat, body=words)
             return outbox.enqueue(connection, outgoing, now=now)
 
         now = self.now()

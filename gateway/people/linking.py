@@ -14,7 +14,7 @@ from agent_core.state.people.account_links import OtherSide
 from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway.chats import name_chat
+from gateway.chats import make_chat, name_chat
 from gateway.outbound.questions import Questions
 from gateway.people import merging
 from gateway.people.admission import (
@@ -84,8 +84,7 @@ class Linking:
             if not is_news and reply_address is None:
                 return list(rows)
             outgoing = NewOutboxMessage(
-                platform=platform,
-                chat=name_chat(reply_address or message.address),
+                chat=make_chat(platform, reply_address or message.address),
                 body=reported or general.STRANGER_AGAIN(),
             )
             return [outbox.enqueue(connection, outgoing, now=now), *rows]
@@ -177,7 +176,7 @@ class Linking:
         question = merging.ask_to_join(link, other)
         rows += self.questions.pose(connection, question, now)
         note(connection, sent.asker, person, "link.asked", "sent the code", now)
-        return people_texts.describe_asked(link.platform, person.name if person else "?"), rows
+        return people_texts.describe_asked(link.chat.platform, person.name if person else "?"), rows
 
     def _cancel(
         self, connection: Connection, sent: Sent, person: Person | None, now: int
@@ -192,8 +191,7 @@ class Linking:
             rows += merging.end(connection, link, people_texts.LINK_CANCELLED_THERE(), now)
             if link in mine and link.other:
                 outgoing = NewOutboxMessage(
-                    platform=link.other.platform,
-                    chat=link.other.chat,
+                    chat=Chat(platform=link.other.platform, address=link.other.chat),
                     body=people_texts.LINK_CANCELLED_NOTICE(),
                 )
                 rows.append(outbox.enqueue(connection, outgoing, now=now))

@@ -113,7 +113,7 @@ class AccountMerging:
         _note(connection, gone, person, "link.joined", f"became {person.slug}", now)
         name_after(connection, person, other.name)
         self._enqueue_files(connection, person, f"link:{link.id}", now)
-        reported = people_texts.describe_linked_notice(link.platform, person.name)
+        reported = people_texts.describe_linked_notice(link.chat.platform, person.name)
         account = people_texts.name_account(other.platform, other.user_id, other.name)
         return AnswerOutcome(
             words=people_texts.LINKED(account=account),
@@ -285,7 +285,7 @@ def ask_to_join(link: Link, other: OtherSide) -> NewQuestion:
             Choice(key=NO, label=people_texts.NO()),
         ),
         secret=make_secret(),
-        chat=Chat(platform=link.platform, address=link.chat),
+        chat=link.chat,
         expires_at=link.expires_at,
         payload=str(link.id),
     )
@@ -301,7 +301,7 @@ def _ask_to_keep(link: Link, account: str, left: Sequence[str], now: int) -> New
             Choice(key=LEAVE, label=people_texts.LEAVE()),
         ),
         secret=make_secret(),
-        chat=Chat(platform=link.platform, address=link.chat),
+        chat=link.chat,
         expires_at=now + _MERGE_LASTS,
     )
 
@@ -325,9 +325,8 @@ def _note(
 
 
 def _report(connection: Connection, other: OtherSide, words: str, now: int) -> OutboxRow:
-    return outbox.enqueue(
-        connection, NewOutboxMessage(platform=other.platform, chat=other.chat, body=words), now=now
-    )
+    chat = Chat(platform=other.platform, address=other.chat)
+    return outbox.enqueue(connection, NewOutboxMessage(chat=chat, body=words), now=now)
 
 
 def _meet(connection: Connection, other: OtherSide, now: int) -> Person:

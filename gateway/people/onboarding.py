@@ -84,8 +84,7 @@ class Greeting:
     def make_outgoing(self, chat: Chat) -> NewOutboxMessage:
         """Make the message for a chat."""
         return NewOutboxMessage(
-            platform=chat.platform,
-            chat=chat.address,
+            chat=chat,
             body=self.text,
             buttons=self.buttons,
             person_id=self.person_id,

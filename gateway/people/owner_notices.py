@@ -193,7 +193,7 @@ class Notices:
         for owner in owners.list_all(connection):
             with use_language(owner.language):
                 rows += self._enqueue(connection, owner, notice(), now, through)
-        if all(row.platform == LOCAL_PLATFORM for row in rows):
+        if all(row.chat.platform == LOCAL_PLATFORM for row in rows):
             _log.warning("no owner has a direct chat for this notice: %s", notice())
         return rows
 
@@ -241,9 +241,7 @@ class Notices:
             chat = LOCAL_CHAT
         if chat is None:
             return []
-        outgoing = NewOutboxMessage(
-            platform=chat.platform, chat=chat.address, body="", person_id=owner.id, is_silent=True
-        )
+        outgoing = NewOutboxMessage(chat=chat, body="", person_id=owner.id, is_silent=True)
         parts = adapters[chat.platform].split(words)
         return [
             enqueue(connection, replace(outgoing, body=part, part=number), now=now)

@@ -64,9 +64,7 @@ def leave_room(connection: Connection, person_id: PersonId, room: Room, chat: Ch
 
 
 def _redirect_target(target: Target, is_own: Callable[[Chat], bool]) -> Target:
-    is_strange = target.kind == "place" and not is_own(
-        Chat(platform=target.platform, address=target.chat)
-    )
+    is_strange = target.kind == "place" and not is_own(target.place)
     return _HOME if is_strange else target
 
 
@@ -76,7 +74,7 @@ def _list_astray(
     return [
         one
         for one in deferred_messages.list_of_person(connection, person_id=person_id)
-        if not is_own(Chat(platform=one.platform, address=one.chat))
+        if not is_own(one.chat)
     ]
 
 

@@ -20,7 +20,7 @@ from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.rooms import Mode, Room
 from agent_core.state.queues import dead_letters, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway.chats import is_chat, name_chat, read_chat
+from gateway.chats import is_chat, make_chat, read_chat
 from gateway.outbound.questions import drop
 from gateway.people.owner_notices import find_direct_chat
 from gateway.people.retargeting import leave_room
@@ -72,8 +72,7 @@ def end_full(
     record_mode(connection, room, "person", "house", now)
     with speak_to(connection, room.set_by):
         notice = NewOutboxMessage(
-            platform=room.platform,
-            chat=name_chat(Address(chat_id=room.chat_id, is_direct=False)),
+            chat=make_chat(room.platform, Address(chat_id=room.chat_id, is_direct=False)),
             body=words(),
             is_silent=True,
         )
@@ -110,12 +109,12 @@ def _list_on_the_way(connection: Connection, room: Room, person_id: PersonId) ->
         (
             row
             for row in found
-            if (row.platform, row.person_id) == (room.platform, person_id)
+            if (row.chat.platform, row.person_id) == (room.platform, person_id)
             and not (row.is_live or row.kind == "status")
             and (row.question_id is None or _is_unasked(connection, row.question_id, row))
             and row.is_whole
-            and is_chat(row.chat)
-            and read_chat(row.chat).chat_id == room.chat_id
+            and is_chat(row.chat.address)
+            and read_chat(row.chat.address).chat_id == room.chat_id
         ),
         key=lambda row: row.id,
     )
@@ -148,7 +147,7 @@ def _send_elsewhere(
     outgoing = outbox.readdress(row, chat)
     if row.question_id is not None:
         questions.move(connection, question_id=row.question_id, chat=chat)
-    *first, last = adapters[outgoing.platform].split(row.body)
+    *first, last = adapters[outgoing.chat.platform].split(row.body)
     parts = [replace(outgoing, body=part) for part in first]
     parts.append(replace(outgoing, body=last, buttons=row.buttons, question_id=row.question_id))
     return [*rows, *(outbox.enqueue(connection, part, now=now) for part in parts)]

@@ -33,12 +33,11 @@ class ReplyTarget:
 def open_reply(turn: StoredTurn) -> NewOutboxMessage:
     """Return an empty message in the place of a turn."""
     return NewOutboxMessage(
-        platform=turn.platform,
-        chat=turn.chat,
+        chat=turn.place.chat,
         body="",
         person_id=turn.person_id,
         turn_id=turn.id,
-        answers=turn.answers,
+        answers=turn.place.answers,
     )
 
 

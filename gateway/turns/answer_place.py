@@ -3,9 +3,8 @@
 from collections.abc import Collection
 
 from agent_core.agent.turn import ActiveTurn
-from agent_core.chats import Chat, Place
+from agent_core.chats import Place
 from agent_core.state.conversations import turns
-from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
@@ -16,12 +15,6 @@ from gateway.people.room_privacy import may_show
 from gateway.texts import general
 from gateway.texts import rooms as room_texts
 from gateway.turns.answer_messages import end_shown
-
-
-def place_of(turn: StoredTurn) -> Place:
-    """Return the chat that gets a turn's answer."""
-    chat = Chat(platform=turn.platform, address=turn.chat)
-    return Place(chat=chat, answers=turn.answers)
 
 
 def is_hidden(active: ActiveTurn) -> bool:
@@ -54,8 +47,7 @@ def leave_room(
         turns.move(connection, turn_id=active.id, place=place)
         return place, rows
     notice = NewOutboxMessage(
-        platform=here.chat.platform,
-        chat=here.chat.address,
+        chat=here.chat,
         body=room_texts.ONLY_IN_DIRECT(),
         person_id=person.id,
         answers=here.answers,

@@ -14,7 +14,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway.chats import name_chat, name_queue, read_chat
+from gateway.chats import make_chat, name_queue, read_chat
 from gateway.fairness import StopSwitch, Workers
 from gateway.media.reader import Reader
 from gateway.media.readings import has_content, sentences_of
@@ -179,8 +179,7 @@ def _key_of(pending: QueuedMessage) -> StageKey:
 
 def _make_outgoing(pending: QueuedMessage, text: str) -> NewOutboxMessage:
     return NewOutboxMessage(
-        platform=pending.platform,
-        chat=name_chat(pending.message.address),
+        chat=make_chat(pending.platform, pending.message.address),
         body=text,
         person_id=pending.person.id,
         answers=pending.message.message_id,

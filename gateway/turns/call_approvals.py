@@ -140,7 +140,7 @@ def _answer(
         text=texts.TELL_WHY(),
         choices=(),
         secret=make_secret(),
-        chat=Chat(platform=question.platform, address=question.chat),
+        chat=question.chat,
         expires_at=now + _REASON_WAITS,
         turn_id=question.turn_id,
         call_id=name_reason(question.call_id) if question.call_id else None,

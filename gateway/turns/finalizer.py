@@ -38,7 +38,7 @@ from gateway.turns.answer_messages import (
     enqueue_reply,
     open_reply,
 )
-from gateway.turns.answer_place import is_hidden, leave_room, place_of
+from gateway.turns.answer_place import is_hidden, leave_room
 from gateway.turns.answer_text import (
     add_receipts,
     describe_ending,
@@ -165,7 +165,7 @@ class TurnFinalizer:
         turn = turns.find(connection, turn_id=over.active.id)
         if turn is None or turn.state != "running":
             return [], None  # an earlier attempt was written although it seemed to fail
-        return self._end_begun(connection, over, place_of(turn), slot)
+        return self._end_begun(connection, over, turn.place, slot)
 
     def _end_at_once(
         self, connection: Connection, over: _Over, slot: ReservedSlot | None
@@ -322,7 +322,7 @@ class TurnFinalizer:
         """End a turn whose transcript is damaged, and the run of its job. Raises `StoreError`."""
         now = self._now()
         reply = open_reply(turn)
-        format_commands = partial(self._dispatcher.format_commands, turn.platform)
+        format_commands = partial(self._dispatcher.format_commands, turn.place.chat.platform)
 
         def work(connection: Connection) -> list[OutboxRow]:
             turns.end(connection, turn_id=turn.id, state="failed", reason="damaged", now=now)
@@ -352,8 +352,7 @@ class TurnFinalizer:
         with use_language(newest.person.language, newest.message.sender.language):
             note = describe_refusal(error)
         outgoing = NewOutboxMessage(
-            platform=place.chat.platform,
-            chat=place.chat.address,
+            chat=place.chat,
             body=note,
             person_id=batch[-1].person.id,
             answers=place.answers,
@@ -391,8 +390,7 @@ class TurnFinalizer:
         """Make a turn's answer without its text; silent in its person's quiet hours."""
         person = active.person
         return NewOutboxMessage(
-            platform=place.chat.platform,
-            chat=place.chat.address,
+            chat=place.chat,
             body="",
             person_id=person.id,
             turn_id=active.id,
@@ -405,7 +403,7 @@ class TurnFinalizer:
 def _find_place(connection: Connection, active: ActiveTurn) -> Place:
     turn = turns.find(connection, turn_id=active.id)
     assert turn is not None  # noqa: S101 - this transaction has inserted it
-    return place_of(turn)
+    return turn.place
 
 
 def _end_beside(connection: Connection, active: ActiveTurn, now: int) -> None:

@@ -286,8 +286,7 @@ class Lanes:
                 return
             if isinstance(job, StoredTurn):
                 is_abandoned = self._backoff.is_abandoned(job)
-                chat = Chat(platform=job.platform, address=job.chat)
-                is_readable = await self._rooms.is_readable(chat)
+                is_readable = await self._rooms.is_readable(job.place.chat)
                 if self._draining.is_set():  # the platform may have been waited for
                     return
                 leave = partial(self._leave, job.conversation_id) if is_readable else None
@@ -340,10 +339,11 @@ def _is_job_run(job: LaneJob) -> bool:
 
 def _is_of_program(job: LaneJob) -> bool:
     """Return whether a program asks, and not its person on a page."""
-    if job.platform != API_PLATFORM:
-        return False
-    address = read_chat(job.chat) if isinstance(job, StoredTurn) else job.message.address
-    return not is_of_pages(address)
+    if isinstance(job, StoredTurn):
+        platform, address = job.place.chat.platform, read_chat(job.place.chat.address)
+    else:
+        platform, address = job.platform, job.message.address
+    return platform == API_PLATFORM and not is_of_pages(address)
 
 
 def _is_same(pending: QueuedMessage, platform: str, edit: InboundMessage) -> bool:

@@ -198,7 +198,7 @@ class Presenter:
 
     def is_on(self, platform: str) -> bool:
         """Return whether the turn is shown on a platform."""
-        return platform == self._outgoing.platform
+        return platform == self._outgoing.chat.platform
 
     def mark_steer(self, message_id: str) -> None:
         """Mark a further message as seen: it goes into this turn."""
@@ -366,7 +366,7 @@ class Presenter:
     def _show_indicators(self) -> None:
         if self._holds:
             return
-        chat = Chat(platform=self._outgoing.platform, address=self._outgoing.chat)
+        chat = self._outgoing.chat
         pause = 5.0
         self._mark_seen()
         if isinstance(self._adapter, CanType):
@@ -378,7 +378,7 @@ class Presenter:
         """Mark what the turn reads; what can't be marked now is tried again later."""
         if self._holds:
             return
-        chat = Chat(platform=self._outgoing.platform, address=self._outgoing.chat)
+        chat = self._outgoing.chat
         left = []
         for message_id in self._unmarked:
             if self._dispatcher.indicators.mark_seen(chat, message_id):
@@ -389,7 +389,7 @@ class Presenter:
 
     def _remove_marks(self) -> None:
         """Remove the marks; those in the present chat return when the turn is shown again."""
-        here = Chat(platform=self._outgoing.platform, address=self._outgoing.chat)
+        here = self._outgoing.chat
         marked, self._marked = dict.fromkeys(self._marked), []
         for chat, message_id in marked:
             self._dispatcher.indicators.unmark(chat, message_id)

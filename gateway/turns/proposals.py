@@ -312,16 +312,15 @@ class AcceptedProposals:
             return []
         if made and outbox.find_of_question(connection, question_id=question_id) is None:
             return []  # it was asked on a page, which shows the change
-        chat: Chat | None = Chat(platform=question.platform, address=question.chat)
-        if made and made.call.conversation.is_private and not is_direct_chat(question.chat):
+        chat: Chat | None = question.chat
+        if made and made.call.conversation.is_private and not is_direct_chat(question.chat.address):
             chat = find_direct_chat(connection, made.call.person, self.dispatcher.adapters)
         if chat is None:
             return []
         with speak_to(connection, question.person_id):
             shown = made.shown if made else json.loads(question.payload).get("shown", "")
             outgoing = NewOutboxMessage(
-                platform=chat.platform,
-                chat=chat.address,
+                chat=chat,
                 body=approvals.describe_done(shown) if made else approvals.describe_outdated(shown),
                 person_id=question.person_id,
                 is_silent=made is not None,

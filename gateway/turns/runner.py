@@ -35,7 +35,7 @@ from gateway.outbound.questions import Questions
 from gateway.texts import general
 from gateway.texts import models as model_texts
 from gateway.turns.answer_messages import end_live, end_shown
-from gateway.turns.answer_place import is_hidden, place_of
+from gateway.turns.answer_place import is_hidden
 from gateway.turns.beginning import DeferredStart, StaleTurn, attach_to_run, find_asked
 from gateway.turns.finalizer import TurnFinalizer
 from gateway.turns.handle import Phase, TurnHandle
@@ -160,14 +160,14 @@ class TurnRunner:
         now: the conversation has to go on. `leave` moves a private turn out of a chat that others
         may read by now. Raises `StoreError`, and leaves the turn as it was.
         """
-        handle.place, handle.asker = place_of(turn), turn.person_id
+        handle.place, handle.asker = turn.place, turn.person_id
         set_turn(turn.id)
         active, shown = await self._load(turn)
         if leave and active.conversation.is_private and not is_hidden(active):
             handle.active = active
             await leave(handle)
             shown = await self._database.read(find_shown, turn.id)
-        if turn.platform not in self._adapters:
+        if turn.place.chat.platform not in self._adapters:
             await self._finalizer.fail(active, "off")
         elif is_abandoned:
             for message in await self._find_read(active, handle.place):

@@ -75,7 +75,7 @@ class SpokenAnswers:
         if found is None or self.command is None:
             return
         turn, person, words = found
-        adapter = self.dispatcher.adapters.get(turn.platform)
+        adapter = self.dispatcher.adapters.get(turn.place.chat.platform)
         most_bytes = adapter.most_file_bytes if isinstance(adapter, CanSendFiles) else 0
         if not (words and most_bytes):
             return
@@ -119,8 +119,7 @@ class SpokenAnswers:
                 connection, data=recording.data, media_type=recording.media_type, now=now
             )
             message = NewOutboxMessage(
-                platform=turn.platform,
-                chat=turn.chat,
+                chat=turn.place.chat,
                 body="",
                 person_id=task.person_id,
                 is_silent=True,

@@ -154,7 +154,7 @@ class UserPrompts:
                 return "unreachable", []
             turn = turns.find(connection, turn_id=turn_id)
             assert turn is not None  # noqa: S101 - no turn is ever deleted
-            here = Chat(platform=turn.platform, address=turn.chat)
+            here = turn.place.chat
             whom = self._choose(connection, inquiry, here)
             if whom is None:
                 return "unreachable", []
@@ -186,7 +186,7 @@ class UserPrompts:
             stored = questions.find_open_of_turn(connection, turn_id=turn_id)
             if sum(question.kind == "proposal" for question in stored) >= MOST_PROPOSALS:
                 return False
-            here = Chat(platform=turn.platform, address=turn.chat)
+            here = turn.place.chat
             chat = find_place(connection, turn.person_id, here, self.dispatcher.adapters)
             if chat is None:
                 return False
@@ -210,7 +210,7 @@ class UserPrompts:
         self, connection: Connection, turn: StoredTurn, text: str, now: int, *, was_draft: bool
     ) -> LiveEnding:
         """Make the words above a question final."""
-        adapter = self.dispatcher.adapters.get(turn.platform)
+        adapter = self.dispatcher.adapters.get(turn.place.chat.platform)
         if adapter is None:
             return LiveEnding()
         reply = open_reply(turn)
@@ -304,8 +304,7 @@ def _make_question(inquiry: UserPrompt, whom: Whom, expires_at: int) -> NewQuest
 def _notify_asker(connection: Connection, inquiry: _Wish, here: Chat, now: int) -> OutboxRow:
     """Enqueue a note that an owner has to decide, which may take long."""
     outgoing = NewOutboxMessage(
-        platform=here.platform,
-        chat=here.address,
+        chat=here,
         body=general.OWNER_ASKED(),
         person_id=inquiry.person_id,
         is_silent=True,

@@ -85,7 +85,8 @@ def read_record(connection: Connection, turn_id: TurnId) -> TurnRecord | None:
 
 def _is_by_job(connection: Connection, turn: StoredTurn) -> bool:
     said = job_history.find(connection, turn_id=turn.id, person_id=turn.person_id)
-    return said is not None and turn.chat != ""  # empty if the turn's person was erased
+    # The address is empty if the turn's person was erased.
+    return said is not None and turn.place.chat.address != ""
 
 
 def read_prompt_context(connection: Connection, record: TurnRecord) -> PromptContext | None:
@@ -99,7 +100,7 @@ def read_prompt_context(connection: Connection, record: TurnRecord) -> PromptCon
         conversation=record.conversation,
         person=person,
         room=room,
-        platform=record.turn.platform,
+        platform=record.turn.place.chat.platform,
     )
 
 

@@ -75,7 +75,7 @@ def _make_turn(record: TurnRecord, prompt: FrozenPrompt, script: ReplayScript) -
             conversation=record.conversation,
             person=person,
             room=None,
-            platform=record.turn.platform,
+            platform=record.turn.place.chat.platform,
         ),
         memory_owner=None,
         prompt=prompt,

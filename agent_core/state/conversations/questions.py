@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from agent_core.chats import Chat
 from agent_core.ids import CallId, PersonId, QuestionId, TurnId
@@ -48,6 +48,7 @@ class QuestionContent:
     """
 
     person_id: PersonId
+    chat: Chat
     kind: QuestionKind
     text: str
     choices: tuple[Choice, ...]
@@ -62,16 +63,12 @@ class QuestionContent:
 class NewQuestion(QuestionContent):
     """A question to store."""
 
-    chat: Chat
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question(QuestionContent):
     """A stored question with its state. `answer` is a choice's key, or the text of a reason."""
 
     id: QuestionId
-    platform: str
-    chat: str
     state: QuestionState
     answer: str | None
 
@@ -94,6 +91,10 @@ def load_choices(text: str) -> tuple[Choice, ...]:
     return tuple(Choice(key=key, label=label, style=style) for key, label, style in fields)
 
 
+def _make_question(*, platform: str, chat: str, **fields: Any) -> Question:
+    return Question(chat=Chat(platform=platform, address=chat), **fields)
+
+
 def ask(connection: Connection, question: NewQuestion, *, now: int) -> Question:
     """Store a question; a repeated call of the same turn returns the one that is stored already."""
     if question.turn_id is not None and question.call_id is not None:
@@ -113,13 +114,13 @@ def ask(connection: Connection, question: NewQuestion, *, now: int) -> Question:
             "now": now,
         },
     )
-    return read_all(Question, rows, choices=load_choices)[0]
+    return read_all(_make_question, rows, choices=load_choices)[0]
 
 
 def find(connection: Connection, *, question_id: QuestionId) -> Question | None:
     """Return the question of this id."""
     found = connection.execute(f"SELECT {_ROW} FROM questions WHERE id = :id", {"id": question_id})
-    return read_one(Question, found, choices=load_choices)
+    return read_one(_make_question, found, choices=load_choices)
 
 
 def find_of_call(connection: Connection, *, turn_id: TurnId, call_id: CallId) -> Question | None:
@@ -128,7 +129,7 @@ def find_of_call(connection: Connection, *, turn_id: TurnId, call_id: CallId) ->
         f"SELECT {_ROW} FROM questions WHERE turn_id = :turn_id AND call_id = :call_id",
         {"turn_id": turn_id, "call_id": call_id},
     )
-    return read_one(Question, found, choices=load_choices)
+    return read_one(_make_question, found, choices=load_choices)
 
 
 def find_open(connection: Connection, *, person_id: PersonId) -> list[Question]:
@@ -138,7 +139,7 @@ def find_open(connection: Connection, *, person_id: PersonId) -> list[Question]:
         " ORDER BY id DESC",
         {"person_id": person_id},
     )
-    return read_all(Question, rows, choices=load_choices)
+    return read_all(_make_question, rows, choices=load_choices)
 
 
 def find_open_of_room(connection: Connection, *, payload: str) -> list[Question]:
@@ -148,7 +149,7 @@ def find_open_of_room(connection: Connection, *, payload: str) -> list[Question]
         " AND kind = 'full' AND payload = :payload ORDER BY id",
         {"payload": payload},
     )
-    return read_all(Question, rows, choices=load_choices)
+    return read_all(_make_question, rows, choices=load_choices)
 
 
 def list_people_asked(connection: Connection) -> list[PersonId]:
@@ -165,7 +166,7 @@ def find_open_of_turn(connection: Connection, *, turn_id: TurnId) -> list[Questi
         f"SELECT {_ROW} FROM questions WHERE turn_id = :turn_id AND state = 'open' ORDER BY id",
         {"turn_id": turn_id},
     )
-    return read_all(Question, rows, choices=load_choices)
+    return read_all(_make_question, rows, choices=load_choices)
 
 
 def answer(
@@ -198,7 +199,7 @@ def list_refused(connection: Connection, *, person_id: PersonId, limit: int) -> 
         " ORDER BY id DESC LIMIT :limit",
         {"person_id": person_id, "limit": limit},
     )
-    return read_all(Question, rows, choices=load_choices)
+    return read_all(_make_question, rows, choices=load_choices)
 
 
 def reopen(connection: Connection, *, question_id: QuestionId, expires_at: int) -> None:

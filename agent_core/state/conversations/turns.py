@@ -3,9 +3,9 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from agent_core.chats import Place
+from agent_core.chats import Chat, Place
 from agent_core.ids import (
     AccountId,
     CallId,
@@ -31,9 +31,8 @@ for a running turn.
 class StoredTurn:
     """A turn as it is stored.
 
-    `chat` and `answers` are the gateway's names of the chat and the message to answer. `person_id`
-    is the asker, who also pays, and who asked through the account `account_id`. The conversation
-    may belong to a room.
+    `place` is where the answer goes. `person_id` is the asker, who also pays, and who asked through
+    the account `account_id`. The conversation may belong to a room.
     """
 
     id: TurnId
@@ -41,9 +40,7 @@ class StoredTurn:
     session_id: SessionId
     person_id: PersonId
     prompt_hash: PromptHash | None
-    platform: str
-    chat: str
-    answers: str | None
+    place: Place
     state: TurnState
     reason: str
     """The code of an ending other than `answered`; a category of the provider for `refused`."""
@@ -156,6 +153,11 @@ def move(connection: Connection, *, turn_id: TurnId, place: Place) -> None:
     )
 
 
+def _make_turn(*, platform: str, chat: str, answers: str | None, **fields: Any) -> StoredTurn:
+    place = Place(chat=Chat(platform=platform, address=chat), answers=answers)
+    return StoredTurn(place=place, **fields)
+
+
 def list_running(connection: Connection) -> list[StoredTurn]:
     """List the turns that started and have not ended, oldest first.
 
@@ -165,7 +167,7 @@ def list_running(connection: Connection) -> list[StoredTurn]:
         f"SELECT {_TURN} FROM turns WHERE state = 'running' AND (SELECT kind FROM conversations"
         " WHERE conversations.id = turns.conversation_id) <> 'helper' ORDER BY id"
     )
-    return read_all(StoredTurn, rows)
+    return read_all(_make_turn, rows)
 
 
 def list_with_open_call(connection: Connection) -> frozenset[TurnId]:
@@ -186,7 +188,7 @@ def find_latest(
         " AND person_id = :person_id ORDER BY id DESC LIMIT 1",
         {"conversation_id": conversation_id, "person_id": person_id},
     )
-    return read_one(StoredTurn, found)
+    return read_one(_make_turn, found)
 
 
 def list_of_person(
@@ -198,7 +200,7 @@ def list_of_person(
         " ORDER BY id DESC LIMIT :limit",
         {"person_id": person_id, "before": before, "limit": limit},
     )
-    return read_all(StoredTurn, rows)
+    return read_all(_make_turn, rows)
 
 
 def find_of_person(
@@ -209,7 +211,7 @@ def find_of_person(
         f"SELECT {_TURN} FROM turns WHERE id = :turn_id AND person_id = :person_id",
         {"turn_id": turn_id, "person_id": person_id},
     )
-    return read_one(StoredTurn, found)
+    return read_one(_make_turn, found)
 
 
 def has_any(connection: Connection, *, person_id: PersonId) -> bool:
@@ -229,7 +231,7 @@ def list_latest(
         " ORDER BY id DESC LIMIT :limit",
         {"conversation_id": conversation_id, "limit": limit},
     )
-    return read_all(StoredTurn, rows)
+    return read_all(_make_turn, rows)
 
 
 def list_recent(connection: Connection, *, limit: int) -> list[StoredTurn]:
@@ -237,7 +239,7 @@ def list_recent(connection: Connection, *, limit: int) -> list[StoredTurn]:
     rows = connection.execute(
         f"SELECT {_TURN} FROM turns ORDER BY id DESC LIMIT :limit", {"limit": limit}
     )
-    return read_all(StoredTurn, rows)
+    return read_all(_make_turn, rows)
 
 
 def find(connection: Connection, *, turn_id: TurnId) -> StoredTurn | None:
@@ -245,7 +247,7 @@ def find(connection: Connection, *, turn_id: TurnId) -> StoredTurn | None:
     found = connection.execute(
         f"SELECT {_TURN} FROM turns WHERE id = :turn_id", {"turn_id": turn_id}
     )
-    return read_one(StoredTurn, found)
+    return read_one(_make_turn, found)
 
 
 def exists(connection: Connection, *, turn_id: TurnId) -> bool:

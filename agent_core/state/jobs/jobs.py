@@ -7,6 +7,7 @@ from dataclasses import fields as dataclass_fields
 from functools import lru_cache
 from typing import Any, Literal
 
+from agent_core.chats import Chat
 from agent_core.ids import JobId, PersonId, RoomId
 from agent_core.state.engine.connection import checksum, list_fields
 from agent_core.state.engine.database import Connection
@@ -31,6 +32,16 @@ class Target:
     kind: TargetKind
     platform: str = ""
     chat: str = ""
+
+    @staticmethod
+    def of(chat: Chat) -> "Target":
+        """Return the target that is one chat."""
+        return Target(kind="place", platform=chat.platform, chat=chat.address)
+
+    @property
+    def place(self) -> Chat:
+        """The chat of a target that is one."""
+        return Chat(platform=self.platform, address=self.chat)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,12 +33,11 @@ class OtherSide:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """A request to link two accounts, made in `chat` on `platform`."""
+    """A request to link two accounts, made in `chat`."""
 
     id: LinkId
     person_id: PersonId
-    platform: str
-    chat: str
+    chat: Chat
     state: LinkState
     other: OtherSide | None
     expires_at: int
@@ -63,8 +62,7 @@ def _link(row: tuple[int, int, str, str, LinkState, int, str | None, str, str, s
     return Link(
         id=LinkId(row[0]),
         person_id=PersonId(row[1]),
-        platform=row[2],
-        chat=row[3],
+        chat=Chat(platform=row[2], address=row[3]),
         state=row[4],
         other=other,
         expires_at=row[5],

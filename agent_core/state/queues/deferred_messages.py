@@ -14,8 +14,7 @@ class NewDeferredMessage:
     """A message to defer, with its person, its chat, and its release time in milliseconds."""
 
     person_id: PersonId
-    platform: str
-    chat: str
+    chat: Chat
     title: str
     body: str
     release_at: int
@@ -27,7 +26,7 @@ class NewDeferredMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeferredMessage(NewDeferredMessage):
-    """A stored deferred message. Of a damaged one, the text is missing; a damaged place is ""."""
+    """A stored deferred message. Of a damaged one, the text is missing; a damaged chat is empty."""
 
     id: int
     is_whole: bool = True
@@ -49,6 +48,8 @@ def defer(connection: Connection, message: NewDeferredMessage, *, now: int) -> N
         " :platform, :chat, :title, :body, :file_key, :file_name, :release_at, :now, :checksum)",
         {
             **list_fields(message),
+            "platform": message.chat.platform,
+            "chat": message.chat.address,
             "file_key": key,
             "file_name": name,
             "now": now,
@@ -139,7 +140,9 @@ def _read_row(row: tuple[object, ...]) -> DeferredMessage:
     if not is_whole:
         fields |= {"title": "", "body": ""}
         key = None
-    if not (isinstance(fields["platform"], str) and isinstance(fields["chat"], str)):
-        fields |= {"platform": "", "chat": ""}
+    platform, address = fields.pop("platform"), fields.pop("chat")
+    if not (isinstance(platform, str) and isinstance(address, str)):
+        platform = address = ""
+    chat = Chat(platform=platform, address=address)
     file = None if key is None else (key, name)
-    return DeferredMessage(**fields, file=file, is_whole=is_whole)  # type: ignore[arg-type]
+    return DeferredMessage(**fields, chat=chat, file=file, is_whole=is_whole)  # type: ignore[arg-type]

@@ -31,8 +31,7 @@ _CONDITIONS: dict[OutboxState, str] = {
 class NewOutboxMessage:
     """A message to enqueue, with its chat, person and content."""
 
-    platform: str
-    chat: str
+    chat: Chat
     body: str
     person_id: PersonId | None = None
     turn_id: TurnId | None = None
@@ -48,7 +47,7 @@ class NewOutboxMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutboxRow(NewOutboxMessage):
-    """An outbox message. `chat` is the gateway's name of the chat; order is kept per chat.
+    """An outbox message. Order is kept per chat.
 
     An `is_live` row shows a running turn: its body is not final and is not queued. `message_id` is
     the platform's id, once it is known. `shown` is the body of an attempt with an unknown outcome,
@@ -90,8 +89,7 @@ _INSERT = (  # RETURNING would double the time of this statement
 def readdress(row: OutboxRow, chat: Chat) -> NewOutboxMessage:
     """Make a row's message for another platform and chat, without its buttons and question."""
     return NewOutboxMessage(
-        platform=chat.platform,
-        chat=chat.address,
+        chat=chat,
         body=row.body,
         person_id=row.person_id,
         turn_id=row.turn_id,
@@ -112,6 +110,7 @@ def read_row(row: tuple[object, ...]) -> OutboxRow:
     fields["buttons"] = load_choices(str(fields["buttons"]))
     file_key, file_name = fields.pop("file_key"), fields.pop("file_name")
     fields["file"] = (file_key, file_name or "") if file_key else None
+    fields["chat"] = Chat(platform=fields.pop("platform"), address=fields.pop("chat"))  # type: ignore[arg-type]
     return OutboxRow(**fields, is_whole=is_whole)  # type: ignore[arg-type]
 
 
@@ -155,6 +154,8 @@ def _insert(
     }
     file_key, file_name = outgoing.file or (None, None)
     values = {
+        "platform": outgoing.chat.platform,
+        "chat": outgoing.chat.address,
         "buttons": dump_choices(outgoing.buttons) if outgoing.buttons else "",
         "file_key": file_key,
         "file_name": file_name,
@@ -287,7 +288,6 @@ def start_over(
     if not leaves or first.message_id is None:
         return second, None
     outgoing = NewOutboxMessage(
-        platform=first.platform,
         chat=first.chat,
         body="",
         person_id=first.person_id,

@@ -102,10 +102,14 @@ async def test_a_message_that_was_sent_keeps_only_where_it_is(old: Old) -> None:
             now=OLD,
         )
         outgoings = [
-            NewOutboxMessage(platform="p", chat="c", body="sent"),
-            NewOutboxMessage(platform="p", chat="c", body="owed"),
-            NewOutboxMessage(platform="p", chat="c", body="asks", question_id=question.id),
-            NewOutboxMessage(platform="p", chat="c", body="dead", person_id=person_id),
+            NewOutboxMessage(chat=Chat(platform="p", address="c"), body="sent"),
+            NewOutboxMessage(chat=Chat(platform="p", address="c"), body="owed"),
+            NewOutboxMessage(
+                chat=Chat(platform="p", address="c"), body="asks", question_id=question.id
+            ),
+            NewOutboxMessage(
+                chat=Chat(platform="p", address="c"), body="dead", person_id=person_id
+            ),
         ]
         rows = [outbox.enqueue(connection, outgoing, now=OLD) for outgoing in outgoings]
         for row in (rows[0], rows[2]):
@@ -133,7 +137,9 @@ async def test_an_answer_that_is_in_the_transcript_is_kept_twice_for_a_day(old: 
             ("p", "reminder", None, NOW - 2 * DAY),
             ("console", "page", turn_id, NOW - 2 * DAY),
         ]:
-            new = NewOutboxMessage(platform=platform, chat="c", body=body, turn_id=turn)
+            new = NewOutboxMessage(
+                chat=Chat(platform=platform, address="c"), body=body, turn_id=turn
+            )
             row = outbox.enqueue(connection, new, now=at)
             outbox.mark_sent(connection, outbox_id=row.id, message_id=body, body=body, now=at)
 
@@ -150,7 +156,9 @@ async def test_the_space_of_cleared_answers_is_free_for_others(old: Old) -> None
     def work(connection: Connection) -> None:
         for number in range(100):
             turn_id = add_turn(connection, old.dialogue)
-            message = NewOutboxMessage(platform="p", chat="c", body=long, turn_id=turn_id)
+            message = NewOutboxMessage(
+                chat=Chat(platform="p", address="c"), body=long, turn_id=turn_id
+            )
             row = outbox.enqueue(connection, message, now=OLD)
             outbox.mark_sent(
                 connection, outbox_id=row.id, message_id=str(number), body=long, now=OLD
@@ -178,7 +186,9 @@ async def test_unreferenced_files_are_deleted_until_sent_again(
         turn_id = add_turn(connection, old.dialogue)
         message = Message(role="user", parts=(picture,))
         messages.append(connection, old.dialogue.shelf(turn_id), [message], now=NOW)
-        outgoing = NewOutboxMessage(platform="p", chat="c", body="", file=(keys["owed"], "a.png"))
+        outgoing = NewOutboxMessage(
+            chat=Chat(platform="p", address="c"), body="", file=(keys["owed"], "a.png")
+        )
         outbox.enqueue(connection, outgoing, now=OLD)
 
     await old.do(work)
@@ -195,7 +205,9 @@ async def test_many_files_that_are_referred_to_keep_no_other_from_going(old: Old
         for number in range(1200):
             data = str(number).encode()
             key = files.store(connection, data=data, media_type="image/png", now=OLD)
-            outgoing = NewOutboxMessage(platform="p", chat="c", body="", file=(key, "a.png"))
+            outgoing = NewOutboxMessage(
+                chat=Chat(platform="p", address="c"), body="", file=(key, "a.png")
+            )
             outbox.enqueue(connection, outgoing, now=OLD)
         for number in range(50):
             data = f"loose {number}".encode()
@@ -211,7 +223,7 @@ async def test_an_export_does_not_stay_in_the_database(old: Old) -> None:
         key = files.store(connection, data=b"zip", media_type="application/zip", now=OLD)
         row = outbox.enqueue(
             connection,
-            NewOutboxMessage(platform="p", chat="c", body="x", file=(key, "a.zip")),
+            NewOutboxMessage(chat=Chat(platform="p", address="c"), body="x", file=(key, "a.zip")),
             now=OLD,
         )
         outbox.mark_sent(connection, outbox_id=row.id, message_id="m", body="x", now=OLD)

@@ -60,7 +60,11 @@ def queued_message_of(
     turn_id: TurnId, body: str = "", *, kind: OutboxKind = "message"
 ) -> NewOutboxMessage:
     return NewOutboxMessage(
-        platform="fake", chat=CHAT, body=body, person_id=PersonId(1), turn_id=turn_id, kind=kind
+        chat=Chat(platform="fake", address=CHAT),
+        body=body,
+        person_id=PersonId(1),
+        turn_id=turn_id,
+        kind=kind,
     )
 
 

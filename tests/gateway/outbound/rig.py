@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from adapters.ids import Address
+from agent_core.chats import Chat
 from agent_core.ids import PersonId
 from agent_core.state.engine.database import Database
 from agent_core.state.queues import outbox
@@ -46,7 +47,9 @@ class Delivery:
 
     async def owe(self, body: str, chat: str = CHAT) -> OutboxRow:
         """Write a new message that nobody has handed over."""
-        outgoing = NewOutboxMessage(platform="fake", chat=chat, body=body, person_id=PersonId(1))
+        outgoing = NewOutboxMessage(
+            chat=Chat(platform="fake", address=chat), body=body, person_id=PersonId(1)
+        )
         return await self.database.write("owe", lambda c: outbox.enqueue(c, outgoing, now=0))
 
     async def queue(self, body: str, chat: str = CHAT) -> OutboxRow:

@@ -5,7 +5,7 @@ import pytest
 from adapters.ids import Address
 from agent_core.ids import OutboxId
 from agent_core.state.queues.outbox import OutboxRow
-from gateway.chats import name_chat
+from gateway.chats import make_chat
 from gateway.outbound.composer import make_message
 from tests.gateway.queued_messages import DIRECT, ROOM
 
@@ -14,8 +14,7 @@ def row(address: Address, *, part: int = 0, answers: str | None = "9") -> Outbox
     return OutboxRow(
         id=OutboxId(4),
         key="k4",
-        platform="telegram",
-        chat=name_chat(address),
+        chat=make_chat("telegram", address),
         turn_id=None,
         person_id=None,
         part=part,

@@ -148,7 +148,8 @@ async def test_a_message_that_breaks_its_adapter_is_set_aside_and_reported(
 
 
 async def test_messages_for_a_disabled_platform_stay_queued(delivery: Delivery) -> None:
-    elsewhere = replace(queued_message_of(TurnId(1), "hello"), platform="elsewhere", turn_id=None)
+    chat = Chat(platform="elsewhere", address=CHAT)
+    elsewhere = replace(queued_message_of(TurnId(1), "hello"), chat=chat, turn_id=None)
     row = await delivery.database.write("owe", lambda c: outbox.enqueue(c, elsewhere, now=0))
     await delivery.dispatcher.start()
     delivery.dispatcher.enqueue([row])

@@ -191,7 +191,9 @@ async def test_a_damaged_message_is_never_sent(delivery: Delivery) -> None:
 
 
 def live_text(text: str) -> LiveMessage:
-    live = LiveMessage(NewOutboxMessage(platform="fake", chat=CHAT, body="", person_id=PersonId(1)))
+    live = LiveMessage(
+        NewOutboxMessage(chat=Chat(platform="fake", address=CHAT), body="", person_id=PersonId(1))
+    )
     live.text = text
     return live
 
@@ -269,7 +271,9 @@ async def test_a_live_message_of_an_earlier_process_is_looked_for_and_kept(
         "open",
         lambda c: outbox.open_live(
             c,
-            NewOutboxMessage(platform="fake", chat=CHAT, body="Thinking", person_id=PersonId(1)),
+            NewOutboxMessage(
+                chat=Chat(platform="fake", address=CHAT), body="Thinking", person_id=PersonId(1)
+            ),
             now=0,
         ),
     )
@@ -300,7 +304,7 @@ async def test_messages_behind_a_reserved_slot_wait_for_it(delivery: Delivery) -
     assert slot
     assert delivery.dispatcher.reserve(PLACE) is None, "a line is held once"
     later = await delivery.queue("later")
-    outgoing = NewOutboxMessage(platform="fake", chat=CHAT, body="first")
+    outgoing = NewOutboxMessage(chat=Chat(platform="fake", address=CHAT), body="first")
     first = await delivery.database.write(
         "first", lambda c: outbox.enqueue_sending(c, outgoing, anchor=slot.anchor, now=0)
     )

@@ -47,8 +47,7 @@ async def pose(database: Database) -> OutboxRow:
             expires_at=9,
         )
         outgoing = NewOutboxMessage(
-            platform="fake",
-            chat=CHAT,
+            chat=Chat(platform="fake", address=CHAT),
             body="Which?",
             person_id=PersonId(1),
             buttons=(BUTTON,),
@@ -235,7 +234,10 @@ async def test_a_status_line_in_an_unreachable_chat_leaves_nothing_to_retry(
 ) -> None:
     delivery.chat.plan(ChatGone("Nobody is there any more."))
     outgoing = NewOutboxMessage(
-        platform="fake", chat=CHAT, body="Searching", person_id=PersonId(1), kind="status"
+        chat=Chat(platform="fake", address=CHAT),
+        body="Searching",
+        person_id=PersonId(1),
+        kind="status",
     )
 
     def end(connection: Connection) -> OutboxRow:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from adapters.errors import Unsure
+from agent_core.chats import Chat
 from agent_core.localization import use_language
 from agent_core.privacy.progress import Progress
 from agent_core.state.engine.database import Database
@@ -15,7 +16,7 @@ from tests.fakes.chat import FakeChat
 from tests.gateway.outbound.rig import CHAT, Delivery, MuteChat, delivering
 from tests.patience import until
 
-PLACE = NewOutboxMessage(platform="fake", chat=CHAT, body="")
+PLACE = NewOutboxMessage(chat=Chat(platform="fake", address=CHAT), body="")
 SEARCH = Progress(stage="search", done=40, total=100)
 PACK = Progress(stage="pack", done=12_000, total=48_000)
 
@@ -120,4 +121,4 @@ async def test_the_next_start_deletes_the_line_that_a_crash_left(work: Work) -> 
 
 
 def outbox_line() -> NewOutboxMessage:
-    return NewOutboxMessage(platform="fake", chat=CHAT, body="", kind="status")
+    return NewOutboxMessage(chat=Chat(platform="fake", address=CHAT), body="", kind="status")

@@ -11,6 +11,7 @@ import pytest
 from adapters.contract import Pace
 from adapters.ids import PlatformMessageId
 from adapters.messages import OutboundMessage
+from agent_core.chats import Chat
 from agent_core.events import TextGrew, TextReset, ToolStarted
 from agent_core.ids import CallId
 from agent_core.state.engine.database import Database
@@ -72,7 +73,7 @@ async def presenting(
 def present(
     dispatcher: OutboxDispatcher, chat: FakeChat, *, first_length: int = 0, **timings: float
 ) -> Presenter:
-    outgoing = NewOutboxMessage(platform="fake", chat=CHAT, body="")
+    outgoing = NewOutboxMessage(chat=Chat(platform="fake", address=CHAT), body="")
     shown = PresenterTimings(first_length=first_length, **timings)
     return Presenter(dispatcher, chat, outgoing, timings=shown)
 

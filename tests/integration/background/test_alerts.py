@@ -13,6 +13,7 @@ from adapters.ids import PlatformMessageId
 from adapters.messages import OutboundMessage
 from agent_core.agent.quotas.balance import DailyLimit, QuotaDay
 from agent_core.agent.quotas.reservations import QuotaStatus
+from agent_core.chats import Chat
 from agent_core.errors import ModelDenied
 from agent_core.state.conversations.usage import QuotaUsage
 from agent_core.state.engine.database import Connection
@@ -291,7 +292,9 @@ async def test_queues_are_stuck_after_their_longest_wait(tmp_path: Path) -> None
     async with running(tmp_path, greeted()) as harness:
         await greet(harness)
         person_id = await harness.read(ana)
-        new = NewOutboxMessage(platform="ghost", chat="d1", body="wait", person_id=person_id)
+        new = NewOutboxMessage(
+            chat=Chat(platform="ghost", address="d1"), body="wait", person_id=person_id
+        )
         database = harness.gateway.database
         await database.write("test", lambda c: outbox.enqueue(c, new, now=NOW - 16 * MINUTE))
         gone = replace(WELL, health={"ghost": UP})

@@ -439,8 +439,7 @@ async def hold(harness: Harness, until: int) -> None:
         assert person
         one = NewDeferredMessage(
             person_id=PersonId(person.id),
-            platform="fake",
-            chat='["1",null,true]',
+            chat=Chat(platform="fake", address='["1",null,true]'),
             title="Bread",
             body="Bread is ready.",
             release_at=until,

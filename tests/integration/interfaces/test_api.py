@@ -262,7 +262,7 @@ async def test_notices_and_reminders_never_go_to_a_program(setup: Setup) -> None
     def look(connection: Connection) -> str:
         newest = turns.find(connection, turn_id=turns.find_newest(connection))
         assert newest
-        return newest.platform
+        return newest.place.chat.platform
 
     gateway = setup.served.gateway
     assert await gateway.database.read(look) == "api"

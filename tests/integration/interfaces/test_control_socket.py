@@ -10,6 +10,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from agent_core.chats import Chat
 from agent_core.state.engine.database import Connection, Database, now
 from agent_core.state.people import codes, people
 from agent_core.state.queues import outbox
@@ -47,7 +48,9 @@ def fill(connection: Connection) -> None:
         expires_at=now() + 60_000,
     )
     row = outbox.enqueue(
-        connection, NewOutboxMessage(platform="fake", chat="c", body="long\nlost"), now=now()
+        connection,
+        NewOutboxMessage(chat=Chat(platform="fake", address="c"), body="long\nlost"),
+        now=now(),
     )
     outbox.mark_dead(connection, outbox_id=row.id, reason="the chat is gone")
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import aiohttp
 
+from agent_core.chats import Chat
 from agent_core.errors import ModelBusy
 from agent_core.memory.archive.conclusions import insert_conclusion, list_premises
 from agent_core.skills.catalog import SKILL_FILE
@@ -176,7 +177,7 @@ def bury(connection: Connection) -> None:
     """Leave a message that can't be delivered, and one that waits."""
     for body in ("bluefishdead", "bluefishowed"):
         row = outbox.enqueue(
-            connection, NewOutboxMessage(platform="fake", chat="1", body=body), now=0
+            connection, NewOutboxMessage(chat=Chat(platform="fake", address="1"), body=body), now=0
         )
         if body == "bluefishdead":
             outbox.mark_dead(connection, outbox_id=row.id, reason="The chat no longer exists.")
@@ -224,13 +225,19 @@ async def test_health_shows_what_is_wrong_since_when_and_how_long_messages_waite
         connection.execute("DELETE FROM outbox")
         for seconds in range(1, 21):
             row = outbox.enqueue(
-                connection, NewOutboxMessage(platform="fake", chat="1", body="a"), now=since
+                connection,
+                NewOutboxMessage(chat=Chat(platform="fake", address="1"), body="a"),
+                now=since,
             )
             connection.execute(
                 "UPDATE outbox SET state = 'sent', sent_at = :at WHERE id = :id",
                 {"id": row.id, "at": since + seconds * 1000},
             )
-        outbox.enqueue(connection, NewOutboxMessage(platform="fake", chat="1", body="a"), now=since)
+        outbox.enqueue(
+            connection,
+            NewOutboxMessage(chat=Chat(platform="fake", address="1"), body="a"),
+            now=since,
+        )
 
     async with (
         served(home, adapters={"fake": FakeChat()}, model=FakeModel()) as running,

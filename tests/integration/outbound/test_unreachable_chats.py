@@ -26,7 +26,9 @@ async def until_dead(harness: Harness, number: int) -> None:
 async def enqueue(harness: Harness, body: str, person_id: PersonId | None = None) -> None:
     """Queue a message for the person."""
 
-    outgoing = NewOutboxMessage(platform="fake", chat=CHAT, body=body, person_id=person_id)
+    outgoing = NewOutboxMessage(
+        chat=Chat(platform="fake", address=CHAT), body=body, person_id=person_id
+    )
     row = await harness.gateway.database.write("owe", lambda c: outbox.enqueue(c, outgoing, now=1))
     harness.gateway.dispatcher.enqueue([row])
 

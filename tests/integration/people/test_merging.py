@@ -59,8 +59,7 @@ class Deployment:
                 call_id=None,
                 state="open",
                 answer=None,
-                platform="p",
-                chat="ann",
+                chat=Chat(platform="p", address="ann"),
                 person_id=new.person_id,
                 kind=new.kind,
                 text=new.text,
@@ -139,7 +138,7 @@ async def test_the_asker_can_confirm(deployment: Deployment) -> None:
         "ben",
     ]
     assert await deployment.state() == "joined"
-    assert [(row.chat, row.body) for row in outcome.rows] == [
+    assert [(row.chat.address, row.body) for row in outcome.rows] == [
         ("ben", people_texts.describe_linked_notice("p", "Ann"))
     ]
 

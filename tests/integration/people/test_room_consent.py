@@ -286,7 +286,9 @@ async def wait_for(here: SharedHarness, is_so: Callable[[Connection], bool]) -> 
 
 async def wait_until_moved(here: SharedHarness) -> None:
     """Return once the running turn is answered in Ann's direct chat."""
-    await wait_for(here, lambda c: any("ann" in turn.chat for turn in turns.list_running(c)))
+    await wait_for(
+        here, lambda c: any("ann" in turn.place.chat.address for turn in turns.list_running(c))
+    )
 
 
 class Thinker(FakeModel):
@@ -446,8 +448,7 @@ async def test_a_message_that_left_an_unreachable_room_is_not_sent_again_when_th
             account = people.find_account(connection, platform="fake", user_id="ann")
             assert account
             told = outbox.NewOutboxMessage(
-                platform="fake",
-                chat='["den",null,false]',
+                chat=Chat(platform="fake", address='["den",null,false]'),
                 body="Feed the falcon",
                 person_id=account.person_id,
             )
@@ -534,7 +535,7 @@ async def test_an_answer_never_enters_a_room_whose_mode_has_just_ended(
         assert "falcon" not in show_den(chat)
 
 
-THERE = Target(kind="place", platform="fake", chat='["den",null,false]')
+THERE = Target.of(Chat(platform="fake", address='["den",null,false]'))
 
 
 def give_job(connection: Connection) -> None:
@@ -554,7 +555,7 @@ def give_job(connection: Connection) -> None:
     delivery_targets.set_home(
         connection,
         person_id=account.person_id,
-        chat=Chat(platform=THERE.platform, address=THERE.chat),
+        chat=THERE.place,
     )
 
 
@@ -590,8 +591,7 @@ async def test_after_a_restore_nothing_private_goes_to_the_room_any_more(tmp_pat
         account = people.find_account(connection, platform="fake", user_id="ann")
         assert account
         told = outbox.NewOutboxMessage(
-            platform="fake",
-            chat=THERE.chat,
+            chat=THERE.place,
             body="The falcon is ill.",
             person_id=account.person_id,
         )
@@ -624,8 +624,7 @@ async def test_a_deferred_message_leaves_the_room_for_a_direct_chat_of_long_ago(
     def defer(connection: Connection) -> None:
         reminder = NewDeferredMessage(
             person_id=find_person(connection),
-            platform="fake",
-            chat='["den",null,false]',
+            chat=Chat(platform="fake", address='["den",null,false]'),
             title="Falcon",
             body="Feed the falcon",
             release_at=2**42,
@@ -642,4 +641,4 @@ async def test_a_deferred_message_leaves_the_room_for_a_direct_chat_of_long_ago(
         (kept,) = await here.harness.read(
             lambda c: deferred_messages.list_of_person(c, person_id=find_person(c))
         )
-        assert kept.chat == '["ann",null,true]'
+        assert kept.chat == Chat(platform="fake", address='["ann",null,true]')

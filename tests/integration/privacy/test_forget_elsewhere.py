@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from agent_core.chats import Chat
 from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
@@ -61,8 +62,7 @@ async def plant_jobs(harness: Harness, account: ChatAccount, word: str) -> None:
         for body, run_id in ((f"Fed the {word}", runs[0]), (f"Also {word}", None), ("Good", None)):
             kept = NewDeferredMessage(
                 person_id=person.id,
-                platform="fake",
-                chat="elsewhere",
+                chat=Chat(platform="fake", address="elsewhere"),
                 title="Held",
                 body=body,
                 release_at=YEAR * 99,

@@ -56,7 +56,7 @@ async def test_the_end_of_a_command_wakes_the_conversation(tmp_path: Path) -> No
         assert not any(isinstance(p, TextPart) and not p.is_fact for p in told.parts)
         turn = await harness.read(lambda c: turns.find(c, turn_id=turns.find_newest(c)))
         assert turn
-        assert (turn.state, turn.platform) == ("answered", "fake")
+        assert (turn.state, turn.place.chat.platform) == ("answered", "fake")
 
 
 async def test_a_lost_command_is_reported_by_the_next_start_only(tmp_path: Path) -> None:

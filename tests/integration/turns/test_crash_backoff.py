@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_core.chats import Chat, Place
 from agent_core.ids import ConversationId, PersonId, PromptHash, SessionId, TurnId
 from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine import meta
@@ -23,9 +24,7 @@ TURN = StoredTurn(
     session_id=SessionId(1),
     person_id=PersonId(1),
     prompt_hash=PromptHash("0"),
-    platform="fake",
-    chat="c",
-    answers=None,
+    place=Place(chat=Chat(platform="fake", address="c")),
     state="running",
     reason="",
     detail="",

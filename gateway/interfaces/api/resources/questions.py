@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agent_core.ids import ApprovalId, QuestionId
 from agent_core.state.conversations import approvals, questions
+from agent_core.state.conversations.questions import Question
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import audit
 from agent_core.state.people.audit import AuditEntry
@@ -29,12 +30,12 @@ def add_questions(router: APIRouter, gateway: Gateway) -> None:
     @router.get("/questions", summary="List open questions")
     async def list_questions(client: ReaderClient) -> models.QuestionList:
         found = await database.read(questions.find_open, person_id=client.person_id)
-        return models.QuestionList(questions=[show(models.QuestionModel, one) for one in found])
+        return models.QuestionList(questions=[_show(one) for one in found])
 
     @router.get("/questions/dismissed", summary="List changes that were not accepted")
     async def list_dismissed(client: ReaderClient) -> models.QuestionList:
         found = await database.read(list_refused, client.person_id)
-        return models.QuestionList(questions=[show(models.QuestionModel, one) for one in found])
+        return models.QuestionList(questions=[_show(one) for one in found])
 
     @router.get("/approvals", summary="List approvals")
     async def list_approvals(client: ReaderClient) -> models.ApprovalList:
@@ -44,6 +45,10 @@ def add_questions(router: APIRouter, gateway: Gateway) -> None:
                 show(models.ApprovalModel, one, allows=describe_shape(one.shape)) for one in found
             ]
         )
+
+
+def _show(question: Question) -> models.QuestionModel:
+    return show(models.QuestionModel, question, platform=question.chat.platform)
 
 
 class Decision(BaseModel):

@@ -41,7 +41,9 @@ def add_turns(router: APIRouter, gateway: Gateway) -> None:
             turns.list_of_person, person_id=client.person_id, before=before, limit=limit
         )
         return models.TurnPage(
-            turns=[show(models.TurnModel, turn) for turn in found],
+            turns=[
+                show(models.TurnModel, turn, platform=turn.place.chat.platform) for turn in found
+            ],
             next=find_next([turn.id for turn in found], limit),
         )
 
@@ -105,6 +107,7 @@ def _read(connection: Connection, number: int, person_id: PersonId) -> models.Tu
     return show(
         models.TurnDetail,
         turn,
+        platform=turn.place.chat.platform,
         request=messages.request_of_turn(connection, turn_id=turn.id, person_id=person_id),
         answer=messages.answer_of_turn(connection, turn_id=turn.id, person_id=person_id),
         steps=[

@@ -7,6 +7,7 @@ from agent_core.agent.replay.diff import Comparison, compare, differ_in_words
 from agent_core.agent.replay.rebuild import rebuild_calls
 from agent_core.agent.replay.records import TurnRecord
 from agent_core.agent.replay.replayer import replay
+from agent_core.chats import Chat, Place
 from agent_core.ids import ConversationId, MessageId, PersonId, SessionId, TurnId
 from agent_core.models.contract import ModelRequest
 from agent_core.models.fingerprints import Fingerprints
@@ -25,9 +26,7 @@ TURN = StoredTurn(
     session_id=SessionId(1),
     person_id=TALK.person_id,
     prompt_hash=PROMPT.hash,
-    platform="fake",
-    chat="c",
-    answers=None,
+    place=Place(chat=Chat(platform="fake", address="c")),
     state="answered",
     reason="",
     detail="",

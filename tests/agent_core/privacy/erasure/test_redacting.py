@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 
+from agent_core.chats import Chat
 from agent_core.ids import CallId, PromptHash
 from agent_core.privacy.erasure.person import redact_message
 from agent_core.state.conversations import files, messages, sessions, turns
@@ -68,7 +69,9 @@ def test_a_message_on_its_way_is_left_and_one_that_is_queued_is_not_sent_any_mor
     connection: sqlite3.Connection,
 ) -> None:
     rows = [
-        outbox.enqueue(connection, NewOutboxMessage(platform="p", chat="c", body=body), now=1)
+        outbox.enqueue(
+            connection, NewOutboxMessage(chat=Chat(platform="p", address="c"), body=body), now=1
+        )
         for body in ("going", "owed")
     ]
     outbox.mark_sending(connection, outbox_id=rows[0].id)

@@ -31,7 +31,7 @@ def test_a_turn_is_running_until_it_ends(connection: Connection) -> None:
     turn = turns.find(connection, turn_id=first)
     assert turn is not None
     assert (turn.state, turn.reason, turn.started_at, turn.ended_at) == ("answered", "why", 1, 9)
-    assert (turn.platform, turn.chat, turn.answers) == ("telegram", ROOM, None)
+    assert turn.place == Place(chat=Chat(platform="telegram", address=ROOM))
     assert (turn.prompt_hash, turn.session_id) == (PROMPT, dialogue.session_id)
     assert turns.find(connection, turn_id=TurnId(99)) is None
 

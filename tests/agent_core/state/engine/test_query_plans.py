@@ -465,7 +465,7 @@ VALUES: dict[str, Any] = {
     ),
     "conversation_id": ConversationId(1),
     "data": b"d",
-    "outgoing": NewOutboxMessage(platform="p", chat="c", body="b"),
+    "outgoing": NewOutboxMessage(chat=Chat(platform="p", address="c"), body="b"),
     "due_at": 1,
     "event_id": "e",
     "events": [("e", "{}")],
@@ -475,7 +475,11 @@ VALUES: dict[str, Any] = {
     "days": [6, 7],
     "names": ["terminal", "todo"],
     "message": NewDeferredMessage(
-        person_id=PersonId(1), platform="p", chat="c", title="t", body="b", release_at=1
+        person_id=PersonId(1),
+        chat=Chat(platform="p", address="c"),
+        title="t",
+        body="b",
+        release_at=1,
     ),
     "ids": [1],
     "is_over": False,

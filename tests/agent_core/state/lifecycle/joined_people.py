@@ -1,5 +1,6 @@
 """Two people with much to say, who become one."""
 
+from agent_core.chats import Chat
 from agent_core.ids import PersonId, TurnId
 from agent_core.state.conversations import messages, turns, usage
 from agent_core.state.conversations.usage import ModelCall
@@ -55,7 +56,10 @@ def say(
     messages.append(connection, dialogue.shelf(turn_id), said, now=1)
     usage.insert(connection, SPENT, person_id=dialogue.person.id, turn_id=turn_id, now=1)
     outgoing = NewOutboxMessage(
-        platform="p", chat="c", body="b", person_id=dialogue.person.id, turn_id=turn_id
+        chat=Chat(platform="p", address="c"),
+        body="b",
+        person_id=dialogue.person.id,
+        turn_id=turn_id,
     )
     outbox.enqueue(connection, outgoing, now=1)
     turns.end(connection, turn_id=turn_id, state="answered", reason="", now=2)

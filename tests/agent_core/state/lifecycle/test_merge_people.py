@@ -218,7 +218,9 @@ def test_what_could_not_be_delivered_is_the_keepers_to_retry(
     connection: Connection, ann: Person, ben: Person
 ) -> None:
     row = outbox.enqueue(
-        connection, NewOutboxMessage(platform="p", chat="c", body="b", person_id=ben.id), now=0
+        connection,
+        NewOutboxMessage(chat=Chat(platform="p", address="c"), body="b", person_id=ben.id),
+        now=0,
     )
     connection.execute("UPDATE outbox SET state = 'dead' WHERE id = :id", {"id": row.id})
     join(connection, ann, ben)

@@ -14,6 +14,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from agent_core.chats import Chat
 from agent_core.ids import InboxId, OutboxId, TurnId
 from agent_core.state.queues import dead_letters, inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
@@ -146,7 +147,7 @@ class Attempt:
 
 
 @dataclass
-class Chat:
+class _Chat:
     """A chat as the platform and its worker see it."""
 
     shown: list[Shown] = field(default_factory=list)
@@ -183,7 +184,7 @@ class OutboxWalk(Home):
 
     def __init__(self) -> None:
         super().__init__()
-        self.chats = {name: Chat() for name in CHATS}
+        self.chats = {name: _Chat() for name in CHATS}
         self.count = 0
         self.revived: set[int] = set()
         self.has_passed_sending: set[int] = set()
@@ -192,12 +193,14 @@ class OutboxWalk(Home):
     def _outgoing(self, chat: str) -> NewOutboxMessage:
         self.count += 1
         return NewOutboxMessage(
-            platform="p", chat=chat, body=f"body {self.count}", person_id=self.person.id
+            chat=Chat(platform="p", address=chat),
+            body=f"body {self.count}",
+            person_id=self.person.id,
         )
 
     def _next(self, name: str) -> OutboxRow | None:
         """What the worker of a chat has to do next: the oldest that is open."""
-        rows = [row for row in outbox.list_open(self.connection) if row.chat == name]
+        rows = [row for row in outbox.list_open(self.connection) if row.chat.address == name]
         return rows[0] if rows else None
 
     def _row(self, row_id: OutboxId) -> OutboxRow:
@@ -206,14 +209,14 @@ class OutboxWalk(Home):
         return row
 
     def _find(self, row: OutboxRow) -> Shown | None:
-        shown = self.chats[row.chat].shown
+        shown = self.chats[row.chat.address].shown
         return next((one for one in shown if one.row_id == row.id), None)
 
     def free_in(self, *states: str) -> list[str]:
         """The chats with nothing on its way, whose next message is in one of these states."""
         following: dict[str, str] = {}
         for row in outbox.list_open(self.connection):
-            following.setdefault(row.chat, row.state)
+            following.setdefault(row.chat.address, row.state)
         return [
             name
             for name, chat in self.chats.items()

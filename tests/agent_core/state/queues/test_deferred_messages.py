@@ -2,6 +2,7 @@
 
 import sqlite3
 
+from agent_core.chats import Chat
 from agent_core.state.people import people
 from agent_core.state.queues import deferred_messages
 from agent_core.state.queues.deferred_messages import NewDeferredMessage
@@ -17,7 +18,11 @@ def test_of_each_person_whose_turn_it_is_all_that_may_go_is_given(
     for body, at in (("first", 10), ("second", 20), ("not yet", 99)):
         for person_id in someone:
             new = NewDeferredMessage(
-                person_id=person_id, platform="p", chat="c", title="", body=body, release_at=at
+                person_id=person_id,
+                chat=Chat(platform="p", address="c"),
+                title="",
+                body=body,
+                release_at=at,
             )
             deferred_messages.defer(connection, new, now=1)
     for person_id in someone:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from agent_core.chats import Chat
 from agent_core.ids import OutboxId, TurnId
 from agent_core.state.engine.database import Connection
 from agent_core.state.people.people import Person
@@ -11,7 +12,7 @@ from agent_core.state.queues import dead_letters, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from tests.agent_core.state.rows import add_dialogue, add_person, add_turn
 
-DEBT = NewOutboxMessage(platform="telegram", chat="chat", body="Hello")
+DEBT = NewOutboxMessage(chat=Chat(platform="telegram", address="chat"), body="Hello")
 
 
 @pytest.fixture
@@ -52,8 +53,7 @@ def test_what_is_queued_is_kept_whole(
     connection: Connection, person: Person, turn_id: TurnId
 ) -> None:
     outgoing = NewOutboxMessage(
-        platform="slack",
-        chat="c",
+        chat=Chat(platform="slack", address="c"),
         body="grüße 👋",
         person_id=person.id,
         turn_id=turn_id,
@@ -66,8 +66,7 @@ def test_what_is_queued_is_kept_whole(
     assert row == OutboxRow(
         id=row.id,
         key=row.key,
-        platform="slack",
-        chat="c",
+        chat=Chat(platform="slack", address="c"),
         turn_id=turn_id,
         person_id=person.id,
         part=3,
@@ -211,8 +210,8 @@ def test_the_dead_are_kept_for_their_person_and_chat(connection: Connection) -> 
     outgoings = [
         replace(DEBT, person_id=ann.id, body="1"),
         replace(DEBT, person_id=ann.id, body="2"),
-        replace(DEBT, person_id=ann.id, chat="elsewhere"),
-        replace(DEBT, person_id=ann.id, platform="slack"),
+        replace(DEBT, person_id=ann.id, chat=Chat(platform="telegram", address="elsewhere")),
+        replace(DEBT, person_id=ann.id, chat=Chat(platform="slack", address="chat")),
         replace(DEBT, person_id=bob.id),
     ]
     rows = [outbox.enqueue(connection, outgoing, now=1) for outgoing in outgoings]
@@ -242,9 +241,9 @@ def test_the_newest_ids_are_of_these_chats_only(connection: Connection) -> None:
     assert outbox.list_newest_ids(connection, platform="telegram", chats=one) == []
     sent(connection, DEBT, "m1")
     sent(connection, DEBT, "m2")
-    sent(connection, replace(DEBT, chat="chat 17"), "m3")
-    sent(connection, replace(DEBT, chat="elsewhere"), "m4")
-    sent(connection, replace(DEBT, platform="slack"), "m5")
+    sent(connection, replace(DEBT, chat=Chat(platform="telegram", address="chat 17")), "m3")
+    sent(connection, replace(DEBT, chat=Chat(platform="telegram", address="elsewhere")), "m4")
+    sent(connection, replace(DEBT, chat=Chat(platform="slack", address="chat")), "m5")
     outbox.enqueue(connection, DEBT, now=9)
     assert outbox.list_newest_ids(connection, platform="telegram", chats=one) == ["m2", "m1"]
     found = outbox.list_newest_ids(connection, platform="telegram", chats=topics)

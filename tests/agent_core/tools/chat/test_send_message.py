@@ -47,8 +47,7 @@ class Shelf:
         file: tuple[str, str] | None = None,
     ) -> Sequence[OutboxRow]:
         outgoing = NewOutboxMessage(
-            platform=destination.chat.platform,
-            chat=destination.chat.address,
+            chat=destination.chat,
             body=text,
             person_id=person_id,
         )
@@ -59,7 +58,9 @@ class Shelf:
 
 
 async def queued(desk: Desk) -> list[tuple[str, str]]:
-    return await desk.database.read(lambda c: [(row.chat, row.body) for row in outbox.list_open(c)])
+    return await desk.database.read(
+        lambda c: [(row.chat.address, row.body) for row in outbox.list_open(c)]
+    )
 
 
 async def test_a_message_goes_to_the_outbox_and_to_the_dispatcher(desk: Desk) -> None:
