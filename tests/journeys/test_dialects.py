@@ -3,6 +3,7 @@
 Each row names the report or the document from which it takes its form; see `dialect_rows`.
 """
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
@@ -15,7 +16,7 @@ from gateway.app.timings import Timings
 from gateway.turns.presenter import PresenterTimings
 from tests.emulators.dialects import NEXT, DialectServer, Wire, chat, messages, text_block
 from tests.emulators.streaming import Json
-from tests.emulators.telegram_cast import ANNA
+from tests.emulators.telegram_cast import ANNA, BEN
 from tests.journeys.dialect_rows import Row, Trouble
 from tests.journeys.dialect_rows.chat import CHAT
 from tests.journeys.dialect_rows.faults import (
@@ -27,8 +28,12 @@ from tests.journeys.dialect_rows.faults import (
 from tests.journeys.dialect_rows.messages import MESSAGES
 from tests.journeys.dialect_rows.refused import REFUSED
 from tests.journeys.dialect_rows.written import list_written
+from tests.journeys.identities import claim
 from tests.journeys.stage import Harness, Stage
 
+AT_MOST = 8.0
+"""Seconds until an owner is told."""
+WAITS = "The owner knows why"
 PACE = 0.005
 """Test seconds per second of an outage."""
 QUICK = Timings(alerts=0.02, outage_pace=PACE, display=PresenterTimings(first_outage=20 * PACE))
@@ -152,6 +157,43 @@ async def test_each_form_is_read_and_the_next_message_works(
             if found := await try_row(harness, server, row):
                 wrong[row.title] = found
     assert not wrong, "\n".join(f"{title}: {found}" for title, found in wrong.items())
+
+
+@pytest.mark.parametrize(
+    ("api", "troubles"), [("openai", TROUBLES), ("anthropic", MESSAGES_TROUBLES)]
+)
+async def test_what_only_an_owner_can_end_is_told_to_the_owner(
+    stage: Stage, server: DialectServer, api: str, troubles: Sequence[Trouble]
+) -> None:
+    wrong = {}
+    async with stage.open(timings=QUICK, **make_settings(server, api)) as harness:
+        await claim(harness)
+        for trouble in troubles:
+            if found := await try_trouble(harness, server, trouble):
+                wrong[trouble.title] = found
+        # Owners read the first one at once, and the others together with it.
+        assert troubles[0].told in "\n".join(stage.telegram.texts(ANNA))
+    assert not wrong, "\n".join(f"{title}: {found}" for title, found in wrong.items())
+
+
+async def try_trouble(harness: Harness, server: DialectServer, trouble: Trouble) -> str:
+    """Let a person write while their server has a trouble; return what is wrong."""
+    telegram = harness.stage.telegram
+    before = len(telegram.messages(BEN))
+    server.trouble = trouble.wire
+    await telegram.says(BEN, "what about tea?")
+    try:
+        async with asyncio.timeout(AT_MOST):
+            await harness.until(
+                lambda: any(WAITS in one.text for one in telegram.messages(BEN)[before:])
+            )
+    except TimeoutError:
+        return f"person: {telegram.texts(BEN)}"
+    finally:
+        server.trouble = None
+        await harness.at_rest()
+    answer = telegram.texts(BEN)[-1]
+    return "" if answer == NEXT else f"answer: {answer}"
 
 
 def test_the_table_is_long_and_its_sources_were_looked_up() -> None:

@@ -3,6 +3,7 @@ errors.
 """
 
 import asyncio
+import json
 import re
 import time
 from collections.abc import AsyncGenerator, Mapping
@@ -276,6 +277,7 @@ class OpenAIModel:
             try:
                 begun = await self._begin(render_shaped(shown))
             except openai.APIError as error:
+                _complete(error)
                 await self._learn_window(shown.model, error.message)
                 change = partial(self._adapt, error, shown)
                 is_once = is_bad_schema(error.message)
@@ -363,6 +365,12 @@ def _look_for(model: str, listed: object) -> None:
     # Ollama lists `llama3:latest`, but also accepts `llama3`.
     if names and not {model, f"{model}:latest"} & names:
         raise ModelUnknown(f'The model server has no model "{model}".')
+
+
+def _complete(error: openai.APIError) -> None:
+    """Give an error its words, which the SDK finds in an object only; Gemini sends a list."""
+    if isinstance(error.body, list):
+        error.message = f"{error.message}: {json.dumps(error.body, ensure_ascii=False)}"
 
 
 def translate_error(error: Exception, has_begun: bool, now: float) -> ModelError:
