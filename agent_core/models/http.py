@@ -8,7 +8,10 @@ LARGE = 1_000_000
 """Bytes above which aiohttp warns about a body in one piece."""
 MOST_BYTES = 64_000_000
 """Bytes of one answer; a longer one is none of a model."""
-TOO_LONG = "The model server's answer does not end: it has more than 64 MB."
+TOO_LONG = "The model server's answer does not end: it is too long."
+_LETTERS_PER_TOKEN = 8
+"""More letters than the tokens of a text have on average."""
+_FEWEST_LETTERS = 100_000
 _PIECE = 256 * 1024
 
 
@@ -27,6 +30,11 @@ class ChunkedBody:
 def chunk_large(payload: bytes) -> bytes | ChunkedBody:
     """Return a small body unchanged, a large one in pieces."""
     return payload if len(payload) <= LARGE else ChunkedBody(payload)
+
+
+def most_letters(tokens: int) -> int:
+    """Return how many letters an answer of so many tokens has at most."""
+    return max(_FEWEST_LETTERS, tokens * _LETTERS_PER_TOKEN)
 
 
 def parse_retry_after(value: str | None, now: float) -> float | None:

@@ -88,8 +88,10 @@ class AnswerReader:
     Ignores unknown events and blocks: the API documents that it adds new ones.
     """
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, most_letters: int | None = None) -> None:
         """`model` is the requested name; raw parts carry it."""
+        self._most_letters = most_letters
+        self._letters = 0
         self._asked = model
         self._answered = model
         self._blocks: list[_PartialBlock] = []
@@ -106,6 +108,15 @@ class AnswerReader:
         return self.has_ended or (
             bool(self._stop) and all(block.is_whole for block in self._blocks)
         )
+
+    @property
+    def is_too_long(self) -> bool:
+        """True if the server writes on far beyond the limit that it was given."""
+        return self._most_letters is not None and self._letters > self._most_letters
+
+    def cut(self) -> None:
+        """End an answer that is too long."""
+        self._stop, self.has_ended = "max_tokens", True
 
     @property
     def has_content(self) -> bool:
@@ -212,6 +223,7 @@ class AnswerReader:
         piece = delta.get(field_name)
         if not piece or not isinstance(piece, str):
             return ""
+        self._letters += len(piece)
         block = self._find_open(index, _BLOCKS[key])
         return block.add(key, piece) if block else ""
 
@@ -326,7 +338,10 @@ class EventStream:
         """Take over `response`, whose body must be unread."""
         self._response = response
         self._chunks = _iterate(response)
-        self._rest = b""
+        self._rest: list[bytes] = []
+        self._tail = b""
+        self._open = 0
+        """Bytes of the event that is not complete."""
         self._size = 0
         self._ready: deque[object] = deque()
         self._fault: Exception | None = None
@@ -343,7 +358,7 @@ class EventStream:
             chunk = await anext(self._chunks, None)
             if chunk is not None:
                 self._take(chunk)
-            elif self._rest.strip():
+            elif self._rest:
                 self._take_rest()
             else:
                 return None
@@ -356,16 +371,23 @@ class EventStream:
     def _take(self, chunk: bytes) -> None:
         """Parse the complete events; an event is complete after its blank line."""
         self._size += len(chunk)
-        if self._size > MOST_BYTES:
+        self._open += len(chunk)
+        if self._size > MOST_BYTES or self._open > MOST_BYTES // 4:
             raise ModelUnknown(TOO_LONG)
-        text = self._rest + chunk
+        joint = self._tail + chunk
+        self._tail = joint[-3:]
+        self._rest.append(chunk)
+        if b"\n\n" not in joint and b"\r\n\r" not in joint:
+            return  # joining a long event at each piece would take a time that grows squared
+        text = b"".join(self._rest)
         if b"\r" in text:  # JSON contains no raw carriage return
             text = text.replace(b"\r\n", b"\n")
-        *whole, self._rest = text.split(b"\n\n")
+        *whole, rest = text.split(b"\n\n")
+        self._rest, self._open, self._tail = [rest] if rest else [], len(rest), rest[-3:]
         try:
             for lines in whole:
                 self._read(lines)
-        except (anthropic.APIStatusError, ValueError) as error:
+        except (anthropic.APIStatusError, ValueError, RecursionError) as error:
             self._fault = error  # events before the fault are still returned
 
     def _read(self, lines: bytes) -> None:
@@ -389,7 +411,7 @@ class EventStream:
 
     def _take_rest(self) -> None:
         """Read the end of the body: no event stream at all, or an event that was cut off."""
-        rest, self._rest = self._rest.strip(), b""
+        rest, self._rest = b"".join(self._rest).strip(), []
         if rest[:1] not in (b"{", b"<"):
             with suppress(ValueError):  # an event that was cut off
                 self._read(rest)

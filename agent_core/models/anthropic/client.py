@@ -49,7 +49,7 @@ from agent_core.models.anthropic.translate import (
 )
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.models.dialect import Attempts, avoid
-from agent_core.models.http import chunk_large, parse_retry_after
+from agent_core.models.http import chunk_large, most_letters, parse_retry_after
 from agent_core.models.image_support import ImageSupport
 from agent_core.models.interruptions import Interruptions
 from agent_core.models.prefix_cache import PrefixCache
@@ -120,6 +120,7 @@ WIRE_ERRORS = (
     OSError,
     # A malformed event: not JSON, not UTF-8, or without a required field.
     ValueError,
+    RecursionError,
 )
 """Errors that a call can raise. The SDK wraps errors before the stream, but not within it."""
 
@@ -177,6 +178,7 @@ _BUSY_CLASSES = (
     aiohttp.ClientError,
     OSError,
     ValueError,
+    RecursionError,
 )
 
 
@@ -252,7 +254,7 @@ class AnthropicModel:
         off twice in the same way, the answer is what came.
         """
         attempts = self._attempt(request)
-        reader = AnswerReader(request.model)
+        reader = AnswerReader(request.model, most_letters(request.max_output_tokens))
         events: EventStream | None = None
         is_kept = False
         try:
@@ -261,10 +263,13 @@ class AnthropicModel:
                 text = reader.read(event)
                 if text:
                     yield TextDelta(text=text)
+                if reader.is_too_long:
+                    reader.cut()
                 event = None if reader.has_ended else await events.next()
             is_kept = reader.has_content and not reader.is_whole
             is_kept = is_kept and self._interruptions.is_second(request, words=reader.words)
-            await _drain(events)
+            if not reader.is_too_long:
+                await _drain(events)
         except WIRE_ERRORS as error:
             # The answer is complete and paid for; only the end of the stream is missing.
             if not reader.is_whole:

@@ -8,6 +8,7 @@ from typing import Any, cast
 from agent_core.ids import CallId
 from agent_core.models.arguments import join_arguments, read_object
 from agent_core.models.contract import ModelAnswer, ModelRequest, StopReason, Usage
+from agent_core.models.http import most_letters
 from agent_core.models.openai.pieces import Pieces
 from agent_core.models.openai.state import CALL_FIELDS, StateReader
 from agent_core.models.token_estimate import estimate_usage
@@ -86,6 +87,7 @@ class AnswerReader:
         self._state = StateReader()
         self._calls: list[_PartialCall] = []
         self._open: dict[int | None, _PartialCall] = {}
+        self._letters = 0
         self._stop = ""
         self._is_refused = False
         self._is_broken = False
@@ -103,6 +105,15 @@ class AnswerReader:
         if self._stop:
             return self._stop not in _FAULTS
         return self.has_ended and self.has_content
+
+    @property
+    def is_too_long(self) -> bool:
+        """True if the server writes on far beyond the limit that it was given."""
+        return self._letters > most_letters(self._request.max_output_tokens)
+
+    def cut(self) -> None:
+        """End an answer that is too long."""
+        self._stop = "length"
 
     @property
     def has_content(self) -> bool:
@@ -168,6 +179,7 @@ class AnswerReader:
         if isinstance(delta.get("function_call"), dict):  # the older form of a single call
             self._grow({"function": delta["function_call"]})
         said = self._pieces.feed(_read_content(delta.get("content")))
+        self._letters += len(said)
         return said + (refusal if isinstance(refusal, str) else "")
 
     def end(self, *, is_broken: bool = False) -> str:
@@ -248,6 +260,7 @@ class AnswerReader:
         call.name = self._join_name(call.name, name)
         if piece:
             call.pieces.append(piece)
+            self._letters += len(piece)
         call.state.update({key: delta[key] for key in CALL_FIELDS if delta.get(key)})
 
     def _join_name(self, name: str, piece: str) -> str:

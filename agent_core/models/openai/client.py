@@ -69,8 +69,9 @@ WIRE_ERRORS = (
     httpx2.InvalidURL,
     aiohttp.ClientError,
     OSError,
-    # A malformed chunk: not JSON, not UTF-8, or without a required field.
+    # A malformed chunk: not JSON, not UTF-8, nested too deeply, or without a required field.
     ValueError,
+    RecursionError,
 )
 """Errors that a call can raise."""
 
@@ -118,6 +119,7 @@ _UNREACHED = (
     aiohttp.ClientError,
     OSError,
     ValueError,
+    RecursionError,
 )
 
 
@@ -202,6 +204,9 @@ class OpenAIModel:
                 text = reader.read(chunk)
                 if text:
                     yield TextDelta(text=text)
+                if reader.is_too_long:
+                    reader.cut()
+                    break
                 chunk = await anext(chunks, None)
             reader.has_ended = chunks.has_ended
             is_kept = reader.has_content and not reader.is_whole
