@@ -111,12 +111,8 @@ class AnswerReader:
 
     @property
     def is_too_long(self) -> bool:
-        """True if the server writes on far beyond the limit that it was given."""
+        """True if the server wrote on far beyond its limit; no more should be read."""
         return self._most_letters is not None and self._letters > self._most_letters
-
-    def cut(self) -> None:
-        """End an answer that is too long."""
-        self._stop, self.has_ended = "max_tokens", True
 
     @property
     def has_content(self) -> bool:
@@ -141,9 +137,12 @@ class AnswerReader:
         """
         self.has_begun = True
         try:
-            return self._take(cast(dict[str, Any], event))
+            text = self._take(cast(dict[str, Any], event))
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"an event lacks what its kind must have: {error!r}") from error
+        if self.is_too_long:
+            self._stop, self.has_ended = "max_tokens", True
+        return text
 
     def _take(self, event: dict[str, Any]) -> str:
         match event.get("type"):

@@ -263,8 +263,6 @@ class AnthropicModel:
                 text = reader.read(event)
                 if text:
                     yield TextDelta(text=text)
-                if reader.is_too_long:
-                    reader.cut()
                 event = None if reader.has_ended else await events.next()
             is_kept = reader.has_content and not reader.is_whole
             is_kept = is_kept and self._interruptions.is_second(request, words=reader.words)

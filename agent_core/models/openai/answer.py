@@ -108,12 +108,8 @@ class AnswerReader:
 
     @property
     def is_too_long(self) -> bool:
-        """True if the server writes on far beyond the limit that it was given."""
+        """True if the server wrote on far beyond its limit; no more should be read."""
         return self._letters > most_letters(self._request.max_output_tokens)
-
-    def cut(self) -> None:
-        """End an answer that is too long."""
-        self._stop = "length"
 
     @property
     def has_content(self) -> bool:
@@ -151,7 +147,10 @@ class AnswerReader:
         # One answer was asked for: some servers put its words and its calls into two choices.
         is_first = not (self._calls or self._pieces.has_begun)
         choices = (one for one in chunk.get("choices") or () if isinstance(one, dict))
-        return "".join([self._take_choice(choice, is_first) for choice in choices])
+        text = "".join([self._take_choice(choice, is_first) for choice in choices])
+        if self.is_too_long:
+            self._stop = "length"
+        return text
 
     def _take_choice(self, choice: dict[str, Any], is_first: bool) -> str:
         """Read a choice. A server that doesn't stream sends the message itself.

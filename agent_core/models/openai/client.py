@@ -204,10 +204,7 @@ class OpenAIModel:
                 text = reader.read(chunk)
                 if text:
                     yield TextDelta(text=text)
-                if reader.is_too_long:
-                    reader.cut()
-                    break
-                chunk = await anext(chunks, None)
+                chunk = None if reader.is_too_long else await anext(chunks, None)
             reader.has_ended = chunks.has_ended
             is_kept = reader.has_content and not reader.is_whole
             is_kept = is_kept and self._interruptions.is_second(request)
