@@ -10,9 +10,8 @@ from tests.emulators.dialects import NEXT, DialectServer, Wire, chat, messages, 
 from tests.emulators.raw_answers import RawAnswer, make_head
 from tests.emulators.telegram_cast import ANNA
 from tests.journeys.dialect_rows.faults import error, page
+from tests.journeys.odd_servers import QUICK, make_settings, measure_memory, open_world
 from tests.journeys.stage import Stage
-from tests.journeys.test_any_bytes import measure_memory, open_world
-from tests.journeys.test_dialects import QUICK, make_settings
 
 APIS = pytest.mark.parametrize("api", ["openai", "anthropic"])
 MEGABYTE = 1_000_000

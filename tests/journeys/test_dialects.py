@@ -6,14 +6,11 @@ Each row names the report or the document from which it takes its form; see `dia
 import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
-from typing import Any
 
 import pytest
 
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.transcript import ToolSpec
-from gateway.app.timings import Timings
-from gateway.turns.presenter import PresenterTimings
 from tests.emulators.dialects import NEXT, DialectServer, Wire, chat, messages, text_block
 from tests.emulators.streaming import Json
 from tests.emulators.telegram_cast import ANNA, BEN
@@ -29,16 +26,12 @@ from tests.journeys.dialect_rows.messages import MESSAGES
 from tests.journeys.dialect_rows.refused import REFUSED
 from tests.journeys.dialect_rows.written import list_written
 from tests.journeys.identities import claim
+from tests.journeys.odd_servers import QUICK, make_settings
 from tests.journeys.stage import Harness, Stage
 
 AT_MOST = 8.0
 """Seconds until an owner is told."""
 WAITS = "The owner knows why"
-PACE = 0.005
-"""Test seconds per second of an outage."""
-QUICK = Timings(alerts=0.02, outage_pace=PACE, display=PresenterTimings(first_outage=20 * PACE))
-NO_REVIEWS = {"TALARIA_LEARNING__TURNS": "0", "TALARIA_LEARNING__STEPS": "0"}
-"""Only the chat's own requests reach the server."""
 ODD_SCHEMA = {
     "type": "object",
     "anyOf": [{"required": ["query"]}, {"required": ["kind"]}],
@@ -101,15 +94,6 @@ TABLE: dict[tuple[str, str], Sequence[Row]] = {
 async def server() -> AsyncIterator[DialectServer]:
     async with DialectServer() as server:
         yield server
-
-
-def make_settings(server: DialectServer, api: str) -> dict[str, Any]:
-    return {
-        **NO_REVIEWS,
-        "TALARIA_MODEL__PROVIDER": api,
-        "OPENAI_BASE_URL": f"{server.url}/v1",
-        "ANTHROPIC_BASE_URL": server.url,
-    }
 
 
 async def try_row(harness: Harness, server: DialectServer, row: Row) -> list[str]:
