@@ -58,7 +58,8 @@ class ModelRequest:
     `response_schema` is a JSON schema, as JSON text, that the answer's text has to fit; a server
     that can't force it is asked in words. `tool_choice` is "required" or the name of a tool to call
     first; otherwise the model chooses. `is_background` means that nobody waits for the answer, so
-    that a server of this machine may let people go first.
+    that a server of this machine may let people go first. `has_client_tools` is True if a program
+    brought some of the tools.
     """
 
     model: str
@@ -73,6 +74,7 @@ class ModelRequest:
     sampling: Sampling = Sampling()
     tool_choice: str = ""
     is_background: bool = False
+    has_client_tools: bool = False
 
 
 def make_question(

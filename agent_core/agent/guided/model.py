@@ -74,7 +74,7 @@ class GuidedModel:
 
     def stream(self, request: ModelRequest) -> Stream:
         """Make the call, or the next step of a guided turn; see the contract."""
-        is_plain = request.response_schema or request.tool_choice
+        is_plain = request.response_schema or request.tool_choice or request.has_client_tools
         turn = None
         if not is_plain and request.tools and self.is_guided(request.model):
             turn = read_turn(request)

@@ -104,6 +104,7 @@ class ModelCaller:
             response_schema=wishes.response_schema,
             sampling=wishes.sampling,
             tool_choice="" if self._has_answered else wishes.tool_choice,
+            has_client_tools=bool(wishes.tools),
         )
 
     async def call(self, wanted: ModelRequest) -> ModelAnswer:

@@ -316,3 +316,20 @@ async def test_a_time_in_words_is_confirmed(chosen: str) -> None:
         assert called(then)[1]["at"] == "2026-11-30T15:45"
     else:
         assert then.message.text == "All right, I changed nothing."
+
+
+async def test_the_tools_of_a_program_reach_the_model_itself() -> None:
+    """Guided mode knows only Talaria's own intents."""
+    talk = Talk(say("Plain."))
+    asked = ModelRequest(
+        model="m",
+        system=SYSTEM,
+        tools=TOOLS,
+        messages=(user_message("Weather?", facts=FACTS),),
+        max_output_tokens=100,
+        has_client_tools=True,
+    )
+    pieces = [piece async for piece in talk.model.stream(asked)]
+    assert isinstance(pieces[-1], ModelAnswer)
+    assert pieces[-1].message.text == "Plain."
+    assert talk.inner.requests == [asked]
