@@ -41,6 +41,7 @@ _WORDS: Mapping[str, str | Mapping[Any, str]] = {
     "forces_calls": {False: "is asked in words for a certain call"},
     "takes_schemas": {False: "is asked in words for answers in JSON"},
     "takes_choices": {False: "is asked in words for a certain call"},
+    "ends_silently": {True: "does not say when an answer has ended"},
     "begins_in_thought": {True: "begins its answers within a thought"},
 }
 _SOURCES = {

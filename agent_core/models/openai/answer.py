@@ -119,6 +119,11 @@ class AnswerReader:
         return bool(self._written.text)
 
     @property
+    def is_silent(self) -> bool:
+        """True if something came, and no word of whether that is all."""
+        return self.has_content and not (self._stop or self.has_ended)
+
+    @property
     def words(self) -> str:
         """The words so far; "" if a call has begun, which would be lost."""
         return "" if self._calls else self._written.text

@@ -57,8 +57,10 @@ _CHECK_SECONDS = 15.0
 _CONNECTIONS = 10_000
 """The most concurrent turns; the SDK's default of 1,000 would make people wait."""
 _ROUTE = "/chat/completions"
-_BEGINS_IN_THOUGHT = "begins_in_thought"
-"""The kind of fact of models whose answers begin within a thought."""
+_BEGINS_IN_THOUGHT, _ENDS_SILENTLY = "begins_in_thought", "ends_silently"
+"""The kinds of facts of models whose answers begin within a thought, and whose server never says
+that an answer has ended: the end of the body has to do.
+"""
 _KEPT_SECONDS = 30.0
 """Seconds to keep an idle connection; the SDK's default of 5 costs a handshake per message."""
 
@@ -206,8 +208,7 @@ class OpenAIModel:
                     yield TextDelta(text=text)
                 chunk = None if reader.is_too_long else await anext(chunks, None)
             reader.has_ended = chunks.has_ended
-            is_kept = reader.has_content and not reader.is_whole
-            is_kept = is_kept and self._interruptions.is_second(request)
+            is_kept = await self._judge_end(reader, request)
         except WIRE_ERRORS as error:
             # The answer is complete and paid for; only the end of the stream is missing.
             if not reader.is_whole:
@@ -229,6 +230,22 @@ class OpenAIModel:
         learned = {_BEGINS_IN_THOUGHT: reader.has_lost_opening or None}
         await self._profiles.learn(self._server, request.model, learned)
         yield replace(reader.finish(), shape=attempts.shape(self._options).shape)
+
+    async def _judge_end(self, reader: AnswerReader, request: ModelRequest) -> bool:
+        """Judge the end of a body; return True to keep an answer that the server did not end.
+
+        If its server never ends one, the end of the body does.
+        """
+        is_silent = reader.is_silent
+        if is_silent and self.profile(request.model).values.get(_ENDS_SILENTLY):
+            reader.has_ended = True
+            return False
+        is_kept = reader.has_content and not reader.is_whole
+        is_kept = is_kept and self._interruptions.is_second(request)
+        if reader.is_whole or (is_kept and is_silent):
+            learned = {_ENDS_SILENTLY: is_silent or None}
+            await self._profiles.learn(self._server, request.model, learned)
+        return is_kept
 
     async def check(self, model: str) -> None:
         """Request the model, or else the list of models; see the contract.

@@ -66,6 +66,25 @@ async def test_the_second_identical_break_ends_the_answer(api: str, row: dict[st
     )
 
 
+async def test_a_server_that_never_says_that_an_answer_has_ended_is_paid_once_from_then_on() -> (
+    None
+):
+    async with DialectServer() as server, connected("openai", server) as model:
+        server.script.extend([WORDS["openai"]] * 3)
+        with pytest.raises(ModelInterrupted):
+            await complete(model, ask("tea?"))
+        await complete(model, ask("tea?"))
+        _, answer = await complete(model, ask("coffee?"))
+        assert (answer.stop, answer.message.text) == ("end", "It is tea.")
+        server.script.append(HALF["openai"])
+        with pytest.raises(ModelInterrupted):
+            await complete(model, ask("milk?"))
+        server.script.extend([chat("Told."), WORDS["openai"]])
+        await complete(model, ask("sugar?"))
+        with pytest.raises(ModelInterrupted):
+            await complete(model, ask("water?"))
+
+
 @pytest.mark.parametrize("api", APIS)
 async def test_a_half_call_is_never_kept(api: str) -> None:
     async with DialectServer() as server, connected(api, server) as model:
