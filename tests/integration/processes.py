@@ -38,7 +38,7 @@ def environ(home: Path, **variables: str) -> dict[str, str]:
         "HOME": str(home.parent),
         "LANG": "C.UTF-8",
         "TALARIA_HOME": str(home),
-        "TALARIA_MODEL__FIND_LOCAL": "false",
+        "TALARIA_MODEL__FIND_LOCAL": "false",  # also for processes that are not forked
         **variables,
     }
 
@@ -70,7 +70,7 @@ def run_command(files: Sequence[Path], words: Sequence[str], variables: Mapping[
         os.fdopen(number, mode, encoding="utf-8") for number, mode in enumerate("rww")
     )
     os.environ.clear()
-    os.environ.update(variables)
+    os.environ.update({"TALARIA_MODEL__FIND_LOCAL": "false", **variables})
     os.chdir(ROOT)
     sys.argv = [str(ROOT / "gateway" / "__main__.py"), *words]
     sys.exit(main())
