@@ -12,6 +12,7 @@ NOBODYS = {
     "read_positions": "numbers of channels, and how far each was read; no words",
     "incidents": "what is wrong with the gateway; no words of people",
     "meta": "what the gateway remembers of itself, but for projections and marks of work owed",
+    "model_facts": "what servers of models can do; no words of people",
     "message_search_config": "the index's own",
     "prompts": "emptied, where no other talk has them",
     "skill_uses": "numbers of skills and turns, and how each went; no words",
