@@ -9,11 +9,11 @@ from agent_core.models.profiles import Profiles
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from gateway.app import factories
+from gateway.app.backends import load_backend
 from gateway.app.extensions import Extensions, add_plugins
 from gateway.app.external_plugins import ExternalPlugins
 from gateway.app.gateway import Gateway
 from gateway.app.lifecycle import Companion, serve
-from gateway.app.plugins import load_backend
 from gateway.app.settings import Settings
 from gateway.people.admission import LOCAL_PLATFORM, UNATTENDED, new_claim_code
 from gateway.people.data_export import remove_drafts

@@ -11,9 +11,9 @@ from agent_core.execution.subprocesses.confinement import find_protection
 from agent_core.execution.subprocesses.landlock import SIGNALS_SINCE
 from agent_core.skills.catalog import SkillCatalog
 from gateway.app.agent_folders import open_agent_folder
+from gateway.app.backends import make_backend
 from gateway.app.external_plugins import ExternalPlugins
 from gateway.app.mcp_file import read_mcp_servers
-from gateway.app.plugins import make_backend
 from gateway.app.settings import Settings
 from gateway.app.tables import ToolSettings
 from gateway.errors import SettingsError, StartError
