@@ -1,5 +1,6 @@
 """Builds the slash commands; each gets only the services that it uses."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gateway.app.factories import make_review_rules
@@ -38,7 +39,9 @@ def make_commands(gateway: "Gateway") -> tuple[SlashCommand, ...]:
     adapters, rules = gateway.adapters, make_rules(settings)
     access = MemoryAccess(database, gateway.memory.store)
     notes = ArchiveNotes(access, gateway.agent)
-    learning = LearningCommands(access, gateway.questions, make_review_rules(settings))
+    may_review = partial(gateway.trust.may, "reviews")
+    reviews = make_review_rules(settings)
+    learning = LearningCommands(access, gateway.questions, reviews, may_review)
     memory = MemoryCommands(access, notes, learning.review)
     report = _make_report(gateway)
     groups = (

@@ -58,6 +58,7 @@ from gateway.background.command_ends import CommandEnds
 from gateway.background.curation import Curation
 from gateway.background.home_skills import HomeSkills
 from gateway.background.lost_store import LOST_STORE_LOOK, LostStoreAlarm
+from gateway.background.model_trust import ModelTrust
 from gateway.background.retention import Sweeper
 from gateway.background.reviews import SUMMARY_TASK, Reviews
 from gateway.background.skill_curator import Curator
@@ -878,6 +879,14 @@ class Gateway:
         )
 
     @cached_property
+    def trust(self) -> ModelTrust:
+        """What the cheap model may do unseen."""
+        name, settings = self.settings.model.cheap, self.settings
+        provider = split_name(name)[0] or settings.model.provider
+        is_local = settings.is_model_local and provider == "openai"
+        return ModelTrust(model=self.model, name=name, is_local=is_local)
+
+    @cached_property
     def reviews(self) -> Reviews:
         """Reviews finished turns and learns from them."""
         settings = self.settings
@@ -892,6 +901,7 @@ class Gateway:
             ),
             now=self.now,
             skills=Drafts(self.skills.catalog, self.database) if settings.learning.steps else None,
+            may_write=partial(self.trust.may, "skills"),
         )
         return Reviews(
             database=self.database,
@@ -901,6 +911,7 @@ class Gateway:
             is_running=self.lanes.is_running,
             now=self.now,
             zone_of=self.zone_of,
+            trust=self.trust,
             user_model=self.user_model,
         )
 
@@ -915,6 +926,7 @@ class Gateway:
             model=self.model,
             name=self.settings.model.cheap,
             quotas=self.quotas,
+            trust=self.trust,
             is_running=self.lanes.is_running,
             now=self.now,
         )

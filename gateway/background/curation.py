@@ -42,6 +42,7 @@ from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.state.queues.tasks import Task
 from agent_core.transcript import ToolCallPart
 from gateway.background.home_skills import HomeSkills
+from gateway.background.model_trust import ModelTrust
 from gateway.background.reviews import find_idle
 from gateway.background.skill_tests import TaskUnfinished
 from gateway.outbound.command_buttons import stand_for
@@ -86,6 +87,7 @@ class Curation:
     model: Model
     name: str
     quotas: Quotas
+    trust: ModelTrust
     is_running: Callable[[ConversationId], bool]
     now: Callable[[], int]
 
@@ -98,6 +100,8 @@ class Curation:
         record = load_record(task.payload)
         person = await self.database.read(partial(find_idle, task=task, is_running=self.is_running))
         if record.digest or person is None or person.learning == "off":
+            return
+        if not self.trust.may("skills" if record.subject == "skills" else "reviews"):
             return
         make = self._look_at_skills if record.subject == "skills" else self._look_at_memory
         look = await make(person)

@@ -20,6 +20,7 @@ from agent_core.state.queues import outbox, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.state.queues.tasks import Task
 from agent_core.tools.clock import local_time
+from gateway.background.model_trust import ModelTrust
 from gateway.outbound.command_buttons import stand_for
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.questions import Questions
@@ -73,6 +74,7 @@ class Reviews:
     now: Callable[[], int]
     zone_of: Callable[[Person], str]
     """Returns the IANA time zone of a person."""
+    trust: ModelTrust
     user_model: LocalUserModel | None = None
 
     async def apply(self, task: Task) -> None:
@@ -81,7 +83,7 @@ class Reviews:
         Raises `PersonBusy`, `ModelError`, `StoreError`, and `OSError` for an unreadable file.
         """
         person = await self.database.read(partial(find_idle, task=task, is_running=self.is_running))
-        if person is None or person.learning == "off":
+        if person is None or person.learning == "off" or not self.trust.may("reviews"):
             return
         found = await self.reviewer.review(
             task, asks_first=person.learning == "ask", user_model=self.user_model

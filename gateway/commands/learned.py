@@ -1,6 +1,6 @@
 """The command `learned`: the feed of learned entries, those that wait for a yes, and the mode."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from agent_core.agent.review.feed import LearnedEntry, list_learned, list_records
 from agent_core.agent.review.record import ReviewRecord, dump_record
@@ -38,10 +38,18 @@ _LONGEST_NUMBER = 18
 class LearningCommands:
     """Shows and controls what reviews keep of a person."""
 
-    def __init__(self, access: MemoryAccess, questions: Questions, rules: ReviewRules) -> None:
+    def __init__(
+        self,
+        access: MemoryAccess,
+        questions: Questions,
+        rules: ReviewRules,
+        may_review: Callable[[], bool],
+    ) -> None:
+        """`may_review` returns whether the model may review now."""
         self._access = access
         self._questions = questions
         self._rules = rules
+        self._may_review = may_review
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return the handlers by command name."""
@@ -53,6 +61,8 @@ class LearningCommands:
         def effect(connection: Connection) -> Outcome:
             if self._rules.are_off:
                 return notices.NO_REVIEWS(), []
+            if not self._may_review():
+                return notices.UNTRUSTED(), []
             is_any = enqueue_now(connection, call.person.id, call.now)
             return (notices.LOOKING() if is_any else notices.NOTHING_NEW()), []
 
@@ -74,6 +84,8 @@ class LearningCommands:
             return Reply(text=notices.USAGE())
         await self._access.open(call, own_scope(call.person))
         text, learned = await self._access.database.read(_describe, call)
+        if call.person.learning != "off" and not self._may_review():
+            text = f"{notices.UNTRUSTED()}\n\n{text}"
         chosen = call.person.learning_summary if call.person.learning != "off" else ""
         modes = [
             stand_for(

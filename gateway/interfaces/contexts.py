@@ -4,22 +4,24 @@ Each service is imported when an operation first uses it: a list reads the datab
 neither the agent nor the settings.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import tzlocal
 
-from gateway.errors import SettingsError
+from gateway.errors import SettingsError, StartError
 from gateway.home import MEMORIES, SKILLS
-from gateway.operations.contract import SchedulingContext
+from gateway.operations.contract import CalledModel, SchedulingContext
 
 if TYPE_CHECKING:
     from adapters.contract import ChatAdapter
     from agent_core.agent.prompt.prompt_cache import PromptCache
     from agent_core.memory.store import MemoryStore
+    from agent_core.models.contract import Model, ModelAnswer
     from agent_core.models.profiles import Profiles
     from agent_core.schedule.almanac import CalendarReader
     from agent_core.state.engine.database import Database
@@ -59,6 +61,12 @@ class RunningContext:
     async def open_profiles(self) -> "Profiles":
         """The profiles that the gateway's providers use."""
         return self._gateway.profiles
+
+    @asynccontextmanager
+    async def call_models(self, profiles: "Profiles") -> "AsyncIterator[CalledModel]":
+        """The gateway's own models, which take their turn with people."""
+        del profiles  # they have them
+        yield _describe_models(self._gateway.model, self._gateway.settings)
 
     @property
     def prompt_cache(self) -> "PromptCache":
@@ -109,6 +117,21 @@ class HomeContext:
         profiles = Profiles(self.now)
         await profiles.open(self.database)
         return profiles
+
+    @asynccontextmanager
+    async def call_models(self, profiles: "Profiles") -> "AsyncIterator[CalledModel]":
+        """The models of the settings."""
+        from gateway.app import factories
+        from gateway.app.external_plugins import ExternalPlugins
+
+        settings = self._settings
+        if settings is None:
+            raise StartError("No settings are loaded.")
+        model = factories.load_model(settings, ExternalPlugins(settings), profiles)
+        try:
+            yield _describe_models(model, settings)
+        finally:
+            await model.close()
 
     @cached_property
     def _settings(self) -> "Settings | None":
@@ -244,3 +267,11 @@ def _limit_webhooks(settings: "Settings") -> "WebhookRules":
 
 def _wait_for_start() -> None:
     """Do nothing: the next gateway looks for due jobs when it starts."""
+
+
+def _describe_models(model: "Model", settings: "Settings") -> CalledModel:
+    def price(answer: "ModelAnswer") -> "ModelAnswer":
+        cost = settings.prices.cost(answer.model, answer.usage)
+        return replace(answer, micro_dollars=cost)
+
+    return CalledModel(model=model, name=settings.model.name, price=price)

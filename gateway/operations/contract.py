@@ -1,6 +1,7 @@
 """The contract of operations: their context, arguments and answers."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from adapters.contract import ChatAdapter
     from agent_core.agent.prompt.prompt_cache import PromptCache
     from agent_core.memory.store import MemoryStore
+    from agent_core.models.contract import Model, ModelAnswer
     from agent_core.models.profiles import Profiles
     from agent_core.schedule.almanac import CalendarReader
     from agent_core.schedule.job_editor import JobRules
@@ -40,6 +42,17 @@ class SchedulingContext:
     """Returns the enabled platforms by name. Raises `StartError`."""
     hooks: str
     """The address of webhooks without their secret; "" without an HTTP server."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalledModel:
+    """The configured models, for operations that call one."""
+
+    model: "Model"
+    name: str
+    """The main model's name."""
+    price: "Callable[[ModelAnswer], ModelAnswer]"
+    """Returns an answer with its cost, if the price is known."""
 
 
 class OperationContext(Protocol):
@@ -95,6 +108,9 @@ class OperationContext(Protocol):
 
     async def open_profiles(self) -> "Profiles":
         """Return what is known of models."""
+
+    def call_models(self, profiles: "Profiles") -> "AbstractAsyncContextManager[CalledModel]":
+        """Open the models, which note in `profiles` what they learn. Raises `StartError`."""
 
     def now(self) -> int:
         """Return the time, in milliseconds UTC."""

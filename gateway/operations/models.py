@@ -1,6 +1,6 @@
 """Operations on what is known of models: list it, and forget it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from agent_core.models.profiles import ModelProfile
 from agent_core.models.router import split_name
@@ -20,7 +20,7 @@ async def list_known(context: OperationContext, asked: ListModels) -> KnownModel
     """List everything that is known of models now."""
     del asked
     profiles = await context.open_profiles()
-    return _describe(profiles.list_known())
+    return describe_profiles(profiles.list_known())
 
 
 async def forget(context: OperationContext, asked: PickModel) -> KnownModels:
@@ -35,24 +35,24 @@ async def forget(context: OperationContext, asked: PickModel) -> KnownModels:
         raise Declined(f"Nothing is known of a model {asked.name}{near}")
     for profile in found:
         await profiles.forget(profile)
-    return _describe(found)
+    return describe_profiles(found)
 
 
-def _describe(profiles: list[ModelProfile]) -> KnownModels:
+def describe_profiles(profiles: Iterable[ModelProfile]) -> KnownModels:
+    """Return what is known of models as an answer."""
     return KnownModels(
         models=tuple(
-            KnownModel(
-                server=profile.server,
-                model=profile.model,
-                facts=tuple(
-                    KnownFact(
-                        kind=fact.kind, value=fact.value, source=fact.source, at=fact.learned_at
-                    )
-                    for fact in profile.facts.values()
-                ),
-            )
-            for profile in profiles
+            KnownModel(server=one.server, model=one.model, facts=list_facts(one))
+            for one in profiles
         )
+    )
+
+
+def list_facts(profile: ModelProfile) -> tuple[KnownFact, ...]:
+    """List what is known of a model as a part of an answer."""
+    return tuple(
+        KnownFact(kind=fact.kind, value=fact.value, source=fact.source, at=fact.learned_at)
+        for fact in profile.facts.values()
     )
 
 

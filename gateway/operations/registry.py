@@ -8,6 +8,7 @@ from gateway.operations.contract import Operation
 _MODULES: Mapping[str, str] = {
     "approvals": "approvals",
     "backup": "backups",
+    "fitness": "fitness",
     "imports": "imports",
     "jobs": "jobs",
     "jobs.preview": "job_previews",

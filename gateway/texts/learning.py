@@ -26,6 +26,9 @@ NOTHING = Text(
     " that will matter for weeks."
 )
 SWITCHED_OFF = Text("I don't learn from our conversations. Choose below to change that.")
+UNTRUSTED = Text(
+    "I don't learn from our conversations: the model has not passed its fitness test for reviews."
+)
 NO_REVIEWS = Text("The owner has switched learning off.")
 LOOKING = Text(
     "I'm looking through our last messages for what will matter for weeks. /learned shows what I"

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from gateway.texts.fitness import describe_fit, describe_run
+
 if TYPE_CHECKING:
     from gateway.operations.model_types import KnownFact, KnownModel
 
@@ -14,7 +16,7 @@ _WORDS: Mapping[str, str | Mapping[Any, str]] = {
         "guided": "works in the guided mode",
         "unfit": "is not fit for use",
     },
-    "card": "has taken the fitness test",
+    "trusted": {True: "may review and write skills, whatever its test says"},
     "takes_tools": {False: "takes no tools"},
     "takes_system": {False: "has no system role: the first message holds the prompt"},
     "takes_images": {False: "sees no pictures"},
@@ -60,6 +62,10 @@ def describe_known(known: "KnownModel") -> Iterator[str]:
 
 def _describe(fact: "KnownFact") -> str:
     value = json.loads(fact.value)
+    if fact.kind == "card":
+        return f"is {describe_fit(value)}"
+    if fact.kind == "fitness_run":
+        return describe_run(value)
     words = _WORDS.get(fact.kind)
     if isinstance(words, str):
         shown = ", ".join(map(str, value)) if isinstance(value, list) else value

@@ -78,6 +78,8 @@ class Reviewer:
     now: Callable[[], int]
     skills: "Drafts | None" = None
     """If set, reviews also ask what the turns teach about their work."""
+    may_write: Callable[[], bool] = lambda: True
+    """Returns whether the model may write skills now."""
 
     async def review(
         self, task: Task, *, asks_first: bool, user_model: LocalUserModel | None = None
@@ -188,7 +190,7 @@ class Reviewer:
     async def _find_work(self, record: ReviewRecord, person: Person) -> ShownWork:
         """Find the work to ask about, as far as it still exists."""
         writer = self.skills
-        if writer is None:
+        if writer is None or not self.may_write():
             return NOTHING
         return await self.database.read(
             lambda c: find_work(

@@ -60,7 +60,7 @@ async def _look_at(
     if not await _listens(port):
         return
     paths = (*PATHS, MODELS)
-    answers = await asyncio.gather(*(_get(session, root + path) for path in paths))
+    answers = await asyncio.gather(*(fetch_json(session, root + path) for path in paths))
     told = {path: one for path, one in zip(paths, answers, strict=True) if one is not None}
     read = read_server(told)
     if read is None:
@@ -86,11 +86,11 @@ async def _listens(port: int) -> bool:
 
 
 async def _show(session: aiohttp.ClientSession, root: str, model: LocalModel) -> LocalModel | None:
-    shown = await _get(session, f"{root}/api/show", {"model": model.name})
+    shown = await fetch_json(session, f"{root}/api/show", {"model": model.name})
     return read_ollama_abilities(model, shown)
 
 
-async def _get(
+async def fetch_json(
     session: aiohttp.ClientSession, address: str, body: dict[str, str] | None = None
 ) -> Any:
     """Return the JSON at an address; None if there is none."""

@@ -31,6 +31,20 @@ def configure(parser: Parser) -> None:
         examples=["talaria models forget qwen3:8b"],
     )
     forget.add_argument("name", metavar="NAME", help="the model, as `talaria models` lists it")
+    tested = verbs.add_parser(
+        "test",
+        help="try with small tasks what a model is fit for",
+        examples=["talaria models test", "talaria models test qwen3:8b"],
+    )
+    tested.add_argument(
+        "name", metavar="NAME", nargs="?", default="", help="the model; without one, the main one"
+    )
+    trusted = verbs.add_parser(
+        "trust",
+        help="let a model review and write skills without a passed test",
+        examples=["talaria models trust qwen3:8b"],
+    )
+    trusted.add_argument("name", metavar="NAME", help="the model")
     local = verbs.add_parser("local", help="list, download and choose models of this machine")
     local_arguments.configure(local)
     update = verbs.add_parser(
@@ -52,6 +66,11 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         from gateway.interfaces.cli.setup import local_models
 
         return local_models.run(arguments, environ)
+    if arguments.verb in ("test", "trust"):
+        from gateway.interfaces.cli import model_test
+
+        do = model_test.test if arguments.verb == "test" else model_test.trust
+        return do(environ, arguments.name)
     if arguments.verb == "forget":
         return _forget(environ, arguments.name)
     if arguments.verb in (None, "list"):
@@ -69,10 +88,13 @@ def list_prices(environ: Mapping[str, str]) -> int:
 
     settings = read_settings(environ)
     known = _list_known(settings.home)
+    changed = _list_changed(settings.home) if any(map(_has_card, known)) else []
     for name in settings.model.named:
         print(f"{name}: {describe_price(settings.prices.find(name))}")
         for one in [one for one in known if one.model == split_name(name)[1]]:
             print("\n".join((f"  At {one.server}:", *describe_known(one))))
+            if one in changed:
+                print("    The card is of older files of this model: run `talaria models test`.")
             known.remove(one)
     if known:
         print("Known of other models:")
@@ -91,6 +113,19 @@ def _list_known(home: Path) -> list[KnownModel]:
     except (StartError, Declined, StoreError) as error:
         print(f"What was learned of models can't be read now: {error}")
         return []
+    return list(found.models)
+
+
+def _has_card(known: KnownModel) -> bool:
+    return any(fact.kind == "card" for fact in known.facts)
+
+
+def _list_changed(home: Path) -> list[KnownModel]:
+    """List the models of this machine whose files have changed since their test."""
+    try:
+        found = client.perform_typed(home, "fitness.changed", ListModels(), KnownModels)
+    except (StartError, Declined, StoreError):
+        return []  # said with what is known
     return list(found.models)
 
 

@@ -1,15 +1,25 @@
-"""Checks of a model server of this machine: which one a start would use, its load and its room."""
+"""Checks of a model of this machine: which one a start would use, its load, room and rights."""
 
 import asyncio
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
+from agent_core.errors import StoreError
 from agent_core.models.local.search import find_servers
+from agent_core.models.profiles import CARD
+from agent_core.models.router import split_name
 from gateway.app.local_models import describe_owner, discover
 from gateway.app.settings import Settings
+from gateway.background.model_trust import Unseen, is_allowed
+from gateway.errors import Declined, StartError
+from gateway.home import DATABASE
+from gateway.interfaces import client
 from gateway.interfaces.diagnostics.finding import Finding
+from gateway.operations.model_types import KnownModels, ListModels
 
 _PART = "local model"
+_UNSEEN: Mapping[Unseen, str] = {"reviews": "review conversations", "skills": "write skills"}
 _LEAST_WINDOW = 8192
 """Tokens; rules and tools alone take some 3,000, and an answer needs room, too."""
 
@@ -19,6 +29,7 @@ def look_at_local_model(settings: Settings) -> Iterator[Finding]:
     if settings.is_model_local:
         yield _describe_load(settings)
         yield from _look_at_window(settings)
+        yield _look_at_trust(settings)
     elif settings.has_no_model:
         yield from _look_for_one(settings)
 
@@ -50,6 +61,29 @@ def _look_at_window(settings: Settings) -> Iterator[Finding]:
                     text=f"{server.title} reads only {model.window:,} tokens of {model.name}",
                     fix="Give it 16,000 tokens or more; see docs/without-an-account.md.",
                 )
+
+
+def _look_at_trust(settings: Settings) -> Finding:
+    """Say whether the model of this machine may review conversations and write skills."""
+    name = settings.model.cheap
+    server, model = settings.secrets.openai_base_url or "", split_name(name)[1]
+    values: dict[str, object] = {}
+    if (settings.home / DATABASE).exists():
+        try:
+            found = client.perform_typed(settings.home, "models.known", ListModels(), KnownModels)
+        except (StartError, Declined, StoreError) as error:
+            text = f"what is known of {name} can't be read now: {error}"
+            return Finding(part="fitness test", state="note", text=text)
+        known = (one for one in found.models if (one.server, one.model) == (server, model))
+        values = {fact.kind: json.loads(fact.value) for one in known for fact in one.facts}
+    lacking = [word for use, word in _UNSEEN.items() if not is_allowed(server, values, use)]
+    if not lacking:
+        text = f"{name} may review conversations and write skills"
+        return Finding(part="fitness test", state="ok", text=text)
+    why = "has not passed it" if CARD in values else "has not taken it"
+    text = f"{name} {why}, so it does not {' or '.join(lacking)}"
+    fix = f"Run `talaria models test {name}`, or `talaria models trust {name}`."
+    return Finding(part="fitness test", state="note", text=text, fix=fix)
 
 
 def _look_for_one(settings: Settings) -> Iterator[Finding]:

@@ -29,6 +29,8 @@ from gateway.interfaces.waiting import read_settings
 if TYPE_CHECKING:
     from gateway.app.settings import Settings
 
+TRY_IT = "`talaria models test` shows in some minutes what it is fit for."
+"""Offers the fitness test, which never runs by itself."""
 _PAGE = "See docs/without-an-account.md."
 _NONE = (
     "No model server answers on this machine. Install Ollama from https://ollama.com, start it, and"
@@ -114,6 +116,7 @@ def save(home: SetupHome, choice: Choice) -> None:
     check_model(trial)
     _write(home, choice)
     print(f"{choice.model.name} of {choice.server.title} is ready.")
+    print(TRY_IT)
     if choice.model.calls_tools is False:
         print("It says that it can't call tools, so it can do little more than talk.")
     if home.is_running():

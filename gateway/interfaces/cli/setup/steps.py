@@ -97,6 +97,7 @@ def set_up_model(home: SetupHome) -> None:
         _save(home, secrets)
         home.save_settings("model", {"provider": provider.name, "name": name})
         print(f"{settings.model.name} is ready.")
+        print(local_models.TRY_IT)
         return
 
 
