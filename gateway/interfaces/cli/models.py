@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
         return local_models.run(arguments, environ)
     if arguments.verb in ("test", "trust"):
-        from gateway.interfaces.cli import model_test
+        from gateway.interfaces import model_test
 
         do = model_test.test if arguments.verb == "test" else model_test.trust
         return do(environ, arguments.name)
