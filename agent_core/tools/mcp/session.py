@@ -57,6 +57,9 @@ _MOST_PAGES = 50
 _SHOWN = 300
 _SESSION = re.compile(r"(?i)session|not initiali[sz]ed")
 """What servers say with status 400 about a session that they no longer know."""
+_VERSION = re.compile(r"Unsupported protocol version from the server: (.+)")
+_UNREADABLE = re.compile(r"Failed to parse (?:JSON response|SSE message)")
+"""What the SDK says about an answer that it can't read; pydantic's words follow."""
 _PROMPT_NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _log = logging.getLogger(__name__)
 _LOST = (types.CONNECTION_CLOSED, types.REQUEST_TIMEOUT, types.PARSE_ERROR)
@@ -98,17 +101,17 @@ async def open_session(
             finally:
                 following.cancel()
                 await asyncio.wait((following,))
-    except (MCPError, OAuthFlowError, BaseExceptionGroup) as error:
+    except (MCPError, OAuthFlowError, ValidationError, RuntimeError, BaseExceptionGroup) as error:
         leaf = _find_leaf(error)
         if isinstance(leaf, OAuthRegistrationError):
             raise McpUnavailable(_NOT_REGISTERED) from error
         if isinstance(leaf, OAuthFlowError):
             fault = link.fault or f"can't be signed in to: {_shorten(leaf)}"
             raise McpUnavailable(fault) from error
-        if not isinstance(leaf, MCPError | httpx2.HTTPError):
+        fault = link.fault or _describe(leaf)
+        if not fault:
             raise leaf from error
-        doubt = "; check that it is an MCP server" if isinstance(leaf, MCPError) else ""
-        raise McpUnavailable(link.fault or f"did not connect: {_shorten(leaf)}{doubt}") from error
+        raise McpUnavailable(fault) from error
     finally:
         if auth:
             auth.close()
@@ -304,6 +307,21 @@ def _find_leaf(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
+
+
+def _describe(error: BaseException) -> str:
+    """Return the end of a sentence on why a server did not connect; "" for an unknown error."""
+    if isinstance(error, RuntimeError):
+        found = _VERSION.search(str(error))
+        version = flatten(found[1], _SHOWN) if found else ""
+        return f"speaks version {version} of MCP, which Talaria doesn't know" if found else ""
+    if isinstance(error, ValidationError):
+        return "gave an answer that is not MCP"
+    if isinstance(error, MCPError):
+        if _UNREADABLE.match(error.message):
+            return "gave an answer that is not MCP; check that it is an MCP server"
+        return f"did not connect: {_shorten(error)}; check that it is an MCP server"
+    return f"did not connect: {_shorten(error)}" if isinstance(error, httpx2.HTTPError) else ""
 
 
 def _shorten(error: Exception) -> str:

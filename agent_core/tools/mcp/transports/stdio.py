@@ -26,6 +26,7 @@ from agent_core.tools.mcp.transports.streams import (
     MOST_BYTES,
     LimitedStream,
     StreamLink,
+    Unreadable,
     pace_bytes,
 )
 from agent_core.transcript import flatten
@@ -153,5 +154,5 @@ def _parse(line: bytes) -> SessionMessage | Exception:
             found = json.loads(line.decode("utf-8", "replace"))
             clean = json.dumps(found, ensure_ascii=False).encode("utf-8", "replace")
             return SessionMessage(jsonrpc_message_adapter.validate_json(clean, by_name=False))
-        except (ValueError, RecursionError) as error:
-            return error
+        except (ValueError, RecursionError):
+            return Unreadable(flatten(line[:_SHOWN].decode(errors="replace"), _SHOWN))

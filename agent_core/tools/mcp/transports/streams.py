@@ -33,6 +33,12 @@ FAULT, SCHEMA = "talaria/fault", "talaria/schema"
 """Metadata of a tool in a wrong form: what is wrong with it, and its schema as it was sent."""
 _MOST_GARBAGE = 20
 """Unreadable messages after which the server counts as one that does not speak MCP."""
+_PATIENCE = 15.0
+"""Seconds for a first message after other words. Some programs greet before they speak MCP."""
+
+
+class Unreadable(ValueError):
+    """A line that is no message; the error's text is its beginning."""
 
 
 class Pace:
@@ -85,11 +91,22 @@ class StreamLink:
 class LimitedStream:
     """The messages of a server, with a limited rate, and with lists that the SDK takes."""
 
-    def __init__(self, stream: ReadStream[SessionMessage | Exception], link: StreamLink) -> None:
+    def __init__(
+        self,
+        stream: ReadStream[SessionMessage | Exception],
+        link: StreamLink,
+        *,
+        patience: float = _PATIENCE,
+    ) -> None:
         self._stream = stream
         self._link = link
         self._pace = Pace(200, 400)
         self._garbage = 0
+        self._patience = patience
+        self._has_spoken = False
+        self._until: float | None = None
+        """The loop's time at which a first message must have come."""
+        self._said = ""
 
     @property
     def last_context(self) -> object:
@@ -97,17 +114,37 @@ class LimitedStream:
         return getattr(self._stream, "last_context", None)
 
     async def receive(self) -> SessionMessage | Exception:
-        """Return the next message."""
-        item = await self._stream.receive()
+        """Return the next message.
+
+        Ends the stream of a server that can't be understood.
+        """
+        try:
+            async with asyncio.timeout_at(self._until):
+                item = await self._stream.receive()
+        except TimeoutError:
+            raise self._give_up() from None
         await self._pace.take(1)
         if isinstance(item, Exception):
-            self._garbage += 1
-            if self._garbage > _MOST_GARBAGE:
-                self._link.close("does not speak MCP")
-                raise anyio.EndOfStream
+            self._take_garbage(item)
         else:
+            self._has_spoken, self._until = True, None
             _mend(item)
         return item
+
+    def _take_garbage(self, error: Exception) -> None:
+        self._garbage += 1
+        if isinstance(error, Unreadable) and not self._has_spoken:
+            self._said = self._said or str(error)
+            if self._until is None:
+                self._until = asyncio.get_running_loop().time() + self._patience
+            if '"jsonrpc"' in str(error):
+                raise self._give_up()  # a broken message of the protocol, not another word
+        if self._garbage > _MOST_GARBAGE:
+            raise self._give_up()
+
+    def _give_up(self) -> anyio.EndOfStream:
+        self._link.close("does not speak MCP" + (f"; it said: {self._said}" if self._said else ""))
+        return anyio.EndOfStream()
 
     async def aclose(self) -> None:
         """Close the wrapped stream."""
