@@ -125,7 +125,8 @@ async def running(environment: Mapping[str, str]) -> AsyncIterator[None]:
 async def make_template(home: Path, base: Mapping[str, str]) -> None:
     """Make the home that every request starts from, with the stand-in."""
     make_home(home)
-    environment = {**base, "TALARIA_HOME": str(home), "TALARIA_MODEL__PROVIDER": "scripted"}
+    scripted = {"TALARIA_MODEL__PROVIDER": "scripted", "TALARIA_MODEL__MODE": "tools"}
+    environment = {**base, **scripted, "TALARIA_HOME": str(home)}
     async with running(environment):
         facts = [f"remember about me that {one}" for one in PERSON]
         notes = [f"remember that {one}" for one in NOTES]

@@ -150,10 +150,14 @@ class GuidedModel:
         self, request: ModelRequest, asked: ModelRequest, spent: Usage | None = None
     ) -> Stream:
         """Stream an answer in words; `spent` is what came before it."""
+        held = ""
         async for piece in self._model.stream(asked):
             if isinstance(piece, ModelAnswer):
                 usage = _add(spent, piece.usage) if spent else piece.usage
-                yield replace(piece, usage=usage, shape=_merge(piece.shape))
+                message = _hide_decision(piece.message)
+                yield replace(piece, message=message, usage=usage, shape=_merge(piece.shape))
+            elif (held := held or piece.text.lstrip()).startswith(("{", "`")):
+                continue  # perhaps another decision, which nobody reads; the whole comes last
             else:
                 yield piece
 
@@ -199,6 +203,13 @@ def _go_on(request: ModelRequest, turn: GuidedTurn, asked: Step) -> tuple[Part, 
     call = plan_call(decision, turn, _call_id(request))
     note = RawPart(provider=PROVIDER, model=request.model, payload=decision.dump())
     return (note, call) if call else (TextPart(text=name_failure()),)
+
+
+def _hide_decision(message: Message) -> Message:
+    """Return an answer in words; a decision instead of words becomes an honest sentence."""
+    is_decision = re.match(r'[`\w\s]*\{\s*"do"', message.text) is not None
+    parts = (TextPart(text=name_failure()),)
+    return replace(message, parts=parts) if is_decision else message
 
 
 def _list_usable(request: ModelRequest) -> set[str]:

@@ -333,3 +333,11 @@ async def test_the_tools_of_a_program_reach_the_model_itself() -> None:
     assert isinstance(pieces[-1], ModelAnswer)
     assert pieces[-1].message.text == "Plain."
     assert talk.inner.requests == [asked]
+
+
+async def test_a_decision_instead_of_words_is_never_read() -> None:
+    talk = Talk(decide("search_past", words="boiler"), decide("search_past", words="boiler"))
+    answer = await talk.says("What about the boiler?")
+    then = await talk.returns(answer, "Nothing was found.")
+    assert "{" not in then.message.text
+    assert then.message.text.startswith("I'm not sure")
