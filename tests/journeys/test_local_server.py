@@ -9,6 +9,8 @@ from functools import partial
 
 import pytest
 
+from gateway.interfaces.contexts import open_context
+from gateway.operations.registry import find_operation
 from tests.emulators.slots import SlotServer
 from tests.emulators.streaming import Json
 from tests.emulators.telegram_cast import ANNA, BEN
@@ -56,6 +58,9 @@ async def test_twenty_messages_with_reviews_find_their_beginning_read(stage: Sta
         SlotServer() as server,
         stage.open(timings=QUIET, **local(server, TALARIA_LEARNING__TURNS="1")) as harness,
     ):
+        trust = find_operation("fitness.trust")
+        assert trust
+        await trust(open_context(harness.gateway), {"name": "llama3:latest"})
         for number in range(20):
             if number == 10:
                 await harness.ask(ANNA, "/new")
