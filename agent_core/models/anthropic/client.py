@@ -57,6 +57,7 @@ from agent_core.models.profiles import WINDOW, ModelProfile, Profiles
 from agent_core.models.refusals import judge_words
 from agent_core.models.settings import AnthropicSettings
 from agent_core.models.shapes import read_shape
+from agent_core.models.watched_body import watch
 from agent_core.models.windows import find_window
 
 _SHORT = 8
@@ -225,6 +226,7 @@ class AnthropicModel:
         self._headers = httpx2.Headers(http_client.headers, encoding="utf-8")
         self._headers.update({name: text for name, text in given if isinstance(text, str)})
         self._waits = {"timeout": http_client.timeout.as_dict()}
+        self._silence = settings.timeout
         self._options: dict[str, str] = {"effort": settings.effort}
         if settings.cache_ttl != "5m":
             self._options["cache_ttl"] = settings.cache_ttl
@@ -363,6 +365,7 @@ class AnthropicModel:
         if response.has_redirect_location:
             await response.aclose()
             response = await self._http_client.send(request, stream=True)
+        watch(response, self._silence)
         if response.is_success:
             return response
         try:

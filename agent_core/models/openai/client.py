@@ -48,6 +48,7 @@ from agent_core.models.openai.translate import (
 from agent_core.models.profiles import WINDOW, ModelProfile, Profiles
 from agent_core.models.refusals import judge_words
 from agent_core.models.settings import OpenAISettings
+from agent_core.models.watched_body import watch
 from agent_core.models.windows import find_window
 
 _NO_KEY = "no-key"
@@ -128,6 +129,10 @@ _UNREACHED = (
 def create(settings: OpenAISettings, profiles: Profiles | None = None) -> "OpenAIModel":
     """Create the provider; what it learns of models is noted in `profiles`."""
     timeout = settings.timeout
+
+    async def watch_body(response: httpx2.Response) -> None:
+        watch(response, timeout)
+
     client = AsyncOpenAI(
         api_key=settings.api_key or _NO_KEY,
         base_url=settings.base_url,
@@ -135,7 +140,8 @@ def create(settings: OpenAISettings, profiles: Profiles | None = None) -> "OpenA
         max_retries=0,
         # aiohttp's pool stays cheap with hundreds of calls at once; httpx2's does not.
         http_client=openai.DefaultAioHttpClient(
-            limits=httpx2.Limits(max_connections=_CONNECTIONS, keepalive_expiry=_KEPT_SECONDS)
+            limits=httpx2.Limits(max_connections=_CONNECTIONS, keepalive_expiry=_KEPT_SECONDS),
+            event_hooks={"response": [watch_body]},
         ),
     )
     is_openai = settings.is_openai
