@@ -136,7 +136,7 @@ def test_after_any_bytes_the_chat_goes_on(tmp_path: Path, api: str) -> None:
     try_many(tmp_path, api, 12)
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 @pytest.mark.parametrize("api", ["openai", "anthropic"])
 def test_after_many_bytes_the_chat_goes_on(tmp_path: Path, api: str) -> None:
     assert settings.default

@@ -40,6 +40,8 @@ _PIECES = {
     "input_json_delta": ("input", "partial_json"),
 }
 """The field of a block that a piece adds to, and the field of the event that holds it."""
+_WORDS = ("id", "name", "text", "thinking", "signature")
+"""Fields of a block that hold words, if they are there; some servers put something else in."""
 _BLOCKS = {"text": "text", "thinking": "thinking", "signature": "thinking", "input": _USE}
 _MOST_TOKENS = 2**53
 
@@ -208,6 +210,7 @@ class AnswerReader:
         """Begin a block; return its words. Some servers use an index twice: both blocks count."""
         if not isinstance(head.get("type"), str):
             raise TypeError("a block without a type")
+        head |= {key: "" for key in _WORDS if not isinstance(head.get(key, ""), str)}
         block = _PartialBlock(head=head)
         self._blocks.append(block)
         self._open[index] = block

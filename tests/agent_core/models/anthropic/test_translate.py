@@ -199,6 +199,19 @@ def test_an_event_without_its_fields_is_a_value_error() -> None:
             AnswerReader("m").read(event)
 
 
+@pytest.mark.parametrize("odd", [0, True, None, [], {"a": 1}, 1.5])
+def test_a_block_with_anything_in_place_of_words_is_read(odd: object) -> None:
+    reader = AnswerReader("m")
+    call = {"type": "tool_use", "id": odd, "name": odd, "input": {"query": "tea"}}
+    for index, block in enumerate(({"type": "text", "text": odd}, call)):
+        reader.read({"type": "content_block_start", "index": index, "content_block": block})
+        reader.read({"type": "content_block_stop", "index": index})
+    reader.read({"type": "message_delta", "delta": {"stop_reason": "tool_use"}})
+    (part,) = reader.finish().message.parts
+    assert isinstance(part, ToolCallPart)
+    assert (part.call_id, part.name) == ("", "")
+
+
 def test_events_and_blocks_of_next_year_are_no_error() -> None:
     reader = AnswerReader("m")
     for event in (
