@@ -1,4 +1,4 @@
-"""What a program wishes of one turn: tools that run at its side, the answer's form, its rules."""
+"""The wishes of a program for one turn: its own tools, the answer's form, its rules."""
 
 import json
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""What a model is fit for, by the shares of tasks that it passed; pure."""
+"""The card of a model: its fitness by the shares of tasks that it passed; pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -82,7 +82,7 @@ class TaskResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """How many tasks of an area were passed, of those that were done and of all there are."""
+    """The tasks of one area: passed, done, and all there are."""
 
     passed: int = 0
     done: int = 0

@@ -40,7 +40,7 @@ _LONG_PIECE = 12
 
 
 class Check(Protocol):
-    """Something that an answer must fulfil."""
+    """A condition of an answer."""
 
     def find_fault(self, answer: ModelAnswer) -> str:
         """Return why the answer fails, as a short clause; "" if it does not."""
@@ -117,7 +117,7 @@ class NoCalls:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calls:
-    """One call of this tool; each argument matches its pattern as a whole.
+    """The answer calls this tool once; each argument matches its pattern as a whole.
 
     Arguments that are not named here must be missing or empty.
     """

@@ -28,7 +28,7 @@ _ROOM = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FitnessTask:
-    """One request to a model, and what its answer must fulfil."""
+    """A task of the fitness test: one request to a model, and the checks of its answer."""
 
     name: str
     area: Area

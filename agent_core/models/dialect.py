@@ -77,7 +77,7 @@ T = TypeVar("T", bound="ServerDialect")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerDialect:
-    """What a server takes for one model. The defaults are what most servers take."""
+    """The abilities of a server with one model; the defaults suit most servers."""
 
     takes_tools: bool = True
     takes_system: bool = True

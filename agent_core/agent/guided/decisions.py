@@ -1,4 +1,4 @@
-"""What a person can want, as the schema of one forced decision; pure."""
+"""List the intents that a person can have, as the schema of one forced decision; pure."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -51,7 +51,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What the model decided that a person wants; `given` are the fields of the intent."""
+    """An intent that the model chose; `given` are the intent's fields."""
 
     intent: str
     given: Mapping[str, str] = field(default_factory=dict)

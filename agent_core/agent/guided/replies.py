@@ -1,4 +1,4 @@
-"""What people read in guided mode: each sentence follows from the result of a tool; pure."""
+"""Sentences of the guided mode; each follows from the result of a tool; pure."""
 
 import json
 from typing import Literal

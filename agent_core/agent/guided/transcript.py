@@ -1,4 +1,4 @@
-"""What a transcript says about the turn at hand: the words, the jobs and what was done; pure."""
+"""Read the present turn from a transcript: the words, the jobs and what was done; pure."""
 
 import json
 import re

@@ -115,7 +115,7 @@ def _read_llama_cpp(answers: Answers) -> Iterator[LocalModel]:
 
 
 def _read_vllm(listed: list[Mapping[str, Any]]) -> Iterator[LocalModel]:
-    """Nothing here tells whether vLLM was started with a parser of tool calls."""
+    """Yield the models of vLLM; it does not tell whether they can call tools."""
     for model, one in zip(_read_names(listed), listed, strict=False):
         yield replace(model, window=_number(one.get("max_model_len")))
 
