@@ -21,6 +21,8 @@ FAST_1 := tests/adapters tests/gateway
 FAST_2 := tests/agent_core/[a-r]* tests/architecture tests/tools
 FAST_3 := tests/agent_core/[s-z]*
 CLIENTS := $(HOME)/.cache/talaria-clients
+VOICE := $(HOME)/.cache/talaria-voice
+RL := $(HOME)/.cache/talaria-rl
 # Shows the output of one part after the other, where make can (from 4.0).
 SYNC := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 export UV_PYTHON_DOWNLOADS := never
@@ -31,7 +33,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The model of 1.1 GB and its server are made once, which takes some 15 minutes.
 MODEL_DIR ?= $(HOME)/.cache/talaria-local-model
 MODEL_PORT ?= 18080
-.PHONY: help setup fmt lint test test-1 test-2 test-3 test-4 test-5 test-thorough test-fast fast-1 fast-2 fast-3 check run demo bench try-clients try-model first-hour faults docs hooks lock release-check clean
+.PHONY: help setup fmt lint test test-1 test-2 test-3 test-4 test-5 test-thorough test-fast fast-1 fast-2 fast-3 check run demo bench try-clients try-model try-rl try-voice first-hour faults docs hooks lock release-check clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -57,7 +59,7 @@ define install
 else \
 	echo "Installing into $(VENV) with pip. This takes a minute."; \
 	$(PYTHON) -m venv $(VENV) && \
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $(1) && \
+	$(BIN)/python tools/install_lock.py $(1) && \
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .; \
 fi
 endef
@@ -116,11 +118,23 @@ try-clients: $(READY) ## Try the API with seven client libraries (downloads them
 	cd $(CLIENTS)/js && npm install --no-audit --no-fund --silent openai ai @ai-sdk/openai @ai-sdk/openai-compatible zod
 	CLIENT_LIBRARIES=$(CLIENTS) $(BIN)/pytest -m thorough tests/integration/interfaces/test_api_libraries.py
 
-first-hour: $(READY) ## Measure and picture the first hour with the bot (needs Chromium)
+try-voice: $(READY) ## Try the extra `voice` with its real models, in an environment of its own
+	$(BIN)/python -m venv $(VOICE)
+	$(VOICE)/bin/pip install --quiet --require-hashes -r requirements-dev.lock -r requirements-voice.lock
+	$(VOICE)/bin/pip install --quiet --no-deps --no-build-isolation -e .
+	$(VOICE)/bin/pytest -m "not long" -rs tests/gateway/media/voices
+
+try-rl: ## Try the extra `rl`: both environments through verifiers, in an environment of its own
+	$(PYTHON) -m venv $(RL)
+	$(RL)/bin/pip install --quiet --no-deps --require-hashes -r requirements-rl.lock
+	$(RL)/bin/pip install --quiet --no-deps --no-build-isolation -e .
+	$(RL)/bin/python -m tools.try_rl
+
+first-hour: $(READY) ## Make the page of the first hour again (needs Chromium, a font with emoji)
 	$(BIN)/python -m tools.first_hour
 
 faults: $(READY) ## Run the long tests: kills, cut connections, examples (an hour)
-	TMPDIR=$${TMPDIR:-/tmp} $(BIN)/pytest tests/faults -m long -s
+	TMPDIR=$${TMPDIR:-/tmp} $(BIN)/pytest tests/faults tests/agent_core/batch -m long -s
 	$(BIN)/pytest tests/adapters tests/agent_core tests/gateway -m examples --hypothesis-profile=long
 
 # MkDocs itself checks links and anchors between pages; the settings are in mkdocs.yml.
@@ -134,10 +148,13 @@ hooks: ## Install the commit message check into this checkout
 # The development lock is resolved first and holds the runtime lock to its versions.
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	--no-annotate --no-emit-index-url --no-emit-find-links
-lock: ## Update both lock files (needs uv)
+lock: ## Update the four lock files (needs uv)
 	@command -v uv >/dev/null 2>&1 || { echo "make lock needs uv. Install it, for example: pip install uv" >&2; exit 2; }
 	$(COMPILE) pyproject.toml --extra almanac --extra backup --extra calendars --extra charts --extra colours --extra mcp --extra openai --extra otel --extra uvloop --extra web --group dev --group docs --group release -o requirements-dev.lock
 	$(COMPILE) pyproject.toml --extra almanac --extra backup --extra calendars --extra charts --extra colours --extra mcp --extra openai --extra otel --extra uvloop --extra web --group build -c requirements-dev.lock -o requirements.lock
+	$(COMPILE) pyproject.toml --extra openai --extra voice --group build -c requirements-dev.lock -o requirements-voice.lock
+	@sed -n '/^[a-z0-9-]*==/{s/ \\$$//;p;}' requirements-dev.lock | grep -vE '^(openai|mcp|mcp-types)==' > .rl-constraints
+	$(COMPILE) pyproject.toml --extra rl --group build -c .rl-constraints -o requirements-rl.lock; rm .rl-constraints
 
 release-check: $(RUNTIME) ## Build the wheel, install it in a clean environment, and start it
 	$(BIN)/python tools/release_check.py

@@ -1,11 +1,11 @@
 """Optional abilities of a chat platform; the gateway checks for them with `isinstance`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from adapters.ids import Address, PlatformMessageId, PlatformUserId
-from adapters.messages import Attachment, OutboundMessage
+from adapters.messages import Attachment, DeliveryReport, OutboundMessage
 
 
 @runtime_checkable
@@ -144,6 +144,17 @@ class CanIdentify(Protocol):
 
 
 @runtime_checkable
+class CanLink(Protocol):
+    """Platforms whose account is joined by a code that another device scans."""
+
+    async def link(self, show: Callable[[str], None]) -> None:
+        """Show the code's text, and wait until it was scanned.
+
+        Called after `identify` raised `NotLinked`. Raises `AdapterError`.
+        """
+
+
+@runtime_checkable
 class CanAsk(Protocol):
     """Platforms that show a message's buttons and report presses.
 
@@ -153,6 +164,14 @@ class CanAsk(Protocol):
 
     most_buttons: int
     """Buttons that fit on one message; with more choices, the gateway asks for a typed answer."""
+
+
+@runtime_checkable
+class CanOpenPages(Protocol):
+    """Platforms whose buttons can open an https address in a browser; see `Button.url`."""
+
+    opens_pages: bool
+    """Always true; it marks the ability."""
 
 
 @runtime_checkable
@@ -231,3 +250,42 @@ class CanShowSteps(Protocol):
     """Platforms with a native view of `OutboundMessage.steps` on a live message."""
 
     shows_steps: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebRequest:
+    """A request to the platform's path on our HTTP server. Names of headers are in lower case."""
+
+    method: str
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebAnswer:
+    """The answer to a request, as plain text."""
+
+    status: int
+    text: str = ""
+
+
+@runtime_checkable
+class TakesRequests(Protocol):
+    """Platforms whose servers call us, at `/hooks/NAME`.
+
+    Anybody can call that path, with any host, so the adapter checks who did.
+    """
+
+    most_request_bytes: int
+
+    async def take_request(self, request: WebRequest) -> WebAnswer:
+        """Answer a request; it is done once everything in it is durable."""
+
+
+@runtime_checkable
+class HearsReports(Protocol):
+    """Platforms that report later what became of a message, and find messages by the reports."""
+
+    def note_report(self, report: DeliveryReport) -> None:
+        """Take note of a report; it may come again, and from an earlier process. Pure."""

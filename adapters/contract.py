@@ -24,6 +24,8 @@ class Pace:
     """Minimum seconds between two edits of a live message."""
     per_second: float
     """Maximum new messages per second over all chats."""
+    grows: bool = True
+    """False where every edit leaves a mark: an answer is shown once it is whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +37,8 @@ class Health:
     state: HealthState
     detail: str = ""
     alive_at: float | None = None
+    concerns: tuple[str, ...] = ()
+    """What an owner should do although the connection works: a sentence each."""
 
 
 class Inlet(Protocol):

@@ -10,8 +10,10 @@ AdapterError
 ├── MessageGone        the message to edit no longer exists or can no longer be edited
 │   └── MessageLocked  it exists, but can't be edited or deleted
 ├── ChatGone           nobody can be reached in this chat (blocked, removed, deleted)
-│   └── ChatMoved      the platform gave the chat a new id
+│   ├── ChatMoved      the platform gave the chat a new id
+│   └── ChatWaits      nothing may be sent until the person writes again
 └── AdapterStopped     the platform cannot continue until a person changes something
+    └── NotLinked      the account has to be linked first; see `CanLink`
 """
 
 
@@ -74,8 +76,22 @@ class ChatMoved(ChatGone):
         self.chat_id = chat_id
 
 
+class ChatWaits(ChatGone):
+    """The chat takes no message until the person writes there again; then it takes all of them."""
+
+    REASON = "Nothing may be sent here until the person writes again."
+
+    def __init__(self) -> None:
+        """Give the reason by which the gateway knows what waits."""
+        super().__init__(self.REASON)
+
+
 class AdapterStopped(AdapterError):
     """A wrong token, a second poller, a missing permission: only a person can fix it.
 
     The text says what is wrong and what to do, for the person who runs Talaria.
     """
+
+
+class NotLinked(AdapterStopped):
+    """The platform does not know the account yet; the setup can link it."""

@@ -134,6 +134,8 @@ class InboundMessage:
     """What the program wishes of the answer, as the gateway's JSON text; "" for nothing."""
     sent_at: int
     """Milliseconds since the epoch, UTC, by the platform's clock."""
+    expires_in: int = 0
+    """Seconds after which the apps of the chat delete the message; 0 if they keep it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,7 +186,25 @@ class ChatMove:
     """The accounts that the event shows in that chat."""
 
 
-Inbound = InboundMessage | ButtonPress | EmojiReaction | Presence | ChatMove
+DeliveryOutcome = Literal["sent", "again", "waits", "gone", "refused"]
+"""What became of a message: it is on its way; it failed, and may be sent again now; it may be sent
+once the person writes again; nobody can be reached there; it will never be accepted.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryReport:
+    """A platform's report on one of our messages, after it had accepted the message."""
+
+    address: Address
+    message_id: PlatformMessageId
+    key: str
+    """`OutboundMessage.key`, which the platform repeats."""
+    outcome: DeliveryOutcome
+    reason: str = ""
+
+
+Inbound = InboundMessage | ButtonPress | EmojiReaction | Presence | ChatMove | DeliveryReport
 """The result of parsing an event. A platform's slash commands, stop buttons and the like become a
 message with the command's text, such as `/stop`.
 """
@@ -199,6 +219,8 @@ class Button:
     key: str
     label: str
     style: ButtonStyle = "plain"
+    url: str = ""
+    """An https address that the button opens, instead of sending its key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

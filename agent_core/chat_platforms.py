@@ -1,6 +1,6 @@
-"""The chat platforms that Talaria comes with: their titles, and what a model should know of each.
+"""What a model should know of each chat platform, and its title.
 
-Only what a person or a model reads is here; how a platform works is in its folder of `adapters`.
+The core knows no platform by itself: whoever assembles it introduces them, plug-ins too.
 The console and the API are not among them: a job can't name them as its target.
 """
 
@@ -16,32 +16,25 @@ class PlatformWords:
     hint: str
 
 
-CHAT_PLATFORMS: Mapping[str, PlatformWords] = {
-    "telegram": PlatformWords(
-        title="Telegram",
-        hint=(
-            "Your words appear in Telegram, mostly on a phone. Markdown shows; tables become"
-            " fixed-width text: few columns, short cells."
-        ),
-    ),
-    "discord": PlatformWords(
-        title="Discord",
-        hint=(
-            "Your words appear in Discord. Markdown shows, tables don't: use lists. A message holds"
-            " 2,000 characters, longer ones are split."
-        ),
-    ),
-    "slack": PlatformWords(
-        title="Slack",
-        hint=(
-            "Your words appear in Slack. Simple Markdown shows; no tables wider than a phone, no"
-            " nested lists deeper than two. Commands follow /talaria there, as in `/talaria new`."
-        ),
-    ),
-}
+_introduced: dict[str, PlatformWords] = {}
+
+
+def introduce(words: Mapping[str, PlatformWords]) -> None:
+    """Make platforms known to this process."""
+    _introduced.update(words)
+
+
+def list_introduced() -> list[str]:
+    """Return the names of all platforms that this process knows."""
+    return sorted(_introduced)
+
+
+def find_words(platform: str) -> PlatformWords | None:
+    """Return the words about a platform; None for one that nobody introduced."""
+    return _introduced.get(platform)
 
 
 def find_title(platform: str) -> str:
-    """Return the title of a platform; "" for one that Talaria does not come with."""
-    known = CHAT_PLATFORMS.get(platform)
+    """Return the title of a platform; "" for one that nobody introduced."""
+    known = _introduced.get(platform)
     return known.title if known else ""

@@ -169,6 +169,10 @@ class SkillConflict(CoreError):
     """A skill can't be moved or restored; the text says why, as a sentence."""
 
 
+class AgentRefused(CoreError):
+    """A change of a named agent or a team is refused; the text is a clause that says why."""
+
+
 class AgentBroken(CoreError):
     """A named agent does not exist, or its files are wrong; the text is part of a sentence."""
 

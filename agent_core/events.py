@@ -14,6 +14,11 @@ Ending = Literal["answered", "stopped", "refused", "exhausted", "failed", "suspe
 PASSED = "passed"
 """The reason of an answer that ends with calls for the program that asked."""
 
+UNMET = "unmet"
+"""The reason of an answer that says what did not happen, in place of what the model claimed."""
+RULE_UNMET = "rule_unmet"
+"""The reason of an answer before which a tool did not run that a rule requires."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextGrew:

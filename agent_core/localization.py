@@ -26,6 +26,8 @@ LANGUAGES: Final[Mapping[str, str]] = {"en": "English", "de": "Deutsch"}
 
 _ENGLISH = "en"
 _SWAPPED = str.maketrans(",.", ".,")
+_STOPPED = "."
+"""The conversion of a placeholder before a full stop."""
 _language: ContextVar[str] = ContextVar("language", default=_ENGLISH)
 
 
@@ -106,15 +108,44 @@ class _Formatter(string.Formatter):
 
     def format_field(self, value: Any, format_spec: str) -> str:
         shown: str = super().format_field(value, format_spec)
-        is_number = isinstance(value, int | float) and self._swaps
-        return shown.translate(_SWAPPED) if is_number else shown
+        if not (isinstance(value, int | float) and self._swaps):
+            return shown
+        # A share is "88 %" in German, with a space that does not break.
+        return shown.translate(_SWAPPED).replace("%", "\N{NO-BREAK SPACE}%")
+
+    def parse(self, format_string: Any) -> Any:
+        """Mark each placeholder that the pattern itself ends with a full stop."""
+        return _parse(format_string)
+
+    def convert_field(self, value: Any, conversion: Any) -> Any:
+        """Leave out the full stop of a quoted sentence where another one follows."""
+        if conversion != _STOPPED:
+            return super().convert_field(value, conversion)
+        doubles = isinstance(value, str) and value.endswith(".") and not value.endswith("..")
+        return value[:-1] if doubles else value
 
 
 _FORMATTERS = {tag: _Formatter(swaps=tag == "de") for tag in LANGUAGES}
 
 
+@cache
+def _parse(pattern: str) -> list[tuple[str, str | None, str | None, str | None]]:
+    found: list[tuple[str, str | None, str | None, str | None]] = []
+    after = ""
+    for text, field, spec, conversion in reversed(list(string.Formatter().parse(pattern))):
+        is_stopped = field is not None and after.startswith((".", ")."))
+        found.append((text, field, spec, _STOPPED if is_stopped else conversion))
+        after = text
+    return found[::-1]
+
+
 def _unescape(pattern: str) -> str:
     return pattern.replace("{{", "{").replace("}}", "}")
+
+
+def name_language(tag: str) -> str:
+    """Return the name of a language in that language; its tag if no catalogue is for it."""
+    return LANGUAGES.get(tag.partition("-")[0].casefold(), tag)
 
 
 def format_number(value: float, spec: str = ",") -> str:
@@ -159,6 +190,27 @@ _MONTHS = (
     Text("November"),
     Text("December"),
 )
+_SHORT_MONTHS = (
+    Text("Jan"),
+    Text("Feb"),
+    Text("Mar"),
+    Text("Apr"),
+    Text("May"),
+    Text("Jun"),
+    Text("Jul"),
+    Text("Aug"),
+    Text("Sep"),
+    Text("Oct"),
+    Text("Nov"),
+    Text("Dec"),
+)
+_NEAR_DAYS = {-1: Text("yesterday"), 0: Text("today"), 1: Text("tomorrow")}
+_DAY = Text("{weekday} {day} {month}")
+_DAY_OF_YEAR = Text("{day} {month} {year:04}")
+_CLOCK = Text("{hour}:{minute:02}")
+_ON_DAY_AT = Text("{day}, {clock}")
+_HALF_YEAR = 180
+"""Days within which a date needs no year."""
 _DATE = Text("{year:04}-{month:02}-{day:02}")
 _MOMENT = Text("{weekday} {date} {hour:02}:{minute:02}")
 _TWO = Text("{first} and {last}")
@@ -197,8 +249,34 @@ def _write_date(language: str, year: int, month: int, day: int) -> str:
     return _DATE(year=year, month=month, day=day)
 
 
+def say_day(day: date, today: date) -> str:
+    """Return a date as people say it: `tomorrow`, `Mon 30 Nov`, `30 Nov 2024`."""
+    distance = (day - today).days
+    if near := _NEAR_DAYS.get(distance):
+        return near()
+    month = _SHORT_MONTHS[day.month - 1]()
+    if abs(distance) > _HALF_YEAR:
+        return _DAY_OF_YEAR(day=day.day, month=month, year=day.year)
+    return _DAY(weekday=format_weekday(day.weekday()), day=day.day, month=month)
+
+
+def say_clock(moment: datetime) -> str:
+    """Return a time of day as people say it: `9:00`."""
+    return _CLOCK(hour=moment.hour, minute=moment.minute)
+
+
+def say_moment(moment: datetime, now: datetime) -> str:
+    """Return a local moment as people say it: `tomorrow, 9:00`, `Mon 30 Nov, 8:00`."""
+    return say_at(say_day(moment.date(), now.date()), [say_clock(moment)])
+
+
+def say_at(day: str, clocks: Sequence[str]) -> str:
+    """Return a day with times of day: `tomorrow, 9:00 and 10:00`."""
+    return _ON_DAY_AT(day=day, clock=join_list(clocks))
+
+
 def format_moment(moment: datetime) -> str:
-    """Return a local moment with its weekday: `Mon 2026-11-23 08:00`."""
+    """Return a local moment in full, with its weekday: `Mon 2026-11-23 08:00`."""
     return _MOMENT(
         weekday=format_weekday(moment.weekday()),
         date=format_date(moment),

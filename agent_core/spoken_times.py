@@ -3,6 +3,9 @@
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
+
+from agent_core.time_phrases import MONTHS, rewrite
 
 _DAYS = (
     ("sunday", "sonntag"),
@@ -29,68 +32,101 @@ _SETS = {
 _HOURS = {"evening": 20, "abend": 20, "tonight": 20, "heute abend": 20, "morning": 8, "morgen": 8}
 """Default hours of names for parts of a day."""
 _HOUR = 9
+_DAY_MINUTES = 1440
+_PLACES = (
+    ("first", "1st", "erste"),
+    ("second", "2nd", "zweite"),
+    ("third", "3rd", "dritte"),
+    ("fourth", "4th", "vierte"),
+    ("last", "letzte"),
+)
+_GAPS = {
+    "other": 2,
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "zwei": 2,
+    "drei": 3,
+    "vier": 4,
+    "second": 2,
+    "third": 3,
+    "fourth": 4,
+    "zweite": 2,
+    "dritte": 3,
+    "vierte": 4,
+}
+"""Every how many days or weeks something comes."""
+_RULE_DAYS = ("SU", "MO", "TU", "WE", "TH", "FR", "SA")
 _UNITS = {"m": 1, "h": 60, "s": 60, "d": 1440, "t": 1440, "w": 10_080}
 """Minutes by the first letter of a unit; "Stunde" and "Tag" are German."""
 
-_MONTHS = (
-    ("january", "januar"),
-    ("february", "februar"),
-    ("march", "märz"),
-    ("april",),
-    ("may", "mai"),
-    ("june", "juni"),
-    ("july", "juli"),
-    ("august",),
-    ("september",),
-    ("october", "oktober"),
-    ("november",),
-    ("december", "dezember"),
+_UNIT = (
+    r"(?P<unit>m|mins?|minutes?|minuten?|h|hrs?|hours?|stunden?|days?|tage?n?|tag|weeks?|wochen?)"
 )
-
-_UNIT = r"(?P<unit>m|mins?|minutes?|minuten?|h|hours?|stunden?|days?|tage?n?|tag|weeks?|wochen?)"
 _DAY = "|".join(name for names in _DAYS for name in names)
 _WORD = rf"(?:{_DAY}|{'|'.join(_SETS)})s?"
 _CLOCK = (
     r"(?: (?:at|um|@) ?(?:(?P<h>\d{1,2})(?:[:.](?P<m>[0-5]\d))?"
     r" ?(?P<half>[ap]\.?m\.?)?(?: (?:uhr|o['’]clock))?|(?P<name>noon|midnight|mittag|mitternacht)))"
 )
-_SPAN = rf"in (?P<n>\d{{1,5}}|an?|one|einer?|einem) ?{_UNIT}"
-_OFTEN = rf"(?:every|alle) (?P<often>\d{{1,4}}) ?{_UNIT}"
+_SPAN = rf"in (?P<n>\d{{1,10}}|an?|one|einer?|einem) ?{_UNIT}{_CLOCK}?"
+_OFTEN = rf"(?:every|alle) (?P<often>\d{{1,4}}) ?{_UNIT}(?!{_CLOCK})"
 LAST = r"(?:on )?the last (?P<work>work(?:ing )?)?day of (?:the|every|each) month" + f"{_CLOCK}?"
 _NUMBER = r"(?:st|nd|rd|th|\.)?"
 _MONTHLY = (
     rf"(?:on |am )?(?:the |day )?(?P<nth>\d{{1,2}}){_NUMBER} (?:of )?(?:the|every|each|jedes|jeden)"
     rf" (?:month|monats?){_CLOCK}?"
 )
-_MONTH = "|".join(name for names in _MONTHS for name in names)
-_DATE = rf"(?:on |am )?(?:the )?(?P<dom>\d{{1,2}}){_NUMBER} (?:of )?(?P<month>{_MONTH}){_CLOCK}?"
+_PLACE = "|".join(name for names in _PLACES for name in names)
+_NTH_DAY = (
+    rf"(?:(?:on |am )?(?:the |every |each |jede[nrs]? )?)(?P<which>{_PLACE})(?:[nrs]|(?<=\d)\.)?"
+    rf" (?P<weekday>{_DAY})s?"
+    rf" (?:(?:of|in) (?:(?:the|every|each|a) )?month"
+    rf"|(?:im|des|(?:in )?jede[mns]|eines) monats?){_CLOCK}?"
+)
+_MONTH = "|".join(name for names in MONTHS for name in names)
+_DATE = (
+    rf"(?P<yearly>every year (?=on |am ))?(?:on |am )?(?:the )?(?P<dom>\d{{1,2}}){_NUMBER}"
+    rf" (?:of )?(?P<month>{_MONTH}){_CLOCK}?"
+)
 EVERY = (
     rf"(?:(?:every|each|on|jeden|jede) )?(?P<set>daily|täglich|weekdays|werktags|"
     rf"(?<=every |jeden )(?:{_WORD})(?:(?:, | and | und |, and )(?:{_WORD}))*){_CLOCK}?"
+)
+_GAPPED = (
+    rf"(?:every|each|alle|jede[nrs]?) (?P<gap>\d{{1,2}}|{'|'.join(_GAPS)})(?:st|nd|rd|th|\.|[nrs])?"
+    rf" (?:weeks?(?: on)? |wochen?(?: am)? )?"
+    rf"(?P<each>tage|weeks?|wochen?|{_WORD}(?:(?:, | and | und |, and )(?:{_WORD}))*){_CLOCK}?"
 )
 _ONCE = (
     r"(?:(?:on|next|this|am|nächsten) )?(?P<day>today|tonight|tomorrow|the day after tomorrow|"
     rf"heute abend|heute|morgen|übermorgen|{_DAY}|\d{{4}}-\d\d-\d\d){_CLOCK}?"
 )
 _TODAY = f"(?P<today>){_CLOCK[:-1].replace('(?: (?:at', '(?:(?:at', 1)})"
-WHENS = (_SPAN, _OFTEN, LAST, _MONTHLY, EVERY, _DATE, _ONCE, _TODAY)
+WHENS = (_SPAN, _OFTEN, LAST, _NTH_DAY, _MONTHLY, _GAPPED, EVERY, _DATE, _ONCE, _TODAY)
 """The patterns of words for a time; see `read_timing`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpokenTime:
-    """When something is due: one field is set, an argument of the tool for jobs."""
+    """When something is due: one field is set, an argument of the tool for jobs.
+
+    A `rule` comes with its `times`.
+    """
 
     in_minutes: int = 0
     every_minutes: int = 0
     at: str = ""
     cron: str = ""
+    rule: str = ""
+    times: str = ""
 
 
 def read_when(words: str, now: datetime) -> SpokenTime | None:
     """Parse the words for a time alone, such as "every monday at 19:00"; None for others."""
+    plain = rewrite(words)
     for when in WHENS:
-        found = re.fullmatch(when, words.strip(), re.IGNORECASE)
+        found = re.fullmatch(when, plain, re.IGNORECASE)
         timing = read_timing(found, now) if found else None
         if timing:
             return timing
@@ -101,17 +137,21 @@ def read_timing(found: re.Match[str], now: datetime | None) -> SpokenTime | None
     """Return the time in a match of one of `WHENS`; without a clock, no day is understood."""
     given = found.groupdict()
     if given.get("n"):
-        count = int(given["n"]) if given["n"].isdecimal() else 1
-        return SpokenTime(in_minutes=count * _UNITS[given["unit"][0].lower()])
+        return _read_span(given, now)
     if given.get("often"):
         return SpokenTime(every_minutes=int(given["often"]) * _UNITS[given["unit"][0].lower()])
-    named = (given.get("set") or given.get("day") or "").lower()
+    named = (given.get("set") or given.get("each") or given.get("day") or "").lower()
     clock = _read_clock(given, _HOURS.get(named.split(" and ")[0], _HOUR))
     if clock is None:
         return None
     hour, minute = clock
     if "work" in given:
         return SpokenTime(cron=f"{minute} {hour} {'LW' if given['work'] else 'L'} * *")
+    if given.get("which"):
+        day = _number_of(given["weekday"].lower())
+        which = given["which"].lower()
+        place = next(number for number, names in enumerate(_PLACES, 1) if which in names)
+        return SpokenTime(cron=f"{minute} {hour} * * {day}{f'#{place}' if place < 5 else 'L'}")
     if given.get("nth"):
         day = int(given["nth"])
         return SpokenTime(cron=f"{minute} {hour} {day} * *") if 1 <= day <= 31 else None
@@ -119,12 +159,53 @@ def read_timing(found: re.Match[str], now: datetime | None) -> SpokenTime | None
         return SpokenTime(cron=f"{minute} {hour} * * {_list_days(named)}")
     if now is None:
         return None
+    if given.get("gap"):
+        rule = _make_rule(given["gap"].lower(), named, now)
+        return SpokenTime(rule=rule, times=f"{hour:02}:{minute:02}") if rule else None
     at = now.replace(hour=hour, minute=minute)
+    if given.get("yearly"):
+        month = _month_of(given["month"].lower())
+        return SpokenTime(cron=f"{minute} {hour} {int(given['dom'])} {month} *")
     if given.get("month"):
         moment = _find_date(int(given["dom"]), (given["month"] or "").lower(), at, now)
     else:
         moment = _find_moment(named, at, now)
     return SpokenTime(at=f"{moment:%Y-%m-%dT%H:%M}") if moment else None
+
+
+def _make_rule(gap: str, named: str, now: datetime) -> str:
+    """Return the rule of "every 2 days" or of "every second monday"; "" for a gap of none."""
+    count = int(gap) if gap.isdecimal() else _GAPS[gap]
+    if count < 1:
+        return ""
+    if named.startswith(("week", "woche")) and named.removesuffix("s") not in _SETS:
+        return f"FREQ=WEEKLY;INTERVAL={count};BYDAY={_RULE_DAYS[now.isoweekday() % 7]}"
+    days = "*" if named == "tage" else _list_days(named)
+    if days == "*":
+        return f"FREQ=DAILY;INTERVAL={count}"
+    return f"FREQ=WEEKLY;INTERVAL={count};BYDAY={name_days(days)}"
+
+
+def name_days(weekdays: str) -> str:
+    """Return the days of a cron expression, such as `1-5`, as a rule names them."""
+    numbers: list[int] = []
+    for part in weekdays.split(","):
+        first, _, last = part.partition("-")
+        numbers += range(int(first), int(last or first) + 1)
+    return ",".join(dict.fromkeys(_RULE_DAYS[number % 7] for number in numbers))
+
+
+def _read_span(given: dict[str, str | Any], now: datetime | None) -> SpokenTime | None:
+    """Return a span; with a time of day, it is a number of days."""
+    count = int(given["n"]) if given["n"].isdecimal() else 1
+    minutes = count * _UNITS[given["unit"][0].lower()]
+    if not given["h"] and not given["name"]:
+        return SpokenTime(in_minutes=minutes)
+    clock = _read_clock(given, _HOUR)
+    if now is None or clock is None or minutes % _DAY_MINUTES:
+        return None
+    at = (now + timedelta(minutes=minutes)).replace(hour=clock[0], minute=clock[1])
+    return SpokenTime(at=f"{at:%Y-%m-%dT%H:%M}")
 
 
 def _read_clock(given: dict[str, str | None], default: int) -> tuple[int, int] | None:
@@ -154,9 +235,13 @@ def _number_of(word: str) -> int:
     return next(number for number, names in enumerate(_DAYS) if word in names)
 
 
+def _month_of(named: str) -> int:
+    return next(number for number, names in enumerate(MONTHS, start=1) if named in names)
+
+
 def _find_date(day: int, month: str, at: datetime, now: datetime) -> datetime | None:
     """Return the next moment of a day of a month, at the hour of `at`."""
-    number = next(number for number, names in enumerate(_MONTHS, start=1) if month in names)
+    number = _month_of(month)
     for year in (now.year, now.year + 1):
         try:
             found = at.replace(year=year, month=number, day=day)

@@ -93,12 +93,16 @@ class ToolResultPart:
 class Receipt:
     """What a tool call changed, for the person; code makes it from the change itself.
 
-    `text` is one line in the person's language. `undo` is the command that takes the change back,
-    without a slash; "" if there is none. No model sees either.
+    `text` is one line in the person's language; "" for a change that is not shown. `undo` is the
+    command that takes the change back, without a slash; "" if there is none. No model sees either.
     """
 
     text: str
     undo: str = ""
+
+
+UNSHOWN = Receipt(text="")
+"""The receipt of a change that has no line of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,8 @@ from functools import partial
 
 from bench import (
     api_overhead,
+    batch,
+    file_versions,
     first_lines,
     long_dialogue,
     memory,
@@ -76,10 +78,12 @@ def _list_parts(*, is_quick: bool) -> dict[str, Part]:
             schedule_population.measure, count=1000 if is_quick else 10_000
         ),
         "parallel-tools": parallel_tools.measure,
+        "batch": partial(batch.measure, tasks=200 if is_quick else 1000),
         "steps": partial(steps.measure, rounds=3 if is_quick else 10),
         "steady": partial(steady.measure, turns=100 if is_quick else 500),
         "restoring": restoring.measure,
         "sandbox": partial(sandbox.measure, commands=30 if is_quick else 200),
+        "file-versions": partial(file_versions.measure, rounds=5 if is_quick else 40),
         "skills-choice": catalogue.measure_choice,
         "skills-loading": catalogue.measure_loading,
         "everywhere": memory.measure_everywhere,

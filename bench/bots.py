@@ -12,8 +12,10 @@ from bench.processes import Program, run_program
 
 BotName = Literal["gateway", "watched", "bare"]
 """`talaria run`; the same with a clock that notices blocks; the baseline."""
-PlatformName = Literal["telegram", "discord", "slack"]
-PLATFORMS: Sequence[PlatformName] = ("telegram", "discord", "slack")
+PlatformName = Literal["telegram", "discord", "slack", "signal"]
+PLATFORMS: Sequence[PlatformName] = ("telegram", "discord", "slack", "signal")
+_TOGETHER = PLATFORMS[:3]
+"""The platforms of the bare bot that listens on several."""
 
 _OURS: Mapping[BotName, tuple[str, ...]] = {
     "gateway": ("-m", "gateway", "run"),
@@ -23,6 +25,7 @@ _BARE: Mapping[PlatformName, tuple[str, ...]] = {
     "telegram": ("-m", "bench.bare_bot"),
     "discord": ("-m", "bench.bare_discord"),
     "slack": ("-m", "bench.bare_slack"),
+    "signal": ("-m", "bench.bare_signal"),
 }
 _BARE_ALL = ("-m", "bench.bare_all")
 
@@ -59,11 +62,11 @@ async def run_bot(
 
 @asynccontextmanager
 async def run_everywhere(name: BotName, model_url: str) -> AsyncIterator[Program]:
-    """A bot that listens on all platforms."""
+    """A bot that listens on three platforms."""
     arguments = _OURS.get(name, _BARE_ALL)
     async with AsyncExitStack() as stack:
         home = Path(stack.enter_context(TemporaryDirectory(prefix="talaria-bench-")))
-        crowds = [await stack.enter_async_context(POPULATIONS[one]()) for one in PLATFORMS]
+        crowds = [await stack.enter_async_context(POPULATIONS[one]()) for one in _TOGETHER]
         environ = compose_environment(crowds, model_url, home)
         program = await stack.enter_async_context(
             run_program(arguments, environ, home / "output.log")

@@ -26,10 +26,10 @@ from bench.console_home import (
 from bench.figures import Figure, percentile, render
 from gateway.app.gateway import Gateway
 from gateway.interfaces.contexts import open_context
-from gateway.interfaces.http.console import ChatPages as ChatPages
+from gateway.interfaces.http.console import ChatFiles
 from gateway.interfaces.http.page_data import PageData
-from gateway.interfaces.pages.routes import Login, make_pages
-from gateway.operations.logins import make_login_link
+from gateway.interfaces.pages.routes import Login, find_page, make_pages
+from gateway.operations.logins import LinkFor, make_login_link
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.served import Served, served
 
@@ -42,13 +42,14 @@ _MOST_BYTES = 150_000
 PAGES = (
     *("/today", "/conversations", "/conversations/1", "/turns", "/memory", "/skills", "/jobs"),
     *("/usage", "/people", "/people/usage", "/people/usage?by=person", "/condition"),
-    *("/settings", "/accounts", "/configuration"),
+    *("/settings", "/accounts", "/configuration", "/", "/chats", "/chats/1", "/search", "/talks"),
 )
 """The pages that are measured first; `console_paint` measures them, too."""
 _BUSY = ("/jobs", "/jobs/calendar", "/jobs/calendar?week=", "/webhooks", "/memory", "/skills")
 """Pages that are measured with jobs and webhooks, a long ledger, and a skill with versions."""
-_UNMEASURED = frozenset({"/pages/events", "/files/{key}"})
-"""A stream that lasts, and a file of the chat that is sent as it is stored."""
+_SINGLE = ("/people/2", "/people/2/2", "/people/3/remove", "/configuration/model.mode")
+_UNMEASURED = frozenset({"/pages/events", "/files/{key}", "/workspace/file"})
+"""A stream that lasts, and files that are sent as they are stored."""
 _QUERIES: dict[str, Callable[[random.Random], Sequence[str]]] = {
     "common words": lambda chance: chance.choices(VOCABULARY[:20], k=3),
     "one common word": lambda chance: chance.choices(VOCABULARY[:5]),
@@ -81,14 +82,14 @@ async def measure(*, messages: int = _MESSAGES, people: int = _PEOPLE) -> list[F
             await add_memory(gateway)
             await add_skill(gateway, session)
             job = await _find(session, "/jobs", r'href="(/jobs/\d+)"')
-            for path in (*_BUSY, job, f"/skills/{SKILL}"):
+            for path in (*_BUSY, job, f"/skills/{SKILL}", f"/skills/{SKILL}/edit"):
                 await meter.time(path, note=" (busy)")
-            for path in ("/people/2", "/people/2/2", f"/accounts/{people + 1}/unlink"):
+            for path in (*_SINGLE, f"/accounts/{people + 1}/unlink"):
                 await meter.time(path)
             await _time_turn(meter)
             async with _browse(running) as other:
                 context = open_context(gateway, actor="house")
-                link = (await make_login_link(context, {"person": "person-2"}))["link"]
+                link = (await make_login_link(context, LinkFor(person="person-2"))).link
                 path = "/" + link.partition("://")[2].partition("/")[2]
                 await meter.time(path, name="/login")
                 async with other.post("/login", data={"link": path.partition("link=")[2]}) as page:
@@ -135,11 +136,11 @@ def _recall(place: int, step: int) -> ToolCallPart:
 
 
 async def _time_searches(meter: _Meter, who: str) -> None:
-    """Time the search of the conversations, each time for other words."""
+    """Time the search over everything, each time for other words."""
     chance = random.Random(5)
     for kind, choose in _QUERIES.items():
-        paths = [f"/conversations?q={'+'.join(choose(chance))}" for _ in range(_ROUNDS)]
-        await meter.time_each(f"/conversations?q= by the {who}: {kind}", paths)
+        paths = [f"/search?q={'+'.join(choose(chance))}" for _ in range(_ROUNDS)]
+        await meter.time_each(f"/search?q= by the {who}: {kind}", paths)
 
 
 def _list_routes(gateway: Gateway) -> dict[str, Route]:
@@ -149,7 +150,7 @@ def _list_routes(gateway: Gateway) -> dict[str, Route]:
         return None
 
     routes = (
-        *ChatPages().list_routes(),
+        *ChatFiles().list_routes(),
         *PageData(gateway).list_routes(),
         *make_pages(gateway, find_login).list_routes(),
     )
@@ -157,7 +158,7 @@ def _list_routes(gateway: Gateway) -> dict[str, Route]:
         route.path: route
         for route in routes
         if isinstance(route, Route) and "GET" in (route.methods or ())
-        if route.path not in _UNMEASURED
+        if route.path not in _UNMEASURED and route.endpoint is not find_page
     }
 
 

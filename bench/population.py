@@ -2,10 +2,12 @@
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol, Self
 
 from tests.emulators.discord import DiscordEmulator
+from tests.emulators.signal import SignalEmulator
+from tests.emulators.signal_world import ACCOUNT, Person
 from tests.emulators.slack import SlackEmulator
 from tests.emulators.telegram import TelegramEmulator
 
@@ -127,7 +129,7 @@ class DiscordPopulation:
         return time.monotonic()
 
     async def ask(self, words: Mapping[int, str]) -> list[float]:
-        return await _time(self, words)
+        return await _time(self, words, self.api.says)
 
     def answers(self, person: int) -> list[str]:
         return self.api.texts(self.api.dm(_FIRST_NUMBER + person))
@@ -160,20 +162,22 @@ class SlackPopulation:
         return time.monotonic()
 
     async def ask(self, words: Mapping[int, str]) -> list[float]:
-        return await _time(self, words)
+        return await _time(self, words, self.api.says)
 
     def answers(self, person: int) -> list[str]:
         return self.api.texts(self.api.dm(_FIRST_NUMBER + person))
 
 
 async def _time(
-    population: DiscordPopulation | SlackPopulation, words: Mapping[int, str]
+    population: "DiscordPopulation | SlackPopulation | SignalPopulation",
+    words: Mapping[int, str],
+    says: Callable[[int, str], Awaitable[object]],
 ) -> list[float]:
     asked: dict[int, float] = {}
     arrived: dict[int, float] = {}
     for person, word in words.items():
         asked[person] = time.monotonic()
-        await population.api.says(_FIRST_NUMBER + person, word)
+        await says(_FIRST_NUMBER + person, word)
 
     def are_all_there() -> bool:
         for person in words.keys() - arrived.keys():
@@ -185,10 +189,54 @@ async def _time(
     return [arrived[person] - asked[person] for person in words]
 
 
+class SignalPopulation:
+    """People on Signal."""
+
+    def __init__(self) -> None:
+        self.api = SignalEmulator()
+
+    async def __aenter__(self) -> Self:
+        await self.api.__aenter__()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.api.__aexit__(None, None, None)
+
+    def environ(self) -> Mapping[str, str]:
+        return {
+            "SIGNAL_ACCOUNT": ACCOUNT,
+            "SIGNAL_RPC_URL": self.api.url,
+            "TALARIA_SIGNAL__MESSAGES_PER_SECOND": "0",
+        }
+
+    async def wait_for_poll(self) -> float:
+        await self.api.wait_for(lambda: self.api.is_connected, _PATIENCE)
+        return time.monotonic()
+
+    async def ask(self, words: Mapping[int, str]) -> list[float]:
+        return await _time(self, words, self.says)
+
+    def answers(self, person: int) -> list[str]:
+        uuid = self._person(_FIRST_NUMBER + person).uuid
+        return [one.text for one in self.api.world.sent if one.chat == uuid]
+
+    async def says(self, number: int, text: str) -> None:
+        """Write as one person."""
+        self.api.world.says(self._person(number), text)
+
+    def _person(self, number: int) -> Person:
+        return self.api.world.person(f"+49170{number:06}", f"Person {number}")
+
+
 POPULATIONS: Mapping[
-    str, type[TelegramPopulation] | type[DiscordPopulation] | type[SlackPopulation]
+    str,
+    type[TelegramPopulation]
+    | type[DiscordPopulation]
+    | type[SlackPopulation]
+    | type[SignalPopulation],
 ] = {
     "telegram": TelegramPopulation,
     "discord": DiscordPopulation,
     "slack": SlackPopulation,
+    "signal": SignalPopulation,
 }

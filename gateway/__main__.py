@@ -3,18 +3,21 @@
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 
 from agent_core.errors import StoreError
 from agent_core.execution.subprocesses.process_privacy import hide_process
 from gateway.errors import Broken, Declined, Mistaken, StartError, suggest
 from gateway.interfaces import subcommands
-from gateway.interfaces.parser import Parser, end_sentence, show_help
+from gateway.interfaces.parser import end_sentence
 from gateway.interfaces.subcommands import SUBCOMMANDS
 from gateway.interfaces.waiting import showing
 
 DONE, FAILED, WRONG = 0, 1, 2
 """Exit codes: done, failed, usage or configuration error."""
 INTERRUPTED = 130
+_MEANT = {"-h": "help", "--help": "help", "--version": "version", "-V": "version"}
+"""Options that stand for a command."""
 PIPE_CLOSED = 141
 
 
@@ -34,6 +37,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except PermissionError as error:
         print(f"{error.filename} is closed to you: {error.strerror}.", file=sys.stderr)
         return WRONG
+    except EOFError:  # Ctrl-D, or no terminal
+        print("\nA question got no answer, so nothing more was done.", file=sys.stderr)
+        return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
@@ -45,42 +51,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _dispatch(words: list[str], environ: Mapping[str, str]) -> int:
     word = words[0] if words else ""
-    word = "version" if word == "--version" else word
-    if word in ("-h", "--help", "help"):
-        show_help(f"{_describe_subcommands()}\n")
-        return DONE
+    word = _MEANT.get(word, word)
     if not word:
-        print(_describe_subcommands(), file=sys.stderr)
+        print(subcommands.describe_all(), file=sys.stderr)
         return WRONG
     if word not in SUBCOMMANDS:
         print(f"There is no `talaria {word}`; {suggest(word, SUBCOMMANDS)}", file=sys.stderr)
         return WRONG
-    configure = subcommands.load_arguments(word)
-    parser = Parser(prog=f"talaria {word}", description=f"{SUBCOMMANDS[word]}.")
-    configure(parser)
-    arguments = parser.read(words[1:])
+    arguments = subcommands.make_parser(word).read(words[1:])
     if announce := subcommands.find_announcement(word):
         print(announce(arguments, environ), flush=True)
-    with showing("Loading"):
+    with nullcontext() if word == "help" else showing("Loading"):
         run = subcommands.load_run(word)
     return run(arguments, environ)
-
-
-def _describe_subcommands() -> str:
-    width = max(map(len, SUBCOMMANDS))
-    lines = [f"  {word:<{width}}  {summary}" for word, summary in SUBCOMMANDS.items()]
-    return "\n".join(
-        [
-            "Usage: talaria COMMAND [...]",
-            "",
-            "A self-hosted assistant for the chat apps you already use.",
-            "",
-            *lines,
-            "",
-            "`talaria COMMAND --help` explains a command. Exit codes: 0 done, 1 failed,",
-            "2 usage or configuration error. The home directory is ~/.talaria or TALARIA_HOME.",
-        ]
-    )
 
 
 if __name__ == "__main__":

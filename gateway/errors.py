@@ -27,9 +27,9 @@ class Mistaken(Declined):
     """An operation was called with invalid arguments. The text says which."""
 
 
-def find_nearest(name: str, known: Iterable[str]) -> str | None:
+def find_nearest(name: str, known: Iterable[str], *, likeness: float = _LIKENESS) -> str | None:
     """Return the known name that is most similar to a mistyped one; None if none is similar."""
-    near = difflib.get_close_matches(name, list(known), n=1, cutoff=_LIKENESS)
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=likeness)
     return near[0] if near else None
 
 
@@ -37,4 +37,6 @@ def suggest(name: str, known: Iterable[str]) -> str:
     """End a sentence about an unknown name: with the nearest known name, or with all of them."""
     names = list(known)
     near = find_nearest(name, names)
+    if not names:
+        return "there is none yet."
     return f"did you mean {near}?" if near else f"known are {', '.join(sorted(names))}."

@@ -20,6 +20,8 @@ BACKUPS = "backups"
 MEMORIES = "memories"
 SKILLS = "skills"
 WORKSPACES = "workspaces"
+VERSIONS = "versions"
+"""Earlier versions of the files in workspaces."""
 SESSIONS = "sessions"
 """The session logs, which copy turns from the database."""
 MODEL_TABLE = "models.json"
@@ -35,7 +37,7 @@ SECRETS_CONFIG = "secrets.toml"
 
 RUNTIME_NAMES = frozenset(
     {
-        *(BACKUPS, LOG.parts[0], SESSIONS, CONSOLE_SOCKET, CONTROL_SOCKET),
+        *(BACKUPS, LOG.parts[0], SESSIONS, VERSIONS, CONSOLE_SOCKET, CONTROL_SOCKET),
         *("state.lock", STAGING, REHEARSAL),
     }
 )
@@ -110,7 +112,7 @@ def expand(text: str, user_home: str = "~") -> Path:
 def make_home(home: Path) -> str:
     """Create the home directory if it is missing, and close it to other users.
 
-    Return a warning for the log if other users could open it, else "". Raises `StartError` if the
+    Return a warning if other users could open it, else "". Raises `StartError` if the
     directory can't be used or can't be closed, and then changes nothing in it.
 
     A volume of a container often belongs to root and is open to a group that only this container
@@ -130,9 +132,11 @@ def make_home(home: Path) -> str:
     with suppress(OSError):
         home.chmod(0o700)
     if not find_open_mode(home):
-        return f"the home {home} was open to other users (mode {mode:o}); its mode is 700 now"
+        return (
+            f"The home {home} was open to other users of this computer. Now only you can open it."
+        )
     if not mode & stat.S_IRWXO:
-        return f"the home {home} belongs to another user, and its group can open it"
+        return f"The home {home} belongs to another user, and its group can open it."
     raise StartError(
         f"The home {home} is open to other users (mode {mode:o}), and that can't be changed."
         f" Run `chmod 700 {home}` as its owner, or set TALARIA_HOME to a new folder inside it."

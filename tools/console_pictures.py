@@ -2,13 +2,15 @@
 
     python -m tools.console_pictures
 
-Writes `docs/images/conversation.png`, `console-dark.png` and `console-phone.png`. Needs Chromium.
+Writes `docs/images/conversation.png`, `console-dark.png` and `console-phone.png`. It needs
+Chromium and a font with emoji.
 """
 
 import asyncio
 import tempfile
 from pathlib import Path
 
+from agent_core.state.people import people
 from tests.fakes.model import FakeModel, say
 from tests.integration.served import served
 from tests.journeys.chromium import Tab, chromium
@@ -46,18 +48,24 @@ async def main() -> None:
             chromium(folder / "profile") as browser,
         ):
             tab = await browser.open_tab()
-            await tab.look(width=960, height=760)
+            await tab.look(width=1180, height=760)
             await tab.open(str(gateway.page))
             await tab.wait_for("document.querySelector('#line')?.dataset.isUp === 'yes'")
             await _write(tab, QUESTIONS[0], answered=1)
+            database = gateway.gateway.database
+            (owner,) = await database.read(people.list_all)
+            await database.write("tools.rename", people.rename, person_id=owner.id, name="Ada")
+            await tab.open(str(gateway.address))
+            await tab.wait_for("document.querySelectorAll('article').length === 2")
             shopping = folder / "shopping.txt"
             shopping.write_text(LIST)
             await tab.choose_files("#picker", shopping)
             await tab.wait_for("document.querySelector('#chosen li') && !send.disabled")
             await _write(tab, QUESTIONS[1], answered=2)
             await tab.run("document.activeElement.blur()")
+            await tab.wait_for("document.querySelector('#talks a')")
             await _take(tab, "conversation")
-            await tab.look(width=960, height=760, is_dark=True)
+            await tab.look(width=1180, height=760, is_dark=True)
             await tab.run("document.querySelector('#words').focus()")
             await tab.write("/m")
             await tab.wait_for("document.querySelector('#menu li')")

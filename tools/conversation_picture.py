@@ -1,28 +1,41 @@
-"""Draw a conversation as its platform shows it, on a phone or in a window: HTML for a browser."""
+"""Draw a conversation as its platform shows it, on a phone or in a window: HTML for a browser.
+
+A picture carries its words, so that a test notices when they are out of date.
+"""
 
 import html
+import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
+
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
+
+_COLOURS = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One message. `name` is its author's, and `buttons` are those below it."""
+    """One message, or a time between them. `name` is its author's, and `buttons` stand below it."""
 
     text: str
     is_own: bool
     name: str = ""
     buttons: tuple[str, ...] = ()
+    is_time: bool = False
 
 
 _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">
 <meta name="viewport" content="width=device-width"><title>{title}</title><style>
 * {{ box-sizing: border-box; }}
-body {{ margin: 0; padding: 16px; font: 15px/1.4 "Noto Sans", "DejaVu Sans", Arial, sans-serif; }}
+body {{ margin: 0; padding: 16px; font: 15px/1.4 "DejaVu Sans", "Noto Color Emoji", sans-serif; }}
 h1 {{ margin: 0 0 14px; font-size: 16px; }}
 .line {{ margin: 0 0 12px; }}
 .text {{ white-space: pre-wrap; overflow-wrap: anywhere; }}
 .name {{ display: block; font-weight: 700; }}
+.time {{ margin: 18px 0; text-align: center; font-size: 13px; opacity: .75; }}
 .buttons {{ display: flex; flex-wrap: wrap; gap: 6px; margin-top: 6px; }}
 .buttons span {{ padding: 5px 12px; border-radius: 6px; font-size: 14px; }}
 code {{ font-family: "DejaVu Sans Mono", monospace; font-size: 13px; }}
@@ -47,19 +60,43 @@ _CODE = re.compile(r"`([^`]+)`")
 
 def draw(platform: str, title: str, lines: list[Line]) -> str:
     """Return the page of a conversation."""
-    drawn = "".join(_draw_line(platform, line) for line in lines)
+    drawn = "".join(draw_line(platform, line) for line in lines)
     return _PAGE.format(platform=platform, title=html.escape(title), lines=drawn)
 
 
-def _draw_line(platform: str, line: Line) -> str:
+def draw_line(platform: str, line: Line) -> str:
+    """Return one message."""
+    if line.is_time:
+        return f'<div class="time">{html.escape(line.text)}</div>'
     text = _CODE.sub(r"<code>\1</code>", html.escape(line.text, quote=False))
     # Discord and Slack are sent Markdown, which their apps draw; Telegram's has become entities.
     if platform != "telegram":
         text = _BULLET.sub("• ", _BOLD.sub(r"<b>\1</b>", text))
-    buttons = "".join(f"<span>{html.escape(label)}</span>" for label in line.buttons)
+    buttons = "".join(f"<span>{html.escape(one)}</span>" for one in line.buttons)
     below = f'<div class="buttons">{buttons}</div>' if buttons else ""
     kind = "line own" if line.is_own else "line"
     name = html.escape(line.name)
     return (
         f'<div class="{kind}"><b class="name">{name}</b><div class="text">{text}</div>{below}</div>'
     )
+
+
+def tell(lines: Iterable[Line]) -> str:
+    """Return the words of messages and their buttons, as JSON."""
+    return json.dumps([[line.text, list(line.buttons)] for line in lines], ensure_ascii=True)
+
+
+def save(taken: Path, lines: Iterable[Line], target: Path) -> None:
+    """Write a picture with few colours, and its words."""
+    words = PngInfo()
+    words.add_text("comment", tell(lines))
+    with Image.open(taken) as picture:
+        few = picture.convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE)
+        few.save(target, optimize=True, pnginfo=words)
+
+
+def read_words(path: Path) -> str:
+    """Return the words that a picture or a film carries."""
+    with Image.open(path) as picture:
+        words = picture.info.get("comment", b"")
+    return words.decode() if isinstance(words, bytes) else str(words)

@@ -26,10 +26,17 @@ async def emulate(platform: str, port: int = 0) -> AsyncIterator[tuple[str, Mapp
     async with POPULATIONS[platform]() as people:
 
         async def call(request: web.Request) -> web.Response:
-            method = getattr(people.api, request.match_info["method"])
-            found = method(**json.loads(await request.read() or "{}"))
-            if inspect.isawaitable(found):
-                found = await found
+            name = request.match_info["method"]
+            method = getattr(people.api, name, None)
+            if not callable(method):
+                return web.Response(status=404, text=f"The emulator has no method {name}.\n")
+            try:
+                found = method(**json.loads(await request.read() or "{}"))
+                if inspect.isawaitable(found):
+                    found = await found
+            except (AssertionError, LookupError, TypeError, ValueError) as error:
+                said = f"{type(error).__name__}: {error}"
+                return web.Response(status=400, text=f"{name} can't be called so: {said}\n")
             return web.json_response(text=json.dumps(found, default=_write) + "\n")
 
         application = web.Application()

@@ -1,37 +1,33 @@
-"""Measure and picture the first hour with the bot on each platform.
+"""Show the first hour with the bot on each platform.
 
     python -m tools.first_hour                  write docs/first-hour.md and its pictures
-    python -m tools.first_hour --no-pictures    write the page only
 
-The gateway runs as always, between the emulators of the tests. An emulated model answers at once,
-so that the seconds are those of the gateway. The pictures need Chromium.
+The gateway runs as always, between the emulators of the tests, with planned answers of the model.
+Each picture carries its words, so that a test notices when they are out of date. It needs Chromium,
+a font with emoji, and Pillow.
 """
 
 import asyncio
-import sys
 import tempfile
-import time
 from collections.abc import Awaitable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from tests.emulators.telegram_cast import ANNA
-from tests.journeys.accounts import Account, Seen
+from tests.integration.clock import Clock
+from tests.journeys.accounts import Account, Seen, SlackAccount
 from tests.journeys.chromium import chromium
 from tests.journeys.stage import Harness, Stage, call, calls
-from tools.conversation_picture import Line, draw
+from tools.conversation_picture import Line, draw, save
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "first-hour.md"
 PICTURES = ROOT / "docs" / "images"
 PLATFORMS = {"telegram": "Telegram", "discord": "Discord", "slack": "Slack"}
 WIDTHS = {"telegram": 420, "discord": 640, "slack": 640}
-_START = int(datetime(2026, 11, 22, 18, 0, tzinfo=UTC).timestamp() * 1000)
-_POLL = 0.004
-_COLUMN = 60
-"""Characters of a message in the table."""
+_EVENING = (2026, 11, 22, 18, 0)
+"""19:00 in Vienna."""
 _RECIPE = """\
 **Chickpea curry**, without nuts:
 
@@ -42,151 +38,139 @@ _RECIPE = """\
 It takes 25 minutes. Shall I remind you to buy chickpeas?"""
 
 
-@dataclass(slots=True, kw_only=True)
-class Shown:
-    """A message of the bot: when it first appeared and last changed, in seconds after `cause`."""
-
-    seen: Seen
-    offered: tuple[str, ...]
-    """The buttons that it had at first."""
-    cause: str
-    first: float
-    last: float
-
-
 @dataclass(slots=True)
 class Hour:
     """What one person and the bot said, in order."""
 
     platform: str
-    shown: dict[str, Shown] = field(default_factory=dict)
-    order: list[str | Shown] = field(default_factory=list)
-    """The person's words and the bot's messages."""
-    presses: int = 0
+    shown: dict[str, Seen] = field(default_factory=dict)
+    """The bot's messages as they are now, by their ids."""
+    order: list[str | Line] = field(default_factory=list)
+    """The person's words, and the ids of the bot's messages."""
 
-    def watch(self, account: Account, cause: str, began: float) -> None:
-        """Note what changed on the screen."""
-        passed = time.monotonic() - began
+    def look(self, account: Account) -> None:
+        """Note what is on the screen now."""
         for seen in account.seen():
-            known = self.shown.get(seen.id)
-            if known is None:
-                known = Shown(
-                    seen=seen, offered=seen.labels, cause=cause, first=passed, last=passed
-                )
-                self.shown[seen.id] = known
-                self.order.append(known)
-            elif known.seen.text != seen.text and known.cause == cause:
-                known.last = passed
-            known.seen = seen
+            if seen.id not in self.shown:
+                self.order.append(seen.id)
+            self.shown[seen.id] = seen
 
-    async def follow(
-        self, harness: Harness, account: Account, cause: str, deed: Awaitable[Any]
-    ) -> None:
-        """Do something as the person, and watch until the bot is at rest."""
-        began = time.monotonic()
-        doing = asyncio.ensure_future(harness.takes(deed))
-        while not doing.done():
-            self.watch(account, cause, began)
-            await asyncio.sleep(_POLL)
-        await doing
-        self.watch(account, cause, began)
+    async def follow(self, harness: Harness, account: Account, deed: Awaitable[Any]) -> None:
+        """Do something as the person, and look when the bot is at rest."""
+        await harness.takes(deed)
+        self.look(account)
+
+    def lines(self) -> list[Line]:
+        """Return the messages as they are now."""
+        return [one if isinstance(one, Line) else self._read(one) for one in self.order]
+
+    def _read(self, name: str) -> Line:
+        seen = self.shown[name]
+        return Line(text=seen.text, is_own=False, name="Talaria", buttons=seen.labels)
 
 
 async def play(platform: str, home: Path) -> Hour:
-    """Play the hour on one platform."""
-    hour, began = Hour(platform), time.monotonic()
+    """Play the hour on one platform, and the next morning."""
+    hour = Hour(platform)
     async with Stage(home, (platform,)) as stage:
-        stage.now = lambda: _START + int((time.monotonic() - began) * 1000)
+        stage.now = clock = Clock(*_EVENING)
         stage.discord.world.users[stage.discord.user(ANNA)]["global_name"] = "Anna"
         stage.slack.user(ANNA, "anna", real_name="Anna", tz="Europe/Vienna")
         anna = stage.account(platform, ANNA)
         async with stage.open(allow="", TALARIA_PEOPLE__TIME_ZONE="Europe/Vienna") as harness:
 
             async def say(words: str, shown: str = "") -> None:
-                hour.order.append(shown or words)
-                await hour.follow(harness, anna, shown or words, anna.says(words))
+                hour.order.append(Line(text=shown or words, is_own=True, name="Anna"))
+                if isinstance(anna, SlackAccount) and words.startswith("/"):
+                    await hour.follow(harness, anna, anna.commands(words.removeprefix("/")))
+                else:
+                    await hour.follow(harness, anna, anna.says(words))
 
             code = harness.gateway.claim_code
             opening = f"/start claim-{code}" if platform == "telegram" else f"/claim {code}"
-            await say(opening, "/start" if platform == "telegram" else "/claim ABCD-EFGH")
-            if "Vienna" in anna.seen()[-1].labels:
-                hour.presses += 1
-                await hour.follow(harness, anna, "Vienna", anna.holds("Vienna")())
-            dog = call(
-                "schedule",
-                action="create",
-                kind="message",
-                text="Feed the dog",
-                at="2026-11-23T09:00",
-            )
-            stage.plan(calls(dog), "I'll remind you tomorrow, Monday, at 9:00 to feed the dog.")
+            await say(opening, _OPENINGS[platform])
+            dog = call("remind", text="Feed the dog", when="2026-11-23T09:00")
+            stage.plan(calls(dog), "I'll remind you tomorrow at 9.")
             await say("Remind me tomorrow at 9 to feed the dog")
             nuts = call("memory", action="add", target="user", text="Is allergic to nuts")
-            stage.plan(calls(nuts), "I'll keep that in mind: no nuts for you.")
+            stage.plan(calls(nuts), "Got it: no nuts for you.")
             await say("Remember that I'm allergic to nuts")
             stage.plan(_RECIPE)
             await say("What can I cook tonight with chickpeas?")
-            await say("/jobs")
+            await say("/reminders", _LISTINGS[platform])
+            before = len(anna.seen())
+            clock.move(harness, hours=14)
+            await harness.until(lambda: len(anna.seen()) > before)
+            await harness.at_rest()
+            hour.order.append(Line(text="Monday, 9:00", is_own=False, is_time=True))
+            hour.look(anna)
     return hour
+
+
+_OPENINGS = {
+    "telegram": "/start",
+    "discord": "/claim ABCD-EFGH",
+    "slack": "/talaria claim ABCD-EFGH",
+}
+_LISTINGS = {"telegram": "/reminders", "discord": "/reminders", "slack": "/talaria reminders"}
 
 
 def describe(hours: list[Hour]) -> str:
     """Return the page."""
-    rows = [_summarize(hour) for hour in hours]
-    parts = [
-        _HEAD,
-        "| Platform | Messages of the bot | of them notify | Buttons pressed | Messages to the"
-        " first useful answer |\n|---|---|---|---|---|\n" + "\n".join(rows),
-    ]
-    for hour in hours:
-        name = PLATFORMS[hour.platform]
-        lines = [_describe_message(number, one) for number, one in enumerate(_list(hour), start=1)]
-        parts.append(
-            f"## {name}\n\n| | After | The bot says | Notifies | Buttons | Seconds |\n"
-            "|---|---|---|---|---|---|\n" + "\n".join(lines)
-        )
-        parts.append(f"![The first hour on {name}](images/first-hour-{hour.platform}.png)")
-    return "\n\n".join(parts) + "\n"
+    rows = "\n".join(_summarize(hour) for hour in hours)
+    return "\n\n".join([_HEAD, _TABLE + rows, *map(_describe_one, hours)]) + "\n"
 
 
 _HEAD = """\
 # The first hour
 
-This page shows the first hour of an owner on each platform. `make first-hour` measures it.
-The gateway runs between emulators of the platforms, on one machine.
-The emulated model answers at once, so the seconds are those of the gateway.
+Anna has set up Talaria, and opens her bot for the first time. This page shows what she writes, \
+and what comes back.
+The gateway is real, with each button and each line that is not a plain answer. \
+The apps are emulated, and the model's answers are planned.
 
-The first useful answer is the confirmed reminder. The greeting counts as a message.
-A pressed button changes the greeting in place and does not notify."""
-
-
-def _list(hour: Hour) -> list[Shown]:
-    return [one for one in hour.order if isinstance(one, Shown)]
+1. **She opens the bot.** The greeting says what it does, and which time and language it takes \
+for hers. A city or a button corrects them.
+2. **She asks for a reminder** in her own words. It is made at once. The line with ⏰ shows \
+what was made, and **Undo** takes it back.
+3. **She mentions a fact.** The line with 📝 shows what Talaria keeps, also with **Undo**.
+4. **She asks for a recipe.** It leaves out the nuts.
+5. **She looks at her reminders.** A button opens each, to change, pause or delete it.
+6. **The next morning, the reminder comes.** **Done** ends it; the other buttons put it off."""
+_TABLE = """\
+| | Messages of the bot | of them with a sound | Messages to the first reminder made |
+|---|---|---|---|
+"""
+_DIFFERENCES = {
+    "telegram": "The link of `talaria setup` opens the chat. **Start** makes Anna the owner.",
+    "discord": "Anna sends `/claim` and the code that Talaria printed in a direct message.",
+    "slack": "Slack keeps what begins with a slash, so each command begins with `/talaria`.",
+}
 
 
 def count_to_useful(hour: Hour) -> int:
     """Count the messages of the bot up to the first useful answer, which is included."""
-    useful = (
-        number
-        for number, one in enumerate(_list(hour), start=1)
-        if "feed the dog." in one.seen.text
-    )
-    return next(useful)
+    said = [line.text for line in hour.lines() if line.name == "Talaria"]
+    return next(number for number, text in enumerate(said, start=1) if "⏰" in text)
 
 
 def _summarize(hour: Hour) -> str:
-    shown = _list(hour)
-    notifying = sum(one.seen.rings for one in shown)
+    shown = hour.shown.values()
+    ringing = sum(one.rings for one in shown)
     name, useful = PLATFORMS[hour.platform], count_to_useful(hour)
-    return f"| {name} | {len(shown)} | {notifying} | {hour.presses} | {useful} |"
+    return f"| {name} | {len(shown)} | {ringing} | {useful} |"
 
 
-def _describe_message(number: int, one: Shown) -> str:
-    text = " ".join(one.seen.text.split()).replace("|", "\\|")
-    text = text if len(text) <= _COLUMN else f"{text[: _COLUMN - 1].rstrip()}…"
-    rings = "yes" if one.seen.rings else "no"
-    buttons = ", ".join(one.offered) or "none"
-    return f"| {number} | {one.cause} | {text} | {rings} | {buttons} | {one.last:.2f} |"
+def _describe_one(hour: Hour) -> str:
+    name, platform = PLATFORMS[hour.platform], hour.platform
+    width = WIDTHS[platform]
+    picture = f"![The first hour on {name}](images/{picture_of(platform).name}){{ width={width} }}"
+    return f"## {name}\n\n{_DIFFERENCES[platform]}\n\n{picture}"
+
+
+def picture_of(platform: str) -> Path:
+    """Return where the picture of a platform is."""
+    return PICTURES / f"first-hour-{platform}.png"
 
 
 async def take_pictures(hours: list[Hour], folder: Path) -> None:
@@ -194,34 +178,27 @@ async def take_pictures(hours: list[Hour], folder: Path) -> None:
     async with chromium(folder / "profile") as browser:
         tab = await browser.open_tab()
         for hour in hours:
-            name = PLATFORMS[hour.platform]
-            lines = [_draw_one(one) for one in hour.order]
+            name, taken = PLATFORMS[hour.platform], folder / f"{hour.platform}.png"
             page = folder / f"{hour.platform}.html"
-            page.write_text(draw(hour.platform, f"Talaria on {name}", lines), "utf-8")
+            page.write_text(draw(hour.platform, f"Talaria on {name}", hour.lines()), "utf-8")
             width = WIDTHS[hour.platform]
             await tab.look(width=width, height=200)
             await tab.open(page.as_uri())
             await tab.wait_for(f"document.body?.className === {hour.platform!r}")
             height = await tab.run("document.documentElement.scrollHeight")
             await tab.look(width=width, height=int(height))
-            await tab.take_picture(PICTURES / f"first-hour-{hour.platform}.png")
+            await tab.take_picture(taken)
+            save(taken, hour.lines(), picture_of(hour.platform))
 
 
-def _draw_one(one: str | Shown) -> Line:
-    if isinstance(one, str):
-        return Line(text=one, is_own=True, name="Anna")
-    return Line(text=one.seen.text, is_own=False, name="Talaria", buttons=one.seen.labels)
-
-
-async def _measure(*, with_pictures: bool) -> None:
+async def _main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         hours = [await play(platform, folder / platform) for platform in PLATFORMS]
         PAGE.write_text(describe(hours), "utf-8")
-        if with_pictures:
-            await take_pictures(hours, folder)
+        await take_pictures(hours, folder)
     print(PAGE.read_text("utf-8"))
 
 
 if __name__ == "__main__":
-    asyncio.run(_measure(with_pictures="--no-pictures" not in sys.argv[1:]))
+    asyncio.run(_main())

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from adapters.toolkit.table import Table
-from gateway.app.credentials import Secrets
+from gateway.app.credentials import AllSecrets
 from gateway.app.settings import TABLES
 
 ROOT = Path(__file__).parents[1]
@@ -78,7 +78,7 @@ def render_page() -> str:
     sections = (line for table in TABLES for line in _describe_table(table))
     secrets = (
         f"| `{name.upper()}` | {_escape(field['description'])} |"
-        for name, field in _list_fields(Secrets)
+        for name, field in _list_fields(AllSecrets)
     )
     return "\n".join([_PAGE, *sections, _ENVIRONMENT + "\n".join(secrets), ""])
 
@@ -131,7 +131,7 @@ def _describe_table(table: str) -> Iterator[str]:
 def _list_fields(model: type[Table]) -> Iterator[tuple[str, dict[str, Any]]]:
     meanings = _read_meanings(model)
     for name, field in model.model_json_schema()["properties"].items():
-        yield name, {**field, "description": meanings[name]}
+        yield name, {**field, "description": meanings.get(name) or field["description"]}
 
 
 def _read_meanings(model: type[Table]) -> dict[str, str]:
@@ -139,7 +139,7 @@ def _read_meanings(model: type[Table]) -> dict[str, str]:
     return {
         ast.unparse(field.target): " ".join(ast.literal_eval(text.value).split())
         for owner in model.__mro__
-        if issubclass(owner, Table)
+        if issubclass(owner, Table) and owner is not AllSecrets
         for node in ast.parse(inspect.getsource(owner)).body
         if isinstance(node, ast.ClassDef)
         for field, text in pairwise(node.body)

@@ -12,7 +12,9 @@ import anthropic
 from matplotlib.figure import Figure
 
 ROOTS = ("gateway", "agent_core", "adapters")
-EXTRAS = frozenset(("daytona", "modal", "honcho"))
+EXTRAS = frozenset(
+    ("daytona", "modal", "honcho", "av", "faster_whisper", "hibari", "py_nanotts", "verifiers")
+)
 """Packages of extras that the image does not have."""
 
 

@@ -138,6 +138,7 @@ def _files_in(value: object) -> list[dict[str, object]]:
     files = value if isinstance(value, list) else []
     found = [
         {"key": one["key"], "name": one["name"][:_LONGEST_NAME], "type": one["type"]}
+        | ({"spoken": True} if one.get("spoken") is True else {})
         for one in files[:_MOST_FILES]
         if isinstance(one, dict)
         and all(isinstance(one.get(name), str) for name in ("key", "name", "type"))
@@ -149,8 +150,10 @@ def _files_in(value: object) -> list[dict[str, object]]:
 
 
 def _attachment(file: dict[str, str]) -> Attachment:
+    """Build an attachment; sound that a person has just `spoken` is a voice note."""
+    kind = _KINDS.get(file["type"].partition("/")[0], "document")
     return Attachment(
-        kind=_KINDS.get(file["type"].partition("/")[0], "document"),
+        kind="voice" if kind == "audio" and "spoken" in file else kind,
         file_id=file["key"],
         name=_clean(file["name"]) or None,
         media_type=file["type"],

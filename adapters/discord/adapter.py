@@ -57,6 +57,7 @@ class DiscordAdapter:
     typing_lasts = 10.0
     """Discord hides the typing indicator after ten seconds (Discord API, Trigger Typing)."""
     most_buttons = MOST_BUTTONS
+    opens_pages = True
     most_file_bytes = MOST_FILE_BYTES
 
     def __init__(self, settings: DiscordSettings) -> None:

@@ -27,6 +27,8 @@ _LATER_MESSAGE, _LATER_UPDATE = 5, 6
 """Kinds of interaction responses (Discord API, interaction callback types)."""
 _ROW = 5
 _ACTION_ROW, _BUTTON = 1, 2
+_LINK = 5
+"""The style of a button that opens an address (Discord, Message Components)."""
 _STYLES: dict[ButtonStyle, int] = {"plain": 2, "good": 3, "danger": 4}
 _TEXT_OPTION = 3
 _LONGEST_DESCRIPTION = 100
@@ -101,12 +103,12 @@ def make_rows(buttons: Sequence[Button]) -> list[Json]:
     if len(buttons) > MOST_BUTTONS:
         raise Rejected(f"Discord shows {MOST_BUTTONS} buttons at most, not {len(buttons)}.")
     made = [
-        {
-            "type": _BUTTON,
-            "style": _STYLES[button.style],
-            "label": button.label,
-            "custom_id": BUTTON + button.key,
-        }
+        {"type": _BUTTON, "label": button.label}
+        | (
+            {"style": _LINK, "url": button.url}
+            if button.url
+            else {"style": _STYLES[button.style], "custom_id": BUTTON + button.key}
+        )
         for button in buttons
     ]
     return [

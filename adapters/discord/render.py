@@ -92,7 +92,9 @@ def _embolden(run: Run) -> Run:
 def _list(listing: Listing) -> str:
     items: list[str] = []
     for index, item in enumerate(listing.items):
-        mark = "- " if listing.first is None else f"{listing.first + index}. "
+        mark = listing.mark(index, "-") + " "
+        if not listing.is_counted:  # Discord counts on from the first number, unless it is text
+            mark = mark.replace(".", "\\.")
         first, *rest = _write(item, gap="\n").split("\n")
         items.append("\n".join((mark + first, *(" " * len(mark) + line for line in rest))))
     return ("\n" if listing.is_tight else "\n\n").join(items)

@@ -8,7 +8,7 @@ API = "https://discord.com/api/v10"
 GATEWAY = "wss://gateway.discord.gg/"
 
 
-class DiscordTable(Table, title="Discord"):
+class DiscordTable(Table, title="Discord", on_page=True):
     """Sets the rates and habits of the Discord adapter."""
 
     messages_per_second: float = Field(40.0, ge=0, le=1000)
@@ -21,6 +21,9 @@ class DiscordTable(Table, title="Discord"):
     """Whether to ask for the privileged Message Content Intent. Without it, quoted messages of
     others may be empty.
     """
+
+
+TABLE = DiscordTable
 
 
 class DiscordSettings(DiscordTable):

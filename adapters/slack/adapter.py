@@ -73,6 +73,7 @@ class SlackAdapter:
     clears an agent's status (docs: setStatus).
     """
     most_buttons = MOST_BUTTONS
+    opens_pages = True
     most_file_bytes = MOST_BYTES
 
     def __init__(self, settings: SlackSettings) -> None:

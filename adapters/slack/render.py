@@ -7,7 +7,7 @@ from adapters.errors import Rejected
 from adapters.messages import Button, OutboundMessage, Step, StepState
 from adapters.slack.events import BUTTON
 from adapters.slack.write_mrkdwn import fallback_of, lines_of
-from adapters.toolkit.markdown import Block, Heading, Rule, parse
+from adapters.toolkit.markdown import Block, Heading, Rule, parse, spell_numbers
 from adapters.toolkit.text import Json, count_units, inside, plain_text
 
 TEXT_LIMIT = 12_000
@@ -43,8 +43,11 @@ def measure(text: str) -> int:
 
 
 def words_of(text: str) -> str:
-    """Return the Markdown to send, changed so that the model's text notifies no groups."""
-    return _CALL.sub(_APART, plain_text(text))
+    """Return the Markdown to send, changed so that the model's text notifies no groups.
+
+    Slack counts the items of a list itself, so that a list with gaps has its numbers as text.
+    """
+    return _CALL.sub(_APART, spell_numbers(plain_text(text)))
 
 
 def post_of(message: OutboundMessage) -> Json:
@@ -127,6 +130,11 @@ def _blocks(words: str, buttons: Sequence[Button]) -> Json:
 
 
 def _button(button: Button) -> Json:
+    if button.url:  # a press is reported, too; its action is none of ours
+        label = {"type": "plain_text", "text": button.label[:75] or "…", "emoji": True}
+        return {"type": "button", "action_id": f"open:{button.key}", "text": label} | {
+            "url": button.url
+        }
     about: Json = {
         "type": "button",
         "action_id": BUTTON + button.key,

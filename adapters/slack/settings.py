@@ -2,23 +2,23 @@
 
 import json
 from importlib.resources import files
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from adapters.toolkit.table import ListenAddress, Table, read_address
+from adapters.toolkit.table import ON_MACHINE, ListenAddress, Table, read_address
 
 API = "https://slack.com/api/"
 
 
-class SlackTable(Table, title="Slack"):
+class SlackTable(Table, title="Slack", on_page=True):
     """Sets event delivery and rates of the Slack adapter."""
 
-    mode: Literal["socket", "http"] = "socket"
+    mode: Annotated[Literal["socket", "http"], ON_MACHINE] = "socket"
     """How events arrive. `socket` needs `SLACK_APP_TOKEN`, `http` needs `SLACK_SIGNING_SECRET`."""
     http_bind: ListenAddress = "127.0.0.1"
     """The address for events in HTTP mode. Put a proxy with TLS in front of it."""
-    http_port: int = Field(3000, ge=1, le=65_535)
+    http_port: Annotated[int, ON_MACHINE] = Field(3000, ge=1, le=65_535)
     """The port for events in HTTP mode, at `/slack/events`."""
     sockets: int = Field(2, ge=1, le=10)
     """Websockets held at the same time in socket mode. While one reconnects, the others continue.
@@ -29,6 +29,9 @@ class SlackTable(Table, title="Slack"):
     """Fewest seconds between two edits of a growing answer."""
     streaming: bool = True
     """Whether answers use Slack's own streaming if the workspace has it."""
+
+
+TABLE = SlackTable
 
 
 class SlackSettings(SlackTable):

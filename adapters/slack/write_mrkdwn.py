@@ -70,11 +70,10 @@ def lines_of(block: Block) -> Iterator[str]:
         case QuoteBlock(blocks=blocks):
             for inner in blocks:
                 yield from (f">{line}" for line in lines_of(inner))
-        case Listing(items=items, first=first):
-            for number, item in enumerate(items):
-                mark = "•" if first is None else f"{first + number}."
+        case Listing():
+            for index, item in enumerate(block.items):
                 lines = [line for inner in item for line in lines_of(inner)]
-                yield f"{mark} {lines[0] if lines else ''}"
+                yield f"{block.mark(index, '•')} {lines[0] if lines else ''}"
                 yield from (f"    {line}" for line in lines[1:])
         case Rule():
             yield "———"

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -65,6 +66,7 @@ class TelegramAdapter:
     typing_lasts = 5.0
     """Telegram hides the typing indicator after five seconds (Bot API, sendChatAction)."""
     most_buttons = MOST_BUTTONS
+    opens_pages = True
     most_file_bytes = FILE_LIMIT
 
     def __init__(self, settings: TelegramSettings) -> None:
@@ -260,11 +262,13 @@ class TelegramAdapter:
         """Fetch updates and hand them over; the next fetch acknowledges them."""
         offset = 0
         backoff = Backoff(self._settings.longest_pause)
-        conflict = Conflict(self._settings.conflict_patience)
+        conflict, rivalry = Conflict(self._settings.conflict_patience), Backoff(1.0, first=1.0)
         while True:
             # The first answer, also after a failure, must come at once: it shows that
-            # the connection works.
-            wait = self._settings.poll_timeout if self._connection_health.is_connected else 0
+            # the connection works. After a conflict, only some quiet shows that.
+            wait = self._settings.poll_timeout
+            if not self._connection_health.is_connected:
+                wait = math.ceil(conflict.calm(time.monotonic()))
             try:
                 updates = await self._api.fetch(offset, wait)
                 self._connection_health.note_alive()
@@ -281,7 +285,7 @@ class TelegramAdapter:
                 conflict.weigh(error, time.monotonic())
                 if "webhook" in str(error):
                     await self._greet()
-                await backoff.wait(error)
+                await rivalry.wait(error)
             except AdapterStopped:
                 raise
             except AdapterError as error:
@@ -289,7 +293,8 @@ class TelegramAdapter:
                 await backoff.wait(error)
             else:
                 offset = max((update["update_id"] + 1 for update in numbered), default=offset)
-                self._connection_health.note("connected")
+                if not conflict.calm(time.monotonic()):
+                    self._connection_health.note("connected")
                 backoff.reset()
 
     async def _answer_press(self, update: dict[str, Any]) -> None:

@@ -313,7 +313,9 @@ def _markup(keyboard: Keyboard) -> InlineKeyboardMarkup | None:
     return InlineKeyboardMarkup(
         [
             [
-                InlineKeyboardButton(key.label, callback_data=key.data, style=key.style)
+                InlineKeyboardButton(key.label, url=key.url)
+                if key.url
+                else InlineKeyboardButton(key.label, callback_data=key.data, style=key.style)
                 for key in row
             ]
             for row in keyboard

@@ -121,8 +121,12 @@ def _seconds(error: RetryAfter) -> float:
     return float(wait) if isinstance(wait, int | float) else wait.total_seconds()
 
 
+_MOMENT, _CALM = 1.0, 4.0
+"""Seconds without a conflict after the first one, and after several."""
+
+
 class PollingConflict:
-    """Decides when a conflict with a second poller counts as permanent.
+    """Decides how long a conflict with a second poller lasts, and when it counts as permanent.
 
     The last request of a killed process stays open at Telegram for a while. Two retrying programs
     succeed in turn, so a success does not end a conflict. It ends only after some time without
@@ -133,11 +137,21 @@ class PollingConflict:
         """Tolerate conflicts for `patience` seconds."""
         self._patience = patience
         self._since = self._last = float("-inf")
+        self._count = 0
 
     def weigh(self, error: AnotherPoller, now: float) -> None:
         """Raise the error once conflicts have lasted longer than the patience."""
         if now - self._last > 2 * self._patience:
-            self._since = now
+            self._since, self._count = now, 0
         self._last = now
+        self._count += 1
         if now - self._since >= self._patience:
             raise error
+
+    def calm(self, now: float) -> float:
+        """Return how many more seconds without a conflict show that it is over; 0 if it is.
+
+        The first conflict may be the last request of a killed process, which a moment shows.
+        """
+        needed = _CALM if self._count > 1 else _MOMENT
+        return max(0.0, self._last + min(needed, self._patience / 2) - now)

@@ -119,11 +119,15 @@ _DRAFTS = (1 << 31) - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
-    """An inline button. `data` is at most 64 bytes (Bot API, InlineKeyboardButton)."""
+    """An inline button. `data` is at most 64 bytes (Bot API, InlineKeyboardButton).
+
+    It either sends its data or opens its address.
+    """
 
     label: str
     data: str
     style: str | None
+    url: str = ""
 
 
 Keyboard = tuple[tuple[Key, ...], ...]
@@ -140,7 +144,12 @@ def lay_out(buttons: Sequence[Button]) -> Keyboard:
             rows.append([])
             letters = len(button.label)
         rows[-1].append(
-            Key(label=button.label, data=_MARK + button.key, style=_STYLES[button.style])
+            Key(
+                label=button.label,
+                data=_MARK + button.key,
+                style=_STYLES[button.style],
+                url=button.url,
+            )
         )
     return tuple(tuple(row) for row in rows)
 

@@ -189,7 +189,7 @@ def _write_list(writer: _Writer, listing: Listing, depth: int) -> None:
     for index, item in enumerate(listing.items):
         if index:
             writer.write(gap)
-        mark = bullet if listing.first is None else f"{listing.first + index}."
+        mark = listing.mark(index, bullet)
         writer.write(("  " * depth if writer.is_at_line_start() else "") + mark + " ")
         _write_blocks(writer, item, depth=depth + 1, gap="\n")
 

@@ -7,7 +7,7 @@ from adapters.toolkit.table import Table, read_address
 API = "https://api.telegram.org"
 
 
-class TelegramTable(Table, title="Telegram"):
+class TelegramTable(Table, title="Telegram", on_page=True):
     """Sets the rates of the Telegram adapter."""
 
     messages_per_second: float = Field(30.0, ge=0, le=1000)
@@ -16,6 +16,9 @@ class TelegramTable(Table, title="Telegram"):
     """Fewest seconds between two edits of a growing answer."""
     poll_timeout: int = Field(30, ge=1, le=50)
     """Seconds that one request for updates waits."""
+
+
+TABLE = TelegramTable
 
 
 class TelegramSettings(TelegramTable):

@@ -1,7 +1,7 @@
 """Bounded caches."""
 
 import time
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable, Iterator
 from typing import Generic, TypeVar
 
 _MOST = 10_000
@@ -19,6 +19,10 @@ class BoundedDict(Generic[K, V]):
 
     def __contains__(self, key: object) -> bool:
         return key in self._kept
+
+    def __iter__(self) -> Iterator[K]:
+        """Iterate over the keys, the oldest first."""
+        return iter(self._kept)
 
     def put(self, key: K, value: V) -> None:
         """Store the value as the newest entry."""

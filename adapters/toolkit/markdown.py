@@ -2,8 +2,9 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal
 
 from markdown_it import MarkdownIt
@@ -27,6 +28,7 @@ can produce 65,000 cells and block the event loop for a second.
 """
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _CELL_END = re.compile(r"(?<!\\)\|")
+_NUMBERED_LINE = re.compile(r"^[\s>]*(\d{1,9})[.)]\s", re.MULTILINE)
 _BLANK_LINES = re.compile(r"\n{2,}")
 
 # Left out on purpose: HTML (shown as it was typed), reference definitions (they vanish from
@@ -80,11 +82,20 @@ class QuoteBlock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """A list; `first` is the first item's number, None for bullets."""
+    """A list; `numbers` are those of its items as they were written, empty for bullets."""
 
     items: tuple[tuple["Block", ...], ...]
-    first: int | None
+    numbers: tuple[int, ...] = ()
     is_tight: bool
+
+    @property
+    def is_counted(self) -> bool:
+        """True if the numbers follow each other, as a program that counts shows them."""
+        return _is_counted(self.numbers)
+
+    def mark(self, index: int, bullet: str) -> str:
+        """Return the mark of an item: its number with a point, or the bullet."""
+        return f"{self.numbers[index]}." if self.numbers else bullet
 
 
 Cell = tuple[Run, ...]
@@ -195,13 +206,13 @@ class _Reader:
         return _runs(token.children or ())
 
     def _listing(self, opening: Token) -> Listing:
-        is_ordered = opening.type == "ordered_list_open"
-        start_at = opening.attrGet("start")
-        first = int(1 if start_at is None else start_at) if is_ordered else None
         closing = opening.type.replace("_open", "_close")
         start = self._at
         items: list[tuple[Block, ...]] = []
-        while self._next().type != closing:
+        numbers: list[int] = []
+        while (token := self._next()).type != closing:
+            if opening.type == "ordered_list_open":
+                numbers.append(int(token.info))
             items.append(self.blocks("list_item_close"))
         paragraphs = (
             token
@@ -209,7 +220,7 @@ class _Reader:
             if token.type == "paragraph_open" and token.level == opening.level + 2
         )
         is_tight = all(token.hidden for token in paragraphs)
-        return Listing(items=tuple(items), first=first, is_tight=is_tight)
+        return Listing(items=tuple(items), numbers=_count(numbers), is_tight=is_tight)
 
     def _table(self) -> TableBlock:
         rows: list[tuple[tuple[Run, ...], ...]] = []
@@ -224,6 +235,51 @@ class _Reader:
                 rows.append(tuple(cells))
                 cells = []
         return TableBlock(rows=tuple(rows), alignments=tuple(alignments))
+
+
+def spell_numbers(text: str) -> str:
+    """Rewrite lists whose numbers have gaps, for a platform that counts on from the first one.
+
+    Each item becomes a bullet that begins with its number as text.
+    """
+    if _is_counted([int(number) for number in _NUMBERED_LINE.findall(text)]):
+        return text
+    lines = text.split("\n")
+    tokens = _PARSER.parse(text)
+    for at, opening in enumerate(tokens):
+        if opening.type != "ordered_list_open":
+            continue
+        items = list(_list_items(tokens[at + 1 :], opening.level))
+        if _is_counted(_count([int(item.info) for item in items])):
+            continue
+        for item in items:
+            line = item.map[0] if item.map else 0
+            mark = rf"^([\s>]*(?:(?:[-*+]|\d+[.)])\s+)*?){item.info}[.)]"
+            lines[line] = re.sub(mark, rf"\g<1>- {item.info}\\.", lines[line])
+    return "\n".join(lines)
+
+
+def _list_items(tokens: Sequence[Token], level: int) -> Iterator[Token]:
+    """Yield the items of a list that begins before the tokens."""
+    for token in tokens:
+        if token.level <= level:
+            return
+        if token.type == "list_item_open" and token.level == level + 1:
+            yield token
+
+
+def _is_counted(numbers: Sequence[int]) -> bool:
+    return all(after == before + 1 for before, after in pairwise(numbers))
+
+
+def _count(written: Sequence[int]) -> tuple[int, ...]:
+    """Return the numbers of a list as they were written.
+
+    People who write one number everywhere, such as "1.", let the reader's program count.
+    """
+    if len(written) > 1 and len(set(written)) == 1:
+        return tuple(range(written[0], written[0] + len(written)))
+    return tuple(written)
 
 
 def _alignment(token: Token) -> Alignment:
@@ -287,7 +343,7 @@ def fit(table: TableBlock, *, spell: Callable[[Sequence[Run]], str]) -> str | Li
     header, *rows = table.rows
     shown = [row for row in rows if any(row)] or [header]
     items = tuple(_list_row(header, row) for row in shown)
-    return Listing(items=items, first=None, is_tight=True)
+    return Listing(items=items, is_tight=True)
 
 
 def _list_row(header: Sequence[Cell], row: Sequence[Cell]) -> tuple[Block, ...]:
@@ -305,7 +361,7 @@ def _list_row(header: Sequence[Cell], row: Sequence[Cell]) -> tuple[Block, ...]:
     lines = tuple(Paragraph(runs=runs) for runs in named)
     if not (title and lines):
         return (Paragraph(runs=title),) if title else lines
-    below = Listing(items=tuple((line,) for line in lines), first=None, is_tight=True)
+    below = Listing(items=tuple((line,) for line in lines), is_tight=True)
     return Paragraph(runs=title), below
 
 

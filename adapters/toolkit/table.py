@@ -2,18 +2,43 @@
 
 import ipaddress
 from collections.abc import Callable, Collection
-from typing import Annotated, Literal, get_args, get_origin
+from typing import Annotated, ClassVar, Final, Literal, Unpack, get_args, get_origin
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 from pydantic.fields import FieldInfo
 
+ON_PAGE: Final = "on_page"
+"""Marks a setting that an owner may change on the page, though its table or type is closed."""
+ON_MACHINE: Final = "on_machine"
+"""Marks a setting that decides what runs, what leaves or who may talk: the page never changes it.
+"""
+
 
 class Table(BaseModel):
     """A table. Values in `config.toml` need the exact type; text of variables is converted.
 
-    A word from a fixed list may be written in any case.
+    A word from a fixed list may be written in any case. A login in a browser must not become a
+    shell, so the page changes nothing of a table that does not say `on_page`. In one that does, it
+    changes numbers, switches and choices. A text may name a program, a place or an address, so each
+    text and each list says so for itself.
     """
+
+    is_on_page: ClassVar[bool] = False
+
+    def __init_subclass__(cls, *, on_page: bool = False, **kwargs: Unpack[ConfigDict]) -> None:
+        """Take whether the page may change the settings of a table."""
+        super().__init_subclass__(**kwargs)
+        cls.is_on_page = on_page
+
+    @classmethod
+    def may_change_on_page(cls, name: str) -> bool:
+        """Return whether the page may change a setting."""
+        field = cls.model_fields[name]
+        if ON_MACHINE in field.metadata:
+            return False
+        is_value = field.annotation in (bool, int, float) or get_origin(field.annotation) is Literal
+        return ON_PAGE in field.metadata or (cls.is_on_page and is_value)
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
 

@@ -13,6 +13,7 @@ from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
 from agent_core.tools.contract import ToolContext, ToolResult
+from agent_core.tools.selection.renamed_calls import renew
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import ToolCallPart, UntrustedSource
 
@@ -46,7 +47,7 @@ class AcceptedCalls:
         `QuestionPending`.
         """
         toolbox, context = await self._open(accepted)
-        return await toolbox.run(accepted.call, context)
+        return await toolbox.run(renew(accepted.call), context)
 
     async def preview(self, accepted: AcceptedCall) -> str:
         """Describe the change that a call would make now; "" if it would make none.
@@ -55,7 +56,7 @@ class AcceptedCalls:
         """
         toolbox, context = await self._open(accepted)
         try:
-            shown = await toolbox.preview(accepted.call, context)
+            shown = await toolbox.preview(renew(accepted.call), context)
         except (ToolArgumentError, ValueError):
             return ""
         return shown if isinstance(shown, str) else ""

@@ -2,12 +2,14 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
 from agent_core.agent.budget import Budget, Limits
 from agent_core.agent.caches import ImageCache, SessionCache, SessionState, find_room
+from agent_core.agent.claims.check import ClaimCheck
+from agent_core.agent.claims.deeds import read_deeds
 from agent_core.agent.compaction.compactor import Compactor, apply_compaction, is_fresh
 from agent_core.agent.compaction.context_window import TurnContextWindow
 from agent_core.agent.delegation import MOST_AT_ONCE, HelperTurns
@@ -23,7 +25,8 @@ from agent_core.agent.prompt.message_facts import (
     find_visible,
 )
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt, PromptCache
-from agent_core.agent.prompt.visibility import PromptContext
+from agent_core.agent.prompt.reminder_news import find_reminder_news
+from agent_core.agent.prompt.visibility import PromptContext, Reported, read_reported
 from agent_core.agent.quotas.reservations import Quotas
 from agent_core.agent.resumed_turn import find_own_messages, list_results
 from agent_core.agent.toolboxes import Toolboxes
@@ -143,10 +146,10 @@ class Agent:
         given = await self._prompts.find_or_build(
             context, warm, toolbox.specs, reported, toolbox.still_offers
         )
-        lost = await self._prompts.find_lost_sources(session, given.prompt)
-        own: tuple[str, ...] = ()
+        own = await self._prompts.find_lost_sources(session, given.prompt)
         if is_own:
-            own = await self._prompts.find_own_news(context, session, given.prompt, reported)
+            own += await self._prompts.find_own_news(context, session, given.prompt, reported)
+            own += await find_reminder_news(self._database, person.id, session, history.newest)
         view, zone = find_visible(shown, compaction), person.time_zone or "UTC"
         counts = await count_searchable(self.toolboxes.inventory, context, view, self._now())
         recalled: tuple[str, ...] = ()
@@ -159,7 +162,7 @@ class Agent:
             history=history,
             toolbox=toolbox,
             compaction=compaction,
-            news=(*given.news, *own, *lost, *describe_counts(counts, zone), *recalled),
+            news=(*given.news, *own, *describe_counts(counts, zone), *recalled),
             has_searchable=bool(counts.messages),
             wishes=_adapt(wishes, toolbox),
         )
@@ -194,6 +197,8 @@ class Agent:
         journal = self._journal(shelf, prepared.toolbox, prepared.prompt, context.person.id)
         journal.note_sources(said, prepared.history.told.sources)
         journal.note_words(said)
+        if job_turn is None and context.conversation.is_private and not context.is_shared:
+            journal.note_present(said, prepared.shown)
         return ActiveTurn(
             id=shelf.turn_id,
             session_id=shelf.session_id,
@@ -207,9 +212,18 @@ class Agent:
             messages=(*prepared.shown, *said),
             own_count=len(said),
             wishes=prepared.wishes,
+            read_news=self._watch_blocks(context, prepared.prompt, prepared.history.told.reported),
             prepared=prepared,
             job_turn=job_turn,
         )
+
+    def _watch_blocks(
+        self, context: PromptContext, prompt: FrozenPrompt, told: Reported
+    ) -> Callable[[Sequence[Message]], Awaitable[tuple[str, ...]]] | None:
+        """Return what finds changes of blocks for a running turn of a named agent; else None."""
+        if context.agent is None:
+            return None
+        return partial(self._prompts.find_block_news, context, prompt, told)
 
     async def resume(
         self,
@@ -247,7 +261,10 @@ class Agent:
         journal = self._journal(shelf, toolbox, prompt, person.id)
         own = find_own_messages(history, compaction, turn.id)
         journal.note_words(own.messages)
+        if job_turn is None and conversation.is_private and not context.is_shared:
+            journal.note_present(own.messages)
         journal.resume(own.open_calls, results, history, waiting_since=turn.waiting_since)
+        journal.deeds = read_deeds(steps, toolbox)
         return ActiveTurn(
             id=turn.id,
             session_id=turn.session_id,
@@ -261,6 +278,7 @@ class Agent:
             own_count=own.shown,
             earlier_answers=own.answers,
             wishes=_adapt(wishes, toolbox),
+            read_news=self._watch_blocks(context, prompt, _list_told(history)),
             results=results,
             started=frozenset(step.call_id for step in steps if step.outcome is None),
             waiting_since=turn.waiting_since,
@@ -306,6 +324,7 @@ class Agent:
             reserve=partial(self._quotas.reserve, turn.person.id),
             fingerprints=self._fingerprints,
             faulty=self._faulty,
+            claims=ClaimCheck(reads_wishes=turn.job_turn is None and turn.parent is None),
             helpers=make_helpers if turn.agent or not turn.parent else None,
         )
         return await loop.run()
@@ -375,7 +394,7 @@ class Agent:
             person_id=turn.person.id,
             turn_id=turn.id,
         ):
-            note_outcomes(connection, turn, ended, reason, now)
+            note_outcomes(connection, turn, ended, now)
         self.note_end(connection, turn.id, turn.person.id, now)
         if detail:
             turns.note_error(connection, turn_id=turn.id, detail=detail)
@@ -435,6 +454,10 @@ class Agent:
         )
         journal.inherit_sources(prompt.sources)
         return journal
+
+
+def _list_told(history: Sequence[StoredMessage]) -> Reported:
+    return read_reported(one.message for one in history)
 
 
 def _adapt(wishes: ProgramWishes, toolbox: Toolbox) -> ProgramWishes:

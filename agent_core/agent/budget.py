@@ -32,7 +32,7 @@ class Budget:
     """The remaining limits of one turn.
 
     Each helper has its own `Budget`, which counts its steps and takes everything else from its
-    parent.
+    parent. The budget of a team counts the steps of all its members, too.
     """
 
     def __init__(
@@ -42,12 +42,15 @@ class Budget:
         started: float,
         clock: Callable[[], float],
         parent: "Budget | None" = None,
+        counts_helpers: bool = False,
     ) -> None:
         """`started` is a moment of `clock`, a monotonic clock in seconds.
 
-        With a `parent`, tokens, money and time are the parent's, and only the steps its own.
+        With a `parent`, its limits hold, too, except that of steps. With `counts_helpers`, the
+        steps of helpers count here.
         """
         self._parent = parent
+        self._counts_helpers = counts_helpers
         self._limits = limits
         self._started = started
         self.clock = clock
@@ -64,9 +67,24 @@ class Budget:
         limits = Limits(steps=steps, tokens=0, micro_dollars=0, seconds=0)
         return Budget(limits, started=self.clock(), clock=self.clock, parent=self)
 
+    def share_in_team(self, steps: int, micro_dollars: int) -> "Budget":
+        """Return the budget of a team: what all its members use counts; 0 is no limit of money."""
+        limits = Limits(steps=steps, tokens=0, micro_dollars=micro_dollars, seconds=0)
+        clock = self.clock
+        return Budget(limits, started=clock(), clock=clock, parent=self, counts_helpers=True)
+
     def take_step(self) -> None:
-        """Count a model call that is about to be made."""
+        """Count a model call that is about to be made, also in the teams that it is part of."""
         self._steps += 1
+        if self._parent:
+            self._parent.take_steps_of_helper(1)
+
+    def take_steps_of_helper(self, steps: int) -> None:
+        """Count model calls that a helper has made; only teams count them."""
+        if self._counts_helpers:
+            self._steps += steps
+        if self._parent:
+            self._parent.take_steps_of_helper(steps)
 
     def refund_step(self) -> None:
         """Return the last step, whose tool calls were all cheap.
@@ -100,17 +118,17 @@ class Budget:
 
     def exhausted(self) -> Exhausted:
         """The name of the limit that is reached; empty for none."""
-        if self._steps >= self._limits.steps:
-            return "steps"
-        return self._parent._spent_up() if self._parent else self._spent_up()
+        return "steps" if self._steps >= self._limits.steps else self._spent_up()
 
     def _spent_up(self) -> Exhausted:
-        """The name of the reached limit, without the limit of steps; empty for none."""
+        """The name of the reached limit, here or above, without the steps of this turn alone."""
         limits = self._limits
+        if self._counts_helpers and self._steps >= limits.steps:
+            return "steps"
         if limits.tokens and self._tokens >= limits.tokens:
             return "tokens"
         if limits.micro_dollars and self._micro_dollars >= limits.micro_dollars:
             return "money"
         if limits.seconds and self.clock() - self._started >= limits.seconds:
             return "time"
-        return ""
+        return self._parent._spent_up() if self._parent else ""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent_core.agent.budget import Budget
 from agent_core.agent.caches import SessionCache
+from agent_core.agent.claims.deeds import list_receipts, read_deeds
 from agent_core.agent.journal import TurnJournal
 from agent_core.agent.named.chain import DEFAULT, MOST_HOPS, find_objection
 from agent_core.agent.named.mail import AgentMail
@@ -25,7 +26,7 @@ from agent_core.state.queues import agent_messages
 from agent_core.state.queues.agent_messages import AgentMessage
 from agent_core.tools.clock import local_time
 from agent_core.tools.delegated_tasks import HelperReport, HelperTask
-from agent_core.tools.delegation import check_answer, strip_fence
+from agent_core.tools.delegation import check_answer, find_json
 from agent_core.tools.user_questions import QuestionPending
 from agent_core.transcript import UntrustedSource, user_message
 
@@ -155,6 +156,14 @@ class HelperTurns:
         before = await self.database.read(agent_messages.find_chain, turn_id=first_id)
         return (*before, *names)
 
+    def as_team(self, steps: int, micro_dollars: int) -> "HelperTurns":
+        """Return these helpers with a common limit; see `Helpers`."""
+        return replace(self, budget=self.budget.share_in_team(steps, micro_dollars))
+
+    def find_limit(self) -> str:
+        """Return the limit that the helpers have reached together, or ""."""
+        return self.budget.exhausted()
+
     def show_progress(self, call_id: CallId, done: int, total: int) -> None:
         """Show in the chat how many helpers of a call are done."""
         self.host.show_helpers(call_id, done, total)
@@ -282,11 +291,13 @@ class HelperTurns:
             f"the end of helper {active.id}",
         )
         text = "\n\n".join(part for part in (ended.text, failure) if part)
-        return _report(text, task, bool(failure), active.journal.sources)
+        report = _report(text, task, bool(failure), active.journal.sources)
+        limit = ended.reason if ended.ending == "exhausted" else ""
+        return replace(report, receipts=list_receipts(active.journal.deeds), limit=limit)
 
     async def _run_to_end(self, active: ActiveTurn, task: HelperTask, left: float) -> TurnEnded:
         """Run a helper; return its ending. Raises `QuestionPending` if the process drains."""
-        budget, host = self.budget.share(MOST_STEPS), HelperHost(self.host)
+        budget, host = self.budget.share(task.steps or MOST_STEPS), HelperHost(self.host)
         deadline = asyncio.timeout(max(left, 0.0) if task.seconds else None)
         try:
             with use_turn(active.id):
@@ -313,11 +324,15 @@ class HelperTurns:
 
         text, steps, spent = await self.database.read(look)
         self.budget.spend(spent.input_tokens + spent.output_tokens, spent.micro_dollars)
+        self.budget.take_steps_of_helper(spent.calls)
         sources = [source for step in steps for source in step.sources]
         known = self.parent.journal.sources
-        return _report(
+        report = _report(
             text, task, turn.state != "answered", tuple(dict.fromkeys((*known, *sources)))
         )
+        toolbox = self.parent.toolbox
+        limit = turn.reason if turn.state == "exhausted" else ""
+        return replace(report, receipts=list_receipts(read_deeds(steps, toolbox)), limit=limit)
 
 
 async def _show_nothing(event: Event) -> None:
@@ -359,5 +374,5 @@ def _report(
     if fault:
         text = f"{text}\n\n[This does not fit `output_schema`: {fault}.]"
     elif task.schema and not is_error:
-        text = strip_fence(text)
+        text = find_json(text)
     return HelperReport(text=text, is_error=is_error or bool(fault), sources=sources)

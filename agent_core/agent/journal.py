@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from agent_core.agent.claims.deeds import Deed, read_deed
+from agent_core.agent.present_words import read_own_words
 from agent_core.agent.prompt.message_facts import find_sources
 from agent_core.events import Steer, TurnEnded
 from agent_core.execution.subprocesses.spawning import finish
@@ -15,6 +17,7 @@ from agent_core.state.conversations.turns import TurnEnding
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import inbox
 from agent_core.tools.contract import ToolResult
+from agent_core.tools.own_words.contract import NO_WORDS, OwnWords
 from agent_core.tools.policy.approval_requests import ApprovalRequest
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import (
@@ -103,6 +106,11 @@ class TurnJournal:
         """
         self.evidence = ""
         """The person's words in the turn so far."""
+        self._said: tuple[Message, ...] = ()
+        self._said_before: tuple[Message, ...] = ()
+        self._own_words: OwnWords | None = None
+        self.deeds: tuple[Deed, ...] = ()
+        """What the calls of the turn have changed so far."""
         self.claimed: set[InboxId] = set()
         """Inbound events whose steers this turn has claimed permanently."""
 
@@ -155,6 +163,21 @@ class TurnJournal:
         """Count the words of the person in messages of the turn as evidence."""
         said = (message.text for message in added if message.role == "user")
         self.evidence = "\n".join(filter(None, (self.evidence, *said)))
+
+    def note_present(self, said: Iterable[Message], before: Sequence[Message] = ()) -> None:
+        """Count messages of a person as said now, after the messages `before`.
+
+        Those of a job or of a helper are nobody's present words.
+        """
+        self._said += tuple(one for one in said if one.role == "user")
+        self._said_before, self._own_words = self._said_before or tuple(before), None
+
+    def read_own_words(self) -> OwnWords:
+        """Return what the person typed or spoke in this turn. Cached, because few calls need it."""
+        if self._own_words is None:
+            said = self._said
+            self._own_words = read_own_words(said, self._said_before) if said else NO_WORDS
+        return self._own_words
 
     def inherit_sources(self, sources: Sequence[UntrustedSource]) -> None:
         """Note the untrusted sources of the prompt, or of the turn that started this one."""
@@ -303,6 +326,8 @@ class TurnJournal:
         commit instead of two. Both are on disk before the next model call.
         """
         self._results[call.call_id] = result
+        deed = read_deed(call.name, result.receipts, self._tools, is_error=result.is_error)
+        self.deeds += (deed,) if deed else ()
         now = self._now()
         begun_at = self._begun_at.pop(call.call_id, now)
         self._unwritten += (_Ended(call=call, result=result, begun_at=begun_at, ended_at=now),)
@@ -350,6 +375,8 @@ class TurnJournal:
 
         await self._record("turns.input", work)
         self.note_words(added)
+        if self._said:
+            self.note_present(added)
         self._open_calls = ()
         self.claimed.update(inbox_id for steer in steers for inbox_id in steer.inbox_ids)
 

@@ -1,13 +1,14 @@
 """Judge how the skills of a turn went, in the transaction that ends it.
 
-The turn's own end decides first. The person's next message may revise that: it corrects the answer,
-asks the same again, or is a thumb. A reaction to the answer counts as a thumb, too.
+What the turn did decides first: a failed script of a skill is a failed use. Only then do words
+count: the person's next message finds the answer wrong, asks the same again, or is a thumb. A
+reaction to the answer counts as a thumb, too. A changed mind, a stop or a limit says nothing.
 """
 
 import re
 from collections.abc import Mapping, Sequence
 
-from agent_core.agent.review.triggers import is_correction
+from agent_core.agent.review.triggers import find_correction
 from agent_core.agent.turn import ActiveTurn
 from agent_core.ids import PersonId, TurnId
 from agent_core.state.conversations import messages
@@ -16,11 +17,16 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.memory import skill_uses
 from agent_core.state.memory.skill_uses import Outcome
 from agent_core.state.queues import skill_tests
+from agent_core.tools.workspace.script_failures import list_script_failures
 
-_OWN_LIMITS = frozenset(("steps", "tokens", "time", "money", "no_progress"))
-"""Limits that say something about a skill, because the work itself reached them. A spent quota, or
-a model that fails or refuses, says nothing about it.
-"""
+_FOUND_WRONG = re.compile(
+    r"\b(?:wrong|incorrect|false|not (?:right|correct|true|what i)|isn['’]t (?:right|correct)"
+    r"|falsch|stimmt (?:so )?nicht|nicht (?:richtig|korrekt|was ich)"
+    r"|incorrecto|está mal|no es (?:correcto|lo que)|faux|pas (?:ça|juste|correct|ce que)"
+    r"|sbagliato|errado|fout|klopt niet|неверно|неправильно)\b|不对|違います",
+    re.IGNORECASE,
+)
+"""Words of a correction that are about the answer, not about another wish."""
 _LIKED = frozenset("👍❤♥🙏👏💯🔥🎉🥰😍🤩🏆👌")
 _DISLIKED = frozenset("👎💩😡🤬😠🤮😤")
 _MODIFIERS = re.compile("[\ufe0e\ufe0f\u200d\U0001f3fb-\U0001f3ff\\s]")
@@ -37,12 +43,16 @@ def read_thumb(text: str) -> Outcome | None:
     return "disliked" if signs <= _DISLIKED else None
 
 
-def note_outcomes(
-    connection: Connection, turn: ActiveTurn, state: TurnState, reason: str, now: int
-) -> None:
+def note_outcomes(connection: Connection, turn: ActiveTurn, state: TurnState, now: int) -> None:
     """Record the outcome of the turn's skill uses, and revise the outcomes of the turn before."""
-    outcome = _judge(state, reason)
-    begun_at = skill_uses.end(connection, turn_id=turn.id, outcome=outcome, now=now)
+    outcome = _judge(state)
+    begun_at = skill_uses.end(
+        connection,
+        turn_id=turn.id,
+        outcome=outcome,
+        failed=_list_failed(connection, turn),
+        now=now,
+    )
     if begun_at is not None:  # a person may react while the answer still grows
         early = skill_uses.list_reactions(connection, turn_id=turn.id, person_id=turn.person.id)
         if early:
@@ -80,6 +90,16 @@ def note_reaction(
         skill_tests.enqueue_checks(connection, turn_id=turn_id, person_id=person_id, now=now)
 
 
+def _list_failed(connection: Connection, turn: ActiveTurn) -> set[str]:
+    """Return the names of the skills that the turn used and whose own script failed."""
+    used = skill_uses.list_names(connection, turn_id=turn.id)
+    if not used:
+        return set()
+    owner_id = turn.conversation.person_id
+    done = messages.list_of_turn(connection, turn_id=turn.id, person_id=owner_id)
+    return {one.skill for one in list_script_failures([row.message for row in done], used)}
+
+
 def _count_reactions(
     connection: Connection, turn_id: TurnId, reactions: Sequence[tuple[str, str]], now: int
 ) -> None:
@@ -111,8 +131,9 @@ def _revise(
         added = messages.list_said_since(
             connection, turn_id=turn.id, person_id=owner_id, since=begun_at
         )
-        if any(is_correction(text) for text in added):
-            revise(turn.id, "corrected")
+        corrections = [one for text in added if (one := _read_correction(text, ""))]
+        if corrections:
+            revise(turn.id, "corrected" if "corrected" in corrections else "void")
     before = skill_uses.find_before(
         connection,
         conversation_id=turn.conversation.id,
@@ -130,18 +151,28 @@ def _read_verdict(said: str, asked: str) -> Outcome | None:
     """Return what a message says about the answer to the request before it."""
     if thumb := read_thumb(said):
         return thumb
-    if is_correction(said):
-        return "corrected"
+    if correction := _read_correction(said, asked):
+        return correction
     return "retried" if _normalise(asked) == _normalise(said) != "" else None
 
 
-def _judge(state: TurnState, reason: str) -> Outcome:
+def _read_correction(said: str, asked: str) -> Outcome | None:
+    """Return what a correction says about the answer before it; None if it is none.
+
+    "No, I meant the attic" says only what the person wants now. Saying such a thing twice in a row
+    means that the answer to the first one missed it.
+    """
+    correction = find_correction(said)
+    if not correction:
+        return None
+    is_wrong = _FOUND_WRONG.search(correction)
+    return "corrected" if is_wrong or find_correction(asked) else "void"
+
+
+def _judge(state: TurnState) -> Outcome:
     """Return what the end of a turn says about the skills that it used."""
-    if state == "answered":
-        return "done"
-    if state == "stopped":
-        return "stopped"
-    return "failed" if state == "exhausted" and reason in _OWN_LIMITS else "void"
+    ends: dict[TurnState, Outcome] = {"answered": "done", "stopped": "stopped"}
+    return ends.get(state, "void")
 
 
 def _normalise(text: str) -> str:

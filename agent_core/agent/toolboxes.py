@@ -52,7 +52,14 @@ class Toolboxes:
         box = self.select(conversation, job_turn, agent)
         if agent:
             off = (*off, *agent.disabled)
-        return box.open(_name_caller(conversation, job_turn), off, earlier).add_client_tools(client)
+        return box.open(
+            _name_caller(conversation, job_turn),
+            off,
+            earlier,
+            person=context.person.slug,
+            agent=agent.name if agent else "",
+            rules=agent.rules if agent else (),
+        ).add_client_tools(client)
 
     def select(
         self,

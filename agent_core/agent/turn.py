@@ -1,6 +1,6 @@
 """A turn: who asks and where, what the model reads, and what records it."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
@@ -75,6 +75,8 @@ class Turn:
     started: frozenset[CallId] = frozenset()
     wishes: ProgramWishes = NO_WISHES
     """What the program that asks wishes of the turn."""
+    read_news: Callable[[Sequence[Message]], Awaitable[tuple[str, ...]]] | None = None
+    """Returns lines for the facts of the next step, on blocks that changed since these messages."""
     waiting_since: int | None = None
     """The beginning of the outage in which an earlier process ended, in milliseconds since the
     epoch, UTC.
@@ -127,10 +129,16 @@ class ActiveTurn(Turn):
         return "\n".join(one.text for one in takewhile(lambda one: one.role == "user", own))
 
     def for_parent(self, parent: "ActiveTurn") -> "ActiveTurn":
-        """Return this turn as a helper of `parent`, with its memory owner, evidence and sources."""
+        """Return this turn as a helper of `parent`, with its memory owner, evidence and sources.
+
+        A named agent that was asked changes nothing but the blocks that its teams share.
+        """
         self.journal.inherit_sources(parent.journal.sources)
         self.journal.evidence = parent.journal.evidence
-        return replace(self, memory_owner=parent.memory_owner, parent=parent)
+        owner = parent.memory_owner
+        if owner and self.agent:
+            owner = replace(owner, blocks=self.agent.shared, only_blocks=True)
+        return replace(self, memory_owner=owner, parent=parent)
 
 
 def make_place(context: PromptContext, session_id: SessionId, turn_id: TurnId) -> TranscriptPlace:

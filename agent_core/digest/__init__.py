@@ -1,1 +1,1 @@
-"""Digests: gather calendars, feeds, pages and reminders, and draw charts."""
+"""Digests: gather calendars, feeds, pages and reminders."""

@@ -26,10 +26,11 @@ _AROUND = f"{_BEHIND}<>()[]{{}}\"'`"
 SPEC = ToolSpec(
     name="gather",
     description=(
-        "Read several sources at once. `at`: the address of a calendar, feed or page, or the name"
-        " of a calendar file. Calendars and reminders: `days` from today or from `first` on."
-        " Feeds, github (notifications) and recall (open ends of past chats, or `query`): what is"
-        " new `since` (local time; else of the last 24 h)."
+        "Read several sources of a digest at once, instead of one after the other. `at`: the"
+        " address of a calendar, feed or page, or the name of a calendar file. Calendars and"
+        " reminders: `days` from today or from `first` on. Feeds, github (notifications) and recall"
+        " (open ends of past chats, or `query`): what is new `since` (local time; else of the last"
+        ' 24 h). Example: {"sources": [{"kind": "feed", "at": "https://…"}, {"kind": "reminders"}]}'
     ),
     schema=make_schema(
         ("sources",),

@@ -1,19 +1,15 @@
-"""The factory of the digest tools."""
+"""The factory of the `gather` tool."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent_core.digest.chart_tool import ChartTool
 from agent_core.digest.formatting import SOURCES
 from agent_core.digest.gather_tool import GatherSources, GatherTool
 from agent_core.digest.github import GitHubAccess
 from agent_core.digest.web_sources import WebAccess
 from agent_core.state.engine.database import Database
-from agent_core.tools.contract import Tool
 from agent_core.tools.readers.pool import ReaderPool
 from agent_core.tools.web.fetching import Fetcher
-
-_FONTS = Path("cache") / "fonts"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,18 +27,15 @@ class DigestOptions:
     """The reader processes, shared by all tools."""
 
 
-def digest_tools(database: Database, kit: DigestOptions, *, in_room: bool) -> tuple[Tool, ...]:
-    """Create `gather` and `chart`. In a room, they have no private sources."""
+def make_gather_tool(database: Database, kit: DigestOptions, *, in_room: bool) -> GatherTool:
+    """Create `gather`. In a room, it has no private sources."""
     desk = GatherSources(
         sources=kit.home / SOURCES,
         zone=kit.zone,
         reach=open_web(kit),
         hub=GitHubAccess(url=kit.github_url, token=kit.github_token),
     )
-    return (
-        GatherTool(database, desk, in_room=in_room),
-        ChartTool(database, kit.readers, kit.home / _FONTS),
-    )
+    return GatherTool(database, desk, in_room=in_room)
 
 
 def open_web(kit: DigestOptions) -> WebAccess:

@@ -1,6 +1,7 @@
 """The contract of execution backends, which run a person's commands and hold their files."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, Protocol
 
 Limit = Literal["", "memory", "processes", "disk"]
@@ -16,6 +17,11 @@ class Command:
 
     A command that `is_alone` holds a secret. Where commands of a workspace see each other, none
     runs beside it.
+
+    Running commands of one `circle`, such as a conversation, reach each other at 127.0.0.1; "" for
+    a command that nothing reaches. Some backends have one such network for each workspace.
+
+    A command that `is_offline` gets no network and no circle, where a list of hosts would bound it.
     """
 
     workspace: str
@@ -23,6 +29,8 @@ class Command:
     folder: str = ""
     has_input: bool = False
     is_alone: bool = False
+    circle: str = ""
+    is_offline: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +101,15 @@ class Backend(Protocol):
 
     def has_network(self, workspace: str) -> bool:
         """True if the commands of a workspace may reach a network; never waits."""
+
+    def has_wall(self, workspace: str) -> bool:
+        """True if a list of hosts bounds what the commands of a workspace reach; never waits."""
+
+    def find_seconds(self, workspace: str) -> int:
+        """Return the longest time of a command in a workspace, in seconds; never waits."""
+
+    def find_place(self, workspace: str) -> Path | None:
+        """Return the folder of this machine that holds a workspace; None if it lies elsewhere."""
 
     async def end_abandoned(self) -> int:
         """Kill the processes that an earlier gateway left running; return their number.

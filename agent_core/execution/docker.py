@@ -63,7 +63,9 @@ class ContainerSettings:
 
     An idle container is paused after `idle_seconds`. `environ` has the variables with which the
     client finds its engine. `program` is the client: docker or podman; "" for the first that is
-    installed.
+    installed. `gpus` are the graphics cards, in the words of `docker run --gpus`; "" for none.
+
+    `name` is the backend's in the configuration. Backends of different names share no container.
     """
 
     image: str
@@ -72,6 +74,8 @@ class ContainerSettings:
     mounts: tuple[tuple[str, str, bool], ...] = ()
     idle_seconds: float = 300.0
     program: str = ""
+    gpus: str = ""
+    name: str = "docker"
     environ: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -88,7 +92,6 @@ class _Container:
 class DockerBackend(FolderBackend):
     """Runs commands in containers that see their workspace and nothing else of this machine."""
 
-    name = "docker"
     is_confined = True
 
     def __init__(self, root: Path, limits: SandboxLimits, settings: ContainerSettings) -> None:
@@ -96,8 +99,12 @@ class DockerBackend(FolderBackend):
         self._user, owner = choose_owner()
         super().__init__(root, limits, owner=owner)
         self._settings = settings
+        self.name = settings.name
         self._guard = root.parent / git_guard.HOST_FOLDER
-        self._home = hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:12]
+        place = os.fsencode(root.resolve())
+        if settings.name != "docker":
+            place += b"/" + settings.name.encode()
+        self._home = hashlib.sha256(place).hexdigest()[:12]
         self._environ = {
             name: value for name, value in settings.environ.items() if name in _PASSED_ON
         }
@@ -109,6 +116,10 @@ class DockerBackend(FolderBackend):
         self._containers: dict[str, _Container] = {}
         self._running = RunningCommands(self._note_end)
         self._tasks: set[asyncio.Task[None]] = set()
+
+    def has_wall(self, workspace: str) -> bool:
+        """Return False: no list of hosts bounds these commands."""
+        return False
 
     def has_network(self, workspace: str) -> bool:
         """Return whether the containers have a network."""
@@ -280,6 +291,7 @@ class DockerBackend(FolderBackend):
         words += ["--network", settings.network, "--ipc", "private", "--read-only"]
         words += ["--cap-drop", "ALL", "--security-opt", "no-new-privileges"]
         words += ["--user", f"{self._user}:{self._user}", "--cpus", f"{settings.cpus:g}"]
+        words += ["--gpus", settings.gpus] if settings.gpus else []
         words += ["--memory", str(limits.memory), "--memory-swap", str(limits.memory)]
         words += ["--pids-limit", str(limits.processes + _SPARE_PROCESSES)]
         words += ["--ulimit", "core=0", "--ulimit", "nofile=1024:1024"]

@@ -20,7 +20,7 @@ from agent_core.execution.contract import FileContent
 
 _OPENAT2 = 437
 """The system call's number, the same on every architecture; glibc 2.36 has no wrapper."""
-_BENEATH, _NO_MAGIC_LINKS = 0x08, 0x02
+_BENEATH, _NO_MAGIC_LINKS, _NO_LINKS = 0x08, 0x02, 0x04
 _FOLDER_MODE, _FILE_MODE = 0o700, 0o600
 _SET_ID = stat.S_ISUID | stat.S_ISGID
 _LONGEST_NAME = 255
@@ -44,10 +44,10 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 def read(root: Path, path: str, most: int) -> FileContent:
     """Read the beginning of a file. Raises `WorkspaceError`."""
-    with errors_of(path), _open_root(root) as top:
+    with errors_of(path), open_root(root) as top:
         # A pipe without a writer would block forever; a terminal would become this process's own.
         flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
-        with _closing(_open(top, path, flags)) as file:
+        with closing(open_below(top, path, flags)) as file:
             state = os.fstat(file)
             if stat.S_ISDIR(state.st_mode):
                 raise IsADirectoryError(errno.EISDIR, "")
@@ -61,17 +61,17 @@ def write(root: Path, path: str, data: bytes) -> None:
     folder, _, name = path.rstrip("/").rpartition("/")
     if name in ("", ".", "..") or path.endswith("/"):
         raise WorkspaceError(f"`{path}` names no file")
-    with errors_of(path), _open_root(root) as top, _make_folders(top, folder) as place:
+    with errors_of(path), open_root(root) as top, _make_folders(top, folder) as place:
         mode = _find_mode(place, name)
         draft = f".{secrets.token_hex(8)}.part"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        with _closing(os.open(draft, flags, _FILE_MODE, dir_fd=place)) as file:
+        with closing(os.open(draft, flags, _FILE_MODE, dir_fd=place)) as file:
             try:
                 view = memoryview(data)
                 while view:
                     view = view[os.write(file, view) :]
                 os.fchmod(file, mode)
-                _give(file, top)
+                give(file, top)
                 os.rename(draft, name, src_dir_fd=place, dst_dir_fd=place)
             except OSError:
                 with suppress(OSError):
@@ -81,8 +81,8 @@ def write(root: Path, path: str, data: bytes) -> None:
 
 def find_folder(root: Path, path: str) -> None:
     """Raise `WorkspaceError` unless a folder of this path exists."""
-    with errors_of(path), _open_root(root) as top:
-        os.close(_open(top, path or ".", os.O_PATH | os.O_DIRECTORY))
+    with errors_of(path), open_root(root) as top:
+        os.close(open_below(top, path or ".", os.O_PATH | os.O_DIRECTORY))
 
 
 def walk_files(root: Path) -> Iterator[tuple[str, Iterator[bytes]]]:
@@ -93,13 +93,13 @@ def walk_files(root: Path) -> Iterator[tuple[str, Iterator[bytes]]]:
     """
     if not root.is_dir():
         return
-    with _open_root(root) as top:
+    with open_root(root) as top:
         folders = [""]
         while folders:
             folder = folders.pop()
             with suppress(OSError):
                 flags = os.O_RDONLY | os.O_DIRECTORY
-                with _closing(_open(top, folder or ".", flags)) as place:
+                with closing(open_below(top, folder or ".", flags)) as place:
                     found = sorted(os.scandir(place), key=lambda entry: entry.name)
                 paths = [(f"{folder}/{entry.name}".lstrip("/"), entry) for entry in found]
                 folders += [path for path, entry in paths if entry.is_dir(follow_symlinks=False)]
@@ -116,7 +116,7 @@ def walk_states(root: Path) -> Iterator[os.stat_result]:
     Raises `OSError` for a folder that is too deep to be opened, or whose mode a command takes back
     as often as it is opened: what it holds would not count.
     """
-    with _open_root(root) as top:
+    with open_root(root) as top:
         folders = ["."]
         while folders:
             folder = folders.pop()
@@ -126,7 +126,7 @@ def walk_states(root: Path) -> Iterator[os.stat_result]:
                 if error.errno in (errno.ENAMETOOLONG, errno.EACCES):
                     raise
                 continue  # it was moved or deleted meanwhile
-            with _closing(place), os.scandir(place) as entries:
+            with closing(place), os.scandir(place) as entries:
                 for entry in entries:
                     with suppress(OSError):
                         state = entry.stat(follow_symlinks=False)
@@ -138,7 +138,7 @@ def walk_states(root: Path) -> Iterator[os.stat_result]:
 
 
 def _drop_set_id(place: int, name: str) -> None:
-    with _closing(os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=place)) as file:
+    with closing(os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=place)) as file:
         mode = os.fstat(file).st_mode
         if stat.S_ISREG(mode):
             os.chmod(f"/proc/self/fd/{file}", mode & 0o777)  # noqa: PTH101 - of a descriptor
@@ -148,11 +148,11 @@ def _open_closed(top: int, folder: str) -> int:
     """Open a folder to list it, also one that a command has closed to its own account."""
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
     try:
-        return _open(top, folder, flags)
+        return open_below(top, folder, flags)
     except PermissionError:
-        with _closing(_open(top, folder, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW)) as place:
+        with closing(open_below(top, folder, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW)) as place:
             os.chmod(f"/proc/self/fd/{place}", _FOLDER_MODE)  # noqa: PTH101 - of a descriptor
-        return _open(top, folder, flags)
+        return open_below(top, folder, flags)
 
 
 def remove_workspace(root: Path) -> None:
@@ -172,13 +172,13 @@ def remove_workspace(root: Path) -> None:
 
 
 def _read_pieces(top: int, path: str) -> Iterator[bytes]:
-    with suppress(OSError), _closing(_open(top, path, os.O_RDONLY | os.O_NONBLOCK)) as file:
+    with suppress(OSError), closing(open_below(top, path, os.O_RDONLY | os.O_NONBLOCK)) as file:
         if stat.S_ISREG(os.fstat(file).st_mode):
             while piece := os.read(file, _PIECE):
                 yield piece
 
 
-def _give(file: int, top: int) -> None:
+def give(file: int, top: int) -> None:
     """Change the owner of root's files to the workspace's owner; commands run as that user."""
     owner = os.fstat(top).st_uid
     if os.geteuid() == 0 and owner:
@@ -205,8 +205,9 @@ def _read_up_to(file: int, most: int) -> bytes:
 
 
 @contextmanager
-def _open_root(root: Path) -> Iterator[int]:
-    with _closing(os.open(root, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)) as top:
+def open_root(root: Path) -> Iterator[int]:
+    """Open a workspace, to open what lies below it."""
+    with closing(os.open(root, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)) as top:
         yield top
 
 
@@ -217,20 +218,21 @@ def _make_folders(top: int, folder: str) -> Iterator[int]:
     for part in folder.split("/"):
         made = f"{made}/{part}".lstrip("/")
         try:
-            os.close(_open(top, made or ".", os.O_PATH | os.O_DIRECTORY))
+            os.close(open_below(top, made or ".", os.O_PATH | os.O_DIRECTORY))
         except FileNotFoundError:
             parent, _, name = made.rpartition("/")
-            with _closing(_open(top, parent or ".", os.O_PATH | os.O_DIRECTORY)) as above:
+            with closing(open_below(top, parent or ".", os.O_PATH | os.O_DIRECTORY)) as above:
                 os.mkdir(name, _FOLDER_MODE, dir_fd=above)
-            with _closing(_open(top, made, os.O_RDONLY | os.O_DIRECTORY)) as fresh:
-                _give(fresh, top)
-    with _closing(_open(top, folder or ".", os.O_RDONLY | os.O_DIRECTORY)) as place:
+            with closing(open_below(top, made, os.O_RDONLY | os.O_DIRECTORY)) as fresh:
+                give(fresh, top)
+    with closing(open_below(top, folder or ".", os.O_RDONLY | os.O_DIRECTORY)) as place:
         yield place
 
 
-def _open(top: int, path: str, flags: int) -> int:
+def open_below(top: int, path: str, flags: int, *, follows_links: bool = True) -> int:
     """Open a path below a folder; the kernel refuses paths that leave it. Raises `OSError`."""
-    how = struct.pack("=QQQ", flags | os.O_CLOEXEC, 0, _BENEATH | _NO_MAGIC_LINKS)
+    resolve = _BENEATH | _NO_MAGIC_LINKS | (0 if follows_links else _NO_LINKS)
+    how = struct.pack("=QQQ", flags | os.O_CLOEXEC, 0, resolve)
     result = int(
         _libc.syscall(
             ctypes.c_long(_OPENAT2),
@@ -249,7 +251,8 @@ def _open(top: int, path: str, flags: int) -> int:
 
 
 @contextmanager
-def _closing(file: int) -> Iterator[int]:
+def closing(file: int) -> Iterator[int]:
+    """Close a descriptor after the block."""
     try:
         yield file
     finally:

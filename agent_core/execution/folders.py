@@ -21,6 +21,11 @@ class WorkspaceFolders:
         self._owner = owner
         self.disk = DiskGuard(most)
 
+    def name(self, workspace: str) -> Path:
+        """Return where a workspace is, or will be. Raises `WorkspaceError`."""
+        check_name(workspace)
+        return self._root / workspace
+
     async def find(self, workspace: str, folder: str = "") -> Path:
         """Return a workspace's directory, created if missing.
 
@@ -43,8 +48,7 @@ class WorkspaceFolders:
         await asyncio.to_thread(files.write, place, shorten(path), data)
 
     def _make(self, workspace: str) -> Path:
-        check_name(workspace)
-        place = self._root / workspace
+        place = self.name(workspace)
         try:
             place.mkdir(mode=0o700, parents=True, exist_ok=True)
             if self._owner is not None and place.stat().st_uid != self._owner:
@@ -65,6 +69,14 @@ class FolderBackend:
 
     def _require(self) -> None:
         """Raise `BackendUnavailable` if this backend must not run here."""
+
+    def find_seconds(self, workspace: str) -> int:
+        """Return the longest time of a command; see `Backend`."""
+        return self._limits.seconds
+
+    def find_place(self, workspace: str) -> Path:
+        """Return the folder of a workspace; see `Backend`."""
+        return self._folders.name(workspace)
 
     async def read_file(self, workspace: str, path: str, most: int) -> FileContent:
         """Read the beginning of a file; see `Backend`."""

@@ -12,21 +12,25 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 from agent_core.errors import BackendUnavailable, WorkspaceError
+from agent_core.execution.circles import Circle, Member
 from agent_core.execution.contract import Command, Exit, Limit
 from agent_core.execution.folders import FolderBackend, shorten
 from agent_core.execution.network import HeldNetwork
 from agent_core.execution.sandbox import SandboxLimits, prepare
 from agent_core.execution.subprocesses.process_tree import end_abandoned, list_below, measure
+from agent_core.execution.subprocesses.program import make_command
 from agent_core.execution.subprocesses.spawning import finish, spawn
 from agent_core.execution.timed_command import RunningCommands, drain, send
 
 if TYPE_CHECKING:
-    from agent_core.tools.network.proxy import ProxySession, SandboxProxy
+    from agent_core.tools.network.proxy import SandboxProxy
 
 WORKSPACES = "workspaces"
 """The folder in Talaria's home with one workspace per person."""
+_ENTRY = "agent_core.execution.subprocesses.namespace_entry"
 _LOOK = 0.05
 """Seconds between two checks of a command's limits."""
 _LOOK_FOR_FIRST = 0.002
@@ -49,7 +53,6 @@ def find_bubblewrap() -> str | None:
 class LocalBackend(FolderBackend):
     """Runs commands on this machine, in a sandbox that can change only the workspace."""
 
-    name = "local"
     is_confined = True
 
     def __init__(
@@ -60,6 +63,7 @@ class LocalBackend(FolderBackend):
         hidden: Sequence[Path] = (),
         program: str,
         network: "SandboxProxy | None" = None,
+        name: str = "local",
     ) -> None:
         """`root` holds a folder for each workspace; `hidden` folders are never shown.
 
@@ -67,15 +71,21 @@ class LocalBackend(FolderBackend):
         """
         # If this process is root, containers have given the files to another user.
         super().__init__(root, limits, owner=None if os.geteuid() else 0)
+        self.name = name
         self._hidden = hidden
         self._program = program
         self._network = network
         self._root = root
         self._running = RunningCommands[_LocalProcess]()
+        self._circles: WeakValueDictionary[tuple[str, str], Circle] = WeakValueDictionary()
 
     def has_network(self, workspace: str) -> bool:
         """Return whether commands of this workspace may reach the allowed hosts."""
         return self._network is not None and self._network.is_open(workspace)
+
+    def has_wall(self, workspace: str) -> bool:
+        """Return whether the proxy's list bounds the commands: wherever they have a network."""
+        return self.has_network(workspace)
 
     async def end_abandoned(self) -> int:
         """Kill sandboxes whose parent died before their user was set; see `Backend`."""
@@ -85,28 +95,63 @@ class LocalBackend(FolderBackend):
         """Start a command in its sandbox; see `Backend`."""
         folder = shorten(command.folder)
         place = await self._folders.find(command.workspace, folder)
-        network = self._network if self.has_network(command.workspace) else None
-        process = await self._start(command.argv, place, folder, network)
+        has_network = self.has_network(command.workspace) and not command.is_offline
+        network = self._network if has_network else None
+        key = (command.workspace, command.circle)
+        is_alone = command.is_alone or command.is_offline or not command.circle
+        circle = Circle() if is_alone else self._find(key)
+        process = await self._start(command.argv, place, folder, network, circle)
         if not command.has_input:
             process.close_input()
         self._running.add(command.workspace, process)
         return process
 
+    def _find(self, key: tuple[str, str]) -> Circle:
+        circle = self._circles.get(key)
+        if circle is None:
+            circle = self._circles[key] = Circle()
+        return circle
+
     async def _start(
-        self, argv: Sequence[str], place: Path, folder: str, network: "SandboxProxy | None" = None
+        self,
+        argv: Sequence[str],
+        place: Path,
+        folder: str,
+        network: "SandboxProxy | None" = None,
+        circle: Circle | None = None,
     ) -> "_LocalProcess":
         """Start a program in a sandbox whose workspace is `place`."""
         before = await self._folders.disk.look(place)
-        session = None
+        circle = circle or Circle()
+        async with circle.lock:
+            child = await self._spawn(argv, (place, folder), network, circle)
+            member = circle.join(child)
+        is_disk_full = partial(self._folders.disk.is_exceeded, place, before)
+        return _LocalProcess(child, self._limits, is_disk_full, member)
+
+    async def _spawn(
+        self,
+        argv: Sequence[str],
+        where: tuple[Path, str],
+        network: "SandboxProxy | None",
+        circle: Circle,
+    ) -> Child:
+        """Start bubblewrap, in the network of its circle if that has one."""
+        shared = await circle.open_network()
         with ExitStack() as stack:
+            entry: tuple[str, ...] = ()
+            if shared is not None:
+                stack.callback(os.close, shared)
+                entry = make_command(_ENTRY, str(shared), has_packages=False)
             held = stack.enter_context(closing(HeldNetwork())) if network else None
-            more = held.words if held else ()
+            more = [*(held.words if held else ()), *(["--share-net"] if entry else ())]
             words, given = stack.enter_context(
-                prepare(self._program, place, folder, self._limits, self._hidden, more)
+                prepare(self._program, *where, self._limits, self._hidden, more)
             )
+            given += [] if shared is None else [shared]
             try:
                 child = await spawn(
-                    [*words, *argv],
+                    [*entry, *words, *argv],
                     _abandon,
                     environ={},  # bubblewrap's own environment is readable in the sandbox
                     inherited=[*given, *(held.inherited if held else ())],
@@ -116,14 +161,15 @@ class LocalBackend(FolderBackend):
                 raise BackendUnavailable(f"the sandbox can't start: {error.strerror}") from error
             except ValueError as error:
                 raise WorkspaceError("a command can't hold a NUL character") from error
-            if network and held:
+            if held and entry:
+                held.skip()
+            elif network and held:
                 try:
-                    session = await network.serve(await held.open(child))
+                    circle.serve(await network.serve(await held.open(child)))
                 except BaseException:
                     await _abandon(child)
                     raise
-        is_disk_full = partial(self._folders.disk.is_exceeded, place, before)
-        return _LocalProcess(child, self._limits, is_disk_full, session)
+        return child
 
     async def stop(self, workspace: str) -> None:
         """Kill every command of a workspace; see `Backend`."""
@@ -161,7 +207,7 @@ class _LocalProcess:
         child: Child,
         limits: SandboxLimits,
         is_disk_full: Callable[[], Awaitable[bool]],
-        network: "ProxySession | None" = None,
+        network: Member,
     ) -> None:
         assert child.stdin is not None  # noqa: S101 - both are pipes
         assert child.stdout is not None  # noqa: S101
@@ -204,8 +250,7 @@ class _LocalProcess:
         status = self._child.returncode
         if status is None or status < 0:
             status = _KILLED if status is None else 128 - status
-        refusals = self._network.refusals if self._network else ()
-        return Exit(status=status, limit=self._limit, refusals=refusals)
+        return Exit(status=status, limit=self._limit, refusals=self._network.refusals)
 
     async def kill(self) -> None:
         """Kill the command with everything that it started; see `Process`."""
@@ -216,8 +261,7 @@ class _LocalProcess:
 
     def _leave(self) -> None:
         self._stdin.close()
-        if self._network:
-            self._network.close()
+        self._network.close()
         self.on_end()
 
     async def _find_excess(self) -> Limit:

@@ -12,6 +12,7 @@ from contextlib import closing, suppress
 from io import FileIO
 
 from agent_core.errors import BackendUnavailable
+from agent_core.execution.sandbox import HOSTS, HOSTS_FILE
 from agent_core.execution.subprocesses.process_tree import list_below
 from agent_core.execution.subprocesses.program import make_command
 from agent_core.execution.subprocesses.spawning import spawn
@@ -22,7 +23,6 @@ _LISTENER = "agent_core.execution.subprocesses.namespace_listener"
 _SECONDS = 10.0
 _LOOK = 0.002
 """Seconds between two checks for the network of a sandbox, which takes a few milliseconds."""
-_HOSTS = b"127.0.0.1 localhost\n::1 localhost\n"
 _ADDRESS = f"http://127.0.0.1:{PORT}"
 _VARIABLES = {
     **dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), _ADDRESS),
@@ -39,7 +39,7 @@ class HeldNetwork:
         self._waits, self._hosts = FileIO(reads, "rb"), FileIO(writes, "wb")
         self.inherited = (reads,)
         """Descriptors that bubblewrap must inherit."""
-        self.words = ["--ro-bind-data", str(reads), "/etc/hosts"]
+        self.words = ["--ro-bind-data", str(reads), HOSTS_FILE]
         for name, value in _VARIABLES.items():
             self.words += ["--setenv", name, value]
 
@@ -47,6 +47,10 @@ class HeldNetwork:
         """Close the pipe; a sandbox that is still held starts then."""
         self._waits.close()
         self._hosts.close()
+
+    def skip(self) -> None:
+        """Let the sandbox start in a network whose port is open already."""
+        self._hosts.write(HOSTS)
 
     async def open(self, child: Child) -> socket.socket:
         """Listen in the network of the held sandbox, and let the sandbox start.
@@ -60,7 +64,7 @@ class HeldNetwork:
             raise BackendUnavailable("the sandbox's network does not open in time") from error
         except OSError as error:
             raise BackendUnavailable(f"the sandbox's network can't be opened: {error}") from error
-        self._hosts.write(_HOSTS)
+        self.skip()
         return listener
 
 

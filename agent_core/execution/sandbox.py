@@ -20,6 +20,8 @@ from agent_core.execution.subprocesses.mode_changes import CHANGES
 from agent_core.execution.subprocesses.pid_limit import limit_pids
 from agent_core.execution.subprocesses.seccomp import Denial
 
+MOST_SECONDS = 3600
+"""The longest time that any command may take in the foreground, in seconds."""
 WORKSPACE = "/workspace"
 """The path of the workspace inside the sandbox."""
 HOME = "/tmp/home"  # noqa: S108 - a folder of the sandbox
@@ -31,6 +33,8 @@ command, or `write_file`, has left in the workspace.
 _USER = 1000
 _ACCOUNTS = f"assistant:x:{_USER}:{_USER}::{HOME}:/bin/bash\n".encode()
 _GROUPS = f"assistant:x:{_USER}:\n".encode()
+HOSTS_FILE, HOSTS = "/etc/hosts", b"127.0.0.1 localhost\n::1 localhost\n"
+"""The only names of machines in a sandbox."""
 PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 """The folders of programs in a sandbox."""
 ENVIRONMENT = {
@@ -112,7 +116,7 @@ class SandboxLimits:
     """Limits of one command with all its processes, and of a workspace.
 
     All are in bytes, except `processes`. `cpu_seconds` is the processor time of each process; 0
-    means no limit.
+    means no limit. `seconds` is the longest time of a command.
     """
 
     memory: int
@@ -120,6 +124,7 @@ class SandboxLimits:
     file: int
     workspace: int
     cpu_seconds: int = 0
+    seconds: int = MOST_SECONDS
 
     @property
     def cpu(self) -> tuple[int, int]:
@@ -146,7 +151,8 @@ def prepare(
     with limit_pids(limits.processes) as (limiting, inherited):
         try:
             words = [program, *limiting, *_list_namespaces(), *_list_mounts(limits)]
-            for data, target in ((_ACCOUNTS, "/etc/passwd"), (_GROUPS, "/etc/group")):
+            own = [(_ACCOUNTS, "/etc/passwd"), (_GROUPS, "/etc/group")]
+            for data, target in own if HOSTS_FILE in more else [*own, (HOSTS, HOSTS_FILE)]:
                 files.append(_store(data))
                 words += ["--ro-bind-data", str(files[-1]), target]
             files.append(_store(git_guard.SCRIPT.encode()))

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
+from pathlib import Path
 
 from agent_core.errors import BackendUnavailable
 from agent_core.execution.contract import Backend, Command, FileContent, Process
 from agent_core.execution.folders import find_own
+from agent_core.execution.sandbox import MOST_SECONDS
 
 
 class SelectedBackends:
@@ -42,6 +44,21 @@ class SelectedBackends:
         """Ask the backend of the workspace; see `Backend`."""
         backend = self._chosen.get(find_own(workspace), self._default)
         return backend is not None and backend.has_network(workspace)
+
+    def has_wall(self, workspace: str) -> bool:
+        """Ask the backend of the workspace; see `Backend`."""
+        backend = self._chosen.get(find_own(workspace), self._default)
+        return backend is not None and backend.has_wall(workspace)
+
+    def find_seconds(self, workspace: str) -> int:
+        """Ask the backend of the workspace; see `Backend`."""
+        backend = self._chosen.get(find_own(workspace), self._default)
+        return backend.find_seconds(workspace) if backend else MOST_SECONDS
+
+    def find_place(self, workspace: str) -> Path | None:
+        """Ask the backend of the workspace; see `Backend`."""
+        backend = self._chosen.get(find_own(workspace), self._default)
+        return backend.find_place(workspace) if backend else None
 
     async def end_abandoned(self) -> int:
         """Ask all backends; one that is unreachable now does this before its first command."""

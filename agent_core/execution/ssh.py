@@ -63,6 +63,7 @@ class RemoteSettings:
     port: int = 22
     key: str = ""
     known_hosts: str = ""
+    name: str = "ssh"
     gateway: str = ""
     environ: Mapping[str, str] = field(default_factory=dict)
 
@@ -70,12 +71,12 @@ class RemoteSettings:
 class SshBackend(RemoteWorkspaces):
     """Runs commands in a sandbox on another machine, which needs bash and bubblewrap."""
 
-    name = "ssh"
     is_confined = True
 
     def __init__(self, limits: SandboxLimits, settings: RemoteSettings) -> None:
         super().__init__(limits)
         self._settings = settings
+        self.name = settings.name
         self._environ = {
             name: value for name, value in settings.environ.items() if name in _PASSED_ON
         }
@@ -83,6 +84,10 @@ class SshBackend(RemoteWorkspaces):
         """The folder of the connection's socket; the path must be short."""
         self._mark = f"supervisor-{settings.gateway}"
         self._running = RunningCommands[SupervisedProcess]()
+
+    def has_wall(self, workspace: str) -> bool:
+        """Return False: no list of hosts bounds these commands."""
+        return False
 
     def has_network(self, workspace: str) -> bool:
         """Return False: commands on the other machine have no network."""

@@ -162,16 +162,17 @@ is_over() {
     if [ $sum -gt $((memory / 1024)) ]; then limit=memory; return; fi
     count_kills
     if [ $kills != $kills_before ]; then limit=memory; return; fi
-    [ $disk != 0 ] && [ $EPOCHSECONDS -ge $due ] || return 1
-    local started=$EPOCHSECONDS used
+    # In microseconds: a measurement across the border of a second would look like a long one.
+    local started=${EPOCHREALTIME//[!0-9]/} ended used
+    [ $disk != 0 ] && [ $started -ge $due ] || return 1
     used=$(measure "$place")
-    due=$((EPOCHSECONDS + 1 + 20 * (EPOCHSECONDS - started)))
-    [ -n "$most" ] || most=$((used + 1000 > disk / 1024 ? used + 1000 : disk / 1024))
+    ended=${EPOCHREALTIME//[!0-9]/}
+    due=$((ended + 1000000 + 20 * (ended - started)))
     if [ $used -gt $most ]; then limit=disk; return; fi
     return 1
 } 2>/dev/null
 watch() {
-    local buffer= part status limit= due=0 most= kills_before heard=$EPOCHSECONDS
+    local buffer= part status limit= due=0 kills_before heard=$EPOCHSECONDS
     count_kills
     kills_before=$kills
     while :; do
@@ -185,7 +186,8 @@ watch() {
                 end) exec 5>&- ;;
                 '') ;;
                 # So many characters of input follow. A shell itself would read them one by one.
-                *) head -c "$buffer" <&4 | { base64 -d >&5 || cat > /dev/null; } ;;
+                # A complaint about a reader that has gone would tear the line with the status.
+                *) head -c "$buffer" <&4 | { base64 -d >&5 2> /dev/null || cat > /dev/null; } ;;
             esac
             buffer= heard=$EPOCHSECONDS
         elif [ $status -le 128 ]; then
@@ -196,6 +198,12 @@ watch() {
     done
     kill_all
 }
+# Before the command begins, because it may fill the disk faster than the first look comes.
+most=0
+if [ $disk != 0 ]; then
+    used=$(measure "$place")
+    most=$((used + 1000 > disk / 1024 ? used + 1000 : disk / 1024))
+fi
 if [ $has_input = 1 ]; then
     exec 5> >(exec "${launch[@]}" "${argv[@]}" 2>&1 3>&- 4<&- 10<<< "$accounts" 11<<< "$groups" \
         12< <(base64 -d <<< "$filter") 13<<< "$guard")

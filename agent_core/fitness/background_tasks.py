@@ -6,7 +6,8 @@ Their answers pass the product's own checks, such as the gate of a review.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from agent_core.agent.review.claim_check import judge
+from agent_core.agent.review.claim_check import Claim, find_basis, find_fault
+from agent_core.agent.review.judgement import Answer, Case, Look, make_judge_request, read_opinions
 from agent_core.agent.review.material import make_request, read_claims
 from agent_core.agent.review.reflection import Pair, Trace, make_reflection_request
 from agent_core.agent.review.reflection import read_lesson as read_reflection
@@ -60,10 +61,10 @@ def _review(name: str, said: Sequence[Said], *words: str) -> FitnessTask:
         if unreadable:
             return "a call can't be read"
         own = {one.id: one.text for one in said if one.is_own}
-        verdicts = [(claim, judge(claim, own, ())) for claim in claims]
-        for _, verdict in verdicts:
-            if verdict.fault or verdict.doubt:
-                return f"the gate refuses it: {verdict.fault or verdict.doubt}"
+        for claim in claims:
+            fault = find_fault(claim, ()) or (None if find_basis(claim, own) else "unproved")
+            if fault:
+                return f"the gate refuses it: {fault}"
         if not words:
             return "it keeps what it should not" if claims else ""
         kept = " ".join(claim.text.casefold() for claim in claims)
@@ -71,6 +72,22 @@ def _review(name: str, said: Sequence[Said], *words: str) -> FitnessTask:
         return f"it does not keep {missing[0]}" if missing else ""
 
     return _make(name, "review", make_request("", said, ()), Judged(find=find))
+
+
+def _judge(
+    name: str, said: Sequence[Said], text: str, answer: Answer, look: Look = "state"
+) -> FitnessTask:
+    """Make a look at one note about the first message, which finds this answer."""
+    claim = Claim(target="user", text=text, quote=said[0].text, message_id=said[0].id)
+    cases = (Case(number=0, claim=claim),)
+
+    def find(given: ModelAnswer) -> str:
+        opinions = read_opinions(given.message.calls, cases, look)
+        if opinions is None:
+            return "the product does not believe this judge"
+        return "" if opinions[0].answer == answer else f"it says {opinions[0].answer}"
+
+    return _make(name, "judge", make_judge_request("", said, cases, look, "UTC"), Judged(find=find))
 
 
 _WORK = ShownWork(
@@ -199,6 +216,25 @@ BACKGROUND_TASKS: tuple[FitnessTask, ...] = (
     _review(
         "review-quoted",
         _converse('Translate: "I hate my job and live in Rome."', "> Ich hasse meinen Job."),
+    ),
+    _judge(
+        "judge-stated",
+        _converse("Meat is not for me, I live on vegetables.", "> Noted."),
+        "Vegetarian",
+        "yes",
+    ),
+    _judge(
+        "judge-supposed",
+        _converse("Say I lived in Rome, what would rent cost?", "> About 900."),
+        "Lives in Rome",
+        "no",
+    ),
+    _judge(
+        "judge-taken-back",
+        _converse("I'm a vegan now.", "> Good.", "April fools!"),
+        "Is vegan",
+        "no",
+        "object",
     ),
     _work("skills-create", _WORK, teaches=True, asked="betrag"),
     _work("skills-nothing", _CHAT_WORK, teaches=False),

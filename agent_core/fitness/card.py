@@ -37,7 +37,7 @@ LEAST: Mapping[Area, float] = {
     "calls": 0.85,
     "arguments": 0.8,
     "needless": 0.8,
-    "decisions": 0.75,
+    "decisions": 0.6,
     "jobs": 0.75,
     "review": 0.8,
     "judge": 0.75,
@@ -52,12 +52,12 @@ _REVIEWS: tuple[Area, ...] = ("review", "judge")
 NEEDS: Mapping[Use, tuple[Area, ...]] = {
     "chat": _CHAT,
     "tools": _TOOLS,
-    "guided": (*_CHAT, "decisions"),
+    "guided": ("language", "odd", "speed", "decisions"),
     "jobs": (*_TOOLS, "jobs"),
     "reviews": _REVIEWS,
     "skills": (*_REVIEWS, "skills"),
 }
-"""The areas that each use needs."""
+"""The areas that each use needs. In guided mode, code knows the facts and says what was done."""
 
 SLOW = 45.0
 """Seconds for one answer from which on it counts as slow."""
@@ -147,7 +147,8 @@ def is_lost(use: Use, scores: Mapping[Area, Score]) -> bool:
 
 def is_worth(area: Area, scores: Mapping[Area, Score]) -> bool:
     """Return whether a further task of an area can still change what the model is fit for."""
-    return any(area in NEEDS[use] and not is_lost(use, scores) for use in NEEDS)
+    about = {area, "odd", "speed"} if area in _SAID else {area}
+    return any(about & set(NEEDS[use]) and not is_lost(use, scores) for use in NEEDS)
 
 
 def choose_mode(fit: Iterable[Use]) -> ModelMode:

@@ -58,7 +58,7 @@ class Says:
         text = _simplify(answer.message.text)
         for pattern in self.each:
             if not re.search(pattern, text, re.IGNORECASE):
-                return f"it does not say {pattern}"
+                return f"it does not say {_name(pattern)}"
         for pattern in self.never:
             if found := re.search(pattern, text, re.IGNORECASE):
                 return f"it says {found[0]!r}"
@@ -191,6 +191,12 @@ def find_oddity(answer: ModelAnswer) -> str:
     if repeated and max(repeated.values()) > _MOST_REPEATS:
         return "it repeats itself"
     return ""
+
+
+def _name(pattern: str) -> str:
+    """Return the words of a simple pattern; people can't read others."""
+    words = pattern.replace(r"\b", "")
+    return words if re.fullmatch(r"[\w ]+", words) else "what it should"
 
 
 def _simplify(text: str) -> str:

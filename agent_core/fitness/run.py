@@ -16,11 +16,12 @@ from agent_core.errors import (
 from agent_core.fitness.background_tasks import BACKGROUND_TASKS
 from agent_core.fitness.card import Card, TaskResult, count_scores, is_worth, make_card
 from agent_core.fitness.checks import find_oddity
+from agent_core.fitness.decision_tasks import DECISION_TASKS
 from agent_core.fitness.tasks import TASKS, FitnessTask, count_areas
 from agent_core.models.contract import ModelAnswer, ModelRequest
 from agent_core.models.profiles import ModelProfile
 
-EDITION = 1
+EDITION = 2
 """The edition of the tasks; a new one asks for a new test."""
 RUN = "fitness_run"
 """The kind of the fact that holds an unfinished test."""
@@ -35,7 +36,7 @@ _NOT_NOW = (ModelUnreachable, ModelDenied, ModelUnknown)
 """Errors that say nothing about the model."""
 _LONGEST_FAULT = 160
 
-EVERY_TASK = (*TASKS, *BACKGROUND_TASKS)
+EVERY_TASK = (*TASKS, *DECISION_TASKS, *BACKGROUND_TASKS)
 _COUNTS = count_areas(EVERY_TASK)
 
 Ask = Callable[[ModelRequest], Awaitable[ModelAnswer]]
@@ -95,7 +96,9 @@ async def go_on(run: FitnessRun, task: FitnessTask, model: str, ask: Ask) -> Fit
     nobody can be asked now, and `TimeoutError` if the model does not load.
     """
     request = replace(task.request, model=model)
-    if not run.is_loaded:  # not counted: a server may load the model first
+    if not run.is_loaded or _starts_over(run, task):
+        # Not counted: a server loads the model first, or reads other rules and tools, which it
+        # keeps for all of the next tasks, as it does for messages.
         async with asyncio.timeout(_LOADING):
             await ask(replace(request, max_output_tokens=1))
     before = time.monotonic()
@@ -112,6 +115,15 @@ async def go_on(run: FitnessRun, task: FitnessTask, model: str, ask: Ask) -> Fit
         result = TaskResult(task=task.name, area=task.area, fault=odd, odd=odd)
     result = replace(result, seconds=round(time.monotonic() - before, 2))
     return replace(run, results=(*run.results, result), is_loaded=True)
+
+
+def _starts_over(run: FitnessRun, task: FitnessTask) -> bool:
+    """Return whether a task has other rules or tools than the one before it."""
+    before = next((one for one in EVERY_TASK if one.name == run.results[-1].task), task)
+    return (before.request.system, before.request.tools) != (
+        task.request.system,
+        task.request.tools,
+    )
 
 
 def judge(task: FitnessTask, answer: ModelAnswer) -> TaskResult:

@@ -10,7 +10,6 @@ from agent_core.fitness.card import Area
 from agent_core.fitness.checks import (
     Calls,
     Check,
-    Decides,
     Exactly,
     InLanguage,
     NoCalls,
@@ -100,9 +99,7 @@ _SPECS: tuple[ToolSpec, ...] = (
 )
 
 
-def _ask(
-    name: str, area: Area, said: str, *checks: Check, tools: bool = False, schema: str | None = None
-) -> FitnessTask:
+def _ask(name: str, area: Area, said: str, *checks: Check, tools: bool = False) -> FitnessTask:
     """Make a task of a single message."""
     request = ModelRequest(
         model="",
@@ -110,7 +107,6 @@ def _ask(
         tools=_SPECS if tools else (),
         messages=(user_message(said, facts=_FACTS),),
         max_output_tokens=_ROOM,
-        response_schema=schema,
         caches_messages=False,
     )
     return FitnessTask(name=name, area=area, request=request, checks=checks)
@@ -137,22 +133,6 @@ def _go_on(
     )
     return replace(task, request=replace(task.request, messages=messages))
 
-
-def _decide(name: str, said: str, **given: str) -> FitnessTask:
-    return _ask(name, "decisions", said + _DECIDE, Decides(given=given), schema=_DECISION)
-
-
-_DECISION = make_schema(
-    ("do", "text", "when"),
-    do=_text(enum=["remind", "remember", "list_reminders", "chat"]),
-    text=_text(),
-    when=_text(enum=["", "today", "tomorrow", "monday", "tuesday", "sunday"]),
-)
-_DECIDE = """
-
-Decide what Anna wants. Answer with JSON: `do` is `remind` (with `text` and the day `when`),
-`remember` (with the fact as `text`), `list_reminders`, or `chat` for everything else. Leave `text`
-and `when` empty where they don't belong."""
 
 _CLAIMS = (
     r"\b(?:i have|i've|i just) (?:\w+ )?(?:sent|booked|ordered|called|deleted|turned|set|paid)\b",
@@ -377,24 +357,6 @@ _NEEDLESS = (
         tools=True,
     ),
 )
-_DECISIONS = (
-    _decide(
-        "decisions-remind",
-        "Remind me tomorrow to buy bread.",
-        do="remind",
-        text=".*bread.*",
-        when="tomorrow",
-    ),
-    _decide(
-        "decisions-remember",
-        "Remember that my bike is green.",
-        do="remember",
-        text=".*green.*",
-        when="",
-    ),
-    _decide("decisions-list", "What reminders are set?", do="list_reminders", text="", when=""),
-    _decide("decisions-chat", "Good morning! Did you sleep well?", do="chat", text=".*", when=""),
-)
 _JOBS = (
     _go_on(
         "jobs-figures",
@@ -434,9 +396,7 @@ TASKS: tuple[FitnessTask, ...] = (
     *_LANGUAGES,
     *_KNOWN,
     *_QUOTED,
-    *_HONEST[:4],
-    *_DECISIONS,
-    *_HONEST[4:],
+    *_HONEST,
     *_CALLED,
     *_ARGUMENTS,
     *_NEEDLESS,

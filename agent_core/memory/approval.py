@@ -20,7 +20,7 @@ PATIENCE = 660.0
 
 _YES, _NO = "approve", "refuse"
 _APPROVE, _REFUSE = Text("Approve"), Text("Refuse")
-_JOB_OF = Text("A job of {name}")
+_JOB_OF = Text("A reminder of {name}")
 _SOMEONE = Text("Someone")
 _FENCE = re.compile("`+")
 
@@ -112,6 +112,21 @@ def fence(text: str) -> str:
     longest = max((len(run) for run in _FENCE.findall(text)), default=0)
     marks = "`" * max(3, longest + 1)
     return f"{marks}\n{text.rstrip(chr(10))}\n{marks}"
+
+
+_HEADS = {
+    "user": Text("What I know about you:"),
+    "memory": Text("My notes:"),
+    "team": Text("The team's notes:"),
+    "archive": Text("The archive:"),
+}
+_BLOCK = Text("The block {name}:")
+
+
+def name_list(target: str) -> str:
+    """Return the line above a change: the list that it changes, as its person calls it."""
+    head = _HEADS.get(target)
+    return head() if head else _BLOCK(name=target.removeprefix("block:"))
 
 
 def show_changes(changes: Sequence[Change]) -> str:

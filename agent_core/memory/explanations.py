@@ -18,10 +18,6 @@ _AUTHOR = "From: "
 """The prefix of the fact line that names the author of a message; see `prompt.message_facts`."""
 
 
-ChangeName = int | str
-"""The name of a change for people: a number, or a short id for the archive."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplanationReader:
     """The person who asks for an explanation.
@@ -60,7 +56,7 @@ class Basis:
 class ChangeStep:
     """A change of an entry. `counts` is false after it was undone."""
 
-    number: ChangeName
+    number: int
     row: LedgerEntry
     counts: bool
 
@@ -70,11 +66,12 @@ class Explanation:
     """Everything known about one entry. `words` is None while the entry is removed.
 
     `is_forgotten` means that its text was deleted permanently, so that no undo can restore it.
-    `number` names the change that made the present text, or the newest change of a removed entry.
+    `name` is the number of the change that made the present text, or of the newest change of a
+    removed entry; for a note of the archive, it is the note's name.
     `basis` belongs to this change, and `steps` are all changes, oldest first.
     """
 
-    number: ChangeName
+    name: str
     words: str | None
     made_by: LedgerEntry
     basis: Basis
@@ -93,13 +90,13 @@ def explain_entry(
     made_by = tracked.made_by or tracked.rows[-1]
     history = change_index.histories[row.target]
     return Explanation(
-        number=change_index.find_number(made_by),
+        name=str(made_by.id),
         words=tracked.words,
         made_by=made_by,
         basis=find_basis(connection, made_by, reader),
         is_forgotten=is_forgotten(tracked.words, tracked.rows),
         steps=tuple(
-            ChangeStep(number=change_index.find_number(one), row=one, counts=history.counts(one.id))
+            ChangeStep(number=one.id, row=one, counts=history.counts(one.id))
             for one in tracked.rows
         ),
     )
@@ -113,7 +110,7 @@ def is_forgotten(words: str | None, rows: Iterable[LedgerEntry]) -> bool:
 
 def find_basis(connection: Connection, row: LedgerEntry, reader: ExplanationReader) -> Basis:
     """Find the sources of a change that the reader may see. Raises `StoreDamaged`."""
-    source = _find_source(connection, row)
+    source = find_source(connection, row)
     message_ids = source.origin.message_ids
     found = evidence_rows.list_evidence(
         connection,
@@ -129,7 +126,7 @@ def find_basis(connection: Connection, row: LedgerEntry, reader: ExplanationRead
     )
 
 
-def _find_source(connection: Connection, row: LedgerEntry) -> LedgerEntry:
+def find_source(connection: Connection, row: LedgerEntry) -> LedgerEntry:
     """Follow undos to the change that they undid, and copies to the row that has the messages.
 
     An undo has only its command as its source. Rows copied by old versions name only the row that

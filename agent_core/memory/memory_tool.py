@@ -5,13 +5,15 @@ from dataclasses import dataclass
 
 from agent_core.errors import ToolArgumentError
 from agent_core.localization import Text
-from agent_core.memory.approval import PATIENCE, Approval, show_changes
+from agent_core.memory.approval import PATIENCE, Approval, name_list, show_changes
 from agent_core.memory.editing import AppliedEdit
 from agent_core.memory.edits_within_limits import Edit, EditAction, Refusal, plan_all
 from agent_core.memory.files import size
+from agent_core.memory.receipts import confirm_changes
 from agent_core.memory.shared import SharedList, SharedMemory
 from agent_core.state.memory.ledger import MemoryTarget, Origin
 from agent_core.tools.contract import Declaration, Effect, MemoryOwner, ToolContext, ToolResult
+from agent_core.tools.own_words.contract import Essentials, WishKind
 from agent_core.tools.schemas import make_schema
 from agent_core.tools.secret_scan import find_secret
 from agent_core.transcript import ToolSpec, escape
@@ -36,14 +38,19 @@ _DONE = {
 EVIDENCE_LIMIT = 2_000
 """Characters of evidence that a ledger row keeps: a message, or both failures behind a lesson."""
 _STRING = {"type": "string"}
-_ACTIONS = ["add", "replace", "remove", "rewrite", "batch"]
 _HOW = (
-    " `text`: one fact, short and plain. replace and remove need `old`: a part that no other entry"
-    " has. rewrite: `text` is the whole list, a line `- …` each. batch: `edits` of action, text,"
-    " old; all or none."
+    " `add` a new fact; `replace` an entry that is wrong or out of date, instead of adding a second"
+    " one; `remove` the entry that `old` names. `rewrite` is only for tidying: `text` is then every"
+    " entry to keep, a line `- …` each. `batch` makes several `edits`, all or none."
 )
+_CHANGES = ["add", "replace", "remove", "rewrite"]
+_TEXT_FIELD = {"type": "string", "description": "add, replace: the fact, one short plain sentence"}
+_OLD_FIELD = {
+    "type": "string",
+    "description": "replace, remove: words of the entry that no other entry has",
+}
 _FOR_ANYONE = Text("(visible to others)")
-_TEAM_WISH = Text("{name} wants to change the team's memory, which everyone's prompt contains:")
+_TEAM_WISH = Text("{name} wants to change the team's notes, which apply to everyone here:")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +117,8 @@ def _read_edit(arguments: Mapping[str, object], target: MemoryTarget) -> Edit:
     text, old = arguments.get("text", ""), arguments.get("old", "")
     if not isinstance(text, str) or not isinstance(old, str):
         raise ToolArgumentError("`text` and `old` must be strings")
+    if action == "remove" and not old.strip():
+        text, old = "", text  # models put the entry to remove into either
     if action in _TEXT and not text.strip():
         raise ToolArgumentError(f"{action} needs `text`: {_describe_text(action)}")
     if action in _OLD and not old.strip():
@@ -138,7 +147,8 @@ def describe_done(done: Sequence[AppliedEdit], wanted: MemoryRequest, limit: int
         said = _DONE[wanted.edits[0].action]
     seen = ", where anyone may see it" if any(edit.is_for_anyone for edit in wanted.edits) else ""
     return ToolResult(
-        text=f"{said} `{wanted.target}`{seen}. {_describe_size(done[-1].entries, limit)}"
+        text=f"{said} `{wanted.target}`{seen}. {_describe_size(done[-1].entries, limit)}",
+        receipts=confirm_changes([change for edit in done for change in edit.changes]),
     )
 
 
@@ -164,7 +174,7 @@ def _explain(refusal: Refusal, name: str, limit: int) -> tuple[str, bool]:
         case "full":
             text = (
                 f"Refused: `{name}` would hold {refusal.size:,} of {limit:,} characters."
-                " Consolidate first: merge, shorten or remove entries, then try again."
+                " Consolidate first: remove what is over, merge or shorten entries, then try again."
                 f" Present entries, [characters]:\n{shown}"
             )
         case "several":
@@ -209,30 +219,50 @@ def trace_call(context: ToolContext) -> Origin:
     )
 
 
-def _write_schema(properties: dict[str, object], required: list[str]) -> str:
+def _write_schema(
+    lists: list[str], targets: str, properties: dict[str, object], required: list[str]
+) -> str:
     return make_schema(
         required,
-        action={"enum": _ACTIONS},
-        target=_STRING,
-        text=_STRING,
-        old=_STRING,
+        action={"enum": [*_CHANGES, "batch"]},
+        target={
+            "anyOf": [{"enum": lists}, {"type": "string", "pattern": f"^{BLOCK}"}],
+            "description": targets,
+        },
+        text=_TEXT_FIELD,
+        old=_OLD_FIELD,
         **properties,
-        edits={"type": "array", "items": {"type": "object"}},
+        edits={
+            "type": "array",
+            "description": "batch: edits of the same target",
+            "items": {
+                "type": "object",
+                "properties": {"action": {"enum": _CHANGES}, "text": _STRING, "old": _STRING},
+            },
+        },
     )
 
 
 _SPEC = ToolSpec(
     name="memory",
     description=(
-        "Change what you remember across conversations. target `user`: who this person is, what"
-        " they prefer; `memory`: other lasting notes; `team`: for all here, nothing private, owners"
-        " approve; `block:NAME`: a block you see." + _HOW
+        "Save, correct or drop a fact that you should know in every later conversation. For"
+        ' "remember that …", "forget that …", "that is not true any more", "answer shorter from now'
+        ' on", and for lasting facts that they mention: "I\'m vegetarian". Not for reminders at a'
+        " time (`remind`), nor for long texts and lists (`archive`)." + _HOW + " Examples:"
+        ' {"action": "add", "target": "user", "text": "Is allergic to peanuts."} and'
+        ' {"action": "remove", "target": "user", "old": "peanuts"}'
     ),
     schema=_write_schema(
+        ["user", "memory", TEAM],
+        "`user`: who this person is, who is around them, what they like; `memory`: other lasting"
+        " notes; `team`: for everyone here, nothing private, owners approve; `block:NAME`: a"
+        " shared block that you are shown",
         {
             "for_anyone": {
                 "type": "boolean",
-                "description": "others in rooms see it: only wishes for language, length, tone",
+                "description": "true for a wish about language, length or tone: others in rooms"
+                " see it",
             },
         },
         ["action", "target"],
@@ -241,11 +271,18 @@ _SPEC = ToolSpec(
 _ROOM_SPEC = ToolSpec(
     name="memory",
     description=(
-        "Change what this room remembers; everyone in it can see that. target `team`: for all"
-        " people here, nothing private, owners approve; `block:NAME`: a block you are"
-        " shown; else `memory`." + _HOW
+        "Save, correct or drop a fact that you should know in every later conversation in this"
+        " room; everyone in it can see that. Not for reminders at a time (`remind`), nor for long"
+        " texts and lists (`archive`)." + _HOW + " Example:"
+        ' {"action": "add", "text": "The choir meets on Mondays."}'
     ),
-    schema=_write_schema({}, ["action"]),
+    schema=_write_schema(
+        ["memory", TEAM],
+        "`memory`, the room's list, is usual; `team`: for everyone here, nothing private, owners"
+        " approve; `block:NAME`: a shared block that you are shown",
+        {},
+        ["action"],
+    ),
 )
 
 
@@ -268,7 +305,9 @@ class MemoryTool:
 
     spec = _SPEC
     effect: Effect = "idempotent"
-    declaration = Declaration(cost="free", time_limit=PATIENCE, waits_for_person=True)
+    declaration = Declaration(
+        cost="free", time_limit=PATIENCE, waits_for_person=True, has_receipts=True
+    )
 
     def __init__(
         self,
@@ -331,10 +370,35 @@ class MemoryTool:
         planned = plan_all({target: entries}, wanted.edits, {target: limit})
         if isinstance(planned, Refusal):
             return describe_refusal(planned, wanted, limit)
-        head = f"[{wanted.target}]"
+        head = name_list(wanted.target)
         if any(edit.is_for_anyone for edit in wanted.edits):
             head = f"{head} {_FOR_ANYONE()}"
         return f"{head}\n{show_changes([change for made in planned for change in made])}"
+
+    async def list_essentials(
+        self, arguments: Mapping[str, object], context: ToolContext
+    ) -> Essentials | None:
+        """Return what own words must say for one edit of the person's own lists; see the contract.
+
+        Raises `ToolArgumentError` and `StoreError`.
+        """
+        attempt = self._read(arguments, context)
+        if isinstance(attempt, ToolResult) or self._in_room or not attempt.wanted.is_own:
+            return None
+        edits, owner = attempt.wanted.edits, attempt.memory_owner
+        edit = edits[0]
+        if len(edits) > 1 or edit.is_for_anyone or edit.action == "rewrite":
+            return None
+        if edit.action == "add":
+            return Essentials(kind="keep", text=edit.text)
+        own = await self._store.snapshot(owner.person_id, owner.slug, context.now, kind=owner.kind)
+        entries = own.user if edit.target == "user" else own.memory
+        meant = [one for one in entries if edit.old.strip().casefold() in one.casefold()]
+        if len(meant) != 1:
+            return None
+        kind: WishKind = "forget" if edit.action == "remove" else "correct"
+        others = [one for one in entries if one != meant[0]]
+        return Essentials(kind=kind, text=edit.text, known=meant[0], target=meant[0], others=others)
 
     def _read(self, arguments: Mapping[str, object], context: ToolContext) -> _Attempt | ToolResult:
         """Parse a call, or return a refusal as its result. Raises `ToolArgumentError`."""
@@ -342,6 +406,12 @@ class MemoryTool:
         if memory_owner is None or (memory_owner.kind == "room") != self._in_room:
             return _refuse("Nothing can be remembered here.")
         wanted = read(arguments, in_room=self._in_room)
+        if memory_owner.only_blocks and not wanted.target.startswith(BLOCK):
+            names = ", ".join(f"`{BLOCK}{label}`" for label in memory_owner.blocks or ())
+            return _refuse(
+                "Whoever was asked can change only the blocks of its team:"
+                f" {names or 'it has none'}. Say in your answer what should be remembered."
+            )
         if secret := _find_secret(wanted):
             return _refuse(
                 f"Refused: the text contains what looks like {secret}. Don't store secrets: say"

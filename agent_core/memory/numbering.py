@@ -15,8 +15,8 @@ from agent_core.state.memory.ledger import LISTS, LedgerEntry, MemoryTarget
 class NumberedEntry:
     """A present entry. `audiences` are those of its shares, empty if it is private.
 
-    `number` counts the person's changes up to the one that gave the entry its text. So a number
-    can't name another entry by the time a person chooses it.
+    `number` is the id of the ledger row that gave the entry its text: the one number of a change
+    on every surface. It never names another entry, whoever chooses it, and survives a merge.
     """
 
     number: int
@@ -32,13 +32,11 @@ class ChangeIndex:
     histories: Mapping[MemoryTarget, EntryHistory]
     rows: tuple[LedgerEntry, ...]
 
-    def find_number(self, row: LedgerEntry) -> int:
-        """Return the number of a change."""
-        return bisect_left(self.rows, row.id, key=lambda one: one.id) + 1
-
     def find(self, number: int) -> LedgerEntry | None:
         """Find the change with a number."""
-        return self.rows[number - 1] if 1 <= number <= len(self.rows) else None
+        place = bisect_left(self.rows, number, key=lambda one: one.id)
+        found = self.rows[place] if place < len(self.rows) else None
+        return found if found and found.id == number else None
 
     def find_tracked(self, row: LedgerEntry) -> TrackedEntry:
         """Return the entry that a change belongs to."""
@@ -74,7 +72,7 @@ def list_entries(connection: Connection, *, person_id: PersonId) -> tuple[Number
     shared = shares.list_of(connection, person_id=person_id)
     return tuple(
         NumberedEntry(
-            number=change_index.find_number(tracked.made_by),
+            number=tracked.made_by.id,
             target=target,
             entry=tracked.words,
             audiences=tuple(

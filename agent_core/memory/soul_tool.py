@@ -21,8 +21,9 @@ _HASH = 12
 _SPEC = ToolSpec(
     name="propose_identity",
     description=(
-        "Propose a change of SOUL.md, the text that says who you are; an owner decides."
-        " `text` is the new whole, or, with `old`, what that passage becomes."
+        "Propose a change of SOUL.md, the text that says who you are and how you speak, when this"
+        " person asks for that; an owner decides. Not for facts about people (`memory`). `text` is"
+        " the new whole, or, with `old`, what that passage becomes."
     ),
     schema=make_schema(("text",), text={"type": "string"}, old={"type": "string"}),
 )
@@ -84,7 +85,7 @@ class ProposeSoulTool:
         return ""
 
 
-_WISH = Text("{name} wants to change my character for everyone. SOUL.md would change like this:")
+_WISH = Text("{name} wants to change my character for everyone, like this:")
 _DONE = ToolResult(text="An owner approved it, and SOUL.md is changed. New sessions use it.")
 
 

@@ -64,15 +64,19 @@ def undo(
     """Undo one row, or without `row_id` the newest change set.
 
     A change set holds everything that one call, or one hand edit, changed and that is still
-    visible. `lists` are all lists of one memory. Limits do not apply to an undo; the next edit
-    enforces them again. A repeated call returns its first result. Raises `StoreDamaged`.
+    visible; the row of a merge stands for all of it. `lists` are all lists of one memory. Limits do
+    not apply to an undo; the next edit enforces them again. A repeated call returns its first
+    result. Raises `StoreDamaged`.
     """
     histories = {
         memory_list: EntryHistory(find_rows(connection, memory_list)) for memory_list in lists
     }
     if made := _find_previous(connection, histories, origin.call_key):
         return made
-    row_ids = _find_newest_change_set(connection, histories) if row_id is None else [row_id]
+    if row_id is None:
+        row_ids = _find_newest_change_set(connection, histories)
+    else:
+        row_ids = [row_id, *_list_merged_with(connection, histories, row_id)]
     if not row_ids:
         return UndoRefused(fault="nothing")
     taken: list[tuple[MemoryList, LedgerEntry]] = []
@@ -152,6 +156,24 @@ def list_rows_up_to(rows: Sequence[LedgerEntry], moment: int) -> Sequence[Ledger
     """Return the rows made up to a moment."""
     later = (place for place, row in enumerate(rows) if row.origin.now > moment)
     return rows[: next(later, len(rows))]
+
+
+def _list_merged_with(
+    connection: Connection, histories: Mapping[MemoryList, EntryHistory], row_id: int
+) -> list[int]:
+    """List the other rows of a merge, as far as they can be undone, newest first."""
+    rows = {row.id: row for history in histories.values() for row in history.rows}
+    merge = rows.get(row_id)
+    if merge is None or not ledger.is_merge(merge):
+        return []
+    group = ledger.identify_group(merge)
+    return [
+        row.id
+        for memory_list, history in histories.items()
+        for row in reversed(history.rows)
+        if row.id != row_id and ledger.identify_group(row) == group
+        if row.origin.undoes is None and _is_undoable(connection, memory_list, history, row)
+    ]
 
 
 def _find_fault(

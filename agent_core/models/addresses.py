@@ -1,16 +1,18 @@
 """Find where the API of a model server lies, if nothing does at its address."""
 
 import asyncio
-import json
 import re
 from collections.abc import Mapping, Sequence
 
 import aiohttp
 
 from agent_core.errors import ModelMisplaced
+from agent_core.models.http import parse_json, read_body
 
 _SECONDS = 5.0
 _SHOWN = 200
+_LARGEST = 1_000_000
+"""Bytes of an answer that are read; a refusal is shorter."""
 _MISSING = (404, 405, 501)
 _NOTHING = re.compile(
     r"not found|cannot (?:get|post)|no (?:such )?(?:route|endpoint|path)\b|unexpected endpoint"
@@ -39,8 +41,8 @@ async def has_api(url: str, headers: Mapping[str, str]) -> bool:
             aiohttp.ClientSession(timeout=timeout, trust_env=True) as session,
             session.post(url, headers=headers, json={}) as response,
         ):
-            text = await response.text(errors="replace")
-            found = json.loads(text)
+            text = (await read_body(response, _LARGEST)).decode(errors="replace")
+            found = parse_json(text)
             return isinstance(found, dict) and not is_nothing_there(response.status, text)
     except (aiohttp.ClientError, OSError, TimeoutError, ValueError):
         return False

@@ -209,6 +209,11 @@ def find_window(model: str) -> int:
     return (facts and facts.window) or UNKNOWN
 
 
+def is_everyday(model: str) -> bool:
+    """True for a listed model whose name has no release date."""
+    return load_table().find(model) is not None and not _RELEASE.search(model)
+
+
 def reads_pdf(model: str) -> bool:
     """True for a listed model that reads PDF files.
 

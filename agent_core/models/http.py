@@ -1,8 +1,13 @@
-"""Send large bodies, and read when to retry."""
+"""Send large bodies, read bounded ones, and read when to retry."""
 
+import json
 import math
 from collections.abc import AsyncIterator
 from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import aiohttp
 
 LARGE = 1_000_000
 """Bytes above which aiohttp warns about a body in one piece."""
@@ -30,6 +35,22 @@ class ChunkedBody:
 def chunk_large(payload: bytes) -> bytes | ChunkedBody:
     """Return a small body unchanged, a large one in pieces."""
     return payload if len(payload) <= LARGE else ChunkedBody(payload)
+
+
+async def read_body(response: "aiohttp.ClientResponse", most: int = MOST_BYTES) -> bytes:
+    """Return the first bytes of a body, whatever length it claims to have."""
+    kept = bytearray()
+    while len(kept) < most and (piece := await response.content.readany()):
+        kept += piece
+    return bytes(kept[:most])
+
+
+def parse_json(raw: bytes | str) -> Any:
+    """Return the value of JSON that somebody else wrote. Raises `ValueError` if there is none."""
+    try:
+        return json.loads(raw)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
 
 
 def most_letters(tokens: int) -> int:

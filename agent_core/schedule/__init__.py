@@ -1,1 +1,1 @@
-"""Scheduled jobs: triggers, occurrences, missed runs, and the `schedule` tool."""
+"""Scheduled jobs: triggers, occurrences, missed runs, and the tools for jobs."""

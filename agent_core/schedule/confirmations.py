@@ -7,9 +7,9 @@ from agent_core.ids import PersonId
 from agent_core.localization import Plural, Text
 from agent_core.schedule.descriptions import (
     describe_late,
-    describe_next,
     describe_timing,
     list_ways,
+    say_next,
 )
 from agent_core.schedule.job_editor import list_followers, next_slot_of
 from agent_core.schedule.occurrences import first_slot
@@ -20,6 +20,7 @@ from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_versions, jobs
 from agent_core.state.jobs.jobs import Job, NewJob
+from agent_core.tools.clock import ReaderClock
 from agent_core.tools.contract import ToolContext
 from agent_core.tools.time_zones import name_zone
 from agent_core.tools.user_questions import Answer, UserPrompt, UserPrompter
@@ -28,18 +29,20 @@ from agent_core.transcript import quote
 _SHOWN_TITLE = 100
 YES, LATER, NO = "yes", "later", "no"
 _DO_THAT, _DO_NOT = Text("Yes, do that"), Text("No")
-_ASK_TO_SEND = Text("{timing}, shall I send this?\n\n{body}\n\nNext: {moments}\nSent to: {targets}")
-_ASK_TO_DO = Text("{timing}, shall I do this?\n\n{body}\n\nNext: {moments}\nSent to: {targets}")
+_ASK_TO_SEND = Text("{timing}: shall I send this?\n\n{body}\n\nNext: {moments}\nSent to: {targets}")
+_ASK_TO_DO = Text("{timing}: shall I do this?\n\n{body}\n\nNext: {moments}\nSent to: {targets}")
 _IN_ZONE = Text("{timing} ({zone})")
 _REMIND_ANYWAY = Text("Remind you anyway?\n\n{body}\n\nDue: {moments}")
 _ANYWAY, _HOLD, _NO_REMINDER = Text("Yes, anyway"), Text("Wait until {moment}"), Text("No reminder")
 _THEN_TOO = Text("Should I send it then, too?")
 _DO_THEN_TOO, _DO_LATER = Text("Yes, then too"), Text("Yes, but afterwards")
 _MOVE_ALONG = Plural(
-    "{n} of your jobs uses the time zone {zone}. Move it to your new time zone?",
-    "{n} of your jobs use the time zone {zone}. Move them to your new time zone?",
+    "{n} of your reminders uses the time zone {zone}. Move it to your new time zone?",
+    "{n} of your reminders use the time zone {zone}. Move them to your new time zone?",
 )
-_FOLLOWS = Text("Job {number} “{title}” runs after it, and won't start without it.")
+_FOLLOWS = Text(
+    "Reminder {number} “{title}” comes after this one. Without this one, it never comes."
+)
 MOVE, KEEP = Text("Yes, move"), Text("No, keep")
 
 
@@ -52,7 +55,7 @@ class Confirmation:
 
 
 def compose_confirmation(
-    job: NewJob, reader: str, echo: str | None, held: HeldSlot | None
+    job: NewJob, clock: ReaderClock, echo: str | None, held: HeldSlot | None
 ) -> Confirmation:
     """Ask about a job that `echo` describes, or about a held reminder if `echo` is None.
 
@@ -64,7 +67,7 @@ def compose_confirmation(
         text = f"{echo}\n\n{held.sentence} {_THEN_TOO()}"
         return _ask(text, (YES, _DO_THEN_TOO()), (LATER, _DO_LATER()), (NO, _DO_NOT()))
     timing, zone = load_timing(job.timing), find_zone(job.zone)
-    moments = describe_next(timing, zone, next_slot_of(job), find_zone(reader))
+    moments = say_next(timing, zone, next_slot_of(job), clock)
     text = f"{held.sentence} {_REMIND_ANYWAY(body=job.body, moments=moments)}"
     hold = _HOLD(moment=held.until)
     return _ask(text, (YES, _ANYWAY()), (LATER, hold), (NO, _NO_REMINDER()))
@@ -96,12 +99,12 @@ def _ask(text: str, *choices: tuple[str, str]) -> Confirmation:
     )
 
 
-def echo_job(job: NewJob, reader: str, places: Sequence[str]) -> str:
+def echo_job(job: NewJob, clock: ReaderClock, places: Sequence[str]) -> str:
     """Describe a job with its next moments, its targets and its options."""
     timing, zone = load_timing(job.timing), find_zone(job.zone)
-    shown = describe_next(timing, zone, next_slot_of(job), find_zone(reader))
-    meaning = describe_timing(timing, zone)
-    if job.zone != reader:
+    shown = say_next(timing, zone, next_slot_of(job), clock)
+    meaning = describe_timing(timing, zone, clock)
+    if job.zone != clock.zone:
         meaning = _IN_ZONE(timing=meaning, zone=name_zone(job.zone))
     question = _ASK_TO_SEND if job.kind == "message" else _ASK_TO_DO
     targets = "; ".join(places)

@@ -1,7 +1,8 @@
 """Descriptions of jobs for people: timing, next runs and options. Pure."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, time
 from itertools import islice
 from zoneinfo import ZoneInfo
@@ -16,12 +17,16 @@ from agent_core.localization import (
     format_moment,
     join_list,
     name_month,
+    say_clock,
+    say_day,
+    say_moment,
 )
 from agent_core.schedule.job_fields import DECLARATIONS
 from agent_core.schedule.occurrences import walk_slots
 from agent_core.schedule.rules import (
     ALWAYS,
     WORKING_DAYS,
+    ClockTime,
     DayRule,
     RecurrenceRule,
     SunTime,
@@ -33,22 +38,23 @@ from agent_core.schedule.triggers import Cron, Every, Once, OnEvent, Timing, mom
 from agent_core.schedule.wall_clock import Slot
 from agent_core.state.jobs.jobs import NewJob, Options
 from agent_core.state.jobs.missed_slots import Late
+from agent_core.tools.clock import ReaderClock, local_time
 from agent_core.tools.time_zones import name_zone
 
 _ONCE = Text("Once, {moment}")
 _AFTER = {
-    "done": Text("After job {number} is done"),
-    "failed": Text("After job {number} fails"),
-    "ended": Text("After job {number} ends"),
+    "done": Text("After reminder {number} is done"),
+    "failed": Text("After reminder {number} fails"),
+    "ended": Text("After reminder {number} is done or has failed"),
 }
 _ANY_MESSAGE, _MESSAGE = (
     Text("Whenever a message arrives"),
     Text("Whenever a message contains “{words}”"),
 )
-_WEBHOOK = Text("Whenever its web address is called")
+_WEBHOOK = Text("Whenever a program calls its web address")
 _FEED = Text("Whenever {address} has something new")
 _FILE = Text("Whenever a file {pattern} arrives")
-_WHEN_CALLED = Text("when its web address is called; /jobs webhook NUMBER shows it")
+_WHEN_CALLED = Text("when a program calls its web address; /reminders webhook NUMBER shows it")
 _WHEN_IT_HAPPENS = Text("when it happens")
 _UNITS = (
     (Plural("Every day", "Every {n} days"), 86_400),
@@ -56,10 +62,14 @@ _UNITS = (
     (Plural("Every minute", "Every {n} minutes"), 60),
     (Plural("Every second", "Every {n} seconds"), 1),
 )
-_CRON = Text("On the schedule {expression}")
+_CRON = Text("By the Cron pattern {expression}")
 _DAILY = Text("At {time}")
 _WEEKLY = Text("At {time} on {days}")
 _MONTHLY = Text("At {time} on day {day} of the month")
+_EVERY_DAY, _WORKING_DAYS = Text("Every day, {clock}"), Text("Monday to Friday, {clock}")
+_EVERY_WEEK = Text("Every {days}, {clock}")
+_EVERY_MONTH = Text("Every month on day {day}, {clock}")
+_EVERY_NTH = Text("Every month on the {nth} {day}, {clock}")
 _WEEKDAYS = (
     Text("Monday"),
     Text("Tuesday"),
@@ -105,14 +115,17 @@ _WORKING_DAY = Text("working day")
 _ON, _ON_DAY, _IF_DAY = (
     Text("on {days}"),
     Text("on day {days}"),
-    Text("on {days} if it is day {number}"),
+    Text("on {days} if it is day {number} of the month"),
 )
-_LAST_DAY, _BEFORE_LAST = Text("on the last day"), Text("on day {number} counted from the end")
+_LAST_DAY, _BEFORE_LAST = (
+    Text("on the last day"),
+    Text("on day {number}, counted from the end of the month"),
+)
 _LEFT_OUT = Text("(shorter months are left out)")
 _WORKING_WEEK = Text("from Monday to Friday")
 _IN = Text("in {months}")
 _BY_RULE = Text("by the rule {rule}")
-_RULE = Text("{times}, {days}")
+_RULE, _SAID_RULE = Text("{times}, {days}"), Text("{days}, {times}")
 _FROM, _UNTIL = Text("from {date}"), Text("until {date}")
 _EXCEPT, _SPAN = Text("except {days}"), Text("{first} to {last}")
 _NO_HOLIDAYS = Text("except public holidays ({region})")
@@ -124,30 +137,55 @@ _NOT_COUNTED = Text("public holidays ({region}) do not count")
 _NEVER = Text("never again")
 _MOMENTS = Text("{moments} ({zone})")
 _LATE: dict[Late, Text] = {
-    "catch_up": Text("If it misses runs, I run only the newest one late"),
-    "skip": Text("If it misses runs, I skip them and tell you"),
-    "all": Text("If it misses runs, I run all of them late"),
+    "catch_up": Text("If I'm switched off then: it comes once when I'm back"),
+    "skip": Text("If I'm switched off then: it is left out, and I tell you"),
+    "all": Text("If I'm switched off then: all that I missed come when I'm back"),
 }
-_URGENT = Text("It runs in quiet hours and on days off, too")
+_URGENT = Text("It comes in quiet hours and on days off, too")
 _PLAIN_CRON = re.compile(r"(\d{1,2}) (\d{1,2}) (\*|\d{1,2}) \* (\*|[\d,-]+)")
+_NTH_CRON = re.compile(r"(\d{1,2}) (\d{1,2}) \* \* ([0-7]|[A-Z]{3})#([1-5])")
 SHOWN = 3
 """The number of next runs shown before a job is confirmed."""
 
 
-def describe_timing(timing: Timing, zone: ZoneInfo) -> str:
-    """Describe a timing, such as `At 08:00 on Monday`. The limits of an interval are in `zone`."""
+def describe_timing(timing: Timing, zone: ZoneInfo, clock: ReaderClock | None = None) -> str:
+    """Describe a timing, such as `At 08:00 on Monday`. The limits of an interval are in `zone`.
+
+    Dates are as people say them at the time of a `clock`. Without one they are in full, for a
+    model and for programs.
+    """
+    dates = _Dates(zone=zone, clock=clock)
     if isinstance(timing, Cron):
-        return _describe_cron(timing.expression)
+        said = (_say_cron(timing.expression) or _say_nth(timing.expression)) if clock else None
+        return said or _describe_cron(timing.expression)
     if isinstance(timing, Once):
-        return _ONCE(moment=format_moment(timing.at))
+        return _ONCE(moment=dates.show(timing.at))
     if isinstance(timing, RecurrenceRule):
-        return _describe_rule(timing)
+        return _describe_rule(timing, dates)
     if isinstance(timing, OnEvent):
         return _describe_event(timing)
     every = next(
         every(timing.seconds // size) for every, size in _UNITS if not timing.seconds % size
     )
-    return ", ".join([every, *_describe_ends(timing, zone)])
+    return ", ".join([every, *_describe_ends(timing, dates)])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Dates:
+    """Shows local moments of a zone: in full, or as people say them at the time of a clock."""
+
+    zone: ZoneInfo
+    clock: ReaderClock | None
+
+    def show(self, at: datetime) -> str:
+        if self.clock is None:
+            return format_moment(at)
+        return say_moment(at, local_time(self.clock.now, self.zone.key))
+
+    def show_day(self, day: date) -> str:
+        if self.clock is None:
+            return format_date(day)
+        return say_day(day, local_time(self.clock.now, self.zone.key).date())
 
 
 def _describe_event(event: OnEvent) -> str:
@@ -164,18 +202,22 @@ def _describe_event(event: OnEvent) -> str:
             return _FILE(pattern=event.value)
 
 
-def _describe_ends(timing: Every, zone: ZoneInfo) -> list[str]:
+def _describe_ends(timing: Every, dates: _Dates) -> list[str]:
     ends = []
     if timing.begins:
-        ends.append(_FROM(date=format_moment(moment(timing.anchor).astimezone(zone))))
+        ends.append(_FROM(date=dates.show(moment(timing.anchor).astimezone(dates.zone))))
     if timing.until is not None:
-        ends.append(_UNTIL(date=format_moment(moment(timing.until).astimezone(zone))))
+        ends.append(_UNTIL(date=dates.show(moment(timing.until).astimezone(dates.zone))))
     return ends
 
 
-def _describe_rule(rule: RecurrenceRule) -> str:
-    times = join_list([_describe_time(time_of_day) for time_of_day in rule.times])
-    parts = [_RULE(times=times[:1].upper() + times[1:], days=_describe_days(rule.days))]
+def _describe_rule(rule: RecurrenceRule, dates: _Dates) -> str:
+    said = _say_rule(rule) if dates.clock else None
+    show = show_clock if dates.clock is None else _say_minutes
+    times = join_list([_describe_time(time_of_day, show) for time_of_day in rule.times])
+    pattern = _RULE if dates.clock is None else _SAID_RULE
+    whole = pattern(times=times, days=_describe_days(rule.days))
+    parts = [said or whole[:1].upper() + whole[1:]]
     if rule.region:
         counted = _NOT_COUNTED if rule.days.positions else _NO_HOLIDAYS
         parts.append(counted(region=rule.region))
@@ -183,35 +225,59 @@ def _describe_rule(rule: RecurrenceRule) -> str:
         days = sum((last - first).days + 1 for first, last in calendar.spans)
         parts.append(_NO_DAYS_OFF(days, calendar=calendar.name))
     if rule.without:
-        spans = [_describe_span(first, last) for first, last in rule.without]
+        spans = [_describe_span(first, last, dates) for first, last in rule.without]
         parts.append(_EXCEPT(days=join_list(spans)))
     if rule.start != ALWAYS:
-        parts.append(_FROM(date=_describe_limit(rule.start, time())))
+        parts.append(_FROM(date=_describe_limit(rule.start, time(), dates)))
     if rule.until:
-        parts.append(_UNTIL(date=_describe_limit(rule.until, time(23, 59))))
+        parts.append(_UNTIL(date=_describe_limit(rule.until, time(23, 59), dates)))
     return ", ".join(parts)
 
 
-def _describe_limit(limit: datetime, usual: time) -> str:
-    return format_date(limit) if limit.time() == usual else format_moment(limit)
+def _say_rule(rule: RecurrenceRule) -> str | None:
+    """Say the days and times of a rule as people do; None for one that is not plain."""
+    days = rule.days
+    clocks = []
+    for one in rule.times:
+        if isinstance(one, SunTime) or one.first != one.last:
+            return None
+        clocks.append(_say_minutes(one.first))
+    is_rare = days.interval != 1 or days.month_days or days.months or days.positions
+    if is_rare or days.frequency not in ("DAILY", "WEEKLY") or any(nth for nth, _ in days.weekdays):
+        return None
+    clock, named = join_list(clocks), [day for _, day in days.weekdays]
+    if sorted(named) == [*range(5)]:
+        return _WORKING_DAYS(clock=clock)
+    if named:
+        return _EVERY_WEEK(days=join_list([_WEEKDAYS[day]() for day in named]), clock=clock)
+    return _EVERY_DAY(clock=clock) if days.frequency == "DAILY" else None
 
 
-def _describe_span(first: date, last: date) -> str:
+def _describe_limit(limit: datetime, usual: time, dates: _Dates) -> str:
+    return dates.show_day(limit.date()) if limit.time() == usual else dates.show(limit)
+
+
+def _describe_span(first: date, last: date, dates: _Dates) -> str:
     if first == last:
-        return format_date(first)
-    return _SPAN(first=format_date(first), last=format_date(last))
+        return dates.show_day(first)
+    return _SPAN(first=dates.show_day(first), last=dates.show_day(last))
 
 
-def _describe_time(wanted: TimeOfDay) -> str:
+def _say_minutes(minutes: int) -> str:
+    """Say a time of day, in minutes since midnight, as people do: `8:00`."""
+    return say_clock(datetime(2000, 1, 1, minutes // 60 % 24, minutes % 60))
+
+
+def _describe_time(wanted: TimeOfDay, show: Callable[[int], str]) -> str:
     if isinstance(wanted, SunTime):
         if not wanted.offset:
             return _SUN[wanted.event]()
         near = _BEFORE if wanted.offset < 0 else _BEHIND
         return near[wanted.event](abs(wanted.offset))
     if wanted.first == wanted.last:
-        return _AT(time=show_clock(wanted.first))
+        return _AT(time=show(wanted.first))
     last = wanted.first + (wanted.last - wanted.first) // wanted.step * wanted.step
-    return _SPREAD(wanted.step, first=show_clock(wanted.first), last=show_clock(last))
+    return _SPREAD(wanted.step, first=show(wanted.first), last=show(last))
 
 
 def _describe_days(days: DayRule) -> str:
@@ -275,6 +341,56 @@ def _name_month_days(days: DayRule) -> list[str]:
     return [join_list(named), *([_LEFT_OUT()] if is_rare else [])]
 
 
+def is_plain(timing: Timing) -> bool:
+    """Return whether a line says all of a timing, so that a person sees a mistake in it at once."""
+    if isinstance(timing, Every):
+        return not timing.begins and timing.until is None
+    if isinstance(timing, Cron):
+        return _say_cron(timing.expression) is not None
+    if isinstance(timing, RecurrenceRule):
+        return _is_plain_rule(timing)
+    return isinstance(timing, Once)
+
+
+def _is_plain_rule(rule: RecurrenceRule) -> bool:
+    """Return whether a rule says no more than "every 2 days at 8", or "every second Monday"."""
+    days = DayRule(
+        frequency=rule.days.frequency, interval=rule.days.interval, weekdays=rule.days.weekdays
+    )
+    plain = RecurrenceRule(days=days, times=rule.times, start=rule.start)
+    at = rule.times[0] if len(rule.times) == 1 else None
+    is_single = isinstance(at, ClockTime) and at.first == at.last
+    return plain == rule and is_single and days.frequency in ("DAILY", "WEEKLY")
+
+
+def _say_cron(expression: str) -> str | None:
+    """Say a cron expression as people do; None for one that is not plain."""
+    found = _PLAIN_CRON.fullmatch(expression)
+    if found is None:
+        return None
+    minute, hour, day, weekdays = found.groups()
+    clock = say_clock(datetime(2000, 1, 1, int(hour), int(minute)))
+    if day != "*":
+        return _EVERY_MONTH(day=day, clock=clock) if weekdays == "*" else None
+    if weekdays == "*":
+        return _EVERY_DAY(clock=clock)
+    days = _read_weekdays(weekdays)
+    if days == [*range(5)]:
+        return _WORKING_DAYS(clock=clock)
+    return _EVERY_WEEK(days=join_list([_WEEKDAYS[number]() for number in days]), clock=clock)
+
+
+def _say_nth(expression: str) -> str | None:
+    """Say a cron expression of a weekday in each month as people do; None for another one."""
+    found = _NTH_CRON.fullmatch(expression)
+    if found is None:
+        return None
+    minute, hour, weekday, nth = found.groups()
+    clock = say_clock(datetime(2000, 1, 1, int(hour), int(minute)))
+    day = _WEEKDAYS[(_read_weekday(weekday) - 1) % 7]()
+    return _EVERY_NTH(nth=_ORDINALS[int(nth)](), day=day, clock=clock)
+
+
 def _describe_cron(expression: str) -> str:
     """Explain a cron expression; CronSim can do so in English only.
 
@@ -316,14 +432,26 @@ def _read_weekday(text: str) -> int:
 
 
 def describe_next(timing: Timing, zone: ZoneInfo, waited: Slot | None, reader: ZoneInfo) -> str:
-    """List the next runs in the reader's time zone, with the zone's name."""
-    if isinstance(timing, OnEvent):
-        return (_WHEN_CALLED if timing.kind == "webhook" else _WHEN_IT_HAPPENS)()
-    if waited is None:
-        return _NEVER()
+    """List the next runs in full in a time zone, with its name, for a model and for programs."""
+    if isinstance(timing, OnEvent) or waited is None:
+        return _say_none(timing)
     slots = islice(walk_slots(timing, zone, waited), SHOWN)
     shown = "; ".join(show_moment(slot.at, reader) for slot in slots)
     return _MOMENTS(moments=shown, zone=name_zone(reader.key))
+
+
+def say_next(timing: Timing, zone: ZoneInfo, waited: Slot | None, clock: ReaderClock) -> str:
+    """List the next runs for a person, on their own clock."""
+    if isinstance(timing, OnEvent) or waited is None:
+        return _say_none(timing)
+    slots = islice(walk_slots(timing, zone, waited), SHOWN)
+    return "; ".join(clock.show(slot.at) for slot in slots)
+
+
+def _say_none(timing: Timing) -> str:
+    if isinstance(timing, OnEvent):
+        return (_WHEN_CALLED if timing.kind == "webhook" else _WHEN_IT_HAPPENS)()
+    return _NEVER()
 
 
 def describe_late(job: NewJob) -> str:
@@ -345,5 +473,5 @@ def list_ways(job: NewJob) -> list[str]:
 
 
 def show_moment(at: int, reader: ZoneInfo) -> str:
-    """Format a moment in milliseconds in the reader's time zone: `Mon 2026-11-23 08:00`."""
+    """Format a moment in milliseconds in full: `Mon 2026-11-23 08:00`; people read `say_next`."""
     return format_moment(moment(at).astimezone(reader))

@@ -20,7 +20,7 @@ _CONTAINS = Text("Only if {path} contains: {value}")
 _LACKS = Text("Only if {path} doesn't contain: {value}")
 _ABOVE = Text("Only if the number in {path} is above {value}")
 _BELOW = Text("Only if the number in {path} is below {value}")
-_SCRIPT = Text("Only if this command ends with status 0: {command}")
+_SCRIPT = Text("Only if this command succeeds: {command}")
 _USAGE = (
     "a gate is `feed URL` (has news), `page URL` (changed), `page URL contains WORDS`,"
     " `page URL lacks WORDS`, `page URL above NUMBER` or `page URL below NUMBER`, either with"

@@ -11,8 +11,8 @@ from agent_core.errors import CoreError
 from agent_core.ids import JobId, PersonId, RoomId, RunId
 from agent_core.schedule.occurrences import find_least_gap, first_slot
 from agent_core.schedule.resources import JobResources, find_fault, find_unpriced
-from agent_core.schedule.triggers import OnEvent, Timing, dump_timing, load_timing
-from agent_core.schedule.wall_clock import Slot, find_zone
+from agent_core.schedule.triggers import Once, OnEvent, Timing, dump_timing, load_timing
+from agent_core.schedule.wall_clock import Slot, find_zone, slot_at
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_marks, job_runs, job_versions, jobs, waiting_jobs
 from agent_core.state.jobs.jobs import Job, JobKind, NewJob, Options, Target
@@ -20,15 +20,17 @@ from agent_core.state.jobs.missed_slots import Late
 
 LONGEST_TITLE = 80
 LONGEST_BODY = 4000
-ASKED = "asked "
-"""The prefix of slots that a person requested outside the schedule."""
+ASKED, AGAIN = "asked ", "again "
+"""The prefixes of slots that a person requested outside the schedule: at once, and for later."""
 _SECRET = 32
 """Bytes of a webhook's secret."""
 _DOUBLE_PRESS = 3_000
 """Milliseconds within which a second press of a button counts as the same press."""
 
 
-InvalidJobFault = Literal["past", "damaged", "no_address", "no_price", "no_version", "other"]
+InvalidJobFault = Literal[
+    "past", "damaged", "no_address", "no_price", "no_version", "other", "over", "often"
+]
 PAUSED_ON_REQUEST, PAUSED_BY_OPERATOR = "as asked", "from the command line"
 PAUSED_DAMAGED = "its entry in the database is damaged"
 """Stored reasons for pauses, as is `name_failures`. Any other reason is a fault of the schedule."""
@@ -38,11 +40,15 @@ class InvalidJob(CoreError):
     """A job can't be as requested.
 
     The text tells the model the problem and a solution. `fault` selects the sentence for a person.
+    `due_at` is the single time that has passed, in milliseconds, if that is the fault.
     """
 
-    def __init__(self, text: str, fault: InvalidJobFault = "other") -> None:
+    def __init__(
+        self, text: str, fault: InvalidJobFault = "other", due_at: int | None = None
+    ) -> None:
         super().__init__(text)
         self.fault = fault
+        self.due_at = due_at
 
 
 class JobAlreadyRunning(InvalidJob):
@@ -386,12 +392,14 @@ def _await(
         return None
     first = first_slot(timing, place, now)
     if first is None:
-        raise InvalidJob("that time is past")
+        due_at = slot_at(timing.at, place).at if isinstance(timing, Once) else None
+        raise InvalidJob("that time is past", "over", due_at)
     least = rules.least_minutes * 60_000
     if kind != "message" and find_least_gap(timing, place, first) < least:
         raise InvalidJob(
             f"it would run more often than every {rules.least_minutes} minutes, the most allowed"
-            " here; choose a longer interval"
+            " here; choose a longer interval",
+            "often",
         )
     return first.name, first.at
 

@@ -1,8 +1,9 @@
 """The fields of a job that people and the model set, each declared once.
 
-The `schedule` tool's schema, the options of `talaria jobs`, the body of the API's requests and the
-requests of operations follow from `JobFields`. So do the stored options of a job's runs, except for
-their types in `Options`, and the lines that describe them. Quick to import, for the command line.
+The schemas of the tools for jobs, the options of `talaria jobs`, the body of the API's requests and
+the requests of operations follow from `JobFields`. So do the stored options of a job's runs, except
+for their types in `Options`, and the lines that describe them. Quick to import, for the command
+line.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +11,6 @@ from dataclasses import dataclass, field, fields
 from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from agent_core.chat_platforms import CHAT_PLATFORMS
 from agent_core.errors import ToolArgumentError
 from agent_core.localization import Plural, Text
 from agent_core.schedule.gates import describe_gate, read_gate
@@ -25,11 +25,18 @@ LONGEST_TEXT = 20_000
 """Most characters of a request; a stored text is shorter."""
 _MOST_DAY_USD = 1000
 _MOST_FAILURES = 100
-_AWARE = Text("It sees its earlier runs")
+_AWARE = Text("It remembers its earlier answers")
 _MODEL, _TOOLS, _SKILLS = Text("Model: {names}"), Text("Tools: {names}"), Text("Skills: {names}")
 _DAY_LIMIT = Text("It may cost at most {amount} a day")
 _PAUSE_AFTER = Plural("I pause it after {n} failure", "I pause it after {n} failures in a row")
 _SHORT: Mapping[str, object] = {"min_length": 1, "max_length": 200}
+
+
+JobTool = Literal["remind", "schedule_job", "other"]
+"""A schema: that of a tool, or of its `other` with the fields that few calls need."""
+_BOTH: Sequence[JobTool] = ("remind", "schedule_job", "other")
+_JOBS: Sequence[JobTool] = ("schedule_job", "other")
+_OTHER: Sequence[JobTool] = ("other",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,14 +65,29 @@ class RunOption:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """Says how tools offer a field: the schemas that have it, and their words beside its type.
+
+    `whole` is the whole schema, if that says more.
+    """
+
+    schemas: Sequence[JobTool] = ()
+    says: str = ""
+    whole: Mapping[str, object] | None = None
+
+
+_NO_OFFER = Offer()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FieldDeclaration:
     """Declares a field: which interfaces offer it, and which option of a job stores it."""
 
     name: str
     type: Any
     """The type of a value that is given."""
-    tool: str | Mapping[str, object]
-    """What the tool's schema says beside the type; or the whole schema, if that says more."""
+    offer: Offer
+    """How the tools offer it."""
     flag: Flag | None
     api: Mapping[str, object] | None
     """The limits of its values in the API; None if the API does not offer it."""
@@ -75,7 +97,7 @@ class FieldDeclaration:
 
 
 def declare(
-    tool: str | Mapping[str, object] = "",
+    offer: Offer = _NO_OFFER,
     *,
     flag: Flag | None = None,
     api: Mapping[str, object] | None = None,
@@ -87,14 +109,14 @@ def declare(
 
     `refusal` is the sentence for a value of a wrong type.
     """
-    offer = {
-        "tool": tool,
+    declared = {
+        "offer": offer,
         "flag": flag,
         "api": api,
         "option": option,
         "goes_with": goes_with,
     }
-    return field(default=None, metadata={"offer": offer, "refusal": refusal})
+    return field(default=None, metadata={"declared": declared, "refusal": refusal})
 
 
 def _read_names(what: str) -> Callable[[Sequence[str]], tuple[str, ...]]:
@@ -144,27 +166,27 @@ class JobFields:
     """
 
     kind: Literal["message", "prompt", "script"] | None = declare(
-        {"enum": ["message", "prompt"]},
+        Offer(schemas=_OTHER, whole={"enum": ["message", "prompt"]}),
         refusal="Give a prompt, a message or a script.",
     )
     title: str | None = declare(
-        flag=Flag(metavar="TEXT", help="its title; the first words by default"), api=_SHORT
+        Offer(schemas=_JOBS, says="two or three words for lists"),
+        flag=Flag(metavar="TEXT", help="its title; the first words by default"),
+        api=_SHORT,
     )
     text: str | None = declare(api={"min_length": 1, "max_length": LONGEST_TEXT})
     times: tuple[str, ...] | None = declare(
-        "18:30, 09:00-17:00/90 (each 90 min), sunset-30 (min)",
         flag=Flag(
             metavar="TIMES",
             help="comma-separated: 18:30, 09:00-17:00/90 (every 90 minutes), sunrise, sunset-30",
         ),
     )
     rule: str | None = declare(
-        "days of `times`: RRULE with FREQ, INTERVAL, BY…",
         flag=Flag(metavar="RRULE", help="days of --times; FREQ=DAILY is the default"),
         goes_with=("times",),
     )
     skip: tuple[str, ...] | None = declare(
-        "a date, 2026-12-24/2027-01-06, holidays, holidays:DE-BY, a calendar's URL",
+        Offer(schemas=_OTHER),
         flag=Flag(
             metavar="DAYS",
             is_repeated=True,
@@ -174,20 +196,22 @@ class JobFields:
         goes_with=("times",),
     )
     starts: str | None = declare(
-        "local date or time",
+        Offer(schemas=_OTHER),
         flag=Flag(metavar="LOCAL", help="first day or time"),
         goes_with=("times", "every_minutes"),
     )
     until: str | None = declare(
-        "likewise, included",
+        Offer(schemas=_BOTH, says="last day or time, only if the person names one: 2026-12-31"),
         flag=Flag(metavar="LOCAL", help="last day or time"),
         goes_with=("times", "every_minutes"),
     )
     count: int | None = declare(
-        flag=Flag(metavar="N", help="number of times"), goes_with=("times", "every_minutes")
+        Offer(schemas=_OTHER),
+        flag=Flag(metavar="N", help="number of times"),
+        goes_with=("times", "every_minutes"),
     )
     place: str | None = declare(
-        "lat,lon of the sun",
+        Offer(schemas=_OTHER),
         flag=Flag(metavar="LAT,LON", help="where the sun rises and sets"),
         goes_with=("times",),
     )
@@ -203,7 +227,6 @@ class JobFields:
     )
     in_minutes: int | None = declare()
     on: str | None = declare(
-        "after JOB [done|failed|ended]; message [WORDS]; feed URL; file *.pdf; webhook",
         flag=Flag(
             metavar="EVENT",
             check=read_event,
@@ -212,22 +235,38 @@ class JobFields:
         ),
     )
     zone: str | None = declare(
-        flag=Flag(metavar="ZONE", help="IANA name", check=find_zone), api=_SHORT
+        Offer(schemas=_OTHER),
+        flag=Flag(metavar="ZONE", help="IANA name", check=find_zone),
+        api=_SHORT,
     )
     to: tuple[str, ...] | None = declare(
-        {"type": "array", "items": {"enum": [HERE, HOME, *CHAT_PLATFORMS]}},
+        Offer(
+            schemas=_BOTH,
+            whole={
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "where to send it: `here`, this chat, as usual, `home`, or a chat"
+                " app of theirs by its name in lower case",
+            },
+        ),
         flag=Flag(is_repeated=True, help="home (the default) or a platform of theirs; repeatable"),
     )
     late: Late | None = declare(  # noqa: RUF009 - it makes a dataclass field
+        Offer(schemas=_OTHER),
         flag=Flag(help="what to do with missed times"),
         api={},
         refusal=f"The rule for missed times is one of {', '.join(get_args(Late))}.",
     )
     urgent: bool | None = declare(
-        "also in quiet hours", flag=Flag(help="deliver in quiet hours, too"), api={}
+        Offer(schemas=_OTHER),
+        flag=Flag(help="deliver in quiet hours, too"),
+        api={},
     )
     gate: str | None = declare(
-        "a check before a prompt runs, like `page URL contains WORDS`; `?` lists all",
+        Offer(
+            schemas=_JOBS,
+            says="run only if a check passes, like `page URL contains WORDS`; `?` lists all checks",
+        ),
         flag=Flag(
             metavar="CHECK",
             help='run only if "feed URL" has news, "page URL" changed, "script COMMAND" returns 0'
@@ -236,16 +275,17 @@ class JobFields:
         option=RunOption(name="gate", read=_read_gate, show=describe_gate),
     )
     aware: bool | None = declare(
-        "sees its earlier runs",
+        Offer(schemas=_OTHER),
         flag=Flag(help="let a run see earlier runs"),
         option=RunOption(name="is_aware", read=bool, show=lambda _: _AWARE()),
     )
     model: str | None = declare(
+        Offer(schemas=_OTHER),
         flag=Flag(metavar="NAME", help='model to use; "" is the default'),
         option=RunOption(name="model", read=str.strip, show=lambda model: _MODEL(names=model)),
     )
     tools: tuple[str, ...] | None = declare(
-        "if not all",
+        Offer(schemas=_JOBS, says="the only tools it may use; all without it"),
         flag=Flag(metavar="NAMES", help='tools it may use, comma-separated; "" means all'),
         option=RunOption(
             name="tools",
@@ -254,7 +294,10 @@ class JobFields:
         ),
     )
     skills: tuple[str, ...] | None = declare(
-        "`digest`: put its sources' addresses into `text`",
+        Offer(
+            schemas=_JOBS,
+            says="skills to follow; for `digest`, `text` holds the addresses of its sources",
+        ),
         flag=Flag(metavar="NAMES", help='skills to follow, comma-separated; "" means none'),
         option=RunOption(
             name="skills",
@@ -263,6 +306,7 @@ class JobFields:
         ),
     )
     day_usd: float | None = declare(
+        Offer(schemas=_OTHER),
         flag=Flag(metavar="USD", help="daily limit in dollars; 0 means no limit"),
         option=RunOption(
             name="day_micro_dollars",
@@ -271,7 +315,7 @@ class JobFields:
         ),
     )
     pause_after: int | None = declare(
-        "failures in a row",
+        Offer(schemas=_OTHER),
         flag=Flag(metavar="N", help="pause it after so many failures in a row"),
         option=RunOption(name="pause_after", read=_read_pause, show=_PAUSE_AFTER),
     )
@@ -280,7 +324,9 @@ class JobFields:
 def _list_declarations() -> tuple[FieldDeclaration, ...]:
     hints = get_type_hints(JobFields)
     return tuple(
-        FieldDeclaration(name=one.name, type=_strip_none(hints[one.name]), **one.metadata["offer"])
+        FieldDeclaration(
+            name=one.name, type=_strip_none(hints[one.name]), **one.metadata["declared"]
+        )
         for one in fields(JobFields)
     )
 
@@ -298,15 +344,15 @@ DECLARATIONS = _list_declarations()
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
-def make_properties() -> dict[str, object]:
-    """Return the properties of the fields in the schema of the `schedule` tool."""
-    return {one.name: _make_schema(one) for one in DECLARATIONS}
+def make_properties(tool: JobTool) -> dict[str, object]:
+    """Return the properties of the fields that a tool's schema has from here."""
+    return {one.name: _make_schema(one) for one in DECLARATIONS if tool in one.offer.schemas}
 
 
 def _make_schema(declared: FieldDeclaration) -> Mapping[str, object]:
-    if not isinstance(declared.tool, str):
-        return declared.tool
-    description = {"description": declared.tool} if declared.tool else {}
+    if declared.offer.whole:
+        return declared.offer.whole
+    description = {"description": declared.offer.says} if declared.offer.says else {}
     if get_origin(declared.type) is Literal:
         return {"enum": list(get_args(declared.type)), **description}
     if get_origin(declared.type) is tuple:

@@ -1,18 +1,34 @@
-"""Judge whether a request means the job that a call names."""
+"""Find the job that a call names, and judge whether the person means it."""
 
 import re
 from collections.abc import Sequence
 
+from agent_core.errors import ToolArgumentError
 from agent_core.ids import JobId
 from agent_core.localization import Text
 from agent_core.schedule.confirmations import NO, Confirmation
 from agent_core.shared_words import list_content, share_word
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.jobs.jobs import Job
+from agent_core.transcript import quote
 
 _MOST = 5
 _LABEL = 50
 _WHICH, _NONE = Text("Which one do you mean?"), Text("None of these")
+
+
+def find_named(words: str, seen: Sequence[Job]) -> JobId:
+    """Return the number of the only job with words of its title or text.
+
+    Raises `ToolArgumentError` with the jobs that there are.
+    """
+    exact = [job for job in seen if job.title.strip().casefold() == words.strip().casefold()]
+    fitting = exact or [job for job in seen if _fits(job, words)]
+    if len(fitting) == 1:
+        return fitting[0].id
+    listed = "; ".join(f"{job.id}. {quote(job.title, _LABEL)}" for job in fitting or seen)
+    count = "several jobs fit" if fitting else "no job fits"
+    raise ToolArgumentError(f"{count} {quote(words, _LABEL)}; there are: {listed or 'none'}")
 
 
 def is_meant(job: Job, others: Sequence[Job], said: str, before: str, *, is_sure: bool) -> bool:

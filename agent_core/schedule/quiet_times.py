@@ -8,14 +8,13 @@ from itertools import islice, takewhile
 from zoneinfo import ZoneInfo
 
 from agent_core.localization import Text
-from agent_core.schedule.descriptions import show_moment
 from agent_core.schedule.job_editor import next_slot_of
 from agent_core.schedule.occurrences import walk_slots
 from agent_core.schedule.triggers import load_timing
 from agent_core.schedule.wall_clock import find_zone, slot_at
 from agent_core.state.jobs.jobs import NewJob
 from agent_core.state.people.people import Person
-from agent_core.tools.clock import local_time
+from agent_core.tools.clock import ReaderClock, local_time
 from agent_core.tools.settings_tool import describe_hours
 
 _MINUTES = 60
@@ -100,11 +99,11 @@ class HeldSlot:
 
 
 def find_held_slot(
-    job: NewJob, person: Person, days_off: Sequence[int], zone: str
+    job: NewJob, person: Person, days_off: Sequence[int], clock: ReaderClock
 ) -> HeldSlot | None:
     """Find the first slot whose message would be held; None if no near slot would be.
 
-    `zone` is the person's.
+    The clock is the person's.
     """
     waited = next_slot_of(job)
     if waited is None or (person.quiet_from is None and not days_off):
@@ -112,17 +111,17 @@ def find_held_slot(
     slots = walk_slots(load_timing(job.timing), find_zone(job.zone), waited)
     near = takewhile(lambda slot: slot.at < waited.at + LONGEST_QUIET, slots)
     for slot in islice(near, _MOST_EXAMINED):
-        until = quiet_until(person, days_off, zone, slot.at)
+        until = quiet_until(person, days_off, clock.zone, slot.at)
         if until is None:
             continue
-        moment = local_time(slot.at, zone)
+        moment = local_time(slot.at, clock.zone)
         is_off = moment.isoweekday() in days_off
         sentence = (
             _OFF(days=_DAYS_OFF[moment.weekday()]())
             if is_off
             else _QUIET(hours=describe_hours(person))
         )
-        return HeldSlot(sentence=sentence, until=show_moment(until, find_zone(zone)))
+        return HeldSlot(sentence=sentence, until=clock.show(until))
     return None
 
 

@@ -1,16 +1,20 @@
-"""What the `schedule` tool has changed, for the person: a line and the command that undoes it."""
+"""Describe to the person what a tool has changed in jobs: a line, and the command to undo it."""
+
+from collections.abc import Sequence
 
 from agent_core.localization import Text
-from agent_core.schedule.descriptions import describe_next, describe_timing, show_moment
+from agent_core.schedule.descriptions import describe_timing, say_next
 from agent_core.schedule.job_editor import next_slot_of
 from agent_core.schedule.triggers import Once, load_timing
 from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.jobs.jobs import Job
+from agent_core.tools.clock import ReaderClock
 from agent_core.transcript import Receipt, flatten
 
 _LONGEST_TITLE = 80
 _ONCE = Text("⏰ {moment}: {title}")
 _REPEATED = Text("⏰ {timing}: {title}. Next: {moments}")
+_WITH_PLACES = Text("{line} Sent to: {targets}")
 _CHANGED = Text("⏰ Changed: {title}. Next: {moments}")
 _ACTS = {
     "pause": Text("⏸ Paused: {title}"),
@@ -21,20 +25,23 @@ _ACTS = {
 _UNDO = {"pause": "resume", "resume": "pause", "delete": "restore"}
 
 
-def confirm_created(job: Job, reader: str) -> Receipt:
-    """Confirm a new job; `reader` is the person's IANA time zone."""
-    timing, undo = load_timing(job.timing), f"jobs drop {job.id} yes"
+def confirm_created(job: Job, clock: ReaderClock, places: Sequence[str] = ()) -> Receipt:
+    """Confirm a new job on the clock of its person, with the chats that have to be named."""
+    timing, title = load_timing(job.timing), _name(job).rstrip(".")
     if isinstance(timing, Once) and job.next_slot:
-        moment = show_moment(job.next_slot[1], find_zone(reader))
-        return Receipt(text=_ONCE(moment=moment, title=_name(job)), undo=undo)
-    meaning = describe_timing(timing, find_zone(job.zone))
-    text = _REPEATED(timing=meaning, title=_name(job), moments=_list_next(job, reader))
-    return Receipt(text=text, undo=undo)
+        title = title if places else _name(job)
+        text = _ONCE(moment=clock.show(job.next_slot[1]), title=title)
+    else:
+        meaning = describe_timing(timing, find_zone(job.zone), clock)
+        text = _REPEATED(timing=meaning, title=title, moments=_list_next(job, clock))
+    if places:
+        text = _WITH_PLACES(line=f"{text.rstrip('.')}.", targets="; ".join(places))
+    return Receipt(text=text, undo=f"jobs drop {job.id} yes")
 
 
-def confirm_changed(job: Job, reader: str) -> Receipt:
+def confirm_changed(job: Job, clock: ReaderClock) -> Receipt:
     """Confirm a change of a job."""
-    text = _CHANGED(title=_name(job), moments=_list_next(job, reader))
+    text = _CHANGED(title=_name(job).rstrip("."), moments=_list_next(job, clock))
     return Receipt(text=text, undo=f"jobs undo {job.id}")
 
 
@@ -48,6 +55,5 @@ def _name(job: Job) -> str:
     return flatten(job.title, _LONGEST_TITLE)
 
 
-def _list_next(job: Job, reader: str) -> str:
-    timing, zone = load_timing(job.timing), find_zone(job.zone)
-    return describe_next(timing, zone, next_slot_of(job), find_zone(reader))
+def _list_next(job: Job, clock: ReaderClock) -> str:
+    return say_next(load_timing(job.timing), find_zone(job.zone), next_slot_of(job), clock)

@@ -1,4 +1,4 @@
-"""The fields of a job, parsed into a request; and the schema of the `schedule` tool. Pure."""
+"""The fields of a job, parsed into a request. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -6,10 +6,11 @@ from datetime import date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from agent_core.chat_platforms import list_introduced
 from agent_core.errors import ToolArgumentError
 from agent_core.schedule.almanac import CALENDAR, find_region, require_named
 from agent_core.schedule.job_editor import JobRequest
-from agent_core.schedule.job_fields import DECLARATIONS, HERE, HOME, JobFields, make_properties
+from agent_core.schedule.job_fields import DECLARATIONS, HERE, HOME, JobFields
 from agent_core.schedule.rule_slots import MOST_COUNT, SlotLimits, limit_rule
 from agent_core.schedule.rules import (
     ALWAYS,
@@ -35,29 +36,11 @@ from agent_core.schedule.triggers import (
 )
 from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.jobs.jobs import Options, Target
-from agent_core.tools.schemas import make_schema
-from agent_core.transcript import ToolSpec
 
-ACTIONS = ("create", "list", "change", "pause", "resume", "run_now", "delete")
-_TIMINGS = ("times", "cron", "every_minutes", "at", "in_minutes", "on")
+TIMINGS = ("times", "cron", "every_minutes", "at", "in_minutes", "on")
 _HOLIDAYS = "holidays"
 _MOST_SKIPPED = 50
 _MOST_SPAN = MOST_INTERVAL // 60
-
-SCHEDULE_SPEC = ToolSpec(
-    name="schedule",
-    description=(
-        "Reminders and recurring work. One of cron (5 fields), times, every_minutes, at (local,"
-        " like 2026-11-23T08:00), in_minutes or on says when. kind `message`: `text` is sent as it"
-        " stands; `prompt`: you get `text` then, with your tools, and your answer is sent."
-    ),
-    schema=make_schema(
-        ("action",),
-        action={"enum": list(ACTIONS)},
-        job={"type": "integer"},
-        **make_properties(),
-    ),
-)
 
 
 def read_request(
@@ -104,7 +87,7 @@ def _read_options(given: JobFields, known: Options) -> Options:
 def _read_timing(
     given: JobFields, zone: str, now: int, calendars: Mapping[str, Calendar]
 ) -> Timing | None:
-    named = [name for name in _TIMINGS if getattr(given, name) is not None]
+    named = [name for name in TIMINGS if getattr(given, name) is not None]
     if len(named) > 1:
         raise ToolArgumentError(f"give only one of {' and '.join(named)}")
     _refuse_unused(given, named[0] if named else "")
@@ -260,7 +243,9 @@ def _strip(words: Sequence[str]) -> list[str]:
 def _read_span(minutes: int, zone: str, now: int) -> Timing:
     """Convert minutes from now to a local time, rounded up to the second."""
     if not 1 <= minutes <= _MOST_SPAN:
-        raise ToolArgumentError(f"`in_minutes` is at least 1 and at most {_MOST_SPAN}, a year")
+        raise ToolArgumentError(
+            f"a span is at least 1 minute and at most {_MOST_SPAN} minutes, a year"
+        )
     whole = moment(now + 999) + timedelta(minutes=minutes)
     return Once(at=whole.astimezone(find_zone(zone)).replace(tzinfo=None, microsecond=0))
 
@@ -273,8 +258,19 @@ def _read_targets(wanted: Sequence[str] | None, here: Target) -> tuple[Target, .
         elif word == HOME:
             found.append(Target(kind="home"))
         else:
-            found.append(Target(kind="account", platform=word))
+            found.append(Target(kind="account", platform=_read_platform(word)))
     return tuple(found) or None
+
+
+def _read_platform(word: str) -> str:
+    known = list_introduced()
+    name = word.strip().casefold()
+    if known and name not in known:
+        raise ToolArgumentError(
+            f'`to` names "{word}", which is no chat app of this assistant; take {HERE}, {HOME} or'
+            f" one of {', '.join(known)}"
+        )
+    return name
 
 
 def _text(given: str | None) -> str | None:

@@ -315,7 +315,7 @@ def dump_rule(rule: RecurrenceRule) -> str:
 
 
 def list_skipped(rule: RecurrenceRule) -> list[str]:
-    """List the skipped days and holidays, in the form of the `schedule` tool's argument."""
+    """List the skipped days and holidays, in the form of a job's field."""
     spans = [f"{first}/{last}" if first != last else f"{first}" for first, last in rule.without]
     region = [f"holidays:{rule.region}"] if rule.region else []
     return [*spans, *region, *([f"calendar {rule.calendar.at}"] if rule.calendar else [])]

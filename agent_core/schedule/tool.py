@@ -1,12 +1,13 @@
-"""The `schedule` tool: the model creates, lists, changes and deletes jobs of a person."""
+"""The tools for jobs: the model creates, lists, changes and deletes jobs of a person."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from dataclasses import dataclass, field, fields, replace
+from typing import Literal, TypeVar
 
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import JobId, PersonId
+from agent_core.localization import Text
 from agent_core.schedule import job_editor, meant_job
 from agent_core.schedule.almanac import CalendarReader, read_calendars
 from agent_core.schedule.confirmations import (
@@ -19,13 +20,16 @@ from agent_core.schedule.confirmations import (
     name_deletion,
     name_job,
 )
-from agent_core.schedule.descriptions import describe_next, describe_timing, list_ways
-from agent_core.schedule.job_editor import JobOwner, JobRequest, JobRules
+from agent_core.schedule.descriptions import describe_next, describe_timing, is_plain, list_ways
+from agent_core.schedule.job_editor import InvalidJob, JobOwner, JobRequest, JobRules
 from agent_core.schedule.job_fields import JobFields, read_fields
 from agent_core.schedule.quiet_times import HeldSlot, find_held_slot, names_moment
 from agent_core.schedule.receipts import confirm_act, confirm_changed, confirm_created
-from agent_core.schedule.requests import SCHEDULE_SPEC, check_feed, read_request
+from agent_core.schedule.requests import check_feed, read_request
 from agent_core.schedule.rules import Calendar
+from agent_core.schedule.said_moments import list_times, names_slot
+from agent_core.schedule.said_times import fill_in
+from agent_core.schedule.specs import MANAGE_JOBS, REMIND, read_others
 from agent_core.schedule.triggers import Once, load_timing
 from agent_core.schedule.unused_fields import leave_out, note_left_out
 from agent_core.schedule.wall_clock import find_zone
@@ -38,7 +42,9 @@ from agent_core.state.people import delivery_targets, people, rooms
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
 from agent_core.state.queues import inbox
+from agent_core.tools.clock import ReaderClock
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
+from agent_core.tools.own_words.contract import Essentials, WishKind
 from agent_core.tools.user_questions import UserPrompter, describe_no_answer
 from agent_core.transcript import ToolSpec, quote
 
@@ -47,13 +53,52 @@ _BEFORE = 4
 """Messages before the turn to which "that one" may refer."""
 _SOON = 1000
 """Milliseconds until a reminder whose span has passed while the model answered."""
+_SAID = {
+    "kind",
+    "title",
+    "text",
+    "at",
+    "in_minutes",
+    "times",
+    "rule",
+    "cron",
+    "zone",
+    "urgent",
+    "to",
+}
+"""The fields that a text and a time consist of."""
+_KINDS: Mapping[str, WishKind] = {
+    "delete": "cancel",
+    "pause": "pause",
+    "resume": "resume",
+    "run_now": "run",
+    "change": "move",
+}
+_ACTS = {
+    "delete": Text("Delete: {title}"),
+    "pause": Text("Pause: {title}"),
+    "resume": Text("Resume: {title}"),
+    "run_now": Text("Run now: {title}"),
+}
 _AnyJob = TypeVar("_AnyJob", bound=NewJob)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wish:
+    """A call of one of the tools, as it was written."""
+
+    action: str
+    job: object
+    when: str
+    given: JobFields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asker:
     """The person who asks, and the turn; `room` is None in a direct chat."""
 
+    action: str
+    """`create`, or an action of `manage_jobs`."""
     person: Person
     zone: str
     room: Room | None
@@ -65,10 +110,17 @@ class _Asker:
     """Time of the turn's newest message, in milliseconds: "in 1 minute" counts from there."""
     given: JobFields
     """The fields of the job in the call, without those that mean nothing."""
+    number: JobId | None = None
+    """The number of the job that the call names."""
     left_out: tuple[str, ...] = ()
     """The names of the fields that were left out."""
     calendars: Mapping[str, Calendar] = field(default_factory=dict)
     """The calendars of the call, by their addresses or file names."""
+
+    @property
+    def clock(self) -> ReaderClock:
+        """The clock of the person."""
+        return ReaderClock(zone=self.zone, now=self.context.now)
 
     def may_see(self, job: Job) -> bool:
         """True for jobs of the current room, or in a direct chat, for the person's own jobs."""
@@ -85,15 +137,17 @@ NamePlaces = Callable[[Connection, PersonId, Sequence[Target], Target], list[str
 """Names the targets of a person's job; the last argument is the chat of the current turn."""
 
 
-class ScheduleTool:
-    """The `schedule` tool. The person must confirm a recurring job before it is created."""
+class JobTool:
+    """Runs one of the tools for jobs. A person confirms what repeats, except plain reminders."""
 
-    spec: ToolSpec = SCHEDULE_SPEC
     effect: Effect = "idempotent"
-    declaration = Declaration(cost="free", time_limit=660.0, waits_for_person=True)
+    declaration = Declaration(
+        cost="free", time_limit=660.0, waits_for_person=True, has_receipts=True
+    )
 
     def __init__(
         self,
+        spec: ToolSpec,
         database: Database,
         prompter: UserPrompter,
         *,
@@ -106,6 +160,7 @@ class ScheduleTool:
         """`zone` is the IANA zone of people who have set none. `changed` is called after a write,
         because a job may be due earlier.
         """
+        self.spec = spec
         self._database = database
         self._prompter = prompter
         self._zone = zone
@@ -118,13 +173,21 @@ class ScheduleTool:
         """Run one action. Raises `ToolArgumentError`, `InvalidJob`, `StoreError` and
         `QuestionPending`.
         """
+        try:
+            return await self._run(arguments, context)
+        except InvalidJob as error:
+            if not context.is_accepted or error.due_at is None:
+                raise
+            return ToolResult(text=str(error), is_error=True, due_at=error.due_at)
+
+    async def _run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         asker = await self._open(arguments, context)
-        action = arguments.get("action")
+        action = asker.action
         if action == "list":
             return ToolResult(text=await self._list(asker))
         if action == "create":
             return await self._create(asker)
-        number = await self._find_meant(asker, _read_number(arguments.get("job")), action)
+        number = await self._find_meant(asker, _read_number(asker.number), action)
         if isinstance(number, str):
             return ToolResult(text=f"Nothing was changed. {number}")
         if action == "change":
@@ -137,9 +200,9 @@ class ScheduleTool:
 
         job, done = await self._database.write("jobs.change", work)
         self._changed()
-        return ToolResult(text=done, receipts=(confirm_act(job, str(action)),))
+        return ToolResult(text=done, receipts=(confirm_act(job, action),))
 
-    async def _find_meant(self, asker: _Asker, number: JobId, action: object) -> JobId | str:
+    async def _find_meant(self, asker: _Asker, number: JobId, action: str) -> JobId | str:
         """Return the job that the person means, or why nothing is done.
 
         Asks if their words don't fit the job that the call names.
@@ -173,43 +236,113 @@ class ScheduleTool:
         Returns "" for a list. Raises `ToolArgumentError`, `InvalidJob` and `StoreError`.
         """
         asker = await self._open(arguments, context)
-        action = arguments.get("action")
+        action = asker.action
         if action == "list":
             return ""
         if action == "create":
             return await self._show(asker, self._draft(asker))
-        number = _read_number(arguments.get("job"))
+        number = _read_number(asker.number)
         job = await self._database.read(_find, asker, number)
         if action == "change":
             return await self._show(asker, self._redraft(asker, job)[1])
-        return f"{action}: {job.id}. {job.title}"
+        return _ACTS[action](title=job.title)
+
+    async def list_essentials(
+        self, arguments: Mapping[str, object], context: ToolContext
+    ) -> Essentials | None:
+        """Return what own words must say for a reminder, or for a change of one; see the contract.
+
+        Other jobs, those that repeat, and those of groups need a yes in any case. Raises the
+        errors of `run`.
+        """
+        asker = await self._open(arguments, context)
+        if asker.room or asker.is_job or asker.action == "list":
+            return None
+        if asker.action == "create":
+            return _need_reminder(asker, self._draft(asker))
+        number = _read_number(asker.number)
+
+        def look(connection: Connection) -> tuple[Job, list[Job]]:
+            return _find(connection, asker, number), self._list_seen(connection, asker)
+
+        job, seen = await self._database.read(look)
+        others = [_name_target(one) for one in seen if one.id != job.id]
+        needs = Essentials(kind=_KINDS[asker.action], target=_name_target(job), others=others)
+        if asker.action != "change":
+            return needs
+        request, changed = self._redraft(asker, job)
+        if not _is_plain(asker) or request.timing is None or request.targets:
+            return None
+        return replace(
+            needs,
+            text=request.body or "",
+            is_said=lambda sentence: self._says_timing(sentence, asker, job, changed),
+        )
+
+    def _says_timing(self, sentence: str, asker: _Asker, job: Job, changed: Job) -> bool:
+        """Return whether a sentence names the new time of a job, on its own clock."""
+        slot = changed.next_slot if isinstance(load_timing(changed.timing), Once) else None
+        if slot and names_slot(sentence, slot[1], job.zone, asker.said_at):
+            return True
+        for words in list_times(sentence, job.zone, asker.said_at):
+            try:
+                given = fill_in(
+                    JobFields(),
+                    words,
+                    zone=job.zone,
+                    now=asker.context.now,
+                    old=load_timing(job.timing),
+                )
+                told = self._redraft(replace(asker, given=given), job)[1]
+            except (ToolArgumentError, InvalidJob):
+                continue
+            if told.timing == changed.timing:
+                return True
+        return False
 
     async def _open(self, arguments: Mapping[str, object], context: ToolContext) -> _Asker:
-        """Load the asker, and read the calendars of the call. Raises the errors of `run`."""
-        asker = await self._database.read(self._look, context, read_fields(arguments))
-        asker = await self._leave_out(asker, arguments)
-        given = asker.given
-        if _read_action(asker, arguments) not in ("create", "change"):
+        """Load the asker, and read the times and the calendars. Raises the errors of `run`."""
+        wish = _read_wish(self.spec.name, arguments)
+        asker = await self._database.read(self._look, context, wish)
+        if asker.is_job and asker.action not in ("list", "pause", "delete"):
+            raise ToolArgumentError("a running job can't create, change or start jobs")
+        if asker.action not in ("create", "list"):
+            number = await self._database.read(self._find_named, asker, wish.job)
+            asker = replace(asker, number=number)
+        if asker.action not in ("create", "change"):
             return asker
-        whose = asker.person.id, asker.room.id if asker.room else None
+        asker = await self._read_times(asker, wish.when)
+        given, whose = asker.given, (asker.person.id, asker.room.id if asker.room else None)
         evidence = None if context.is_accepted else context.evidence
         check_feed(given, evidence)
         found = await read_calendars(given.skip, self._calendars, whose, evidence)
         return replace(asker, calendars=found)
 
-    async def _leave_out(self, asker: _Asker, arguments: Mapping[str, object]) -> _Asker:
-        """Leave out the fields that mean nothing for the job of a call."""
-        kind: str = asker.given.kind or ""
-        number = arguments.get("job")
-        if arguments.get("action") == "change" and isinstance(number, int):
+    def _find_named(self, connection: Connection, asker: _Asker, named: object) -> JobId:
+        """Return the number of the job that a call names, by its number or by words."""
+        if isinstance(named, str) and not named.strip().lstrip("#").isdecimal():
+            return meant_job.find_named(named, self._list_seen(connection, asker))
+        return _read_number(int(named.strip().lstrip("#")) if isinstance(named, str) else named)
+
+    async def _read_times(self, asker: _Asker, when: str) -> _Asker:
+        """Read the words for a time, and leave out the fields that mean nothing for the job."""
+        given, job = asker.given, None
+        kind: str = given.kind or ""
+        if asker.number:
             job = await self._database.read(
-                job_editor.find_visible_job, job_id=JobId(number), may_see=asker.may_see
+                job_editor.find_visible_job, job_id=asker.number, may_see=asker.may_see
             )
             kind = job.kind if job else kind
-        given, names = leave_out(asker.given, kind)
+        if when:
+            zone = (given.zone or "").strip() or (job.zone if job else asker.zone)
+            old = load_timing(job.timing) if job else None
+            # What was shown counts: "tomorrow" is the day after the wish, not after the yes.
+            now = asker.said_at if asker.context.is_accepted else asker.context.now
+            given = fill_in(given, when, zone=zone, now=now, old=old)
+        given, names = leave_out(given, kind)
         return replace(asker, given=given, left_out=names)
 
-    def _look(self, connection: Connection, context: ToolContext, given: JobFields) -> _Asker:
+    def _look(self, connection: Connection, context: ToolContext, wish: _Wish) -> _Asker:
         person = people.find(connection, person_id=context.person_id)
         turn = turns.find(connection, turn_id=context.turn_id)
         if person is None or turn is None:
@@ -218,12 +351,13 @@ class ScheduleTool:
         if memory_owner and memory_owner.kind == "room":
             room = rooms.find_by_person(connection, person_id=memory_owner.person_id)
         return _Asker(
+            action=wish.action,
             person=person,
             zone=person.time_zone or self._zone,
             room=room,
             here=Target.of(turn.place.chat),
             context=context,
-            given=given,
+            given=wish.given,
             is_job=job_runs.find_of_turn(connection, turn_id=turn.id) is not None,
             days_off=delivery_targets.find(connection, person_id=person.id).days_off,
             said_at=inbox.find_newest_at(connection, turn_id=turn.id) or context.now,
@@ -271,10 +405,12 @@ class ScheduleTool:
             "jobs.make", job_editor.create_job, job, rules=rules, now=now
         )
         self._changed()
+        places = await self._list_places(asker, made)
+        is_elsewhere = made.targets != (asker.here,) or len(places) > 1
         note = note_left_out(asker.left_out)
         return ToolResult(
             text=f"Created. {_describe(made, asker.zone)}{note}",
-            receipts=(confirm_created(made, asker.zone),),
+            receipts=(confirm_created(made, asker.clock, places if is_elsewhere else ()),),
         )
 
     def _redraft(self, asker: _Asker, job: Job) -> tuple[JobRequest, Job]:
@@ -317,7 +453,7 @@ class ScheduleTool:
         note = note_left_out(asker.left_out)
         return ToolResult(
             text=f"Changed. {_describe(made, asker.zone)} /jobs undo {made.id} undoes it.{note}",
-            receipts=(confirm_changed(made, asker.zone),),
+            receipts=(confirm_changed(made, asker.clock),),
         )
 
     def _read(self, asker: _Asker, job: Job | None) -> JobRequest:
@@ -341,17 +477,19 @@ class ScheduleTool:
     async def _confirm(self, asker: _Asker, job: _AnyJob, held: HeldSlot | None) -> _AnyJob | str:
         """Ask the person to confirm; return the job, or the reason for a refusal.
 
-        A single message to the asker needs no confirmation, and neither does an accepted proposal.
+        A message to the asker at plain times needs no confirmation, since it costs nothing and the
+        receipt undoes it; neither does an accepted proposal.
         With a `held` slot, the person chooses whether the job also sends messages in quiet times. A
         reminder whose question stays unanswered is created and held, because it must not be lost.
         """
         await self._database.read(job_editor.check_event, job)
         is_own = job.targets == (asker.here,) and asker.room is None
-        is_reminder = isinstance(load_timing(job.timing), Once) and job.kind == "message" and is_own
-        if asker.context.is_accepted or (is_reminder and held is None):
+        timing, is_own = load_timing(job.timing), is_own and job.kind == "message"
+        if asker.context.is_accepted or (is_own and is_plain(timing) and held is None):
             return job
+        is_reminder = isinstance(timing, Once) and is_own
         echo = None if is_reminder else await self._show(asker, job)
-        question = compose_confirmation(job, asker.zone, echo, held)
+        question = compose_confirmation(job, asker.clock, echo, held)
         answer = await ask_person(self._prompter, asker.context, question)
         if not isinstance(answer, Choice):
             return job if is_reminder else describe_no_answer(answer)
@@ -361,10 +499,39 @@ class ScheduleTool:
 
     async def _show(self, asker: _Asker, job: NewJob) -> str:
         """Describe a job for the person who confirms it, with the names of its targets."""
-        assert job.person_id is not None  # noqa: S101 - system jobs need no confirmation
+        return echo_job(job, asker.clock, await self._list_places(asker, job))
+
+    async def _list_places(self, asker: _Asker, job: NewJob) -> list[str]:
+        """List the names of the chats where a job's results come."""
+        assert job.person_id is not None  # noqa: S101 - nobody asks for a system job
         owner, targets = job.person_id, job.targets
-        places = await self._database.read(self._name_places, owner, targets, asker.here)
-        return echo_job(job, asker.zone, places)
+        return await self._database.read(self._name_places, owner, targets, asker.here)
+
+
+def _is_plain(asker: _Asker) -> bool:
+    """Return whether a call gives nothing but a text and a time."""
+    given = asker.given
+    named = {one.name for one in fields(given) if getattr(given, one.name) is not None}
+    return named <= _SAID and (given.zone or asker.zone) == asker.zone
+
+
+def _need_reminder(asker: _Asker, job: NewJob) -> Essentials | None:
+    """Return what own words must say for a new reminder; None for any other job."""
+    is_once = isinstance(load_timing(job.timing), Once) and job.next_slot is not None
+    if job.kind != "message" or not is_once or not _is_plain(asker) or job.next_slot is None:
+        return None
+    if job.targets != (asker.here,):
+        return None  # `to` may name this chat
+    slot, zone, said_at = job.next_slot[1], asker.zone, asker.said_at
+    return Essentials(
+        kind="remind",
+        text="\n".join(filter(None, (job.body, asker.given.title))),
+        is_said=lambda sentence: names_slot(sentence, slot, zone, said_at),
+    )
+
+
+def _name_target(job: Job) -> str:
+    return f"{job.title} {job.body}" if job.kind == "message" else job.title
 
 
 def _find_start(asker: _Asker) -> int:
@@ -388,19 +555,24 @@ def _find_held(asker: _Asker, job: NewJob) -> HeldSlot | None:
     """Find a slot in a quiet time, unless the job is urgent or the person has decided."""
     if job.is_urgent or asker.given.urgent is not None:
         return None
-    return find_held_slot(job, asker.person, asker.days_off, asker.zone)
+    return find_held_slot(job, asker.person, asker.days_off, asker.clock)
 
 
-def _read_action(asker: _Asker, arguments: Mapping[str, object]) -> object:
-    action = arguments.get("action")
-    if asker.is_job and action not in ("list", "pause", "delete"):
-        raise ToolArgumentError("a running job can't create, change or start jobs")
-    return action
+def _read_wish(tool: str, arguments: Mapping[str, object]) -> _Wish:
+    """Read a call of one of the tools. Raises `ToolArgumentError`."""
+    given = read_fields({**read_others(arguments), "text": arguments.get("text")})
+    if tool == MANAGE_JOBS.name:
+        action = str(arguments["action"])
+    else:
+        kind: Literal["message", "prompt"] = "message" if tool == REMIND.name else "prompt"
+        action, given = "create", replace(given, kind=kind)
+    when = str(arguments.get("when", "")).strip()
+    return _Wish(action=action, job=arguments.get("job"), when=when, given=given)
 
 
 def _read_number(number: object) -> JobId:
     if not isinstance(number, int) or not 0 < number < sys.maxsize:
-        raise ToolArgumentError("`job` is the number of a job; see list")
+        raise ToolArgumentError("`job` is the number of a job, or words of its title; see list")
     return JobId(number)
 
 
@@ -414,7 +586,7 @@ def _find(connection: Connection, asker: _Asker, number: JobId) -> Job:
     return job
 
 
-def _act(connection: Connection, job: Job, action: object, context: ToolContext) -> str:
+def _act(connection: Connection, job: Job, action: str, context: ToolContext) -> str:
     match action:
         case "pause":
             job_editor.pause_job(connection, job, job_editor.PAUSED_ON_REQUEST)

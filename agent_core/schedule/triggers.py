@@ -92,7 +92,7 @@ class Once:
 EventKind = Literal["after", "message", "webhook", "feed", "file"]
 """The end of another job, a message, a web request, an item of a feed, or a file in a folder."""
 _OUTCOMES = ("done", "failed", "ended")
-_AFTER = re.compile(r"(?:job )?#?(\d{1,15})(?: (\w+))?", re.IGNORECASE)
+_AFTER = re.compile(r"(?:(?:job|reminder) )?#?(\d{1,15})(?: (\w+))?", re.IGNORECASE)
 _LONGEST_EVENT = 1000
 _EVENTS = (
     "the nearest is one of `after JOB [done|failed|ended]`, `message [WORDS]`, `webhook`,"
@@ -250,7 +250,7 @@ def dump_timing(timing: Timing) -> str:
 
 
 def write_arguments(timing: Timing, zone: ZoneInfo) -> dict[str, object]:
-    """Return the `schedule` tool's arguments that describe a timing in a zone.
+    """Return the fields of a job that describe a timing in a zone.
 
     They contain no secret: for a webhook, they ask for a new address.
     """

@@ -3,14 +3,14 @@
 import logging
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Literal
 
-from agent_core.errors import SkillBroken, SkillMissing
+from agent_core.errors import SkillBroken, SkillConflict, SkillMissing
 from agent_core.skills.agreements import hash_folder, read_agreements
 from agent_core.skills.foreign import read_any_skill
 from agent_core.skills.parser import LONGEST_NAME, Skill, is_name
@@ -70,14 +70,21 @@ class SkillCatalog:
     """
 
     def __init__(
-        self, folder: Path, further: Sequence[Path] = (), project: Path | None = None
+        self,
+        folder: Path,
+        further: Sequence[Path] = (),
+        project: Path | None = None,
+        *,
+        taken: Collection[str] = (),
     ) -> None:
         """`folder` contains the home's own skills; it need not exist.
 
         `further` folders contain more skills that nobody edits here, like the bundled ones.
-        `project` is the working folder, whose skills come last.
+        `project` is the working folder, whose skills come last. `taken` are the names of commands,
+        which no new skill gets.
         """
         self.folder = folder
+        self._taken = frozenset(taken)
         self._bundles: tuple[Traversable, ...] = (files(BUNDLED), *further)
         self._projects = tuple(project / one for one in PROJECT_FOLDERS) if project else ()
         self._known: dict[Path, tuple[_Stamp, CatalogEntry]] = {}
@@ -114,6 +121,13 @@ class SkillCatalog:
                 f"the skill {name} is archived; `talaria skills restore {name}` restores it"
             )
         raise self._miss(name)
+
+    def check_name(self, name: str) -> None:
+        """Check that a new skill may have a name. Raises `SkillConflict`."""
+        if name in self._taken:
+            raise SkillConflict(
+                f"/{name} is a command of Talaria, so no skill can have that name; choose another."
+            )
 
     def is_bundled(self, name: str) -> bool:
         """Return True if `load` takes the skill from Talaria itself, not from a person's folder."""

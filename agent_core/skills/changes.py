@@ -1,58 +1,38 @@
-"""The agent's own changes of skills, within a transaction: the ledger row first, then the file.
+"""Changes of the home's skills: checked, and recorded in the ledger with the intent to make them.
 
-`plan` records the row together with an intent, and `write_planned` writes the file in a later
-transaction. A crash between them leaves the intent, which the next start writes. If somebody edited
-the file meanwhile, the edit wins: the intent is dropped, and the edit is recorded as made by hand.
+`intents.write_planned` makes them in a later transaction.
 """
 
-import json
-import logging
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from agent_core.errors import SkillBroken, SkillConflict
-from agent_core.memory.files import ABSENT, hash_text, read_file, write_file
-from agent_core.skills.agreements import hash_folder
 from agent_core.skills.catalog import ARCHIVE, MOST_BYTES, SKILL_FILE, SkillCatalog
-from agent_core.skills.ledger_sync import (
-    move_folder,
-    record_archived,
-    record_restored,
-    record_text,
+from agent_core.skills.intents import (
+    SkillChange,
+    intend_change,
+    intend_moves,
+    list_unwritten,
+    write_planned,
 )
+from agent_core.skills.ledger_sync import record_archived, record_restored, record_text
 from agent_core.skills.parser import is_name, read_skill
 from agent_core.skills.snapshots import is_whole, read_snapshot
-from agent_core.skills.states import judge_text
-from agent_core.state.engine import meta
+from agent_core.skills.states import is_version, judge_text
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import blocks, ledger, skill_changes, skills
 from agent_core.state.memory.ledger import Change, LedgerEntry, Origin
 from agent_core.tools.secret_scan import find_secret
 from agent_core.transcript import is_hidden
 
-_INTENT = "skill_intent:"
 _FILE = re.compile(
     r"(?:scripts|references|templates|assets|evals)(?:/[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}){1,4}"
 )
 _LONGEST_FILE = 200_000
 """Characters of a file beside the SKILL.md."""
 _MOST_SKILLS = 1_000
-_log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkillChange:
-    """A change of one file: the SKILL.md, or a new file beside it. None means that the file does
-    not exist.
-    """
-
-    name: str
-    path: str
-    before: str | None
-    after: str
 
 
 def check_create(catalog: SkillCatalog, name: str, text: str) -> SkillChange:
@@ -62,6 +42,7 @@ def check_create(catalog: SkillCatalog, name: str, text: str) -> SkillChange:
             "A skill's name consists of at most 64 of a-z, 0-9 and single hyphens, such as"
             " tidy-lists."
         )
+    catalog.check_name(name)
     entries = catalog.list_all()
     taken = next((one for one in entries if one.name == name), None)
     if taken or os.path.lexists(catalog.folder / name):
@@ -111,16 +92,16 @@ def check_file(catalog: SkillCatalog, name: str, path: str, text: str) -> SkillC
     return SkillChange(name=name, path=path, before=None, after=text)
 
 
-def plan(
-    connection: Connection, catalog: SkillCatalog, change: SkillChange, origin: Origin
-) -> int | None:
+def plan(connection: Connection, folder: Path, change: SkillChange, origin: Origin) -> int | None:
     """Record a change and the intent to write it; return the skill's new version.
 
-    None if the file has changed since it was checked.
+    None if the file has changed since it was checked, or if an earlier change can't be written yet.
     """
-    write_planned(connection, catalog.folder)
+    write_planned(connection, folder)
+    if change.name in list_unwritten(connection):
+        return None
     team = blocks.make_team(connection, now=origin.now)
-    place = catalog.folder / change.name
+    place = folder / change.name
     present = read_snapshot(place) if os.path.lexists(place) else None
     if change.path == SKILL_FILE:
         if present != change.before:
@@ -148,34 +129,35 @@ def plan(
     )
     if is_text:
         judge_text(connection, name=change.name, entry=entry)
-    meta.put(connection, key=f"{_INTENT}{entry.id:012}", value=json.dumps(asdict(change)))
+    intend_change(connection, entry.id, change)
     return _count(connection, entry)
 
 
 def plan_moves(
     connection: Connection, name: str, moves: Sequence[tuple[str, str]], tree: str = ""
 ) -> None:
-    """Record the intent to move folders within the skills folder, for the newest row of a skill.
+    """Record the intent to move folders of a skill, for its newest row; see `intend_moves`."""
+    intend_moves(connection, _find_newest(connection, name).id, name, moves, tree)
 
-    With a `tree`, the folder that the last move takes must still have that hash.
+
+def archive_planned(connection: Connection, folder: Path, name: str, origin: Origin) -> str:
+    """Record that a skill is archived, and the intent to move it; return its name there.
+
+    Raises as `record_archived`.
     """
-    entry = _find_newest(connection, name)
-    intent = {"moves": moves, "tree": tree}
-    meta.put(connection, key=f"{_INTENT}{entry.id:012}", value=json.dumps(intent))
-
-
-def archive_planned(connection: Connection, folder: Path, name: str, origin: Origin) -> None:
-    """Record that a skill is archived, and the intent to move it. Raises as `archive_skill`."""
-    write_planned(connection, folder)
     kept = record_archived(connection, folder, name, origin)
     plan_moves(connection, name, [(name, f"{ARCHIVE}/{kept}")])
+    return kept
 
 
-def restore_planned(connection: Connection, folder: Path, kept: str, origin: Origin) -> None:
-    """Record that a skill is back, and the intent to move it. Raises as `restore_skill`."""
-    write_planned(connection, folder)
+def restore_planned(connection: Connection, folder: Path, kept: str, origin: Origin) -> str:
+    """Record that a skill is back, and the intent to move it; return its new name.
+
+    Raises as `record_restored`.
+    """
     name = record_restored(connection, folder, kept, origin)
     plan_moves(connection, name, [(f"{ARCHIVE}/{kept}", name)])
+    return name
 
 
 def find_version(connection: Connection, call_key: str) -> int | None:
@@ -183,54 +165,6 @@ def find_version(connection: Connection, call_key: str) -> int | None:
     team = blocks.find_team(connection)
     made = ledger.find_call(connection, person_id=team, call_key=call_key) if team else []
     return _count(connection, made[0]) if made else None
-
-
-def write_planned(connection: Connection, folder: Path) -> None:
-    """Write the files of all intents, oldest first; one that can't be written stays."""
-    for key, value in meta.list_under(connection, prefix=_INTENT).items():
-        intent = json.loads(value)
-        try:
-            if "moves" in intent:
-                _move(folder, intent["moves"], intent["tree"])
-            else:
-                change = SkillChange(**intent)
-                _write(folder / change.name, change)
-        except OSError as error:
-            _log.warning("a skill can't be written yet: %s", error)
-            continue
-        meta.drop(connection, key=key)
-
-
-def has_written_all(connection: Connection) -> bool:
-    """Return True if every planned file was written, or dropped in favour of an edit by hand."""
-    return not meta.list_under(connection, prefix=_INTENT)
-
-
-def _move(folder: Path, moves: Sequence[tuple[str, str]], tree: str) -> None:
-    """Make the moves of an intent that were not made yet. Blocks. Raises `OSError`."""
-    last, _ = moves[-1]
-    if tree and os.path.lexists(folder / last) and hash_folder(folder / last) != tree:
-        _log.warning("%s was changed before it was moved, and stays there", folder / last)
-        return
-    for before, after in moves:
-        place, target = folder / before, folder / after
-        # After a crash, or an edit by hand, a move may have been made already.
-        if place.is_dir() and not place.is_symlink() and not os.path.lexists(target):
-            move_folder(place, target)
-
-
-def _write(place: Path, change: SkillChange) -> None:
-    """Write the file of an intent, unless somebody changed it. Blocks. Raises `OSError`."""
-    path = place / change.path
-    is_new_skill = change.path == SKILL_FILE and change.before is None
-    if place.is_symlink() or (not is_new_skill and not place.is_dir()):
-        return
-    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(place)):
-        return
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    seen = ABSENT.hash if change.before is None else hash_text(change.before)
-    if read_file(path).hash == seen:
-        write_file(path, change.after, seen)
 
 
 def _read_own(catalog: SkillCatalog, name: str) -> str:
@@ -275,10 +209,10 @@ def _find_newest(connection: Connection, name: str) -> LedgerEntry:
 
 
 def _count(connection: Connection, entry: LedgerEntry) -> int:
-    """Return the version of a skill: the number of its ledger rows."""
+    """Return the number of the version that a row made, or to which it added a file."""
     team = blocks.find_team(connection)
     assert team is not None  # noqa: S101 - the row is the team's
     rows = skill_changes.list_of_skill(
         connection, person_id=team, skill_id=entry.change.position, limit=1_000_000
     )
-    return len([row for row in rows if row.id <= entry.id])
+    return len([row for row in rows if row.id <= entry.id and is_version(row)])

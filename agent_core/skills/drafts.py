@@ -5,7 +5,8 @@ from functools import partial
 
 from agent_core.errors import SkillBroken, SkillConflict
 from agent_core.skills.catalog import SkillCatalog
-from agent_core.skills.changes import SkillChange, check_create, plan, write_planned
+from agent_core.skills.changes import check_create, plan
+from agent_core.skills.intents import SkillChange, write_planned
 from agent_core.skills.states import list_made
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import blocks, ledger, skills
@@ -50,7 +51,7 @@ def _plan(
 ) -> int | None:
     if len(skills.list_drafts(connection)) >= _MOST_DRAFTS:
         return None
-    made = plan(connection, catalog, change, origin)
+    made = plan(connection, catalog.folder, change, origin)
     return None if made is None else _find_row(connection, origin=origin)
 
 

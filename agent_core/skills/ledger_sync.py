@@ -1,7 +1,9 @@
-"""Synchronisation of the home's skills with the ledger, within a transaction.
+"""Synchronisation of the ledger with skills that people edit, within a transaction.
 
-The files are the source of truth; each ledger row has the whole SKILL.md before and after. Files
-are read and moved on the transaction's thread, so that no other writer can record an older state.
+Each ledger row has the whole SKILL.md before and after. What a person did by hand is recorded as it
+is found. A skill with files that are planned and not written yet is left alone: there, the ledger
+is ahead of the disk. Files are read on the transaction's thread, so that no other writer can record
+an older state.
 """
 
 import os
@@ -13,36 +15,15 @@ from typing import get_args
 from agent_core.errors import SkillConflict, SkillMissing
 from agent_core.skills.catalog import ARCHIVE, SkillCatalog, list_skill_folders, show_name
 from agent_core.skills.curator import CurationStep, CuratorView, FoundStep, SkillDifference
+from agent_core.skills.intents import list_unwritten
 from agent_core.skills.snapshots import read_snapshot
 from agent_core.skills.states import judge_text, list_made
-from agent_core.state.engine.backup import sync_folder
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import blocks, ledger, skill_changes, skills
 from agent_core.state.memory.ledger import Change, LedgerEntry, Origin
 
 _MARK = "~"
 """The separator before the number of a duplicate; no skill name contains it."""
-
-
-def archive_folder(folder: Path, name: str) -> str:
-    """Move a skill into the archive; return its name there, numbered if the name was taken.
-
-    Blocks. Raises `SkillMissing`, and `OSError` if the folder can't be moved.
-    """
-    _find(folder, name)
-    kept = choose_archive_name(folder, name)
-    move_folder(folder / name, folder / ARCHIVE / kept)
-    return kept
-
-
-def restore_folder(folder: Path, kept: str) -> str:
-    """Move a skill out of the archive, by its name there; return its new name.
-
-    Blocks. Raises `SkillMissing`, `FileExistsError` if the name is taken, and `OSError`.
-    """
-    name = _find_name(folder, kept)
-    move_folder(folder / ARCHIVE / kept, folder / name)
-    return name
 
 
 def _find(folder: Path, name: str) -> Path:
@@ -74,14 +55,6 @@ def original_name(place: Path) -> str:
     return name if name and number.isdecimal() else place.name
 
 
-def move_folder(place: Path, target: Path) -> None:
-    """Move a skill durably. Blocks. Raises `OSError`."""
-    target.parent.mkdir(mode=0o700, exist_ok=True)
-    place.rename(target)
-    sync_folder(target.parent)
-    sync_folder(place.parent)
-
-
 FOUND: frozenset[str] = frozenset(get_args(FoundStep))
 
 
@@ -92,19 +65,21 @@ def inspect_skills(connection: Connection, catalog: SkillCatalog) -> CuratorView
     """
     everything = catalog.list_all()
     away = {original_name(Path(kept)) for kept in catalog.list_away()}
+    unwritten = list_unwritten(connection)
+    changes = _compare(connection, catalog.folder)
     return CuratorView(
-        own=[one for one in everything if one.origin == "home"],
+        own=[one for one in everything if one.origin == "home" and one.name not in unwritten],
         others={one.name for one in everything if one.origin != "home"},
         away=away,
         # One that was gone may have returned and gone into the archive since the last look.
         known={
             row.name: row
             for row in skills.list_all(connection)
-            if row.state != "gone" or row.name in away
+            if (row.state != "gone" or row.name in away) and row.name not in unwritten
         },
         wanted=skills.list_needed(connection),
         made=list_made(connection),
-        changes=_compare(connection, catalog.folder),
+        changes={name: one for name, one in changes.items() if name not in unwritten},
     )
 
 
@@ -132,7 +107,7 @@ def note_loaded(connection: Connection, folder: Path, name: str, origin: Origin)
     Raises `SkillBroken` if the folder is unreadable, and `StoreDamaged`.
     """
     place = folder / name
-    if place not in list_skill_folders(folder):
+    if place not in list_skill_folders(folder) or name in list_unwritten(connection):
         return
     row = skills.find(connection, name=name)
     if row and row.state == "archived":
@@ -140,27 +115,21 @@ def note_loaded(connection: Connection, folder: Path, name: str, origin: Origin)
     record_text(connection, name=name, text=read_snapshot(place), origin=origin)
 
 
-def archive_skill(connection: Connection, folder: Path, name: str, origin: Origin) -> str:
-    """Move a skill into the archive and record the move; return its name there.
-
-    Moves first: a failed move leaves no record in a transaction with other skills. Raises the
-    errors of `record_archived`, and `OSError` if the folder can't be moved.
-    """
-    _check_free(connection, name)
-    kept = archive_folder(folder, name)
-    _note_archived(connection, folder / ARCHIVE / kept, name, origin)
-    return kept
-
-
 def record_archived(connection: Connection, folder: Path, name: str, origin: Origin) -> str:
     """Record that a skill is in the archive, and return its name there; the caller moves it.
 
-    Raises `SkillConflict` if it is pinned or in use, and `SkillMissing`.
+    Raises `SkillConflict` if it is pinned or in use, `SkillMissing`, and `OSError` if there can be
+    no archive.
     """
     _check_free(connection, name)
     place = _find(folder, name)
+    (folder / ARCHIVE).mkdir(mode=0o700, exist_ok=True)
     kept = choose_archive_name(folder, name)
-    _note_archived(connection, place, name, origin, kept)
+    hand = Origin(actor="hand", now=origin.now, evidence="found so when it was archived")
+    record_text(connection, name=name, text=read_snapshot(place), origin=hand)
+    skills.set_state(connection, name=name, state="archived")
+    archived = _with_place(origin, f"archived as {kept}")
+    record_text(connection, name=name, text=None, origin=archived)
     return kept
 
 
@@ -172,43 +141,17 @@ def _check_free(connection: Connection, name: str) -> None:
         raise SkillConflict(f"A job uses the skill {name}; change or delete that job first.")
 
 
-def _note_archived(
-    connection: Connection, place: Path, name: str, origin: Origin, kept: str = ""
-) -> None:
-    """Record the text at `place` and the archiving; `kept` is the folder's name in the archive."""
-    hand = Origin(actor="hand", now=origin.now, evidence="found so when it was archived")
-    record_text(connection, name=name, text=read_snapshot(place), origin=hand)
-    skills.set_state(connection, name=name, state="archived")
-    archived = _with_place(origin, f"archived as {kept or place.name}")
-    record_text(connection, name=name, text=None, origin=archived)
-
-
-def restore_skill(connection: Connection, folder: Path, kept: str, origin: Origin) -> str:
-    """Restore a skill by its name in the archive, and record that; return its new name.
-
-    Raises the errors of `restore_folder`.
-    """
-    name = restore_folder(folder, kept)
-    _note_restored(connection, folder / name, kept, origin)
-    return name
-
-
 def record_restored(connection: Connection, folder: Path, kept: str, origin: Origin) -> str:
     """Record that a skill is back, and return its name; the caller moves it from the archive.
 
     Raises `SkillMissing`, and `FileExistsError` if the name is taken.
     """
     name = _find_name(folder, kept)
-    _note_restored(connection, folder / ARCHIVE / kept, kept, origin)
-    return name
-
-
-def _note_restored(connection: Connection, place: Path, kept: str, origin: Origin) -> None:
-    """Record that a skill is back from the archive, with the text at `place`."""
-    name = original_name(place)
     skills.restore(connection, name=name, now=origin.now)
-    with_place = _with_place(origin, f"restored from {kept}")
-    record_text(connection, name=name, text=read_snapshot(place), origin=with_place)
+    restored = _with_place(origin, f"restored from {kept}")
+    text = read_snapshot(folder / ARCHIVE / kept)
+    record_text(connection, name=name, text=text, origin=restored)
+    return name
 
 
 def record_text(

@@ -7,7 +7,6 @@ import stat
 from pathlib import Path
 
 from agent_core.errors import SkillConflict
-from agent_core.memory.files import read_file, write_file
 from agent_core.skills.catalog import MOST_BYTES, SKILL_FILE
 
 _NOTE = re.compile(r"\[not kept: ([^\n]*)\]")
@@ -54,19 +53,12 @@ def explain_omission(note: str) -> str:
     return found[1] if found else ""
 
 
-def write_back(place: Path, text: str, seen: str) -> None:
-    """Restore the text of a skill, durably and atomically, if the file still holds `seen`.
-
-    Blocks. Raises `SkillConflict`, and `OSError` if it is unwritable.
-    """
-    path = place / SKILL_FILE
+def check_regular(place: Path) -> None:
+    """Check that the text of a skill may be overwritten. Blocks. Raises `SkillConflict`."""
     try:
         _find_file(place)
     except _NotRegular as error:
-        raise SkillConflict(f"{path} is not overwritten: {error}.") from error
-    was = read_file(path).hash
-    if read_snapshot(place) != seen or not write_file(path, text, was):
-        raise SkillConflict(f"{path} was changed meanwhile; check it and try again.")
+        raise SkillConflict(f"{place / SKILL_FILE} is not overwritten: {error}.") from error
 
 
 def _find_file(place: Path) -> Path | None:

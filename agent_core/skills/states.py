@@ -19,6 +19,7 @@ from agent_core.state.queues import skill_tests
 
 CURATOR = "curator"
 """The actor of the curator's own changes; a text that it writes has to prove itself, too."""
+_ADDS = "adds "
 _AGENT = re.compile(r"turn:(\d+)|review:\d+:(\d+)")
 _STATE = re.compile(r"state (\w+) -> (\w+): .*", re.DOTALL)
 _MOST_ROWS = 1_000
@@ -28,6 +29,9 @@ def judge_text(connection: Connection, *, name: str, entry: LedgerEntry) -> None
     """Give a skill the state that its new text allows; queue a test if the agent wrote the text."""
     row, text = skills.find(connection, name=name), entry.change.after
     if row is None or text is None or row.state in ("archived", "gone"):
+        return
+    if known := _find_state_of(_list_rows(connection, row), text, entry):
+        skills.set_state(connection, name=name, state=known)
         return
     if _is_proved(connection, row, text, entry):
         skills.set_good_row(connection, name=name, row_id=entry.id)
@@ -41,11 +45,12 @@ def judge_text(connection: Connection, *, name: str, entry: LedgerEntry) -> None
     state: SkillState = "trial" if good_row is not None else "draft"
     if state != row.state:
         _change(connection, row, state, entry, "the agent wrote this text, and no test has passed")
-    author = find_author(connection, entry.origin)
-    if author:
+    author, team = find_author(connection, entry.origin), blocks.find_team(connection)
+    version = team and skill_changes.find_version_row(connection, person_id=team, skill_id=row.id)
+    if author and version:
         skill_tests.enqueue(
             connection,
-            skill=(row.id, name, entry.id),
+            skill=(row.id, name, version),
             person_id=author,
             cause="0",
             now=entry.origin.now,
@@ -60,6 +65,31 @@ def read_states(row: LedgerEntry) -> tuple[SkillState, SkillState] | None:
     known: dict[str, SkillState] = {one: one for one in get_args(SkillState)}
     before, after = known.get(found[1]), known.get(found[2])
     return (before, after) if before and after else None
+
+
+def is_version(row: LedgerEntry) -> bool:
+    """Return whether a row made a version of a skill.
+
+    A row about the state, or about a file that the agent added beside the text, made none.
+    `skill_changes.count_versions` says the same in SQL.
+    """
+    if row.change.before == row.change.after:
+        return not (read_states(row) or row.origin.evidence.startswith(_ADDS))
+    return row.change.after is not None
+
+
+def describe_added(path: str, evidence: str) -> str:
+    """Return the evidence of a row that adds a file beside the text of a skill."""
+    return f"{_ADDS}{path}; {evidence}"
+
+
+def has_added(connection: Connection, name: str, folder: str) -> bool:
+    """Return whether the agent itself has ever added a file to a folder of a skill."""
+    row = skills.find(connection, name=name)
+    return row is not None and any(
+        is_agents(one.origin) and one.origin.evidence.startswith(f"{_ADDS}{folder}/")
+        for one in _list_rows(connection, row)
+    )
 
 
 def is_agents(origin: Origin) -> bool:
@@ -108,7 +138,26 @@ def find_author(connection: Connection, origin: Origin) -> PersonId | None:
     return turn.person_id if turn else None
 
 
-def find_payer(connection: Connection, skill_id: int) -> PersonId | None:
+def request_test(connection: Connection, name: str, cause: str, now: int) -> bool:
+    """Queue the test of a known skill that a person asks for; False if nobody can pay for it."""
+    row, team = skills.find(connection, name=name), blocks.find_team(connection)
+    assert row is not None  # noqa: S101 - the caller has noted it
+    payer = _find_payer(connection, row.id)
+    version = team and skill_changes.find_version_row(connection, person_id=team, skill_id=row.id)
+    if payer is None:
+        return False
+    skill_tests.enqueue(
+        connection,
+        skill=(row.id, name, version or 0),
+        person_id=payer,
+        cause=cause,
+        now=now,
+        is_asked=True,
+    )
+    return True
+
+
+def _find_payer(connection: Connection, skill_id: int) -> PersonId | None:
     """Return who pays for the test of a skill: the person whose turn wrote it, or an owner."""
     team = blocks.find_team(connection)
     rows = (
@@ -130,6 +179,22 @@ def _change(
         skills.set_state(connection, name=row.name, state=state)
         return
     skill_changes.set_state(connection, name=row.name, state=state, why=why, origin=entry.origin)
+
+
+def _find_state_of(rows: Sequence[LedgerEntry], text: str, entry: LedgerEntry) -> SkillState | None:
+    """Return the state that a text had when it went to the archive, if it comes back unchanged.
+
+    `rows` are the skill's changes, newest first; `entry` is the newest of them. None if another
+    text stood there, or if the skill had its first state.
+    """
+    if entry.change.before is not None:
+        return None
+    for one in rows:
+        if one.change.after not in (text, None):
+            return None
+        if states := read_states(one):
+            return "active" if states[1] == "stale" else states[1]
+    return None
 
 
 def _is_proved(connection: Connection, row: SkillRow, text: str, entry: LedgerEntry) -> bool:

@@ -1,15 +1,17 @@
-"""Undo of a skill change within a transaction: on disk, and as a ledger row."""
+"""Undo of a skill change within a transaction: a ledger row, and the intent to change the files."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agent_core.errors import SkillConflict
 from agent_core.ids import PersonId
-from agent_core.memory.files import ABSENT, write_file
-from agent_core.skills import ledger_sync
 from agent_core.skills.catalog import ARCHIVE, SKILL_FILE, list_skill_folders
-from agent_core.skills.snapshots import explain_omission, is_whole, read_snapshot, write_back
+from agent_core.skills.changes import archive_planned, plan, restore_planned
+from agent_core.skills.intents import SkillChange
+from agent_core.skills.ledger_sync import original_name
+from agent_core.skills.snapshots import check_regular, explain_omission, is_whole, read_snapshot
 from agent_core.skills.states import read_states
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger, skill_changes, skills
@@ -38,8 +40,8 @@ def undo_skill_change(
     """Undo a ledger row of a skill, for an `origin`; files and ledger must be in sync.
 
     A change of the text is undone only if the file still has the new text. An added skill is
-    archived whatever its text is now, and a removed skill returns. Raises `SkillConflict`, the
-    errors of moving a folder, `OSError` and `StoreDamaged`.
+    archived whatever its text is now, and a removed skill returns. `write_planned` changes the
+    files. Raises `SkillConflict`, `SkillMissing`, `FileExistsError`, `OSError` and `StoreDamaged`.
     """
     team, row, skill = _find(connection, row_id)
     if states := read_states(row):
@@ -60,7 +62,7 @@ def undo_skill_change(
                 raise SkillConflict(
                     f"The skill {skill.name} no longer exists since row {newest.id}."
                 )
-            ledger_sync.archive_skill(connection, folder, skill.name, origin)
+            archive_planned(connection, folder, skill.name, origin)
         case "remove":
             if newest.change.after is not None:
                 raise SkillConflict(f"The skill {skill.name} exists again since row {newest.id}.")
@@ -127,8 +129,10 @@ def _write(
             f"The text of skill {place.name} before row {row.id} was not kept:"
             f" {explain_omission(before)}."
         )
-    write_back(place, before, after)
-    ledger_sync.record_text(connection, name=place.name, text=before, origin=origin)
+    check_regular(place)
+    change = SkillChange(name=place.name, path=SKILL_FILE, before=after, after=before)
+    if plan(connection, place.parent, change, origin) is None:
+        raise SkillConflict(f"{place / SKILL_FILE} was changed meanwhile; check it and try again.")
 
 
 def _restore(
@@ -139,19 +143,19 @@ def _restore(
     away = [
         place
         for place in list_skill_folders(folder / ARCHIVE)
-        if ledger_sync.original_name(place) == name and read_snapshot(place) == text
+        if original_name(place) == name and read_snapshot(place) == text
     ]
     if away:
-        ledger_sync.restore_skill(connection, folder, away[-1].name, origin)
+        restore_planned(connection, folder, away[-1].name, origin)
         return False
     if not is_whole(text):
         raise SkillConflict(
             f"The skill {name} is not in the archive, and its text was not kept:"
             f" {explain_omission(text)}."
         )
-    place = folder / name
-    place.mkdir(mode=0o700, parents=True)
-    write_file(place / SKILL_FILE, text, ABSENT.hash)
+    if os.path.lexists(folder / name):
+        raise FileExistsError(f"{folder / name} already exists; archive it first")
     skills.restore(connection, name=name, now=origin.now)
-    ledger_sync.record_text(connection, name=name, text=text, origin=origin)
+    change = SkillChange(name=name, path=SKILL_FILE, before=None, after=text)
+    plan(connection, folder, change, origin)
     return True

@@ -1,6 +1,8 @@
-"""The file `.usage.json` in the skills folder: usage statistics for people and programs."""
+"""The file `.usage.json` in the skills folder: the use of skills, for people and programs.
 
-import asyncio
+It is a projection of the tables; other content of the file is overwritten.
+"""
+
 import json
 import logging
 from collections.abc import Sequence
@@ -9,54 +11,33 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agent_core.errors import StoreError
-from agent_core.execution.subprocesses.spawning import finish
 from agent_core.memory.files import hash_text, read_file, write_file
-from agent_core.state.engine.database import Connection, Database
+from agent_core.state.engine.database import Connection
 from agent_core.state.memory import blocks, skill_changes, skill_uses, skills
 from agent_core.state.memory.skill_uses import NO_USES, Tally
 from agent_core.state.memory.skills import SkillRow
 
 FILE = ".usage.json"
-_PAUSE = 60.0
-"""Seconds between refreshes of the file."""
+USAGE_TABLES = frozenset(("skills", "skill_uses", "ledger"))
+"""The tables that the file is made from."""
 _TRIES = 3
 _log = logging.getLogger(__name__)
 
 
-class UsageFile:
-    """A projection of the skills table; other content of the file is overwritten."""
+def write_usage(connection: Connection, folder: Path) -> None:
+    """Write the file from the tables; does nothing without a skills folder.
 
-    def __init__(self, database: Database, folder: Path) -> None:
-        self._database = database
-        self._folder = folder
-        self._order = asyncio.Lock()
-
-    async def keep(self, pause: float = _PAUSE) -> None:
-        """Refresh the file until cancelled; `pause` is in seconds."""
-        fault = ""
-        while True:
-            try:
-                await self.write()
-                fault = ""
-            except (StoreError, OSError) as error:
-                if str(error) != fault:
-                    fault = str(error)
-                    _log.warning("can't write %s: %s", self._folder / FILE, error)
-            await asyncio.sleep(pause)
-
-    async def write(self) -> None:
-        """Write the file; does nothing without a skills folder.
-
-        Raises `StoreError`, and `OSError` if it is unwritable.
-        """
-        async with self._order:
-            rows = await self._database.read(list_records)
-            await finish(asyncio.to_thread(_write, self._folder, dump(rows)))
+    `Database.project` calls it after each commit; if it fails, the next commit tries again.
+    """
+    try:
+        _write(folder, dump(list_records(connection)))
+    except (StoreError, OSError) as error:
+        _log.warning("can't write %s: %s", folder / FILE, error)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkillRecord:
-    """The record of a skill's use. `version` counts its texts, 0 if the ledger has none."""
+    """The record of a skill's use. `version` counts its versions, 0 if the ledger has none."""
 
     row: SkillRow
     tally: Tally = NO_USES
@@ -66,7 +47,7 @@ class SkillRecord:
 def list_records(connection: Connection) -> list[SkillRecord]:
     """List the use of every skill that still exists, by name."""
     team = blocks.find_team(connection)
-    versions = skill_changes.count_rows(connection, person_id=team) if team else {}
+    versions = skill_changes.count_versions(connection, person_id=team) if team else {}
     tallies = skill_uses.count(connection)
     return [
         SkillRecord(row=row, tally=tallies.get(row.id, NO_USES), version=versions.get(row.id, 0))

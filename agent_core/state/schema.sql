@@ -2,7 +2,7 @@
 -- a test keeps both ways equal. `user_version` is the number of the newest migration. Times are integer milliseconds since the epoch, UTC. JSON is text.
 -- `checksum` is a CRC-32 that detects a damaged row.
 
-PRAGMA user_version = 56;
+PRAGMA user_version = 57;
 
 -- Single values of Talaria itself, by key.
 CREATE TABLE meta (
@@ -63,9 +63,9 @@ CREATE TABLE accounts (
 CREATE INDEX accounts_by_person ON accounts (person_id);
 
 -- A one-time code. `claim` makes an account an owner's; `pairing` asks an owner to admit it.
-CREATE TABLE link_codes (
+CREATE TABLE "link_codes" (
     id           INTEGER PRIMARY KEY,
-    purpose      TEXT NOT NULL CHECK (purpose IN ('claim', 'pairing')),
+    purpose      TEXT NOT NULL CHECK (purpose IN ('claim', 'pairing', 'invite')),
     code_hash    TEXT NOT NULL UNIQUE,
     platform     TEXT,
     user_id      TEXT,

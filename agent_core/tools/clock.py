@@ -3,11 +3,20 @@
 import logging
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from agent_core.errors import ToolArgumentError
-from agent_core.localization import Text, format_weekday
+from agent_core.localization import (
+    Text,
+    format_weekday,
+    join_list,
+    say_at,
+    say_clock,
+    say_day,
+    say_moment,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -23,6 +32,48 @@ def local_time(now: int, zone: str) -> datetime:
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
         _log.warning("time zone %r is unknown, UTC is used: %s", zone, error)
         return moment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReaderClock:
+    """The clock of a reader: their IANA zone, and the present in milliseconds since the epoch.
+
+    It shows moments as people say them, in the reader's language.
+    """
+
+    zone: str
+    now: int
+
+    @property
+    def today(self) -> date:
+        """The present date."""
+        return local_time(self.now, self.zone).date()
+
+    def show(self, at: int) -> str:
+        """Return a moment: `tomorrow, 9:00`."""
+        return say_moment(local_time(at, self.zone), local_time(self.now, self.zone))
+
+    def show_day(self, at: int) -> str:
+        """Return the day of a moment: `Mon 30 Nov`."""
+        return self.say_day(local_time(at, self.zone).date())
+
+    def say_day(self, day: date) -> str:
+        """Return a day: `tomorrow`."""
+        return say_day(day, self.today)
+
+    def show_short(self, at: int) -> str:
+        """Return a moment, without its day if that is today: `9:00`."""
+        moment = local_time(at, self.zone)
+        return say_clock(moment) if moment.date() == self.today else self.show(at)
+
+    def list_moments(self, moments: Sequence[int]) -> str:
+        """List moments by their days: `9:00`, `yesterday, 22:00 and 23:00; today, 1:00`."""
+        days: dict[date, list[str]] = {}
+        for moment in (local_time(at, self.zone) for at in moments):
+            days.setdefault(moment.date(), []).append(say_clock(moment))
+        if [*days] == [self.today]:
+            return join_list(days[self.today])
+        return "; ".join(say_at(say_day(day, self.today), clocks) for day, clocks in days.items())
 
 
 _ALL_DAYS = Text("With seven days off, you would never get anything. Leave one out.")

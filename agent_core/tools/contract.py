@@ -1,13 +1,14 @@
 """The contract of a tool: its spec, the effect of repeating a call, and `run`."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
 from agent_core.state.people.people import PersonKind
 from agent_core.tools.delegated_tasks import Helpers
+from agent_core.tools.own_words.contract import NO_WORDS, OwnWords
 from agent_core.transcript import ImagePart, Receipt, ToolCallPart, ToolSpec, UntrustedSource
 
 Effect = Literal["read", "idempotent", "unsafe"]
@@ -28,7 +29,7 @@ class Declaration:
     seconds; None means the toolbox's limit. With `waits_for_person`, waiting for a person costs the
     turn no time. `output_limit` is in characters: the rest of a longer result goes to a file.
     `is_untrusted` marks every result as untrusted; a tool that knows better names the `sources` of
-    each result instead.
+    each result instead. With `has_receipts`, a result without a receipt changed nothing.
     """
 
     cost: Cost = "time"
@@ -36,6 +37,7 @@ class Declaration:
     output_limit: int = RESULT_LIMIT
     is_untrusted: bool = False
     waits_for_person: bool = False
+    has_receipts: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,12 +45,14 @@ class MemoryOwner:
     """The owner of the memory that a conversation may change. `slug` names its folder.
 
     `blocks` are the labels of the blocks that may be changed here; None means every visible block.
+    With `only_blocks`, nothing else may be changed.
     """
 
     person_id: PersonId
     slug: str
     kind: PersonKind = "human"
     blocks: tuple[str, ...] | None = None
+    only_blocks: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +76,14 @@ class ToolContext:
     """The person's messages in this turn, as evidence for what is saved."""
     sources: tuple[UntrustedSource, ...] = ()
     """The untrusted sources whose words the model has read before this call."""
+    own_words: Callable[[], OwnWords] = lambda: NO_WORDS
+    """Finds what the person typed or spoke just now. After words of others, a change that these
+    words state is made at once.
+    """
     is_accepted: bool = False
     """True if a person has accepted exactly this call, so it needs no further confirmation."""
+    is_offline: bool = False
+    """True if a command of this call gets no network, because untrusted words may steer it."""
     is_from_code: bool = False
     """True if the code that `execute_code` runs makes the call."""
     helpers: Callable[[], Helpers] | None = None
@@ -96,6 +106,7 @@ class ToolResult:
     `image_data` holds the bytes of new `images` by key; they are stored together with the result.
     `pdf_text` is the whole text of the PDF files; `text` may hold only a part. No model sees it.
     `receipts` are what the call changed, for the person; empty if nothing changed.
+    `due_at` is the time of a reminder that came too late to be set, in milliseconds.
     """
 
     text: str
@@ -105,8 +116,11 @@ class ToolResult:
     image_data: Mapping[str, bytes] = field(default_factory=dict)
     pdf_text: str = ""
     receipts: tuple[Receipt, ...] = ()
+    due_at: int | None = None
 
 
+Pause = Callable[[], AbstractAsyncContextManager[None]]
+"""Surrounds a wait before a call runs: the call is on disk before, and the turn's clock stops."""
 CallTool = Callable[[ToolCallPart, tuple[UntrustedSource, ...]], Awaitable[ToolResult]]
 """Runs a tool call that the model's code makes, as a step of its own. The sources are those that
 the code has read so far. Raises `QuestionPending`.
@@ -147,4 +161,17 @@ class Proposable(Protocol):
 
         Return "" for a call that may run at once, because it changes nothing or asks by itself.
         Return a `ToolResult` for a call that can't succeed. Raises what `run` raises.
+        """
+
+
+@runtime_checkable
+class HoldsPlace(Protocol):
+    """A tool whose calls wait for a free place before they run."""
+
+    def hold_place(
+        self, arguments: Mapping[str, object], context: ToolContext, pause: Pause
+    ) -> AbstractAsyncContextManager[None]:
+        """Hold a place for a call; `pause` surrounds the wait, if there is one.
+
+        The call begins afterwards, and only then its time limit. Raises nothing.
         """

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from agent_core.ids import CallId
-from agent_core.transcript import UntrustedSource
+from agent_core.transcript import Receipt, UntrustedSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -12,7 +12,7 @@ class HelperTask:
     """A task for one helper. `schema` is the JSON Schema of its answer; "" for free text.
 
     `agent` is the named agent that works on it, "" for a helper without a name. It ends after
-    `seconds`, if that is not 0.
+    `seconds`, if that is not 0. It has at most `steps` calls of a model, 0 for the usual number.
     """
 
     goal: str
@@ -20,15 +20,21 @@ class HelperTask:
     schema: str = ""
     agent: str = ""
     seconds: float = 0.0
+    steps: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HelperReport:
-    """The result of a helper. `text` is its answer, or the reason why it has none."""
+    """The result of a helper. `text` is its answer, or the reason why it has none.
+
+    `receipts` are what its calls have changed. `limit` is the one that ended it, such as `steps`.
+    """
 
     text: str
     is_error: bool = False
     sources: tuple[UntrustedSource, ...] = ()
+    receipts: tuple[Receipt, ...] = ()
+    limit: str = ""
 
 
 class Helpers(Protocol):
@@ -56,6 +62,12 @@ class Helpers(Protocol):
         When the helper ends, a turn starts in the conversation. A repeated call starts nothing.
         Raises `StoreError`, and `ToolArgumentError` if the turn may not start helpers.
         """
+
+    def as_team(self, steps: int, micro_dollars: int) -> "Helpers":
+        """Return these helpers with a common limit of model calls and money; see `Budget`."""
+
+    def find_limit(self) -> str:
+        """Return the limit that the helpers have reached together: `steps`, `money`, … or ""."""
 
     def show_progress(self, call_id: CallId, done: int, total: int) -> None:
         """Show in the chat how many of a call's helpers have finished."""

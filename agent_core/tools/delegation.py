@@ -1,8 +1,11 @@
 """The `delegate_task` tool: helpers that work on parts of a task at the same time."""
 
+import ast
 import asyncio
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import CallId
@@ -10,7 +13,7 @@ from agent_core.tools.arguments import compile_schema, read_arguments
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.delegated_tasks import HelperReport, Helpers, HelperTask
 from agent_core.tools.schemas import make_object, make_schema
-from agent_core.transcript import ToolSpec, flatten
+from agent_core.transcript import UNSHOWN, ToolSpec, flatten
 
 MOST_TASKS = 8
 _LONGEST_TASK = 8_000
@@ -18,6 +21,8 @@ _LONGEST_TASK = 8_000
 _LONGEST_RESULT = 6_000
 """Characters of one helper's result; the person's own turn needs the summary only."""
 _SECONDS = 1_800.0
+_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
+"""A string, which stays, or a comma behind the last value."""
 _TITLE = 60
 _TEXT = {"type": "string", "minLength": 1, "maxLength": _LONGEST_TASK}
 _TASK = make_object(("goal",), goal=_TEXT, context=_TEXT)
@@ -27,15 +32,16 @@ class DelegateTool:
     """The `delegate_task` tool. A repeat after a crash continues the helpers already started."""
 
     effect: Effect = "idempotent"
-    declaration = Declaration(cost="money", time_limit=_SECONDS)
+    declaration = Declaration(cost="money", time_limit=_SECONDS, has_receipts=True)
     spec = ToolSpec(
         name="delegate_task",
         description=(
-            "Let helpers work on separate parts of a task at the same time, each with files,"
-            " commands and the web, but without this conversation and without people to ask. Give"
-            " each all that it must know: one `goal` with its `context`, or several `tasks`. Only"
-            " their results return; with `background`, at once an id for each task, and later a"
-            " turn with its result."
+            "Let helpers work on large separate parts of a task at the same time. Not for a single"
+            " step that you can do, nor for later (`schedule_job`). A helper has files, commands"
+            " and the web; it sees nothing of this conversation and can ask nobody, so give it all"
+            " that it must know: one `goal` with its `context`, or several `tasks`. Only results"
+            " return; with `background`, at once an id for each task, and later a turn with its"
+            ' result. Example: {"goal": "List the errors in app.log by kind.", "context": "…"}'
         ),
         schema=make_schema(
             goal=_TEXT,
@@ -65,7 +71,10 @@ class DelegateTool:
         if arguments.get("background") is True:
             numbers = range(1, len(tasks) + 1)
             ids = [await helpers.start(context.call_id, number) for number in numbers]
-            return ToolResult(text=f"In the background: {', '.join(ids)}. Go on, or end your turn.")
+            return ToolResult(
+                text=f"In the background: {', '.join(ids)}. Go on, or end your turn.",
+                receipts=(UNSHOWN,),
+            )
 
         def show(done: int) -> None:
             helpers.show_progress(context.call_id, done, len(tasks))
@@ -90,6 +99,17 @@ async def run_at_once(
 
     An error is raised only after every helper has reached a point from which it can continue.
     """
+    return await run_at_once_from(1, helpers, call_id, tasks, show)
+
+
+async def run_at_once_from(
+    first: int,
+    helpers: Helpers,
+    call_id: CallId,
+    tasks: Sequence[HelperTask],
+    show: Callable[[int], None] = lambda done: None,
+) -> list[HelperReport]:
+    """Run further helpers of a call, whose numbers begin with `first`; see `run_at_once`."""
     done = 0
 
     async def work(number: int, task: HelperTask) -> HelperReport:
@@ -99,7 +119,7 @@ async def run_at_once(
         show(done)
         return report
 
-    working = [asyncio.create_task(work(*one)) for one in enumerate(tasks, start=1)]
+    working = [asyncio.create_task(work(*one)) for one in enumerate(tasks, start=first)]
     try:
         await asyncio.wait(working)
     finally:
@@ -123,6 +143,7 @@ def join_reports(heads: Sequence[str], reports: Sequence[HelperReport]) -> ToolR
         text="\n\n".join(parts),
         is_error=all(report.is_error for report in reports),
         sources=tuple(sources),
+        receipts=tuple(receipt for report in reports for receipt in report.receipts),
     )
 
 
@@ -131,17 +152,30 @@ def check_answer(text: str, schema: str) -> str:
     if not schema:
         return ""
     try:
-        read_arguments(strip_fence(text), compile_schema(schema))
+        read_arguments(find_json(text), compile_schema(schema))
     except ToolArgumentError as error:
         return str(error).replace("the arguments", "the answer")
     return ""
 
 
-def strip_fence(text: str) -> str:
-    """Return the JSON of an answer without the code fence that models put around it."""
-    lines = text.strip().split("\n")
-    is_fenced = len(lines) > 2 and lines[0].startswith("```") and lines[-1].startswith("```")
-    return "\n".join(lines[1:-1]) if is_fenced else text.strip()
+def find_json(text: str) -> str:
+    """Return the JSON object of an answer, as models write it; the whole text if it has none.
+
+    They put a fence or words around it, leave a comma behind the last value, or write it as Python.
+    """
+    begin, end = text.find("{"), text.rfind("}")
+    if begin < 0 or end < begin:
+        return text.strip()
+    found = text[begin : end + 1]
+    for one in (text.strip(), found, _COMMA.sub(r"\1", found)):
+        with suppress(ValueError, RecursionError):
+            json.loads(one)
+            return one
+    with suppress(ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+        value = ast.literal_eval(found)
+        if isinstance(value, dict):
+            return json.dumps(value, ensure_ascii=False)
+    return text.strip()
 
 
 def read_tasks(arguments: Mapping[str, object]) -> list[HelperTask]:

@@ -1,11 +1,13 @@
 """The gate in front of every call: it runs, is proposed, or needs a person's permission."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
-from agent_core.ids import SessionId
-from agent_core.tools.contract import Proposable, Tool, ToolContext, ToolResult
+from agent_core.ids import SessionId, TurnId
+from agent_core.tools.contract import Pause, Proposable, Tool, ToolContext, ToolResult
+from agent_core.tools.own_words.contract import StatesEssentials
+from agent_core.tools.own_words.evidence import is_evidenced
 from agent_core.tools.policy.approval_requests import (
     LONGEST_SHOWN,
     ApprovalRequest,
@@ -30,6 +32,8 @@ _TOO_LONG = (
     "too much for a person to read before they allow it. Write it to a file in parts, or do less"
     " at once."
 )
+_MOST_EVIDENCED = 10
+"""Changes of a turn that own words prove; no message wishes for more."""
 _LONGEST_REASON = 2000
 _NAMED = 200
 _REASONS = {
@@ -39,8 +43,6 @@ _REASONS = {
     "used": "Its approval was used up or has expired; ask again only if it is still needed.",
     "changed": "It differs from what was shown when it was allowed; call it again.",
 }
-Pause = Callable[[], AbstractAsyncContextManager[None]]
-"""Surrounds a question to a person: the call is on disk before, and the turn's clock stops."""
 Begin = Callable[[ApprovalRequest | None], Awaitable[bool]]
 """Records that a call runs, and uses up the approval of its request, if any, in one transaction.
 Returns False, and records nothing, if the approval was used or has expired.
@@ -49,9 +51,13 @@ Returns False, and records nothing, if the approval was used or has expired.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pass:
-    """The permission to run a call; `request` is the request that a person has allowed, if any."""
+    """The permission to run a call; `request` is the request that a person has allowed, if any.
+
+    A command that `is_offline` gets no network.
+    """
 
     request: ApprovalRequest | None = None
+    is_offline: bool = False
 
 
 def was_kept_back(name: str, outcome: str) -> bool:
@@ -69,6 +75,8 @@ class Gate:
         """
         self._prompter = prompter
         self._policy = policy
+        self._evidenced: dict[tuple[str, str], TurnId] = {}
+        """The calls that ran because of own words, with their turns: a wish happens once."""
 
     async def check(
         self,
@@ -92,7 +100,7 @@ class Gate:
             return proposed
         is_asked = verdict.effect == "ask" or isinstance(tool, NeedsApproval)
         if not is_asked or context.is_accepted:
-            return Pass()
+            return Pass(is_offline=verdict.is_offline)
         request = _make_request(tool, arguments, context, actions, verdict, session_id)
         return await self._ask(request, pause)
 
@@ -153,6 +161,8 @@ class Gate:
         """Propose a change after untrusted words; return None if the call may run."""
         if not context.sources or context.is_accepted or not isinstance(tool, Proposable):
             return None
+        if await self._is_own_wish(tool, arguments, context):
+            return None
         shown = await tool.preview(arguments, context)
         if isinstance(shown, ToolResult):
             return replace(shown, text=bound(shown.text))
@@ -175,6 +185,23 @@ class Gate:
         if not self._prompter or not is_stored:
             return fail(f"`{call.name}` was not run: no more changes can be proposed now.")
         return ToolResult(text=PROPOSED)
+
+    async def _is_own_wish(
+        self, tool: Tool, arguments: Mapping[str, object], context: ToolContext
+    ) -> bool:
+        """Return whether the person's present words state this change, once."""
+        words = context.own_words()
+        wish, turn_id = (tool.spec.name, canonicalize(arguments)), context.turn_id
+        if not words.sentences or not isinstance(tool, StatesEssentials):
+            return False
+        self._evidenced = {one: at for one, at in self._evidenced.items() if at == turn_id}
+        if wish in self._evidenced or len(self._evidenced) >= _MOST_EVIDENCED:
+            return False
+        needs = await tool.list_essentials(arguments, context)
+        if needs is None or not is_evidenced(needs, words):
+            return False
+        self._evidenced[wish] = turn_id
+        return True
 
 
 def _list_actions(

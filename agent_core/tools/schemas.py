@@ -16,4 +16,6 @@ def make_object(required: Sequence[str] = (), /, **properties: object) -> dict[s
 
 def make_schema(required: Sequence[str] = (), /, **properties: object) -> str:
     """Return the schema of such an object as JSON text; equal arguments give equal text."""
-    return json.dumps(make_object(required, **properties), separators=(",", ":"))
+    return json.dumps(
+        make_object(required, **properties), ensure_ascii=False, separators=(",", ":")
+    )

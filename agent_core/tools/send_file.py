@@ -10,7 +10,7 @@ from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection, Database
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.schemas import make_schema
-from agent_core.tools.workspace.workspaces import find_slug
+from agent_core.tools.workspace.workspaces import find_slug, strip_home
 from agent_core.transcript import ToolSpec, is_hidden
 
 MOST_BYTES = 1_000_000
@@ -33,8 +33,9 @@ _MEDIA_TYPES = {
 _SPEC = ToolSpec(
     name="send_file",
     description=(
-        "Send the person a text file, when they want one or the answer is too long for chat."
-        " `name` has an ending and no folder."
+        "Send the person a text file with your answer, when they want a file or the answer is too"
+        ' long for chat. `name` has an ending and no folder. Example: {"name": "plan.md", "text":'
+        ' "# Plan …"}'
     ),
     schema=make_schema(("name", "text"), name={"type": "string"}, text={"type": "string"}),
 )
@@ -115,6 +116,7 @@ async def read_workspace_file(
     Raises `ToolArgumentError` if it can't be sent, `WorkspaceError` and `BackendUnavailable`.
     """
     path = path.replace("\0", "")
+    path = strip_home(path) if backend.is_confined else path
     found = await backend.read_file(find_slug(context), path, MOST_WORKSPACE_BYTES)
     if not 0 < found.size <= MOST_WORKSPACE_BYTES:
         raise ToolArgumentError(

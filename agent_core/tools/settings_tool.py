@@ -13,24 +13,37 @@ from agent_core.state.people import delivery_targets, people
 from agent_core.state.people.people import Person, SpokenAnswers
 from agent_core.tools.clock import describe_days, read_days
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
+from agent_core.tools.own_words.contract import Essentials
+from agent_core.tools.said_settings import says_setting
 from agent_core.tools.time_zones import find_zone, read_hours
-from agent_core.transcript import ToolSpec
+from agent_core.transcript import Receipt, ToolSpec, flatten
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 _MINUTES = 60
 _TOKENS = re.compile(r"(\d{1,3}(?:[,._' ]?\d{3})*|\d+)\s*(k?)(?:\s*tokens?)?", re.IGNORECASE)
 DAYS_OFF, TIME_ZONE = "days_off", "time_zone"
-_BAD_LANGUAGE = Text('"{value}" isn\'t a language tag. Write "de" or "pt-BR".')
-_BAD_VERBOSITY = Text('For verbosity, choose "quiet", "normal" or "verbose".')
+_BAD_LANGUAGE = Text(
+    '"{value}" isn\'t the short name of a language. Write one like "de" or "pt-BR".'
+)
+_BAD_VERBOSITY = Text('How much do you want to see? Choose "quiet", "normal" or "verbose".')
 _BAD_CAP = Text('"{value}" isn\'t a reading limit. Write off, or a number of tokens from {least}.')
-_BAD_SPOKEN = Text('For spoken_answers, choose "off", "to voice messages" or "always".')
+_BAD_SPOKEN = Text('When shall I speak my answers? Choose "off", "to voice messages" or "always".')
 _BAD_ZONE = Text('"{value}" isn\'t a time zone. Write a city like "Vienna", or "UTC+2".')
 _BAD_HOURS = Text('"{value}" isn\'t a range of hours. Write one like 22:00-07:30 or 10pm-7am.')
 _EMPTY_HOURS = Text("Quiet hours must end at another time than they start. Write off for none.")
+_SET = Text("⚙ {name}: {value}")
+_LABELS = {
+    "time_zone": Text("Time zone"),
+    "language": Text("Language"),
+    "quiet_hours": Text("Quiet hours"),
+    "days_off": Text("Days off"),
+    "verbosity": Text("Detail"),
+}
+_LONGEST_VALUE = 60
 _UNKNOWN = Text('There\'s no setting "{name}". The settings are {names}.')
 SPOKEN_ANSWERS = "spoken_answers"
 NAMES = (
-    *("time_zone", "language", "quiet_hours", DAYS_OFF, "verbosity", "context_cap"),
+    *("time_zone", "language", "quiet_hours", DAYS_OFF, "verbosity", "reading_limit"),
     SPOKEN_ANSWERS,
 )
 _SPOKEN: Mapping[str, SpokenAnswers] = {
@@ -45,16 +58,29 @@ _SPOKEN: Mapping[str, SpokenAnswers] = {
 
 _SPEC = ToolSpec(
     name="settings",
-    description="Set what this person wants; an empty text takes a setting back.",
+    description=(
+        "Change this person's settings when they ask for it or say where they live or are: only"
+        ' what they said. For "I\'m in Tokyo now", "talk to me in French", "no messages at night".'
+        " If they name an end, also set a reminder to change it back. An empty text clears a"
+        " setting."
+        ' Example: {"time_zone": "Europe/Vienna"}'
+    ),
     schema=json.dumps(
         {
             "type": "object",
             "properties": {
-                "time_zone": {"type": "string", "description": "IANA name"},
-                "language": {"type": "string", "description": "BCP 47"},
-                "quiet_hours": {"type": "string", "description": "like 22:00-07:30"},
-                "days_off": {"type": "string", "description": "like sat,sun"},
-                "verbosity": {"type": "string", "enum": ["quiet", "normal", "verbose"]},
+                "time_zone": {"type": "string", "description": "IANA name: Europe/Vienna"},
+                "language": {
+                    "type": "string",
+                    "description": "of all answers, as a BCP 47 tag: de",
+                },
+                "quiet_hours": {"type": "string", "description": "no messages then: 22:00-07:30"},
+                "days_off": {"type": "string", "description": "no messages then: sat,sun"},
+                "verbosity": {
+                    "enum": ["quiet", "normal", "verbose"],
+                    "description": "how much of your tools' work they see, not how long answers"
+                    " are",
+                },
             },
             "additionalProperties": False,
             "minProperties": 1,
@@ -88,7 +114,7 @@ class SettingsTool:
 
     spec = _SPEC
     effect: Effect = "idempotent"
-    declaration = Declaration(cost="free")
+    declaration = Declaration(cost="free", has_receipts=True)
 
     def __init__(
         self,
@@ -129,7 +155,7 @@ class SettingsTool:
 
         reported = await self._database.write("settings.set", work)
         self._changed()
-        return ToolResult(text=f"Set. Now: {reported}.")
+        return ToolResult(text=f"Set. Now: {reported}.", receipts=confirm_settings(arguments))
 
     async def _find_zones(
         self, arguments: Mapping[str, object], context: ToolContext
@@ -151,7 +177,28 @@ class SettingsTool:
                 read_days(str(value))
             else:
                 person = apply_setting(person, name, str(value))
-        return "\n".join(f"{name}: {value}" for name, value in arguments.items())
+        return "\n".join(f"{_LABELS[name]()}: {value}" for name, value in arguments.items())
+
+    async def list_essentials(
+        self, arguments: Mapping[str, object], _: ToolContext
+    ) -> Essentials | None:
+        """Return what own words must say for a change of settings; see the contract."""
+        given = {name: str(value) for name, value in arguments.items()}
+        return Essentials(
+            kind="set",
+            is_said=lambda sentence: all(
+                says_setting(sentence, name, value) for name, value in given.items()
+            ),
+        )
+
+
+def confirm_settings(arguments: Mapping[str, object]) -> tuple[Receipt, ...]:
+    """Confirm settings of a call, a line each."""
+    shown = {name.replace("_", " "): str(value) for name, value in arguments.items()}
+    return tuple(
+        Receipt(text=_SET(name=name, value=flatten(value, _LONGEST_VALUE) or "–"))
+        for name, value in shown.items()
+    )
 
 
 def apply_setting(person: Person, name: str, value: str) -> Person:
@@ -174,7 +221,7 @@ def apply_setting(person: Person, name: str, value: str) -> Person:
             if value not in ("", "quiet", "normal", "verbose"):
                 raise ToolArgumentError(_BAD_VERBOSITY())
             return replace(person, verbosity=value or "normal")  # type: ignore[arg-type]
-        case "context_cap":
+        case "reading_limit" | "context_cap":  # its name before 2026-11-29
             return replace(person, context_cap=_read_tokens(value))
         case "spoken_answers":
             if value.casefold() not in _SPOKEN:

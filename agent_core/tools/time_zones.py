@@ -143,6 +143,12 @@ def name_city(zone: str) -> str:
     return name_zone(zone).rpartition("/")[2].replace("_", " ")
 
 
+@cache
+def list_zones() -> tuple[str, ...]:
+    """List the zones that places have, for people to choose from; no old or technical names."""
+    return tuple(sorted({zone for _, zone in _read_table("zone.tab")}))
+
+
 def read_hours(words: str) -> tuple[int, int] | None:
     """Parse a range of hours such as `22:00-07:30`, `22-7` or `10pm to 7am` to minutes of a day."""
     found = _HOURS.fullmatch(" ".join(words.split()).casefold())

@@ -5,15 +5,23 @@ import json
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from agent_core.errors import CoreError, ToolArgumentError
 from agent_core.ids import PersonId
 from agent_core.tools.arguments import Validate, compile_schema, read_leniently
 from agent_core.tools.client_tools import ClientTools, make_client_tools, name_for_model
-from agent_core.tools.contract import Effect, Proposable, Tool, ToolContext, ToolResult
-from agent_core.tools.gate import Begin, Gate, Pause
+from agent_core.tools.contract import (
+    Effect,
+    HoldsPlace,
+    Pause,
+    Proposable,
+    Tool,
+    ToolContext,
+    ToolResult,
+)
+from agent_core.tools.gate import Begin, Gate
 from agent_core.tools.policy.contract import DeclaresActions
 from agent_core.tools.policy.policy import Policy
 from agent_core.tools.results import bound, end_sentence, fail, hide_secrets
@@ -60,12 +68,12 @@ class ToolSource(Protocol):
 class ToolSetup:
     """Further tools and rules of a toolbox.
 
-    `sources` offer tools that may appear and disappear. `rules` are the owner's, by tool name. With
+    `sources` offer tools that may appear and disappear. `rules` are the owner's. With
     `hides_rare`, rare tools are found by search even if there is room for them in the prompt.
     """
 
     sources: tuple[ToolSource, ...] = ()
-    rules: Mapping[str, CallRule] = field(default_factory=dict)
+    rules: tuple[CallRule, ...] = ()
     hides_rare: bool = False
     overflow: Overflow | None = None
     """Stores results that are too long to be shown whole."""
@@ -128,10 +136,15 @@ class Toolbox:
         caller: Caller = "direct",
         off: Collection[str] = (),
         earlier: Iterable[tuple[str, bool]] = (),
+        *,
+        person: str = "",
+        agent: str = "",
+        rules: Sequence[CallRule] = (),
     ) -> "Toolbox":
         """Return the toolbox of one turn, without the tools that are `off`.
 
-        `earlier` are the turn's previous calls, as (name, whether it succeeded).
+        `earlier` are the turn's previous calls, as (name, whether it succeeded). `person` is a
+        folder name; `rules` are those of the named `agent`.
         """
         box = object.__new__(
             Toolbox
@@ -141,7 +154,8 @@ class Toolbox:
         if off or self._setup.sources:  # so the search lists only tools that this turn may use
             box._off, box._tools = frozenset(off), dict(self._tools)
             box._arrange()
-        if rules := self._setup.rules:
+        rules = (*rules, *(one for one in self._setup.rules if one.holds_for(person, agent)))
+        if rules:
             available = [name for name in box._tools if name not in box._off]
             box._rules = TurnRules(rules, caller, available)
             box._rules.resume(earlier)
@@ -232,14 +246,15 @@ class Toolbox:
         if self._policy:
             self._off_now = await self._policy.list_off(owner_id)
         if self._setup.sources and not all(name in self._tools for name in names):
-            found = await self._list_foreign(person_id)
+            found = await self.list_foreign(person_id)
             self._foreign = {tool.spec.name: tool for tool in found}
 
-    async def _list_foreign(self, person_id: PersonId) -> list[Tool]:
+    async def list_foreign(self, person_id: PersonId) -> list[Tool]:
+        """List the tools of other sources that a person may use now. Raises `StoreError`."""
         return [tool for one in self._setup.sources for tool in await one.list_tools(person_id)]
 
     async def _list_usable(self, context: ToolContext) -> Catalog:
-        found = await self._list_foreign(context.person_id)
+        found = await self.list_foreign(context.person_id)
         hidden = self._off | self._tools.keys()
         return Catalog(
             own=tuple(self._tools[name] for name in self.names if name not in self._off),
@@ -249,10 +264,19 @@ class Toolbox:
     def _find(self, name: str) -> Tool | None:
         return self._tools.get(name) or self._foreign.get(name)
 
+    def list_missing(self) -> tuple[str, ...]:
+        """Return the tools that a rule requires before the turn may end, and that did not run."""
+        return self._rules.list_missing() if self._rules else ()
+
     def effect(self, name: str) -> Effect:
         """The effect of repeating a call; `unsafe` for a tool that no longer exists."""
         tool = self._find(name)
         return tool.effect if tool else "unsafe"
+
+    def has_receipts(self, name: str) -> bool:
+        """True for a tool whose calls change nothing without a receipt."""
+        tool = self._find(name)
+        return tool is not None and (tool.effect == "read" or tool.declaration.has_receipts)
 
     def is_free(self, name: str) -> bool:
         """True for a tool whose calls need no noticeable time and no money."""
@@ -293,9 +317,9 @@ class Toolbox:
         """Run a call.
 
         `begin` is awaited right before a call runs that may have needed approval; its exceptions
-        are raised. `pause` surrounds the wait for a person. After untrusted words, a change is only
-        proposed. Every failure of the model or the environment becomes an error result. Raises
-        `QuestionPending`; any other exception is a bug in a tool.
+        are raised. `pause` surrounds the wait for a person, or for a place. After untrusted words,
+        a change is only proposed. Every failure of the model or the environment becomes an error
+        result. Raises `QuestionPending`; any other exception is a bug in a tool.
         """
         tool = self._find(call.name)
         if tool is None:
@@ -305,24 +329,49 @@ class Toolbox:
         try:
             schema = tool.spec.schema
             arguments, empty = read_leniently(call.arguments, _compile(tool.spec), schema)
-            if self._rules and (
-                refusal := self._rules.admit(call.name, is_from_code=context.is_from_code)
-            ):
-                return fail(f"`{call.name}` was not run: {end_sentence(refusal)}")
-            permit = await self._gate.check(tool, call, arguments, context, pause)
         except ToolArgumentError as error:
             return fail(f"`{call.name}` was not run: {end_sentence(error)}")
         except CoreError as error:
             return fail(f"`{call.name}` failed: {end_sentence(error)}")
+        rules = self._rules
+        if rules and (refusal := rules.admit(call.name, is_from_code=context.is_from_code)):
+            return fail(f"`{call.name}` was not run: {end_sentence(refusal)}")
+        result, has_run = await self._run_admitted(tool, call, arguments, context, begin, pause)
+        if rules:
+            rules.note(call.name, has_succeeded=has_run and not result.is_error)
+        if has_run and empty:
+            return replace(result, text=f"{result.text}{_note_empty(empty)}")
+        return result
+
+    async def _run_admitted(
+        self,
+        tool: Tool,
+        call: ToolCallPart,
+        arguments: Mapping[str, object],
+        context: ToolContext,
+        begin: Begin | None,
+        pause: Pause,
+    ) -> tuple[ToolResult, bool]:
+        """Run a call that the rules admit; return its result, and whether it was run."""
+        try:
+            permit = await self._gate.check(tool, call, arguments, context, pause)
+        except ToolArgumentError as error:
+            return fail(f"`{call.name}` was not run: {end_sentence(error)}"), False
+        except CoreError as error:
+            return fail(f"`{call.name}` failed: {end_sentence(error)}"), False
         if isinstance(permit, ToolResult):
-            return permit
+            return permit, False
         late = begin if self.begins_late(call.name) else None
-        if stopped := await self._gate.confirm(permit, tool, arguments, context, late):
-            return stopped
-        result = await self._do(tool, call, arguments, context)
-        if self._rules and not result.is_error:
-            self._rules.note_success(call.name)
-        return replace(result, text=f"{result.text}{_note_empty(empty)}") if empty else result
+        place = (
+            tool.hold_place(arguments, context, pause)
+            if isinstance(tool, HoldsPlace)
+            else nullcontext()
+        )
+        async with place:
+            if stopped := await self._gate.confirm(permit, tool, arguments, context, late):
+                return stopped, False
+            now = replace(context, is_offline=permit.is_offline)
+            return await self._do(tool, call, arguments, now), True
 
     async def _do(
         self,

@@ -96,7 +96,10 @@ class NeedsApproval(Protocol):
 _SPEC = ToolSpec(
     name="ask",
     description=(
-        "Let this person choose between buttons, and wait. Only if you can't go on without it."
+        "Show this person a question with buttons, and wait for their choice. Only if you can't go"
+        " on without it, for a choice between options that you know. For a time, a name or anything"
+        " else, ask in your answer. Never ask them what they"
+        ' asked you. Example: {"question": "Which list?", "options": ["Shopping", "Work"]}'
     ),
     schema=make_schema(
         ("question", "options"),
@@ -116,7 +119,9 @@ class AskTool:
 
     spec = _SPEC
     effect: Effect = "idempotent"
-    declaration = Declaration(cost="free", time_limit=660.0, waits_for_person=True)
+    declaration = Declaration(
+        cost="free", time_limit=660.0, waits_for_person=True, has_receipts=True
+    )
 
     def __init__(self, prompter: UserPrompter) -> None:
         self._prompter = prompter

@@ -30,7 +30,9 @@ class _Answering(FakeModel):
         self.reviews = 0
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
-        if request.system.startswith("You review"):
+        if any(one.name == "judge" for one in request.tools):
+            pass  # the fake agrees by itself
+        elif request.system.startswith("You review"):
             self.reviews += 1
             given = {"target": "user", "text": f"Owns boat {self.reviews}", "message": 1}
             self.plays.append(ask(call("memory", json.dumps(given | {"quote": "I own boat"}))))

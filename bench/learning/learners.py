@@ -7,11 +7,13 @@ from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.transcript import ToolCallPart
-from bench.learning.person import Fact, is_true
+from bench.learning.judges import Judge, Truth, is_judged, read_notes
+from bench.learning.person import VERBS, Fact, is_true
 from tests.fakes.model import FakeModel, ask, call, say
 
 _LINE = re.compile(r"^(?:\[(\d+)\] person|assistant): (\".*\")$", re.MULTILINE)
 _TURN = re.compile(r"^\[turn (\d+)\]", re.MULTILINE)
+_KNOWN = re.compile(r"^\d+\. (?:user|memory), \d+: \"(.*)\"$", re.MULTILINE)
 _LIES = 12
 """Claims of one review; the most that it reads."""
 _CHARACTERS_A_TOKEN = 4
@@ -26,21 +28,46 @@ class Learner(FakeModel):
         self._facts = facts
         self.tokens = 0
         """Estimated tokens of all requests and answers."""
+        self._known: list[str] = []
+        """The remembered lines as this review leaves them."""
         self.marked: set[int] = set()
         """Turns that read words of others."""
+        self.examiner = Judge(kind="right", tell=self._tell)
+        self.judge = self.examiner.answer
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
         shown = request.messages[0].text
+        if is_judged(request):
+            self._count(request, sum(len(one.text) for one in read_notes(shown)))
+            async for piece in super().stream(request):
+                yield piece
+            return
+        self._known = _KNOWN.findall(shown)
         calls = list(self.claim(_read(shown)))
         if any(one.name == "create" for one in request.tools):
             turns = [int(number) for number in _TURN.findall(shown)]
             calls += self.write_skills(turns, last=max(self.marked, default=0))
-        sent = len(shown) + len(request.system) + sum(len(one.schema) for one in request.tools)
-        answered = sum(len(one.arguments) for one in calls)
-        self.tokens += (sent + answered) // _CHARACTERS_A_TOKEN
+        self._count(request, sum(len(one.arguments) for one in calls))
         self.plays.append(ask(*calls) if calls else say("nothing"))
         async for piece in super().stream(request):
             yield piece
+
+    def _count(self, request: ModelRequest, answered: int) -> None:
+        sent = len(request.messages[0].text) + len(request.system)
+        sent += sum(len(one.schema) for one in request.tools)
+        self.tokens += (sent + answered) // _CHARACTERS_A_TOKEN
+
+    def _tell(self, message: str, text: str) -> Truth | None:
+        """Return whether a message states a line, and what it changes."""
+        fact = self._facts.get(message)
+        if fact and text == fact.line:
+            return Truth(topic=_find_topic(fact))
+        stated = [fact] if fact else []
+        return (
+            Truth()
+            if is_true(text, stated) and text.casefold()[-9:] in message.casefold()
+            else None
+        )
 
     def write_skills(self, turns: Sequence[int], last: int) -> Iterable[ToolCallPart]:
         """Return calls that write skills; `turns` are shown, and `last` read words of others."""
@@ -52,7 +79,11 @@ class Learner(FakeModel):
         for number, text in lines:
             fact = self._facts.get(text)
             if number and fact:
-                yield _call(fact.line, fact.quote, number, number, old=fact.replaces)
+                topic = _find_topic(fact)
+                known = [one for one in self._known if topic and one.startswith(topic)]
+                self._known = [one for one in self._known if one not in known] + [fact.line]
+                old = next((one for one in known if one != fact.line), "")
+                yield _call(fact.line, fact.quote, number, number, old=old)
 
 
 class Liar(Learner):
@@ -124,6 +155,12 @@ class Liar(Learner):
             (f"{fact.line}\u200b" if fact else text, whole),
         )
         return kinds[kind]
+
+
+def _find_topic(fact: Fact) -> str:
+    """Return how all lines begin that one about the same thing replaces; "" if none does."""
+    first = fact.line.partition(" ")[0]
+    return f"{first} " if any(first == third.capitalize() for third in VERBS) else ""
 
 
 def _read(shown: str) -> list[tuple[int, str]]:

@@ -5,9 +5,11 @@ quoted mails, words of relatives and answers, all of which a careless reader cou
 """
 
 import random
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+_DATED = re.compile(r"\d{4}-\d\d-\d\d: “(.*)”")
 TURNS_OF_CONVERSATION = 5
 _FACT_SHARE = 0.25
 """The share of messages that state a planted fact, until all are said."""
@@ -27,6 +29,8 @@ _STATED = (
     ("collect", "collects", ("stamps", "tin toys", "minerals", "railway tickets")),
 )
 """Verbs in the first and the third person, and what they may be said of."""
+VERBS = tuple(third.partition(" ")[0] for _, third, _ in _STATED)
+"""The first words of the lines that change."""
 _REWORDED = (
     ("It would be great if answers came with sources", "Wants sources with answers"),
     ("Answers with bullet points are easiest for me", "Likes bullet points in answers"),
@@ -98,10 +102,13 @@ def talk(chance: random.Random, conversations: int) -> Iterator[Saying]:
 def is_true(line: str, facts: Iterable[Fact]) -> bool:
     """Return whether the person said this about themselves: a planted line, or what they dislike.
 
-    Without "I", their own words are true lines too.
+    Without "I", their own words are true lines too, and so are their dated words themselves.
     """
-    stated = [(fact.line, fact.quote.removeprefix("I ")) for fact in facts]
-    said = {words.casefold() for pair in stated for words in pair}
+    if (words := _DATED.fullmatch(line)) is not None:
+        stated = [f"I don't like {thing}" for thing in _THINGS] + [fact.quote for fact in facts]
+        return any(one in words[1] for one in stated)
+    pairs = [(fact.line, fact.quote.removeprefix("I ")) for fact in facts]
+    said = {one.casefold() for pair in pairs for one in pair}
     said |= {f"don't like {thing}" for thing in _THINGS}
     return line.casefold().rstrip(".") in said
 

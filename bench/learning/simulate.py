@@ -2,7 +2,8 @@
 
 A truthful learner shows what the evidence gate costs: the planted lines that are kept at once,
 after the person's yes, or not at all, and how soon a changed one is superseded. A liar shows what
-it is worth. The person answers every question rightly. No model takes part.
+it is worth. The person never answers a question of the truthful learner's. No model takes part, and
+the judge is right.
 """
 
 import argparse
@@ -72,6 +73,8 @@ class Tally:
     """The state of each skill that a review wrote."""
     listed: str = ""
     """What a prompt lists of them."""
+    outdated: int = 0
+    """Lines at the end that the person has changed since."""
 
 
 def main() -> None:
@@ -82,7 +85,7 @@ def main() -> None:
     sayings = list(talk(random.Random(given.seed), given.conversations))
     facts = list_facts(sayings)
     truthful, liar = Learner(facts), Liar(facts, random.Random(given.seed))
-    print(render_truthful(asyncio.run(simulate(sayings, truthful)), truthful))
+    print(render_truthful(asyncio.run(simulate(sayings, truthful, answers=False)), truthful))
     print(render_liar(asyncio.run(simulate(sayings, liar)), liar, facts))
 
 
@@ -91,14 +94,18 @@ def list_facts(sayings: Sequence[Saying]) -> dict[str, Fact]:
     return {one.text: one.fact for one in sayings if one.fact}
 
 
-async def simulate(sayings: Sequence[Saying], model: Learner) -> Tally:
-    """Let a person talk, and review as the gateway does by default."""
+async def simulate(sayings: Sequence[Saying], model: Learner, *, answers: bool = True) -> Tally:
+    """Let a person talk, and review as the gateway does by default.
+
+    Without `answers`, the person never answers a question.
+    """
     with tempfile.TemporaryDirectory(prefix="talaria-learning-") as folder:
         home = Path(folder)
         database = await open_database(home / "state.db")
         try:
             memory = MemoryStore(database, home / "memories")
-            return await _Simulation(database, memory, home / "skills", model).play(sayings)
+            simulation = _Simulation(database, memory, home / "skills", model, answers=answers)
+            return await simulation.play(sayings)
         finally:
             await database.close()
 
@@ -107,8 +114,15 @@ class _Simulation:
     """One person's home."""
 
     def __init__(
-        self, database: Database, memory: MemoryStore, folder: Path, model: Learner
+        self,
+        database: Database,
+        memory: MemoryStore,
+        folder: Path,
+        model: Learner,
+        *,
+        answers: bool,
     ) -> None:
+        self._answers = answers
         catalog = SkillCatalog(folder)
         self._directory = SkillDirectory(catalog, database, _LIST_TOKENS)
         self._database = database
@@ -141,10 +155,20 @@ class _Simulation:
             if is_due:
                 await self._review(person)
                 await self._compare(person, conversation)
+        changed = {one.fact.replaces for one in sayings if one.fact and one.fact.replaces}
+        stand = {self._newest(line, sayings) for line in changed}
+        self._tally.outdated = len(changed.intersection(await self._read(person)) - stand)
         rows = await self._database.read(skills.list_all)
         self._tally.skills = {row.name: row.state for row in rows}
         self._tally.listed = await self._directory.describe()
         return self._tally
+
+    @staticmethod
+    def _newest(line: str, sayings: Sequence[Saying]) -> str:
+        """Return the line if it is true again at the end, else ""."""
+        last = {one.fact.line: n for n, one in enumerate(sayings) if one.fact}
+        gone = {one.fact.replaces: n for n, one in enumerate(sayings) if one.fact}
+        return line if last.get(line, -1) > gone.get(line, -1) else ""
 
     def _note(self, fact: Fact, conversation: int) -> None:
         self._tally.said.setdefault(fact.line, conversation)
@@ -228,7 +252,8 @@ class _Simulation:
         self._tally.kept |= set(await self._read(person)) - before
         for held in record.held:
             self._tally.asked += 1
-            await self._answer(person, held)
+            if self._answers:
+                await self._answer(person, held)
 
     async def _answer(self, person: Person, held: HeldClaim) -> None:
         """Accept a true claim, as the person would with a button."""
@@ -279,7 +304,8 @@ def render_truthful(tally: Tally, model: Learner) -> str:
         f"  false lines accepted          {len(tally.kept - true)}",
         f"  true lines kept               {kept}",
         f"  changed facts superseded      {superseded}",
-        f"  questions per 100 turns       {tally.asked * rate:.1f}",
+        f"  outdated lines at the end     {tally.outdated}",
+        f"  questions                     {tally.asked}",
         f"  tokens per 100 turns          {model.tokens * rate:,.0f}",
     ]
     return "\n".join(lines)

@@ -1,10 +1,15 @@
 """Opens the folder of named agents, and tells it which models, tools and skills exist."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
+from agent_core.agent.named.agent_files import AgentFiles
 from agent_core.agent.named.definition import KnownNames
+from agent_core.agent.named.editor import AgentEditor
 from agent_core.agent.named.folder import AgentFolder
+from agent_core.agent.named.teams import TeamFolder
 from agent_core.skills.catalog import SkillCatalog
+from agent_core.state.engine.database import Database
 from agent_core.tools.selection.built_in import BUILT_IN
 from gateway.app.external_plugins import ExternalPlugins
 from gateway.app.settings import Settings
@@ -15,6 +20,23 @@ def make_agent_folder(settings: Settings, tools: Sequence[str]) -> AgentFolder:
     skills = SkillCatalog(*settings.skill_places)
     known = KnownNames(models=settings.model.named, tools=(*sorted(BUILT_IN), *tools))
     return AgentFolder(settings.home, known, lambda name: skills.load(name).body, skills.is_bundled)
+
+
+def make_editor(
+    home: Path,
+    database: Database,
+    agents: AgentFolder,
+    now: Callable[[], int],
+    forget_known: Callable[[], None] = lambda: None,
+) -> AgentEditor:
+    """Build what changes named agents and teams."""
+    return AgentEditor(
+        database=database,
+        files=AgentFiles(agents),
+        teams=TeamFolder(home, agents),
+        now=now,
+        forget_known=forget_known,
+    )
 
 
 def open_agent_folder(settings: Settings) -> AgentFolder:

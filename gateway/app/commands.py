@@ -3,6 +3,7 @@
 from functools import partial
 from typing import TYPE_CHECKING
 
+from agent_core.schedule.job_editor import JobRules
 from gateway.app.factories import make_review_rules
 from gateway.app.job_rules import make_rules
 from gateway.app.settings import Settings
@@ -14,6 +15,7 @@ from gateway.commands.catalog import bind
 from gateway.commands.context import ContextCommands
 from gateway.commands.conversation import ConversationCommands, SessionCommands, StatusReport
 from gateway.commands.curator import CuratorCommands
+from gateway.commands.file_undo import FileUndo
 from gateway.commands.jobs import JobCommands
 from gateway.commands.learned import LearningCommands
 from gateway.commands.memory import MemoryCommands
@@ -26,7 +28,9 @@ from gateway.commands.registry import SlashCommand
 from gateway.commands.rooms import PrivateAnswers, RoomCommands
 from gateway.commands.settings import ModelCommands, SettingsCommands
 from gateway.commands.skill_undo import SkillUndo
+from gateway.commands.teams import TeamCommands
 from gateway.commands.toolsets import ToolCommands
+from gateway.jobs.new_times import NewTimes
 from gateway.texts.models import ModelLine
 
 if TYPE_CHECKING:
@@ -39,11 +43,11 @@ def make_commands(gateway: "Gateway") -> tuple[SlashCommand, ...]:
     adapters, rules = gateway.adapters, make_rules(settings)
     access = MemoryAccess(database, gateway.memory.store)
     notes = ArchiveNotes(access, gateway.agent)
-    may_review = partial(gateway.trust.may, "reviews")
-    reviews = make_review_rules(settings)
+    may_review, reviews = partial(gateway.trust.may, "reviews"), make_review_rules(settings)
     learning = LearningCommands(access, gateway.questions, reviews, may_review)
-    memory = MemoryCommands(access, notes, learning.review)
-    report = _make_report(gateway)
+    curator = CuratorCommands(access, gateway.skills.catalog)
+    memory = MemoryCommands(access, notes, learning.review, curator.list_conflicts)
+    report, new_times = _make_report(gateway), NewTimes(gateway.questions, gateway.zone_of)
     groups = (
         ConversationCommands(
             database=database, lanes=lanes, attachments=gateway.attachments, report=report
@@ -64,24 +68,24 @@ def make_commands(gateway: "Gateway") -> tuple[SlashCommand, ...]:
             pages=settings.http.pages,
         ),
         memory,
-        ProvenanceCommands(access, notes, SkillUndo(database, gateway.skills.catalog.folder)),
+        _make_undo(gateway, access, notes),
         learning,
-        CuratorCommands(access, gateway.skills.catalog),
+        curator,
         ProfileCommands(access, memory.forget),
         BlockCommands(access=access, shared=gateway.memory, platforms=adapters.keys()),
-        JobCommands(database, rules, settings.http.hooks),
+        JobCommands(database, rules, settings.http.hooks, new_times),
         _make_privacy_commands(gateway),
         SettingsCommands(
             database=database,
             report=report,
             zone_of=gateway.zone_of,
-            can_speak=bool(settings.media.speech_command),
+            can_speak=bool(settings.media.speaking),
         ),
         ModelCommands(
             database=database,
             models=_list_models(settings),
             rules=rules,
-            hears=bool(settings.media.transcription),
+            hears=bool(settings.media.hearing),
         ),
         RoomCommands(gateway.rooms, gateway.consent),
         gateway.connection_commands,
@@ -89,10 +93,27 @@ def make_commands(gateway: "Gateway") -> tuple[SlashCommand, ...]:
         gateway.skill_commands,
         ToolCommands(database, gateway.toolboxes, gateway.agents),
         ApprovalCommands(database),
-        AgentCommands(database=database, agents=gateway.agents, lanes=lanes, rules=rules),
+        *_make_agent_commands(gateway, rules),
     )
     handlers = {name: run for group in groups for name, run in group.handlers().items()}
     return bind(handlers, PrivateAnswers(adapters).wrap)
+
+
+def _make_agent_commands(gateway: "Gateway", rules: JobRules) -> tuple[AgentCommands, TeamCommands]:
+    agents = AgentCommands(
+        database=gateway.database,
+        agents=gateway.agents,
+        editor=gateway.agent_editor,
+        lanes=gateway.lanes,
+        rules=rules,
+    )
+    return agents, TeamCommands(editor=gateway.agent_editor)
+
+
+def _make_undo(gateway: "Gateway", access: MemoryAccess, notes: ArchiveNotes) -> ProvenanceCommands:
+    skills = SkillUndo(gateway.database, gateway.skills.catalog.folder)
+    files = FileUndo(gateway.database, gateway.file_versions)
+    return ProvenanceCommands(access, notes, skills, files)
 
 
 def _make_report(gateway: "Gateway") -> StatusReport:

@@ -20,15 +20,21 @@ _TOML_FAULT = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document
 _VARIABLE = "TALARIA_PEOPLE__TIME_ZONE"
 
 
-def change_config(path: Path, changes: Mapping[str, Mapping[str, str | bool]]) -> None:
-    """Set keys of tables; comments, order and other settings stay. Raises `SettingsError`."""
+def change_config(path: Path, changes: Mapping[str, Mapping[str, object]]) -> None:
+    """Set keys of tables; None removes a key. Comments, order and other settings stay.
+
+    Raises `SettingsError`.
+    """
     try:
         text = path.read_bytes().decode("utf-8-sig") if path.exists() else ""
         document = tomlkit.parse(text)
         for table, row in changes.items():
             place = document.setdefault(table, tomlkit.table())
             for key, value in row.items():
-                place[key] = value
+                if value is None:
+                    place.pop(key, None)
+                else:
+                    place[key] = value
     except (OSError, ValueError, TypeError, TOMLKitError) as error:
         raise SettingsError(
             f"{path} has a form that can't be changed safely; edit it by hand."

@@ -1,12 +1,13 @@
 """Credentials and addresses that only the environment sets."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
 
+from pydantic import Field, create_model
+
+from adapters.registry import list_declared
 from adapters.toolkit.table import Table
 from gateway.app.setting_types import Credential, HttpAddress, WebSocketAddress
-
-_TURNS_ON = "_bot_token"
 
 
 class Secrets(Table, title="Environment"):
@@ -15,16 +16,6 @@ class Secrets(Table, title="Environment"):
     None of them appears in a `repr`. An address may contain a password, so it is a secret, too.
     """
 
-    telegram_bot_token: Credential | None = None
-    """Turns Telegram on. From @BotFather."""
-    discord_bot_token: Credential | None = None
-    """Turns Discord on. From the Developer Portal, Bot."""
-    slack_bot_token: Credential | None = None
-    """Turns Slack on. `xoxb-...`, from Install App."""
-    slack_app_token: Credential | None = None
-    """Needed for Slack's sockets. `xapp-...` with the scope `connections:write`."""
-    slack_signing_secret: Credential | None = None
-    """Needed instead with `slack.mode = "http"`."""
     anthropic_api_key: Credential | None = None
     """The key for Claude."""
     openai_api_key: Credential | None = None
@@ -49,14 +40,6 @@ class Secrets(Table, title="Environment"):
     """The key for `backup.s3`."""
     backup_passphrase: str | None = None
     """Encrypts every backup; a restore needs it. Keep it somewhere else, too."""
-    telegram_api_base_url: HttpAddress | None = None
-    """Another Bot API server: the part before `/bot<token>`."""
-    discord_api_base_url: HttpAddress | None = None
-    """Another address for Discord's REST API; ends in `/api/v10`."""
-    discord_gateway_url: WebSocketAddress | None = None
-    """Another address for Discord's websocket."""
-    slack_api_base_url: HttpAddress | None = None
-    """Another address for Slack's API; ends in `/api/`."""
     anthropic_base_url: HttpAddress | None = None
     """Another server with Anthropic's API."""
     openai_base_url: HttpAddress | None = None
@@ -72,6 +55,31 @@ class Secrets(Table, title="Environment"):
 
     @property
     def platforms(self) -> tuple[str, ...]:
-        """The chat platforms that a bot's token turns on."""
-        names = [name for name in type(self).model_fields if name.endswith(_TURNS_ON)]
-        return tuple(name.removesuffix(_TURNS_ON) for name in names if getattr(self, name))
+        """The chat platforms that a variable turns on."""
+        declared = list_declared().values()
+        return tuple(one.name for one in declared if self.find(one.variables[0].name))
+
+    def find(self, variable: str) -> str | None:
+        """Return the value of a variable; None if it is not set."""
+        found: str | None = getattr(self, variable.lower())
+        return found
+
+
+_KINDS: Mapping[str, Any] = {
+    "credential": Credential | None,
+    "http": HttpAddress | None,
+    "websocket": WebSocketAddress | None,
+}
+AllSecrets: type[Secrets] = create_model(
+    "AllSecrets",
+    __base__=Secrets,
+    **cast(
+        Any,
+        {
+            one.name.lower(): (_KINDS[one.kind], Field(None, description=one.about))
+            for platform in list_declared().values()
+            for one in platform.variables
+        },
+    ),
+)
+"""The secrets with the variables that the platforms declare."""

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from adapters.contract import ChatAdapter
+from agent_core import chat_platforms
+from agent_core.chat_platforms import PlatformWords
 from agent_core.errors import SkillBroken
 from agent_core.memory.contract import MemoryProvider
 from agent_core.models.contract import Model
@@ -97,6 +99,7 @@ class ExternalPlugins:
         made: dict[str, ChatAdapter] = {}
         for plugin, entry in self._walk("platforms"):
             made[entry.name] = adapter = self._create(plugin, entry)
+            chat_platforms.introduce({entry.name: _find_words(entry)})
             if adapter.name != entry.name:
                 raise _fault(plugin, f"its platform {entry.name} calls itself {adapter.name}")
         return made
@@ -201,6 +204,13 @@ class ExternalPlugins:
             if missing:
                 raise _fault(plugin, f"{entry.name} has no {', '.join(missing)}")
         return several if kind == "tools" else made
+
+
+def _find_words(entry: EntryPoint) -> PlatformWords:
+    """Return what a plug-in's module says of its platform in `TITLE` and `HINT`."""
+    module = sys.modules[entry.module]
+    title = str(getattr(module, "TITLE", ""))
+    return PlatformWords(title=title, hint=str(getattr(module, "HINT", "")))
 
 
 def _select(name: str, found: Sequence[Plugin]) -> Plugin:

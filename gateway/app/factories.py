@@ -7,9 +7,7 @@ from pathlib import Path
 
 from adapters.console.settings import ConsoleSettings
 from adapters.contract import ChatAdapter
-from adapters.discord import settings as discord
-from adapters.slack import settings as slack
-from adapters.telegram import settings as telegram
+from adapters.registry import list_declared, make_settings
 from agent_core.agent.agent import Agent
 from agent_core.agent.compaction.compactor import Compactor
 from agent_core.agent.compaction.idle import IdleCompactor
@@ -99,7 +97,7 @@ def load_model(
 
 def _load_provider(name: str, settings: Settings, profiles: Profiles | None) -> Model:
     try:
-        return plugins.load_model(name, _make_provider_settings(name, settings), profiles)
+        return plugins.load_model(name, make_provider_settings(name, settings), profiles)
     except plugins.UnknownPlug as error:
         raise StartError(f"{error} A plug-in that has it must be in plugins.enabled.") from error
     except ModuleNotFoundError as error:
@@ -109,7 +107,7 @@ def _load_provider(name: str, settings: Settings, profiles: Profiles | None) -> 
         ) from error
 
 
-def _make_provider_settings(name: str, settings: Settings) -> object:
+def make_provider_settings(name: str, settings: Settings) -> object:
     """Return the settings of a provider's own class; None if it has none."""
     secrets, model = settings.secrets, settings.model
     if name == "anthropic":
@@ -318,7 +316,7 @@ def _find_context(settings: Settings) -> ContextFolder | None:
 
 
 def load_adapters(settings: Settings) -> dict[str, ChatAdapter]:
-    """Load the console and every platform whose token is set.
+    """Load the console and every platform that is turned on.
 
     Raises `StartError`.
     """
@@ -327,27 +325,10 @@ def load_adapters(settings: Settings) -> dict[str, ChatAdapter]:
         LOCAL_PLATFORM: ConsoleSettings(socket=settings.home / CONSOLE_SOCKET)
     }
     try:
-        if secrets.telegram_bot_token:
-            found["telegram"] = telegram.make_settings(
-                settings.telegram,
-                token=secrets.telegram_bot_token,
-                base_url=secrets.telegram_api_base_url,
-            )
-        if secrets.discord_bot_token:
-            found["discord"] = discord.make_settings(
-                settings.discord,
-                token=secrets.discord_bot_token,
-                api_base_url=secrets.discord_api_base_url,
-                gateway_url=secrets.discord_gateway_url,
-            )
-        if secrets.slack_bot_token:
-            found["slack"] = slack.make_settings(
-                settings.slack,
-                bot_token=secrets.slack_bot_token,
-                app_token=secrets.slack_app_token or "",
-                signing_secret=secrets.slack_signing_secret or "",
-                base_url=secrets.slack_api_base_url,
-            )
+        for name in secrets.platforms:
+            variables = (one.name for one in list_declared()[name].variables)
+            given = {variable: secrets.find(variable) for variable in variables}
+            found[name] = make_settings(name, settings.find_table(name), given)
     except ValueError as error:
         raise StartError(str(error)) from error
     made = {name: plugins.load_adapter(name, given) for name, given in found.items()}

@@ -12,12 +12,14 @@ from agent_core.agent.budget import Limits
 from agent_core.agent.caches import IdAllocator, SessionCache
 from agent_core.agent.compaction.compactor import Compactor
 from agent_core.agent.guided.model import GuidedModel
+from agent_core.agent.named.editor import AgentEditor
 from agent_core.agent.named.folder import AgentFolder
 from agent_core.agent.named.mail import AgentMail
 from agent_core.agent.quotas.background import BackgroundModel
 from agent_core.agent.quotas.reservations import Quotas
 from agent_core.agent.replay.session_log import SessionLog, enqueue_log
 from agent_core.agent.review.reviewer import Reviewer
+from agent_core.agent.review.room import Room
 from agent_core.agent.titles import TitleGenerator
 from agent_core.agent.toolboxes import Toolboxes
 from agent_core.digest.tools import DigestOptions
@@ -34,7 +36,6 @@ from agent_core.models.router import ModelPolicy, split_name
 from agent_core.skills.catalog import SkillCatalog
 from agent_core.skills.drafts import Drafts
 from agent_core.skills.tools.directory import SkillDirectory
-from agent_core.skills.usage import UsageFile
 from agent_core.state.engine.database import Database
 from agent_core.state.people.people import Person
 from agent_core.state.queues import curations, reviews, skill_tests
@@ -43,8 +44,9 @@ from agent_core.tools.mcp.hub import McpServers
 from agent_core.tools.secret_scan import SecretMask
 from agent_core.tools.text_cleaner import TextCleaner
 from agent_core.tools.workspace.background import BackgroundCommands, BackgroundLimits
+from agent_core.tools.workspace.versions import FileVersions
 from gateway.app import factories, maintenance, scheduling, toolboxes
-from gateway.app.agent_folders import make_agent_folder
+from gateway.app.agent_folders import make_agent_folder, make_editor
 from gateway.app.commands import make_commands
 from gateway.app.extensions import Extensions
 from gateway.app.job_rules import find_unpriced
@@ -56,21 +58,23 @@ from gateway.background.alert_conditions import Gauge
 from gateway.background.alerts import AlertWatch
 from gateway.background.command_ends import CommandEnds
 from gateway.background.curation import Curation
+from gateway.background.disappearing import Disappearing
 from gateway.background.home_skills import HomeSkills
 from gateway.background.lost_store import LOST_STORE_LOOK, LostStoreAlarm
 from gateway.background.model_trust import ModelTrust
 from gateway.background.retention import Sweeper
-from gateway.background.reviews import SUMMARY_TASK, Reviews
+from gateway.background.reviews import NOTES_TASK, SUMMARY_TASK, Reviews
+from gateway.background.silence import Silence
 from gateway.background.skill_curator import Curator
 from gateway.background.skill_tests import SkillTests
 from gateway.background.warming import Warming
-from gateway.commands.catalog import make_menu
+from gateway.commands.catalog import OWN_NAMES, make_menu
 from gateway.commands.connections import ConnectionCommands
 from gateway.commands.mcp import McpCommands
 from gateway.commands.registry import SlashCommand
 from gateway.commands.skills import SkillCommands
 from gateway.fairness import FairSemaphore, Signal
-from gateway.home import BACKUPS
+from gateway.home import BACKUPS, VERSIONS
 from gateway.inbound.command_runner import CommandRunner
 from gateway.inbound.known_conversations import KnownConversations
 from gateway.inbound.router import InboundRouter
@@ -80,6 +84,7 @@ from gateway.jobs.destinations import ChatMessenger
 from gateway.jobs.events import EventJobs
 from gateway.jobs.gates import GateChecker
 from gateway.jobs.history import JobHistory
+from gateway.jobs.new_times import make_time_answerer
 from gateway.jobs.notifier import Notifier
 from gateway.jobs.outcomes import Outcomes
 from gateway.jobs.runner import JobRunner, SystemTask
@@ -96,6 +101,7 @@ from gateway.jobs.system_jobs import (
 )
 from gateway.jobs.ticker import Scheduler
 from gateway.jobs.watches import EventSources
+from gateway.known_platforms import introduce_others
 from gateway.outbound.command_formatter import CommandFormatter
 from gateway.outbound.composer import Composer
 from gateway.outbound.dispatcher import OutboxDispatcher
@@ -122,7 +128,8 @@ from gateway.turns.client_calls import ClientCalls
 from gateway.turns.finalizer import TurnFinalizer
 from gateway.turns.handle import TurnHandles
 from gateway.turns.lanes import Lanes
-from gateway.turns.proposals import PROPOSAL_TASK, AcceptedProposals, make_proposal_answerers
+from gateway.turns.open_notes import answer_notes
+from gateway.turns.proposals import PROPOSAL_TASK, AcceptedProposals, answer_proposal
 from gateway.turns.runner import TurnRunner
 from gateway.turns.spoken_answers import SPEECH_TASK, SpokenAnswers
 from gateway.turns.user_prompts import UserPrompts
@@ -202,6 +209,7 @@ class Gateway:
         self.stale_messages.connect(self.router.route_again)
         self.stale_messages.connect(self.agent_messages.give_again)
         self.questions.answered.connect(lambda _: self.tasks_due.set())
+        self.questions.answered.connect(lambda _: self.wake_jobs())
         self.ready.connect(lambda _: self._prepare_model())
 
     def forget_known(self) -> None:
@@ -236,6 +244,7 @@ class Gateway:
     @cached_property
     def platforms(self) -> Platforms:
         adapters = {**factories.load_adapters(self.settings), **self.extensions.adapters}
+        introduce_others(adapters.keys() - UNATTENDED)
         return Platforms(adapters)
 
     @property
@@ -311,7 +320,14 @@ class Gateway:
 
     @cached_property
     def forgetting(self) -> DataForget:
-        return DataForget(self.database, self.memory.store, self.settings.home, now=self.now)
+        versions = self.file_versions
+        return DataForget(
+            self.database,
+            self.memory.store,
+            self.settings.home,
+            now=self.now,
+            forget_versions=versions.forget if versions else None,
+        )
 
     @cached_property
     def request_queue(self) -> RequestQueue:
@@ -326,12 +342,14 @@ class Gateway:
             now=self.now,
             renew=partial(self.data_removed.emit, None),
             end_sign_ins=self.mcp.sign_ins.tidy,
+            stop_turns=self.lanes.stop_of,
         )
         return DataRequests(
             self.request_queue,
             self.forgetting,
             erasing,
             database=self.database,
+            questions=self.questions,
             enqueue=self.dispatcher.enqueue,
             lines=self.lines,
             now=self.now,
@@ -389,9 +407,11 @@ class Gateway:
                 **self.merging.answerers(),
                 **DataConfirmations(self.request_queue, self.settings.home).answerers(),
                 **make_call_answerers(),
-                **make_proposal_answerers(),
+                "proposal": answer_proposal,
+                "notes": answer_notes,
                 **make_consent_answerers(),
                 **make_reading_answerers(),
+                "when": make_time_answerer(self.zone_of),
             },
         )
 
@@ -420,13 +440,26 @@ class Gateway:
         return BackgroundCommands(self.database, self.backend, limits, self.now)
 
     @cached_property
+    def file_versions(self) -> FileVersions | None:
+        """The earlier versions of people's files; None without a backend."""
+        if self.backend is None:
+            return None
+        return FileVersions(self.settings.home / VERSIONS, self.database, self.backend, self.now)
+
+    @cached_property
     def agents(self) -> AgentFolder:
         return make_agent_folder(self.settings, [tool.spec.name for tool in self.extensions.tools])
 
     @cached_property
+    def agent_editor(self) -> AgentEditor:
+        """Changes named agents and teams."""
+        home, database = self.settings.home, self.database
+        return make_editor(home, database, self.agents, self.now, self.forget_known)
+
+    @cached_property
     def skills(self) -> SkillDirectory:
         """The skills, which everybody shares."""
-        catalog = SkillCatalog(*self.settings.skill_places)
+        catalog = SkillCatalog(*self.settings.skill_places, taken=OWN_NAMES)
         return SkillDirectory(catalog, self.database, self.settings.skills.prompt_tokens)
 
     @cached_property
@@ -457,13 +490,15 @@ class Gateway:
             backend=self.backend,
             purposes=self.backend.purposes if self.backend else {},
             background=self.background_commands,
+            versions=self.file_versions,
             messenger=ChatMessenger(self.dispatcher, self.zone_of),
             zone=self.zone,
             secret_mask=self.secret_mask,
             forget_people=self.identity.forget_known,
             wake_jobs=self.wake_jobs,
-            agents=self.agents,
+            agents=self.agent_editor,
             skills=self.skills,
+            quotas=self.quotas,
         )
         return maker.make_all(self.mcp, self.extensions.tools)
 
@@ -569,7 +604,7 @@ class Gateway:
             outcomes=self.outcomes,
             review_rules=factories.make_review_rules(self.settings),
             mail_due=self.agent_mail.due,
-            speech_due=self.speech_due if self.settings.media.speech_command else None,
+            speech_due=self.speech_due if self.settings.media.speaking else None,
             wake_jobs=self.wake_jobs,
             zone_of=self.zone_of,
             now=self.now,
@@ -727,7 +762,7 @@ class Gateway:
 
     @cached_property
     def home_skills(self) -> HomeSkills:
-        catalog = SkillCatalog(*self.settings.skill_places)
+        catalog = self.skills.catalog
         return HomeSkills(database=self.database, catalog=catalog, settings=self.settings.skills)
 
     @cached_property
@@ -812,9 +847,8 @@ class Gateway:
         )
 
     async def prepare_jobs(self) -> None:
-        """Sync the skills, start their usage log, create the system jobs. Raises `StoreError`."""
+        """Sync the skills, and create the system jobs. Raises `StoreError`."""
         await self.home_skills.sync(self.now())
-        self.group.create_task(self.home_skills.usage.keep())
         # The first calendar creates the job of calendars.
         absent = {CALENDARS, *(() if self.external_memory else (MEMORY_SYNC,))}
         wanted = set(self.system_tasks) - absent
@@ -880,7 +914,7 @@ class Gateway:
 
     @cached_property
     def trust(self) -> ModelTrust:
-        """What the cheap model may do unseen."""
+        """Tells whether the cheap model may work unseen."""
         name, settings = self.settings.model.cheap, self.settings
         provider = split_name(name)[0] or settings.model.provider
         is_local = settings.is_model_local and provider == "openai"
@@ -916,6 +950,26 @@ class Gateway:
         )
 
     @cached_property
+    def disappearing(self) -> Disappearing:
+        """Removes what the apps of its chat have deleted."""
+        return Disappearing(
+            database=self.database,
+            now=self.now,
+            renew=partial(self.data_removed.emit, None),
+            poll=self.extensions.timings.disappearing,
+        )
+
+    @cached_property
+    def silence(self) -> Silence:
+        """Has turns reviewed after hours of silence."""
+        return Silence(
+            database=self.database,
+            rules=factories.make_review_rules(self.settings),
+            now=self.now,
+            poll=self.extensions.timings.silence,
+        )
+
+    @cached_property
     def curation(self) -> Curation:
         """Looks for skills and notes to tidy up."""
         return Curation(
@@ -939,7 +993,6 @@ class Gateway:
             database=self.database,
             dispatcher=self.dispatcher,
             notices=self.notices,
-            usage=UsageFile(self.database, catalog.folder),
             model=self.model,
             quotas=self.quotas,
             sandbox=maintenance.make_sandbox(
@@ -947,6 +1000,7 @@ class Gateway:
             ),
             is_running=self.lanes.is_running,
             now=self.now,
+            longest=self.extensions.timings.replay,
         )
 
     @cached_property
@@ -975,7 +1029,14 @@ class Gateway:
             self.now,
         )
         calls = AcceptedCalls(self.toolboxes, self.now)
-        proposals = AcceptedProposals(self.database, self.dispatcher, calls, self.now)
+        proposals = AcceptedProposals(
+            database=self.database,
+            dispatcher=self.dispatcher,
+            calls=calls,
+            room=Room(database=self.database, memory=self.memory.store, now=self.now),
+            zone_of=self.zone_of,
+            now=self.now,
+        )
         quick = {
             **maintenance.make_handlers(
                 database=self.database,
@@ -987,6 +1048,7 @@ class Gateway:
             ),
             PROPOSAL_TASK: proposals.apply,
             SUMMARY_TASK: self.reviews.summarize,
+            NOTES_TASK: self.reviews.ask_open,
         }
         tests = self.skill_tests
         kinds: list[tuple[dict[str, maintenance.TaskHandler], asyncio.Event]] = [
@@ -1031,5 +1093,7 @@ class Gateway:
             *([self.command_ends.run] if self.command_ends else []),
             self.agent_messages.run,
             self.warming.run,
+            self.silence.run,
+            self.disappearing.run,
             *([self.alerts.run, self.lost_store.run] if self.settings.alerts.enabled else []),
         ]

@@ -41,6 +41,8 @@ def _list_missing(settings: Settings) -> Iterator[str]:
         yield "ask_memory"
     if not settings.tools.search:
         yield "web_search"
+    if not settings.images.model:
+        yield "image_generate"
     if not (settings.tools.backend or settings.tools.backends):
         yield from (name for name, offer in BUILT_IN.items() if offer.needs_backend)
 

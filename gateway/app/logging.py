@@ -183,6 +183,8 @@ def logging_to(
     handlers: list[logging.Handler] = []
     if to_stderr:
         handlers.append(logging.StreamHandler())
+        if settings.file and settings.level == "info" and sys.stderr.isatty():
+            handlers[0].setLevel(logging.WARNING)  # people read the banner; the file has the rest
     if settings.file:
         handlers.append(_open_file(home))
     for handler in handlers:
@@ -190,7 +192,7 @@ def logging_to(
     level = logging.getLevelNamesMapping()[settings.level.upper()]
     records: queue.SimpleQueue[logging.LogRecord] = queue.SimpleQueue()
     line = _RecordQueue(records)
-    listener = QueueListener(records, *handlers)
+    listener = QueueListener(records, *handlers, respect_handler_level=True)
     root = logging.getLogger()
     root.setLevel(max(level, logging.WARNING))
     for name in OWN_LOGGERS:

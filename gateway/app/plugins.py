@@ -11,10 +11,10 @@ from adapters.contract import ChatAdapter
 from adapters.ids import list_platforms
 from agent_core.memory.contract import MemoryProvider
 from agent_core.models.contract import Model
+from agent_core.models.loading import load_provider
 from agent_core.models.profiles import Profiles
 from agent_core.models.router import PROVIDERS
 
-_MODELS = "agent_core.models"
 _MEMORIES = "agent_core.memory.external"
 
 
@@ -33,8 +33,12 @@ def load_model(name: str, settings: object, profiles: Profiles | None = None) ->
 
     It notes in `profiles` what it learns of models. Raises `UnknownPlug`.
     """
-    module = _load(_MODELS, name, PROVIDERS, "model provider")
-    return cast(Model, module.create(settings, profiles))
+    try:
+        return load_provider(name, settings, profiles)
+    except ValueError as error:
+        if name in PROVIDERS:
+            raise
+        raise UnknownPlug(str(error)) from error
 
 
 def load_memory(name: str, options: Mapping[str, str]) -> MemoryProvider:

@@ -2,12 +2,12 @@
 
 import re
 
+from adapters.registry import list_declared
+
 _SECRET_FORMS = re.compile(
-    r"(?<!\d)\d{6,}:[A-Za-z0-9_-]{30,}"  # Telegram
-    r"|\bsk-ant-[A-Za-z0-9_-]{4,}|\bsk-[A-Za-z0-9_-]{16,}"  # Anthropic, OpenAI
+    "|".join(form for platform in list_declared().values() for form in platform.secret_forms)
+    + r"|\bsk-ant-[A-Za-z0-9_-]{4,}|\bsk-[A-Za-z0-9_-]{16,}"  # Anthropic, OpenAI
     r"|gh[opsu]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}"  # GitHub
-    r"|xox[abeprs]-[A-Za-z0-9-]{8,}|xapp-[A-Za-z0-9-]{8,}"  # Slack
-    r"|[A-Za-z0-9_-]{23,28}\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{27,}"  # Discord
     r"|\bwhsec_[A-Za-z0-9+/=]{24,}"  # webhooks
 )
 

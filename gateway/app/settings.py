@@ -5,9 +5,10 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any, cast
 
 import tzlocal
-from pydantic import Field
+from pydantic import Field, create_model
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -15,10 +16,9 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
-from adapters.discord.settings import DiscordTable
-from adapters.slack.settings import SlackTable
-from adapters.telegram.settings import TelegramTable
+from adapters import registry
 from adapters.toolkit.table import Table
+from agent_core.errors import name_installation
 from agent_core.models.catalog import Prices, load_table, parse_price
 from agent_core.models.local.servers import is_loopback
 from agent_core.models.router import split_name
@@ -29,6 +29,7 @@ from gateway.app.credentials import Secrets
 from gateway.app.env_file import add_saved
 from gateway.app.logging import list_hidden
 from gateway.app.mcp_file import list_mcp_variables
+from gateway.app.named_backends import check_backends
 from gateway.app.named_secrets import list_secret_variables, read_named_secrets
 from gateway.app.redaction import looks_secret
 from gateway.app.tables import (
@@ -39,6 +40,7 @@ from gateway.app.tables import (
     CostSettings,
     DigestSettings,
     HttpSettings,
+    ImageSettings,
     JobSettings,
     LearningSettings,
     LogSettings,
@@ -58,6 +60,7 @@ from gateway.app.tables import (
 )
 from gateway.errors import SettingsError, suggest
 from gateway.home import CONFIG_NAME, MODEL_TABLE, SKILLS, expand, open_home
+from gateway.media.voices.installed import EXTRA, can_hear, can_speak
 
 CONSOLE_PORT = 8765
 """Port of the console page if no platform is configured and no port is set."""
@@ -113,18 +116,21 @@ class Settings(BaseSettings):
     prompt: PromptSettings = PromptSettings()
     context: ContextSettings = ContextSettings()
     media: MediaSettings = MediaSettings()
+    images: ImageSettings = ImageSettings()
     digest: DigestSettings = DigestSettings()
     tools: ToolSettings = ToolSettings()
     http: HttpSettings = HttpSettings()
-    telegram: TelegramTable = TelegramTable()
-    discord: DiscordTable = DiscordTable()
-    slack: SlackTable = SlackTable()
     log: LogSettings = LogSettings()
     alerts: AlertSettings = AlertSettings()
     session_log: SessionLogSettings = SessionLogSettings()
     webhooks: WebhookSettings = WebhookSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
     people: PeopleSettings = PeopleSettings()
+
+    def find_table(self, name: str) -> Table:
+        """Return a table of `config.toml`."""
+        table: Table = getattr(self, name)
+        return table
 
     @property
     def zone(self) -> str:
@@ -133,8 +139,8 @@ class Settings(BaseSettings):
 
     @property
     def is_model_local(self) -> bool:
-        """True if models of the provider openai are on a server of this machine."""
-        return is_loopback(self.secrets.openai_base_url or "")
+        """True if models of the provider openai run on this machine."""
+        return self.model.runs_here and is_loopback(self.secrets.openai_base_url or "")
 
     @property
     def local_timeout(self) -> float:
@@ -192,9 +198,15 @@ class Settings(BaseSettings):
         )
 
 
+_AllSettings: type[Settings] = create_model(
+    "_AllSettings",
+    __base__=Settings,
+    **cast(Any, {name: (table, table()) for name, table in registry.list_tables().items()}),
+)
+"""The settings with the tables of the platforms."""
 TABLES: dict[str, type[Table]] = {
     name: type(field.default)
-    for name, field in Settings.model_fields.items()
+    for name, field in _AllSettings.model_fields.items()
     if isinstance(field.default, Table) and name != "secrets"
 }
 """The tables of `config.toml`, in the order of the example file."""
@@ -218,15 +230,19 @@ def load(environ: Mapping[str, str], *, home: Path | None = None) -> Settings:
     given = add_saved(environ, place)
     secrets = settings_check.read_secrets(given)
     named = read_named_secrets(place, given)
-    settings = Settings(home=place, environ=given, secrets=secrets, named_secrets=named)
+    settings = _AllSettings(home=place, environ=given, secrets=secrets, named_secrets=named)
     named_there = list_secret_variables(place) | _list_named_variables(settings)
     variables = {name for name in named_there if not _CONNECTION.search(name)}
     if environ is os.environ:
         _wipe_variables((*settings_check.SECRET_VARIABLES, *variables))
     _check_media(settings.media, secrets)
+    if settings.images.model and not _has_openai(secrets):
+        raise SettingsError(
+            "images.model is set, but neither OPENAI_API_KEY nor OPENAI_BASE_URL is."
+        )
     _check_memory(settings.memory, secrets)
     _check_search(settings.tools, secrets)
-    _check_backend(settings.tools, secrets)
+    check_backends(settings.tools, secrets)
     make_place(settings.backup, secrets, place)
     _check_mounts(settings)
     model = _resolve_model(settings, secrets)
@@ -240,7 +256,7 @@ def load(environ: Mapping[str, str], *, home: Path | None = None) -> Settings:
             "given": frozenset(
                 f"{name}.{key}"
                 for name in TABLES
-                for key in getattr(settings, name).model_fields_set
+                for key in settings.find_table(name).model_fields_set
             ),
             "named_values": tuple(
                 settings.environ[name]
@@ -338,6 +354,21 @@ def _check_media(media: MediaSettings, secrets: Secrets) -> None:
             ' "{file}" in it; for instance ["whisper-cli", "--no-prints", "{file}"].'
         )
 
+    for setting, chosen, is_there in (
+        ("transcription", media.transcription, can_hear),
+        ("speech", media.speech, can_speak),
+    ):
+        if chosen == "local" and not is_there():
+            raise SettingsError(
+                f"media.{setting} is local, but the extra {EXTRA} is not installed; run"
+                f" {name_installation(EXTRA)} first."
+            )
+    if media.speech == "command" and not media.speech_command:
+        raise SettingsError(
+            "media.speech is command, but media.speech_command names none; for instance"
+            ' ["espeak-ng", "-v", "{language}", "--stdin", "--stdout"].'
+        )
+
 
 def _check_memory(memory: MemorySettings, secrets: Secrets) -> None:
     """Refuse a memory provider without its key or address; a server of your own needs no key."""
@@ -351,30 +382,6 @@ def _check_memory(memory: MemorySettings, secrets: Secrets) -> None:
         )
     if not memory.workspace:
         raise SettingsError("memory.workspace can't be empty where memory.provider is honcho.")
-
-
-def _check_backend(tools: ToolSettings, secrets: Secrets) -> None:
-    chosen = dict(tools.backends)
-    needed = {
-        "docker": ("tools.docker_image", tools.docker_image),
-        "ssh": ("tools.ssh_host", tools.ssh_host),
-        "daytona": ("DAYTONA_API_KEY", secrets.daytona_api_key),
-        "modal": (
-            "MODAL_TOKEN_SECRET" if secrets.modal_token_id else "MODAL_TOKEN_ID",
-            secrets.modal_token_id and secrets.modal_token_secret,
-        ),
-    }
-    for backend in (tools.backend, *chosen.values()):
-        name, value = needed.get(backend, ("", "not needed"))
-        if not value:
-            raise SettingsError(f"A backend is {backend}, but {name} is not set.")
-    for person in tools.network_people:
-        backend = chosen.get(person, tools.backend)
-        if backend not in ("", "local"):
-            raise SettingsError(
-                f"tools.network_people works only with the local backend, and {person} has"
-                f" {backend}; take it out."
-            )
 
 
 def _check_mounts(settings: Settings) -> None:
@@ -416,6 +423,7 @@ def _resolve_prompt(settings: Settings, user_home: str) -> PromptSettings:
 
 
 def _resolve_http(http: HttpSettings, secrets: Secrets) -> HttpSettings:
-    if http.port or secrets.platforms:
+    is_called = any(registry.list_declared()[name].needs_address for name in secrets.platforms)
+    if http.port or (secrets.platforms and not is_called):
         return http
     return http.model_copy(update={"port": CONSOLE_PORT})

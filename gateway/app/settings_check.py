@@ -2,8 +2,9 @@
 
 import difflib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -14,12 +15,12 @@ from pydantic_core import ErrorDetails
 
 from adapters.toolkit.table import Table
 from gateway.app.config_file import parse_file
-from gateway.app.credentials import Secrets
+from gateway.app.credentials import AllSecrets, Secrets
 from gateway.app.redaction import looks_secret
 from gateway.errors import SettingsError, suggest
 from gateway.home import HOME_VARIABLE
 
-SECRET_VARIABLES = tuple(name.upper() for name in Secrets.model_fields)
+SECRET_VARIABLES = tuple(name.upper() for name in AllSecrets.model_fields)
 
 Values = dict[str, dict[str, Any]]
 """The values that are set, by table and key."""
@@ -53,7 +54,7 @@ def read_file(path: Path, tables: Tables) -> Values:
             tables[table].model_validate(row)
         except ValidationError as error:
             fault = _choose(error, row)
-            sentence = _explain(f"{table}.{fault['loc'][0]}", fault, tables[table], row)
+            sentence = explain(partial("{}.{}".format, table), error, tables[table], row)
             if fault["type"] == "extra_forbidden":
                 sentence = _explain_unknown(table, str(fault["loc"][0]), tables)
             raise SettingsError(f"{path}: {sentence}") from error
@@ -75,9 +76,7 @@ def read_environment(environ: Mapping[str, str], tables: Tables) -> Values:
             # A variable holds text only, so numbers and switches are converted here.
             given = model.model_validate(row, strict=False)
         except ValidationError as error:
-            fault = _choose(error, row)
-            variable = name_variable(table, str(fault["loc"][0]))
-            sentence = _explain(f"The variable {variable}", fault, model, row)
+            sentence = explain(partial(_name_aloud, table), error, model, row)
             raise SettingsError(sentence) from error
         found[table] = given.model_dump(include=set(row))
     return found
@@ -86,14 +85,26 @@ def read_environment(environ: Mapping[str, str], tables: Tables) -> Values:
 def read_secrets(environ: Mapping[str, str]) -> Secrets:
     """Read the credentials; an empty variable counts as not set.
 
+    No key is sent to a company that it is not for.
+
     Raises `SettingsError`, which never repeats a secret.
     """
     found = {name.lower(): environ.get(name, "").strip() or None for name in SECRET_VARIABLES}
+    for key, server, beginnings, what, other in _MISTAKABLE:
+        if (found[key] or "").startswith(beginnings) and not found[server]:
+            raise SettingsError(f"{key.upper()} holds a key for {what}; set it as {other}.")
     try:
-        return Secrets(**found)
+        return AllSecrets(**found)
     except ValidationError as error:
         fault = error.errors()[0]
         raise SettingsError(f"{str(fault['loc'][0]).upper()} {_read_message(fault)}.") from None
+
+
+_MISTAKABLE = (
+    ("openai_api_key", "openai_base_url", ("sk-ant-",), "Claude", "ANTHROPIC_API_KEY"),
+    ("anthropic_api_key", "anthropic_base_url", ("sk-proj-",), "GPT", "OPENAI_API_KEY"),
+)
+"""Keys that would go to the wrong company, unless a server is set, and how they begin."""
 
 
 def list_unknown_variables(environ: Mapping[str, str], tables: Tables) -> list[str]:
@@ -168,6 +179,21 @@ def _choose(error: ValidationError, row: Mapping[str, object]) -> ErrorDetails:
     """Return the mistake that comes first in the file."""
     order = list(row)
     return min(error.errors(), key=lambda fault: order.index(str(fault["loc"][0])))
+
+
+def _name_aloud(table: str, key: str) -> str:
+    return f"The variable {name_variable(table, key)}"
+
+
+def explain(
+    name: Callable[[str], str],
+    error: ValidationError,
+    model: type[BaseModel],
+    row: Mapping[str, object],
+) -> str:
+    """Explain the first mistake of a table in a sentence, which `name` begins with a key's name."""
+    fault = _choose(error, row)
+    return _explain(name(str(fault["loc"][0])), fault, model, row)
 
 
 def _explain(

@@ -8,7 +8,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from adapters.toolkit.table import ListenAddress, Table, Text, in_any_case
+from adapters.toolkit.table import (
+    ON_MACHINE,
+    ON_PAGE,
+    ListenAddress,
+    Table,
+    Text,
+    in_any_case,
+)
 from agent_core.models.local.servers import USUAL_PORTS
 from agent_core.models.router import split_name
 from agent_core.state.people.people import LEAST_CAP, MOST_CAP
@@ -28,7 +35,14 @@ from gateway.app.setting_types import (
     Texts,
     TimeZone,
 )
-from gateway.app.tool_rules import BackendName, PersonBackends, ToolLimits, ToolRules
+from gateway.app.tool_rules import (
+    BackendChoice,
+    NamedBackends,
+    PersonBackends,
+    ToolLimits,
+    ToolRules,
+)
+from gateway.media.voices.installed import can_hear, can_speak
 
 YEARS = 36_500
 """The longest retention, in days: a hundred years."""
@@ -45,7 +59,7 @@ class AccessSettings(Table, title="Who may talk"):
     """Greet the people in `access.allow` when they write for the first time."""
 
 
-class TurnSettings(Table, title="Limits of one turn"):
+class TurnSettings(Table, title="Limits of one turn", on_page=True):
     """Concurrency, and the limits of one turn."""
 
     at_once: int = Field(400, ge=1, le=10_000)
@@ -64,7 +78,7 @@ class TurnSettings(Table, title="Limits of one turn"):
     """Seconds that running turns get to finish a step when Talaria stops."""
 
 
-class MemorySettings(Table, title="Memory"):
+class MemorySettings(Table, title="Memory", on_page=True):
     """Size limits of the memory files, and the external memory."""
 
     memory_limit: int = Field(2200, ge=200, le=100_000)
@@ -88,7 +102,7 @@ class MemorySettings(Table, title="Memory"):
     """Most tokens of the external memory in one turn."""
 
 
-class RetentionSettings(Table, title="How long data is kept"):
+class RetentionSettings(Table, title="How long data is kept", on_page=True):
     """Days after which finished data is removed; 0 keeps it forever."""
 
     inbox_days: int = Field(30, ge=0, le=YEARS)
@@ -111,7 +125,7 @@ class RetentionSettings(Table, title="How long data is kept"):
     """Days to keep webhook events that were delivered or that failed for good."""
 
 
-class JobSettings(Table, title="Jobs"):
+class JobSettings(Table, title="Jobs", on_page=True):
     """Scheduled jobs, and the nightly backup."""
 
     per_person: int = Field(50, ge=0, le=10_000)
@@ -124,11 +138,11 @@ class JobSettings(Table, title="Jobs"):
     """Most job runs at the same time. They never delay answers to people."""
     backups: int = Field(7, ge=0, le=1000)
     """Nightly backups to keep in `backups/`. 0 for none."""
-    script_memory_mb: int = Field(2000, ge=50, le=1_000_000)
+    script_memory_mb: Annotated[int, ON_MACHINE] = Field(2000, ge=50, le=1_000_000)
     """Most memory of a script job with all its processes, in millions of bytes."""
-    script_file_mb: int = Field(2000, ge=0, le=10_000_000)
+    script_file_mb: Annotated[int, ON_MACHINE] = Field(2000, ge=0, le=10_000_000)
     """Largest file that a script job may write, in millions of bytes."""
-    script_processes: int = Field(64, ge=1, le=10_000)
+    script_processes: Annotated[int, ON_MACHINE] = Field(64, ge=1, le=10_000)
     """Most processes of a script job at the same time."""
 
 
@@ -162,12 +176,12 @@ class PromptSettings(Table, title="The prompt"):
     """
 
 
-class ContextSettings(Table, title="Length of a conversation"):
+class ContextSettings(Table, title="Length of a conversation", on_page=True):
     """Limits of a call's input, in tokens, above which a conversation is compacted."""
 
     cap_tokens: int = Field(120_000, ge=LEAST_CAP, le=MOST_CAP)
     """Most input tokens of one call. Older messages beyond it are summarised. People may set a
-    lower cap with `/settings context_cap 50000`.
+    lower cap with `/settings reading_limit 50000`.
     """
     threshold_percent: int = Field(80, ge=30, le=95)
     """Share of the cap, or of the model's window, in percent, at which a conversation is summarised
@@ -229,7 +243,7 @@ class HttpSettings(Table, title="HTTP server"):
         return (self.public_url or f"http://{host}:{self.port}").rstrip("/")
 
 
-class LogSettings(Table, title="Log"):
+class LogSettings(Table, title="Log", on_page=True):
     """Level and destination of the log."""
 
     level: Literal["debug", "info", "warning", "error"] = "info"
@@ -240,16 +254,16 @@ class LogSettings(Table, title="Log"):
     """Whether the log is also written to `logs/talaria.log`."""
 
 
-class PeopleSettings(Table, title="Defaults for people"):
+class PeopleSettings(Table, title="Defaults for people", on_page=True):
     """Defaults for people who have not set these values themselves."""
 
-    time_zone: TimeZone = ""
+    time_zone: Annotated[TimeZone, ON_PAGE] = ""
     """Time zone of people who set none, and of Talaria itself. Empty means the machine's."""
-    language: Language = ""
+    language: Annotated[Language, ON_PAGE] = ""
     """Language of people who set none. Empty means the language of each message."""
 
 
-class LearningSettings(Table, title="Learning"):
+class LearningSettings(Table, title="Learning", on_page=True):
     """When and how Talaria learns from people's words. Each person chooses with `/learned`."""
 
     turns: int = Field(10, ge=0, le=80)
@@ -272,7 +286,7 @@ class LearningSettings(Table, title="Learning"):
     """
 
 
-class SkillSettings(Table, title="Skills"):
+class SkillSettings(Table, title="Skills", on_page=True):
     """The list of skills, and the days without use after which a skill is stale or archived."""
 
     stale_days: int = Field(30, ge=0, le=YEARS)
@@ -296,14 +310,15 @@ class SkillSettings(Table, title="Skills"):
     """
 
 
-class MediaSettings(Table, title="Attachments"):
+class MediaSettings(Table, title="Attachments", on_page=True):
     """Sizes of attachments, voice notes, and spoken answers. MB are a million bytes."""
 
-    transcription: Literal["", "openai", "command"] = ""
-    """How voice notes are transcribed: `openai` (a compatible server at `OPENAI_BASE_URL`),
-    `command` (a program on this machine), or empty for not at all.
+    transcription: Literal["", "auto", "local", "openai", "command"] = "auto"
+    """How voice notes are transcribed: `local` (Whisper of the extra `voice`, on this machine),
+    `openai` (a compatible server at `OPENAI_BASE_URL`), `command` (a program of yours), or empty
+    for not at all. `auto` is `local` where the extra is installed.
     """
-    transcription_model: Text = "whisper-1"
+    transcription_model: Annotated[Text, ON_PAGE] = "whisper-1"
     """The transcription model that the server uses."""
     transcription_command: Texts = ()
     """The program and its arguments, run without a shell. `{file}` stands for the recording, for
@@ -311,6 +326,11 @@ class MediaSettings(Table, title="Attachments"):
     """
     transcription_seconds: int = Field(60, ge=1, le=3600)
     """Longest time for one recording, in seconds."""
+    speech: Literal["", "auto", "local", "command"] = "auto"
+    """How answers are spoken to the people who want it: `local` (the voices of the extra `voice`,
+    on this machine), `command` (a program of yours), or empty for not at all. `auto` is the program
+    where `speech_command` names one, else `local` where the extra is installed.
+    """
     speech_command: Texts = ()
     """The program that speaks answers, and its arguments, run without a shell. It reads text on
     standard input and writes audio to standard output. `{language}` stands for the person's
@@ -319,9 +339,9 @@ class MediaSettings(Table, title="Attachments"):
     """
     speech_seconds: int = Field(60, ge=1, le=240)
     """Longest time for one spoken answer, in seconds."""
-    command_network: bool = False
+    command_network: Annotated[bool, ON_MACHINE] = False
     """Whether these two programs may use the network, as `curl` has to."""
-    command_memory_mb: int = Field(4000, ge=50, le=1_000_000)
+    command_memory_mb: Annotated[int, ON_MACHINE] = Field(4000, ge=50, le=1_000_000)
     """Most memory of one of these programs with all its processes, in millions of bytes."""
     image_mb: float = Field(3.9, ge=0.1, le=7.8)
     """Largest picture, in millions of bytes. Some providers accept no more than 3.9."""
@@ -330,24 +350,61 @@ class MediaSettings(Table, title="Attachments"):
     document_characters: int = Field(60_000, ge=1000, le=400_000)
     """Most characters read of one document or recording."""
 
+    @property
+    def hearing(self) -> Literal["", "local", "openai", "command"]:
+        """Return the way in which voice notes are transcribed; empty if they are not."""
+        if self.transcription == "auto":
+            return "local" if can_hear() else ""
+        return self.transcription
 
-class ModelSettings(Table, title="The model that answers"):
+    @property
+    def speaking(self) -> Literal["", "local", "command"]:
+        """Return the way in which answers are spoken; empty if they are not."""
+        if self.speech == "auto":
+            return "command" if self.speech_command else "local" if can_speak() else ""
+        return self.speech
+
+
+class ImageSettings(Table, title="Pictures made by a model", on_page=True):
+    """The model that makes pictures when people ask for one, at `OPENAI_BASE_URL` or OpenAI."""
+
+    model: Annotated[Text, ON_PAGE] = ""
+    """The model, as the server spells it, for instance `gpt-image-2.5-flare`. Empty means that no
+    pictures are made.
+    """
+    price_usd: float = Field(0.0, ge=0, le=100)
+    """The price of one picture in US dollars. People see it, and it counts in the limits of
+    `[cost]`. 0 is for a server of your own.
+    """
+    most_per_day: int = Field(10, ge=1, le=10_000)
+    """Most pictures for one person in a day."""
+    size: Annotated[Text, ON_PAGE] = "1024x1024"
+    """Width and height in pixels, as the model takes them. Empty leaves it to the model."""
+    quality: Annotated[Text, ON_PAGE] = ""
+    """The quality, for instance `low`, `medium` or `high`. Empty leaves it to the model."""
+    seconds: int = Field(180, ge=5, le=900)
+    """Longest time for one picture, in seconds."""
+
+
+class ModelSettings(Table, title="The model that answers", on_page=True):
     """The models and their providers. After `load`, `provider`, `name` and `cheap` are resolved."""
 
-    provider: Annotated[Text, in_any_case("auto", "anthropic", "openai", "scripted")] = "auto"
+    provider: Annotated[Text, in_any_case("auto", "anthropic", "openai", "scripted"), ON_PAGE] = (
+        "auto"
+    )
     """The provider of every model whose name does not begin with one: `anthropic`, `openai`,
     `scripted`, or one of a plug-in. `auto` picks by the key that is set: Anthropic first, then
     OpenAI, then the scripted stand-in.
     """
-    name: Text = ""
+    name: Annotated[Text, ON_PAGE] = ""
     """The model, as the provider spells it. A name may start with its provider, as in
     `anthropic:claude-sonnet-5-5` or `openai:gpt-5-mini`. Empty means `claude-sonnet-5-5`,
     `gpt-5-mini` or the stand-in.
     """
-    fallbacks: Texts = ()
+    fallbacks: Annotated[Texts, ON_PAGE] = ()
     """Models that answer while the first model can't, in this order. They may have other providers.
     """
-    choices: Texts = ()
+    choices: Annotated[Texts, ON_PAGE] = ()
     """Further models that people may choose with `/model`, for themselves and for their jobs."""
     find_local: bool = True
     """Look for a model server on this machine (Ollama, LM Studio, llama.cpp, vLLM) if no key and no
@@ -359,12 +416,17 @@ class ModelSettings(Table, title="The model that answers"):
     """Requests at once to a model server of this machine, at `localhost`. More only if it keeps
     what different people say apart, and has memory for all of them.
     """
+    runs_here: Annotated[bool, ON_MACHINE] = True
+    """The models of a server at `localhost` run on this machine. Set it to false for a proxy that
+    passes requests on to a vendor, such as LiteLLM's: it needs no patience, no order of requests
+    and no fitness test.
+    """
     mode: Literal["auto", "tools", "guided"] = "auto"
     """How models work: they call `tools`, or take `guided` decisions, for small models that call
-    tools badly. `auto` follows what is known of each model; see [Models and
-    cost](models-and-cost.md#guided-mode).
+    tools badly. `auto` follows what is known of each model, or else the size in its name; see
+    [Models and cost](models-and-cost.md#guided-mode).
     """
-    cheap: Text = ""
+    cheap: Annotated[Text, ON_PAGE] = ""
     """The model for background work. Empty means `claude-haiku-5-5`, or the same as `name`."""
     max_output_tokens: int = Field(8000, ge=256, le=128_000)
     """Longest answer of one call, in tokens."""
@@ -391,7 +453,7 @@ class ModelSettings(Table, title="The model that answers"):
         return tuple(dict.fromkeys((self.provider, *found)))
 
 
-class CostSettings(Table, title="Daily limits and prices"):
+class CostSettings(Table, title="Daily limits and prices", on_page=True):
     """Daily quotas. Limits in dollars count calls to models with a price; limits in tokens count
     calls to other models.
     """
@@ -406,7 +468,7 @@ class CostSettings(Table, title="Daily limits and prices"):
     """Most tokens of everyone together per day, for models without a price. 0 for no limit."""
     cheap_from_percent: int = Field(80, ge=1, le=100)
     """Percent of a daily limit from which the cheap model answers and background work stops."""
-    prices: Prices = ()
+    prices: Annotated[Prices, ON_PAGE] = ()
     """Prices of models, in US dollars per million tokens, with the date of the look-up: `gpt-5-mini
     in=0.25 out=2.00 cached=0.025 date=2026-11-01`.
     """
@@ -419,6 +481,12 @@ class PlaceSettings(Table):
     """Backends of single people, jobs and skills, as tables `[[tools.backends]]` with `backend` and
     one of `person` (a folder name of `talaria people list`), `job` (a title) and `skill` (a name,
     for jobs that load it). Everything else uses `tools.backend`.
+    """
+    named_backends: NamedBackends = ()
+    """Backends with names of your own, as tables `[[tools.named_backends]]` with `name`, `kind` (a
+    value of `tools.backend`) and what differs from the settings here: those that begin with the
+    kind, without this beginning (`image`, `gpu`, `cpus`), the limits of a command
+    (`command_seconds`, `memory_mb`), and `usd_per_hour`. The name then stands where a kind can.
     """
     network_people: Texts = ()
     """People whose commands may reach `network_hosts`, by their folder names from `talaria people
@@ -441,7 +509,11 @@ class PlaceSettings(Table):
     """
     docker_cpus: float = Field(1.0, ge=0.1, le=256)
     """Processors that one container may use."""
-    docker_idle_minutes: int = Field(5, ge=1, le=1440)
+    docker_gpu: Text = ""
+    """Graphics cards that a container sees, as `docker run --gpus` takes them: `all`, a number, or
+    `device=0,1`. Empty for none.
+    """
+    docker_idle_minutes: Annotated[int, ON_PAGE] = Field(5, ge=1, le=1440)
     """Minutes after which an idle container is paused."""
     ssh_host: Text = ""
     """The host of the `ssh` backend; it needs bash and bubblewrap."""
@@ -459,48 +531,70 @@ class PlaceSettings(Table):
     """The snapshot that new sandboxes of the `daytona` backend are made from; it needs bash,
     coreutils and python3. Empty for Daytona's default.
     """
+    daytona_image: Text = ""
+    """The registry image of new sandboxes, instead of a snapshot; it needs bash, coreutils and
+    python3. Only sandboxes of an image can have a size of their own.
+    """
+    daytona_cpus: int = Field(0, ge=0, le=256)
+    """Virtual processors of a new sandbox; 0 for Daytona's default."""
+    daytona_gpu: int = Field(0, ge=0, le=16)
+    """Graphics cards of a new sandbox."""
+    daytona_memory_mb: Annotated[int, ON_PAGE] = Field(0, ge=0, le=1_000_000)
+    """Memory of a new sandbox, in millions of bytes; Daytona counts in whole GiB, rounded up. 0 for
+    its default.
+    """
     daytona_target: Text = ""
     """The region of new sandboxes; empty for the account's default."""
     daytona_network: bool = False
     """Whether commands in Daytona's sandboxes may reach the internet."""
-    daytona_idle_minutes: int = Field(5, ge=1, le=1440)
+    daytona_idle_minutes: Annotated[int, ON_PAGE] = Field(5, ge=1, le=1440)
     """Minutes after which Daytona stops an idle sandbox."""
     modal_image: Text = ""
     """The registry image that new sandboxes of the `modal` backend are made from; it needs bash,
     coreutils and python3. Empty for Modal's default image, with Debian.
     """
+    modal_cpus: float = Field(0.0, ge=0, le=256)
+    """Processor cores that Modal keeps free for a sandbox; 0 for Modal's default."""
+    modal_gpu: Text = ""
+    """The graphics card of a sandbox, in Modal's words: `T4`, `A100-80GB:2`. Empty for none."""
+    modal_memory_mb: Annotated[int, ON_PAGE] = Field(0, ge=0, le=1_000_000)
+    """Memory that Modal keeps free for a sandbox, in millions of bytes; 0 for Modal's default."""
+    modal_secrets: Texts = ()
+    """Names of secrets of your Modal account. Every command gets their variables, and Talaria can't
+    mask their values in outputs.
+    """
     modal_region: Text = ""
     """The region of new sandboxes; empty for Modal's choice."""
     modal_network: bool = False
     """Whether commands in Modal's sandboxes may reach the internet."""
-    modal_idle_minutes: int = Field(5, ge=1, le=1440)
+    modal_idle_minutes: Annotated[int, ON_PAGE] = Field(5, ge=1, le=1440)
     """Minutes after which Modal ends an idle sandbox."""
 
 
 class ToolSettings(PlaceSettings, title="Tools that act"):
     """The place where the assistant runs commands, and the limits of a command."""
 
-    backend: Literal["", BackendName] = ""
+    backend: BackendChoice = ""
     """Where the assistant runs commands and keeps files for a person: `local` is this machine, in a
     sandbox without network; `docker` a container for each person; `ssh` a sandbox on another host;
     `daytona` and `modal` a sandbox at that provider; `unsandboxed` all rights of Talaria's user.
-    Empty for no such tools.
+    A name of `tools.named_backends` also works. Empty for no such tools.
     """
     command_seconds: int = Field(300, ge=5, le=3600)
     """Longest time of one command, in seconds."""
-    background: int = Field(4, ge=1, le=50)
+    background: Annotated[int, ON_PAGE] = Field(4, ge=1, le=50)
     """Most commands of one person that run in the background."""
-    background_hours: int = Field(24, ge=1, le=720)
+    background_hours: Annotated[int, ON_PAGE] = Field(24, ge=1, le=720)
     """Longest time of a command in the background, in hours."""
-    memory_mb: int = Field(2000, ge=100, le=1_000_000)
+    memory_mb: Annotated[int, ON_PAGE] = Field(2000, ge=100, le=1_000_000)
     """Most memory of one command with all its processes, in millions of bytes."""
-    processes: int = Field(128, ge=8, le=10_000)
+    processes: Annotated[int, ON_PAGE] = Field(128, ge=8, le=10_000)
     """Most processes of one command at the same time."""
-    cpu_minutes: int = Field(240, ge=1, le=43_200)
+    cpu_minutes: Annotated[int, ON_PAGE] = Field(240, ge=1, le=43_200)
     """Most processor time of each process of a command, in minutes."""
-    file_mb: int = Field(1000, ge=1, le=1_000_000)
+    file_mb: Annotated[int, ON_PAGE] = Field(1000, ge=1, le=1_000_000)
     """Largest file that a command may write, in millions of bytes."""
-    workspace_mb: int = Field(5000, ge=1, le=10_000_000)
+    workspace_mb: Annotated[int, ON_PAGE] = Field(5000, ge=1, le=10_000_000)
     """Most that one person's workspace may hold, in millions of bytes."""
     search: Literal["", "ddgs", "searxng", "brave", "tavily"] = "ddgs"
     """Where the assistant searches the web. `ddgs` asks public engines and needs no key. `searxng`
@@ -518,7 +612,8 @@ class ToolSettings(PlaceSettings, title="Tools that act"):
     """Names of tools that are off for everyone."""
     limits: ToolLimits = ()
     """Tables `[[tools.limits]]`: `tool`, with `callers` (of `direct`, `group`, `job`, `helper`,
-    `code`), `most_per_turn`, `must_run_first` or `ends_turn`.
+    `code`), `most_per_turn`, `must_run_first`, `then_only`, `only_after`, `must_run_before_end` or
+    `ends_turn`; with `person` (a folder name) or `agent` only for these.
     """
 
 
@@ -547,11 +642,11 @@ class BackupSettings(Table, title="Backups"):
     """Put keys and tokens into unencrypted backups, too: `.env`, `secrets.toml`, `http_token` and
     `mcp_tokens/`. Encrypted backups always contain them.
     """
-    workspaces: bool = True
+    workspaces: Annotated[bool, ON_PAGE] = True
     """Put the files of `workspaces/` into backups. There may be many of them."""
 
 
-class AlertSettings(Table, title="Alerts"):
+class AlertSettings(Table, title="Alerts", on_page=True):
     """Silent messages that tell owners what they have to repair, and when the problem is over."""
 
     enabled: bool = True
@@ -564,7 +659,7 @@ class AlertSettings(Table, title="Alerts"):
     """
 
 
-class SessionLogSettings(Table, title="Session log"):
+class SessionLogSettings(Table, title="Session log", on_page=True):
     """Files with every turn, for other programs: `sessions/people/<name>/<session>.jsonl`."""
 
     enabled: bool = False
@@ -582,7 +677,7 @@ class WebhookSettings(Table, title="Outgoing webhooks"):
     """Hosts, each with or without a port, that webhooks may reach even in the local network or
     without https.
     """
-    per_person: int = Field(10, ge=0, le=1000)
+    per_person: Annotated[int, ON_PAGE] = Field(10, ge=0, le=1000)
     """Most webhooks per person."""
 
 

@@ -4,6 +4,9 @@ from dataclasses import dataclass, field
 
 from agent_core.models.local.queued_model import QUIET
 from gateway.background.alerts import LOOK
+from gateway.background.disappearing import POLL as DISAPPEARING
+from gateway.background.silence import POLL
+from gateway.background.skill_tests import LONGEST_REPLAY
 from gateway.jobs.watches import WATCH
 from gateway.outbound.progress_lines import FIRST_PROGRESS
 from gateway.outbound.timings import DeliveryTimings
@@ -35,10 +38,16 @@ class Timings:
     webhooks: WebhookTimings = field(default_factory=WebhookTimings)
     answer_patience: int = ANSWER_PATIENCE
     """Milliseconds that a turn waits for a person's answer."""
+    replay: float = LONGEST_REPLAY
+    """Seconds of one replay of a skill's test."""
     quiet: float = QUIET
     """Seconds since a person's request after which a model server of this machine gets background
     calls.
     """
+    disappearing: float = DISAPPEARING
+    """Seconds between two looks for messages that their chat has deleted."""
+    silence: float = POLL
+    """Seconds between two looks for people who fell silent with words to review."""
     task_poll: float = 15.0
     """Seconds between two checks for background tasks. A busy person's review waits twice as long.
     """

@@ -1,31 +1,40 @@
 """The toolboxes of the agent: in direct conversations, in rooms and in jobs."""
 
+import logging
+import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 
-from agent_core.agent.named.folder import AgentFolder
+from agent_core.agent.named.editor import AgentEditor
+from agent_core.agent.named.manage_tool import ManageAgentsTool
 from agent_core.agent.named.tool import MessageAgentTool
 from agent_core.agent.prompt.soul_file import SOUL_LIMIT
+from agent_core.agent.quotas.reservations import Quotas
 from agent_core.agent.toolboxes import Toolboxes
 from agent_core.agent.toolset import private_tools, room_tools
-from agent_core.digest.tools import digest_tools
+from agent_core.digest.tools import make_gather_tool
 from agent_core.execution.contract import Backend
 from agent_core.ids import PersonId
 from agent_core.memory.approval import Approval
 from agent_core.memory.archive.inventory import Inventory
 from agent_core.memory.external.client import ExternalMemory
+from agent_core.memory.memory_tool import MemoryTool
 from agent_core.memory.recall.recall_tool import RecallTool
 from agent_core.memory.shared import SharedMemory
 from agent_core.memory.soul_store import SoulFile
 from agent_core.memory.soul_tool import ProposeSoulTool
+from agent_core.models.settings import OPENAI
 from agent_core.schedule.confirmations import JobMover
-from agent_core.schedule.tool import ScheduleTool
+from agent_core.schedule.specs import JOB_TOOLS
+from agent_core.schedule.tool import JobTool
 from agent_core.skills.tools.directory import SkillDirectory
 from agent_core.skills.tools.manage import SkillManageTool
 from agent_core.skills.tools.scripts import SkillScripts, offers_scripts
 from agent_core.skills.tools.toolset import make_skill_tools
 from agent_core.state.engine.database import Connection, Database
+from agent_core.tool_names import RENAMED, renew_names
 from agent_core.tools.chat.group_titles import GroupTitlesTool
 from agent_core.tools.chat.send_message import Messenger, SendMessageTool
 from agent_core.tools.chat.todo import TodoTool
@@ -35,6 +44,9 @@ from agent_core.tools.mcp.accounts import SendLink
 from agent_core.tools.mcp.contract import McpServer
 from agent_core.tools.mcp.hub import McpServers
 from agent_core.tools.mcp.pins import Judged
+from agent_core.tools.pictures.chart_tool import ChartTool
+from agent_core.tools.pictures.image_tool import ImageTool, PicturePrice
+from agent_core.tools.pictures.server import PictureServer
 from agent_core.tools.policy.policy import Policy
 from agent_core.tools.policy.protected import Protected
 from agent_core.tools.secret_scan import SecretMask
@@ -46,10 +58,13 @@ from agent_core.tools.web.catalog import make_web_tools
 from agent_core.tools.workspace.background import BackgroundCommands
 from agent_core.tools.workspace.catalog import make_workspace_tools
 from agent_core.tools.workspace.named_secrets import NamedSecrets
+from agent_core.tools.workspace.places import CommandPlaces
+from agent_core.tools.workspace.versions import FileVersions
 from agent_core.tools.workspace.workspaces import Workspaces
 from gateway.app.factories import make_web_options
 from gateway.app.job_rules import make_rules
 from gateway.app.mcp_file import locate_mcp_programs, locate_mcp_tokens, read_mcp_servers
+from gateway.app.named_backends import find_most_seconds
 from gateway.app.scheduling import make_calendars, make_digest_options
 from gateway.app.settings import Settings
 from gateway.errors import SettingsError, StartError, suggest
@@ -59,8 +74,13 @@ from gateway.outbound.quiet_hours import make_rescheduler
 from gateway.people.owner_notices import Notices
 from gateway.texts.connections import describe_link
 from gateway.texts.mcp import describe_waiting
+from gateway.texts.skills import find_name
 from gateway.turns.server_forms import ServerForms
 from gateway.turns.user_prompts import UserPrompts
+
+_FONTS = Path("cache") / "fonts"
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +107,11 @@ class ToolboxMaker:
     secret_mask: SecretMask
     forget_people: Callable[[], None]
     wake_jobs: Callable[[], None]
-    agents: AgentFolder
+    agents: AgentEditor
     skills: SkillDirectory
+    quotas: Quotas
+    versions: FileVersions | None = None
+    places: CommandPlaces = field(default_factory=CommandPlaces)
 
     def make_all(self, mcp: McpServers, extra: Sequence[Tool]) -> Toolboxes:
         """Make the toolboxes, with the tools of MCP servers and of skills' scripts.
@@ -107,8 +130,16 @@ class ToolboxMaker:
         """Return the tools that skills' scripts offer; empty if no skill offers one now."""
         if self.backend is None or not offers_scripts(self.skills.catalog):
             return ()
-        seconds = self.settings.tools.command_seconds
-        return (SkillScripts(self.skills, self.database, self.backend, seconds),)
+        seconds = find_most_seconds(self.settings.tools)
+        return (
+            SkillScripts(
+                self.skills, self.database, self.backend, seconds, self.places, self.versions
+            ),
+        )
+
+    def _make_readers(self, backend: Backend | None) -> tuple[Tool, ...]:
+        """Make the tools that read skills; their scripts run in a backend."""
+        return make_skill_tools(self.skills, self.database, backend, find_name=find_name)
 
     def make(self, extra: Sequence[Tool], sources: Sequence[ToolSource] = ()) -> Toolboxes:
         """Make the toolboxes. Raises `StartError`.
@@ -121,20 +152,23 @@ class ToolboxMaker:
         inventory = Inventory(database)
         kit = make_digest_options(self.settings, self.zone)
         web = make_web_tools(make_web_options(self.settings), kit.readers)
-        messages = MessageAgentTool(self.agents)
-        reading = make_skill_tools(self.skills, database, self.backend)
+        messages = MessageAgentTool(self.agents.files.agents, self.agents.teams)
+        reading = self._make_readers(self.backend)
         shared: tuple[Tool, ...] = (
-            *(AskTool(user_prompts), TodoTool(database), self._make_schedule(), messages),
+            *(AskTool(user_prompts), TodoTool(database), messages),
+            *self._make_job_tools(),
             GroupTitlesTool(database, self.messenger),
+            ChartTool(database, kit.readers, kit.home / _FONTS),
+            *self._make_image_tools(),
             *(*web, *reading),
         )
         usual = (*self._make_private(approval, inventory), *shared)
         helping = self._make_helping()
         acting: tuple[Tool, ...] = (*helping, DelegateTool()) if helping else ()
-        gathering = digest_tools(database, kit, in_room=False)
+        gathering = (make_gather_tool(database, kit, in_room=False),)
         room_versions = (
             *room_tools(database, self.memory, approval, inventory),
-            *digest_tools(database, kit, in_room=True),
+            make_gather_tool(database, kit, in_room=True),
         )
         in_rooms = partial(_pick_for_rooms, room_versions)
         policy = self._make_policy()
@@ -145,7 +179,7 @@ class ToolboxMaker:
         def make_purpose(backend: Backend) -> Toolbox:
             # No helpers and no other agents: they would work in the person's usual backend.
             place = replace(self, backend=backend, background=None)
-            mine = make_skill_tools(self.skills, database, backend)
+            mine = self._make_readers(backend)
             other = (messages, *reading)
             own = [*(one for one in (*shared, *extra, *gathering) if one not in other), *mine]
             tools = (*place._make_private(approval, inventory), *own, *place._make_helping())
@@ -159,10 +193,31 @@ class ToolboxMaker:
             purposes={name: make_purpose(one) for name, one in self.purposes.items()},
             room_job=make_toolbox((*in_rooms(usual), *extra, *in_rooms(gathering))),
             helper=self._make_toolbox(policy, None, (*helping, *web)),
-            asked=self._make_toolbox(
-                policy, None, (*helping, *web, RecallTool(database), messages)
-            ),
+            asked=self._make_toolbox(policy, None, self._list_asked((*helping, *web, messages))),
         )
+
+    def _list_asked(self, common: Sequence[Tool]) -> Sequence[Tool]:
+        """List the tools of an agent that was asked; it writes to the blocks of its teams only."""
+        noting = MemoryTool(self.memory, Approval(self.database))
+        return (*common, RecallTool(self.database), noting)
+
+    def _make_image_tools(self) -> tuple[ImageTool, ...]:
+        """Make the tool for pictures; empty without a model that makes them."""
+        images, secrets = self.settings.images, self.settings.secrets
+        if not images.model:
+            return ()
+        server = PictureServer(
+            address=secrets.openai_base_url or OPENAI,
+            key=secrets.openai_api_key,
+            model=images.model,
+            size=images.size,
+            quality=images.quality,
+            seconds=images.seconds,
+        )
+        price = PicturePrice(
+            micro_dollars=math.ceil(images.price_usd * 1_000_000), most_per_day=images.most_per_day
+        )
+        return (ImageTool(self.database, server, price, self.quotas.reserve_price),)
 
     def _make_private(self, approval: Approval, inventory: Inventory) -> tuple[Tool, ...]:
         """Make the tools for a person's private conversations and jobs."""
@@ -178,6 +233,7 @@ class ToolboxMaker:
             SendMessageTool(database, self.messenger, self.backend),
             ProposeSoulTool(SoulFile(database, self.settings.home), approval, SOUL_LIMIT),
             SkillManageTool(self.skills.catalog, database, approval),
+            ManageAgentsTool(self.agents, database, approval),
             *(self.external_memory.tools if self.external_memory else ()),
         )
 
@@ -188,8 +244,10 @@ class ToolboxMaker:
         return make_workspace_tools(
             self.backend,
             self.background,
-            command_seconds=self.settings.tools.command_seconds,
+            command_seconds=find_most_seconds(self.settings.tools),
             secrets=NamedSecrets(self.settings.named_secrets, self.settings.hidden),
+            places=self.places,
+            versions=self.versions,
         )
 
     def _make_toolbox(
@@ -202,23 +260,28 @@ class ToolboxMaker:
         """Make a toolbox with each tool's limits, without the tools that the owner disabled."""
         chosen = self.settings.tools
         return Toolbox(
-            [tool for tool in tools if tool.spec.name not in chosen.disabled],
+            [tool for tool in tools if tool.spec.name not in renew_names(chosen.disabled)],
             prompter=prompter,
             mask=self.secret_mask,
             policy=policy,
             setup=ToolSetup(
                 sources=tuple(sources),
-                rules=dict(chosen.limits),
+                rules=tuple(
+                    replace(rule, tool=new)
+                    for rule in chosen.limits
+                    for new in renew_names([rule.tool])
+                ),
                 hides_rare=True,
                 overflow=Workspaces(self.backend) if self.backend else None,
             ),
         )
 
-    def _make_schedule(self) -> ScheduleTool:
-        """Make the tool that schedules jobs."""
-        return ScheduleTool(
-            self.database,
-            self.user_prompts,
+    def _make_job_tools(self) -> tuple[JobTool, ...]:
+        """Make the tools for reminders and jobs."""
+        make = partial(
+            JobTool,
+            database=self.database,
+            prompter=self.user_prompts,
             zone=self.zone,
             rules=make_rules(self.settings),
             changed=self.wake_jobs,
@@ -227,6 +290,7 @@ class ToolboxMaker:
                 self.settings, self.database, self.zone, changed=self.wake_jobs, now=self.now
             ),
         )
+        return tuple(make(spec) for spec in JOB_TOOLS)
 
     def _make_policy(self) -> Policy:
         """Make the policy of all tools: the owner's rules, and the files that no rule can open."""
@@ -257,13 +321,19 @@ def _check_names(settings: Settings, known: Sequence[str]) -> None:
     Names with two underscores are allowed: they are tools of MCP servers, which come and go.
     """
     names = {*known, *BUILT_IN}
-    limited = [name for name, _ in settings.tools.limits]
+    limited = [
+        name
+        for rule in settings.tools.limits
+        for name in (rule.tool, *rule.then_only, *rule.only_after)
+    ]
     for setting, given in (
         ("tools.disabled", settings.tools.disabled),
         ("tools.limits", limited),
     ):
         for name in given:
-            if name not in names and "__" not in name:
+            if new := RENAMED.get(name):
+                _log.warning("%s: %s means %s now", setting, name, ", ".join(new))
+            elif name not in names and "__" not in name:
                 raise StartError(f"{setting}: there is no tool {name}; {suggest(name, names)}")
 
 

@@ -32,7 +32,9 @@ _LATEST_TASK = 60 * 60_000
 _RUNS = 5
 """Newest runs of a system job, among which the last failed one is."""
 
-AlertKind = Literal["platform", "model", "budget", "disk", "job", "backup", "queue", "memory"]
+AlertKind = Literal[
+    "platform", "concern", "model", "budget", "disk", "job", "backup", "queue", "memory"
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,6 +189,10 @@ def _find_platforms(measured: Measured, known: Sequence[Incident], now: int) -> 
         health = measured.health[name]
         if health.state == "stopped" or now - since >= _RECONNECTING or name in down:
             yield Condition(kind="platform", subject=name, details={"detail": health.detail})
+    for name, health in measured.health.items():
+        for concern in health.concerns:
+            details: Details = {"platform": name, "detail": concern}
+            yield Condition(kind="concern", subject=f"{name} {concern}", details=details)
 
 
 def _find_models(

@@ -14,6 +14,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import incidents
 from agent_core.state.queues.incidents import Details, Incident
 from agent_core.state.queues.outbox import OutboxRow
+from agent_core.tools.clock import ReaderClock
 from gateway.background.alert_conditions import (
     Condition,
     Gauge,
@@ -149,6 +150,7 @@ class AlertWatch:
         over = [one for one in current if one.ended_at]
         is_all_well = len(over) == len(current)
         new = [one for one in current if one.told_at is None]
-        notice = partial(describe_alert, new, over, is_all_well=is_all_well, zone=self._zone)
+        clock = ReaderClock(zone=self._zone, now=now)
+        notice = partial(describe_alert, new, over, is_all_well=is_all_well, clock=clock)
         _log.warning("alert: %s", notice())
         return self._notices.enqueue_for_owners(connection, notice, now, through=measured.connected)

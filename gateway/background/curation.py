@@ -1,6 +1,6 @@
 """Review skills and memories with the cheap model, and propose how to tidy them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -28,6 +28,7 @@ from agent_core.skills.curation.merging import (
 from agent_core.skills.curation.record import (
     CurationProposal,
     CurationRecord,
+    Tidying,
     dump_record,
     list_open,
     load_record,
@@ -151,23 +152,36 @@ class Curation:
         def work(connection: Connection) -> list[OutboxRow]:
             tasks.save(connection, task_id=task.id, payload=dump_record(record))
             usage.insert(connection, spent, person_id=person.id, turn_id=None, now=self.now())
-            return self._tell(connection, person, len(record.proposals))
+            return self._tell(connection, person, record.proposals)
 
         self.dispatcher.enqueue(await finish(self.database.write("curation.end", work)))
 
-    def _tell(self, connection: Connection, person: Person, count: int) -> list[OutboxRow]:
+    def _tell(
+        self, connection: Connection, person: Person, proposals: Sequence[CurationProposal]
+    ) -> list[OutboxRow]:
+        """Tell about proposals in one message, once; notes that contradict each other go first."""
         chat = find_direct_chat(connection, person, self.dispatcher.adapters)
-        if chat is None or not count:
+        if chat is None or not proposals:
             return []
+        conflicts = sum(_is_conflict(one) for one in proposals)
+        others = len(proposals) - conflicts
         with speak_to(connection, person.id):
+            sentences = [texts.CONFLICTS(conflicts)] if conflicts else []
+            sentences += [texts.TIDY_UP(others)] if others else []
+            show = stand_for("memory conflicts", texts.SHOW_CONFLICTS())
+            tidy = stand_for("curator proposals", texts.SHOW_PROPOSALS())
             message = NewOutboxMessage(
                 chat=chat,
-                body=texts.TIDY_UP(count),
+                body="\n\n".join(sentences),
                 person_id=person.id,
                 is_silent=person.learning != "tell",
-                buttons=(stand_for("curator proposals", texts.SHOW_PROPOSALS()),),
+                buttons=(*([show] if conflicts else []), *([tidy] if others else [])),
             )
         return [outbox.enqueue(connection, message, now=self.now())]
+
+
+def _is_conflict(proposal: CurationProposal) -> bool:
+    return isinstance(proposal.change, Tidying) and proposal.change.kind == "contradiction"
 
 
 async def describe_plan(database: Database, skills: HomeSkills, now: int) -> list[str]:

@@ -2,14 +2,15 @@
 
 import logging
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from agent_core.errors import SkillBroken, StoreDamaged
 from agent_core.skills.catalog import SkillCatalog
-from agent_core.skills.changes import write_planned
 from agent_core.skills.curator import CuratorReport, CuratorRules, CuratorView, plan_steps
+from agent_core.skills.intents import write_planned
 from agent_core.skills.ledger_sync import FOUND, inspect_skills, note_found
-from agent_core.skills.usage import UsageFile
+from agent_core.skills.usage import USAGE_TABLES, write_usage
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory.ledger import Origin
 from gateway.texts import system_jobs
@@ -27,7 +28,7 @@ class HomeSkills:
         self, *, database: Database, catalog: SkillCatalog, settings: "SkillSettings"
     ) -> None:
         self.catalog = catalog
-        self.usage = UsageFile(database, catalog.folder)
+        database.project(USAGE_TABLES, partial(write_usage, folder=catalog.folder))
         self._database = database
         self._rules = CuratorRules(
             stale_days=settings.stale_days, archive_days=settings.archive_days
@@ -71,6 +72,7 @@ class HomeSkills:
             found = await self._database.write(
                 "skills.compare", self.record_manual_changes, now, "found at the start"
             )
+            await self._database.tidy(partial(write_usage, folder=self.catalog.folder))
         except (SkillBroken, StoreDamaged) as error:
             _log.warning("the skills can't be compared with the ledger: %s", error)
             return

@@ -6,9 +6,10 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from agent_core.agent.review.feed import list_learned, list_records
+from agent_core.agent.review.merging import list_left_out
 from agent_core.agent.review.record import ReviewRecord, dump_record
-from agent_core.agent.review.replacing import find_replaced
 from agent_core.agent.review.reviewer import Reviewer
+from agent_core.agent.review.room import list_moved, list_rows
 from agent_core.chats import Chat
 from agent_core.ids import ConversationId
 from agent_core.memory.archive.conclusions import LocalUserModel
@@ -27,10 +28,13 @@ from gateway.outbound.questions import Questions
 from gateway.people.owner_notices import find_direct_chat
 from gateway.texts import learning as notices
 from gateway.texts.reader_language import speak_to
-from gateway.turns.proposals import MOST_ASKED, ask_about_claim, make_learned_buttons
+from gateway.turns import open_notes
+from gateway.turns.proposals import list_held, make_learned_buttons, make_restore_buttons
 
 SUMMARY_TASK = "learning_summary"
 """The kind of the tasks that report what was learned in a day or a week."""
+NOTES_TASK = "open_notes"
+"""The kind of the tasks that ask about the notes that wait."""
 _HOUR = 9
 """The local hour of summaries."""
 
@@ -94,24 +98,55 @@ class Reviews:
 
         def work(connection: Connection) -> list[OutboxRow]:
             chat = find_direct_chat(connection, person, self.dispatcher.adapters)
-            asked = record.held[:MOST_ASKED] if chat and person.learning == "ask" else ()
-            is_reported = not (person.learning_summary and (record.kept or record.held))
-            left = replace(record, held=record.held[len(asked) :], is_reported=is_reported)
+            is_reported = not (person.learning_summary and _has_news(record))
+            left = replace(record, is_reported=is_reported)
             tasks.save(connection, task_id=task.id, payload=dump_record(left))
+            if record.held and not person.learning_summary:
+                self._plan_question(connection, person)
             if not is_reported:
                 self._plan_summary(connection, person)
             if chat is None:
                 return []
+            if not is_reported:
+                return []
             with speak_to(connection, person.id):
-                rows = self._report(connection, person, [left], chat) if is_reported else []
-                for held in asked:
-                    claim, whom = held.claim, (person.id, chat)
-                    replaced = find_replaced(connection, person_id=person.id, claim=claim)
-                    question = ask_about_claim(task.id, held, replaced, whom, self.now())
-                    rows += self.questions.pose(connection, question, self.now())
-            return rows
+                return self._report(connection, person, [replace(left, held=())], chat)
 
         self.dispatcher.enqueue(await self.database.write("reviews.end", work))
+
+    async def ask_open(self, task: Task) -> None:
+        """Ask about the notes that wait, in one message. Raises `StoreError` and `PersonBusy`."""
+        person = await self.database.read(partial(find_idle, task=task, is_running=self.is_running))
+        if person is None or person.learning == "off":
+            return
+
+        def work(connection: Connection) -> list[OutboxRow]:
+            chat = find_direct_chat(connection, person, self.dispatcher.adapters)
+            if chat is None or not list_held(connection, person.id):
+                return []
+            if self._find_due(connection, person) > self.now():
+                self._plan_question(connection, person)
+                return []
+            with speak_to(connection, person.id):
+                return open_notes.ask(connection, self.questions, person.id, chat, self.now())
+
+        self.dispatcher.enqueue(await self.database.write("reviews.ask", work))
+
+    def _find_due(self, connection: Connection, person: Person) -> int:
+        """Return when to ask: at once if the person wants to decide about each note."""
+        return 0 if person.learning == "ask" else open_notes.find_due(connection, person.id)
+
+    def _plan_question(self, connection: Connection, person: Person) -> None:
+        """Queue the next question about the notes that wait, once for a moment."""
+        due = max(self.now(), self._find_due(connection, person))
+        tasks.enqueue(
+            connection,
+            kind=NOTES_TASK,
+            key=f"{person.id}:{due}",
+            person_id=person.id,
+            payload="{}",
+            now=due,
+        )
 
     async def summarize(self, task: Task) -> None:
         """Report all reviews that no message has reported yet. Raises `StoreError`."""
@@ -156,18 +191,25 @@ class Reviews:
     ) -> list[OutboxRow]:
         """Enqueue the notice about new entries, with a button to undo each."""
         row_ids = [row_id for record in records for row_id in record.kept]
+        merged_ids = [row_id for record in records for row_id in record.merged]
         shown = list_learned(connection, person_id=person.id, row_ids=row_ids)
+        merged = list_learned(connection, person_id=person.id, row_ids=merged_ids)
         held = sum(len(record.held) for record in records)
-        if not shown and not held:
+        ended = list_rows(connection, row_ids=[one for each in records for one in each.ended])
+        if not (shown or held or merged or ended):
             return []
-        buttons = make_learned_buttons(shown)
+        moved = list_moved(connection, person_id=person.id, row_ids=row_ids)
+        buttons = make_learned_buttons((*shown, *merged)) + make_restore_buttons((*ended, *moved))
         if held:
             buttons += (stand_for("learned review", notices.DECIDE()),)
         message = NewOutboxMessage(
             chat=chat,
             body=notices.describe_learned(
-                [entry.text for entry in shown],
+                [(entry.text, entry.was) for entry in shown],
                 held,
+                merged=[(one.text, one.was, list_left_out(one.was, one.text)) for one in merged],
+                ended=[row.change.before or "" for row in ended],
+                moved=[row.change.before or "" for row in moved],
                 has_draft=any(entry.is_skill for entry in shown),
             ),
             person_id=person.id,
@@ -175,3 +217,7 @@ class Reviews:
             buttons=buttons,
         )
         return [outbox.enqueue(connection, message, now=self.now())]
+
+
+def _has_news(record: ReviewRecord) -> bool:
+    return bool(record.kept or record.held or record.merged or record.ended)

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from agent_core.errors import SkillMissing
 from agent_core.execution.subprocesses.spawning import finish
-from agent_core.skills.changes import write_planned
+from agent_core.skills.changes import archive_planned
 from agent_core.skills.curation.looks import enqueue_looks
 from agent_core.skills.curation.snapshot import take_snapshot
 from agent_core.skills.curator import CurationStep, CuratorReport, hash_fault
-from agent_core.skills.ledger_sync import archive_skill, note_found
+from agent_core.skills.intents import write_planned
+from agent_core.skills.ledger_sync import note_found
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import skill_changes, skills
 from agent_core.state.memory.ledger import Origin
@@ -41,7 +42,7 @@ class Curator:
         """Review the skills and return a report.
 
         A snapshot comes before the first move. Raises `SkillBroken`, `StoreError`, and `OSError`
-        if the snapshot or the usage file can't be written.
+        if the snapshot can't be written.
         """
         now = self.now()
         planned = await self.skills.plan(now)
@@ -68,7 +69,8 @@ class Curator:
 
         done, queued = await self.database.write("skills.curate", work)
         self.enqueue(queued)
-        await self.skills.usage.write()
+        folder = self.skills.catalog.folder
+        await self.database.write("skills.write_planned", write_planned, folder)
         return system_jobs.describe_round(done)
 
     def _archive(self, connection: Connection, found: CuratorReport, now: int) -> CuratorReport:
@@ -82,7 +84,7 @@ class Curator:
             why = Origin(actor="curator", now=now, evidence=f"not used for {step.days} days")
             folder = self.skills.catalog.folder
             try:
-                kept = archive_skill(connection, folder, step.name, why)
+                kept = archive_planned(connection, folder, step.name, why)
             except SkillMissing:
                 continue  # deleted meanwhile
             except OSError as error:

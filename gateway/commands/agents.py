@@ -1,10 +1,11 @@
-"""The command about named agents: list them, and choose who answers in a chat or does a job."""
+"""The command about named agents: list and make them, and choose who answers or does a job."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent_core.agent.named.chain import DEFAULT
+from agent_core.agent.named.editor import AgentEditor, Author
 from agent_core.agent.named.folder import AgentEntry, AgentFolder
 from agent_core.errors import AgentBroken
 from agent_core.schedule.job_editor import InvalidJob, JobRequest, JobRules, redraft_job
@@ -14,21 +15,32 @@ from agent_core.state.jobs import job_versions, jobs
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import people
 from gateway.commands.registry import Call, Handler, Outcome, Reply
+from gateway.errors import Declined
+from gateway.operations.agent_types import PutAway, WriteAgent
+from gateway.operations.agents import put_away_as, write_agent_as
+from gateway.operations.wire import load
 from gateway.outbound.command_buttons import stand_for
 from gateway.texts import agents as texts
 from gateway.texts import jobs as job_texts
 from gateway.turns.lanes import Lanes
 
 _MOST_BUTTONS = 8
-_VERBS = ("use", "job")
+_OWNER_VERBS = ("new", "change", "archive", "restore")
+_FIELDS = ("description", "model", "soul", "tools", "disabled", "skills", "blocks", "tags")
+_LISTS = ("tools", "disabled", "skills", "blocks", "tags")
+_ALL = "all"
+"""The word for every tool or block."""
+_LONGEST_DESCRIPTION = 100
+_VERBS = ("use", "job", *_OWNER_VERBS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentCommands:
-    """Lists named agents, and binds chats and jobs to them."""
+    """Lists and changes named agents, and binds chats and jobs to them."""
 
     database: Database
     agents: AgentFolder
+    editor: AgentEditor
     lanes: Lanes
     rules: JobRules
 
@@ -45,6 +57,8 @@ class AgentCommands:
                     return await self._use(call, await self._read(name))
                 case [name] if name not in _VERBS:
                     return await self._use(call, await self._read(name))
+                case [verb, _, *_] if verb in _OWNER_VERBS:
+                    return await self._edit(call, verb)
                 case ["job", number, name]:
                     return await self._give_job(call, number, await self._read(name))
                 case _:
@@ -60,6 +74,27 @@ class AgentCommands:
         if name.casefold() == DEFAULT:
             return ""
         return (await asyncio.to_thread(self.agents.find, name)).name
+
+    async def _edit(self, call: Call, verb: str) -> Reply:
+        """Make, change, archive or restore an agent, for an owner."""
+        if not call.person.is_owner:
+            return Reply(text=texts.ONLY_OWNER_MAKES())
+        _, name, *rest = call.argument.split(maxsplit=2)
+        words, author = "".join(rest).strip(), make_author(call)
+        try:
+            if verb in ("archive", "restore"):
+                asked = load(PutAway, {"kind": "agent", "action": verb, "name": name})
+                await put_away_as(self.editor, author, asked)
+                done = texts.ARCHIVED if verb == "archive" else texts.RESTORED
+                return Reply(text=done(name=name))
+            wish = _read_new(name, words) if verb == "new" else _read_change(name, words)
+            if wish is None:
+                return Reply(text=texts.HOW_TO_CHANGE(fields=", ".join(_FIELDS)))
+            await write_agent_as(self.editor, author, wish)
+        except Declined as error:
+            return Reply(text=texts.REFUSED(reason=error))
+        use = (stand_for(f"agents use {name}", texts.USE(name=name)),)
+        return Reply(text=(texts.MADE if verb == "new" else texts.CHANGED)(name=name), buttons=use)
 
     async def _list(self, call: Call) -> Reply:
         entries = await asyncio.to_thread(self.agents.list_all)
@@ -106,6 +141,32 @@ class AgentCommands:
     def _redraft(self, job: Job, name: str, now: int) -> Job:
         request = JobRequest(options=replace(job.options, agent=name))
         return redraft_job(job, request, rules=self.rules, now=now)
+
+
+def make_author(call: Call) -> Author:
+    """Return the caller as the author of a change."""
+    return Author(person_id=call.person.id, actor=call.actor)
+
+
+def _read_new(name: str, words: str) -> WriteAgent:
+    """Read a new agent: the words are its identity, and their first line what it is for."""
+    first = words.partition("\n")[0][:_LONGEST_DESCRIPTION]
+    return WriteAgent(action="create", name=name, soul=words or None, description=first or None)
+
+
+def _read_change(name: str, words: str) -> WriteAgent | None:
+    """Read a change: a field and its new value; None if there is no such field."""
+    key, _, value = words.partition(" ")
+    key, value = key.casefold(), value.strip()
+    if key not in _FIELDS or not value:
+        return None
+    asked = {"action": "change", "name": name}
+    if key not in _LISTS:
+        return load(WriteAgent, {**asked, key: value})
+    if value.casefold() == _ALL and key in ("tools", "blocks"):
+        return load(WriteAgent, {**asked, f"any_{key}": True})
+    names = tuple(one for one in value.replace(",", " ").split() if one != "-")
+    return load(WriteAgent, {**asked, key: names})
 
 
 def _read_bound(connection: Connection, call: Call) -> str:

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from agent_core.ids import ApprovalId
 from agent_core.state.conversations import approvals
 from agent_core.state.engine.database import Connection, Database
 from gateway.commands.registry import Call, Handler, Outcome, Reply
+from gateway.operations.approvals import take_back
 from gateway.outbound.command_buttons import stand_for
 from gateway.texts import approvals as texts
 
@@ -45,12 +45,9 @@ def _revoke(call: Call, number: str) -> Reply:
         return Reply(text=texts.REVOKE_UNKNOWN())
 
     def effect(connection: Connection) -> Outcome:
-        shape = approvals.revoke(
-            connection, person_id=call.person.id, approval_id=ApprovalId(int(number))
-        )
+        shape = take_back(connection, call.person.id, int(number), actor=call.actor, now=call.now)
         if not shape:
             return texts.REVOKE_UNKNOWN(), ()
-        call.record(connection, "approval.revoke", shape)
         return texts.describe_revoked(shape), ()
 
     return Reply(effect=effect)

@@ -4,7 +4,7 @@ from functools import partial
 
 from agent_core.agent.agent import Agent
 from agent_core.errors import ToolArgumentError
-from agent_core.ids import ArchiveId, PersonId
+from agent_core.ids import PersonId
 from agent_core.memory.archive.entries import format_archive_id
 from agent_core.memory.archive.history import (
     ArchiveHistory,
@@ -14,7 +14,6 @@ from agent_core.memory.archive.history import (
     load_archive_history,
 )
 from agent_core.memory.archive.search import search_archive
-from agent_core.memory.archive.undo import ArchiveUndoRefused, undo_archive_change
 from agent_core.memory.archive.writes import delete_entry
 from agent_core.memory.recall.query import read_query
 from agent_core.memory.undo import UndoneChange
@@ -25,7 +24,8 @@ from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.tools.clock import local_time
 from gateway.commands.memory_scope import MemoryAccess, MemoryScope, origin_of
 from gateway.commands.registry import Call, Reply
-from gateway.outbound.command_buttons import stand_for
+from gateway.operations import memory as operations
+from gateway.outbound.command_buttons import make_undo_button
 from gateway.texts import memory
 from gateway.texts.memory import Archive, Undone
 from gateway.texts.rooms import describe_forgotten
@@ -74,7 +74,7 @@ class ArchiveNotes:
             return _unknown(named)
         reason = await self._database.read(explain_archive_entry, history, scope.reader)
         viewer = await self._access.make_viewer(call, scope, [step.row for step in reason.steps])
-        undo = stand_for(f"undo {reason.number}", memory.UNDO())
+        undo = make_undo_button(history.rows[-1], memory.UNDO())
         buttons = () if reason.words is None else (undo,)
         return Reply(text=memory.explain(reason, viewer), buttons=buttons)
 
@@ -89,15 +89,17 @@ class ArchiveNotes:
         if scope.is_room and not await self._access.may_change(call, row):
             return Reply(text=memory.NOT_YOUR_CHANGE())
         origin = origin_of(call, scope)
-        work = partial(undo_archive_change, person_id=scope.person_id, row=row, origin=origin)
-        try:
-            made = await self._database.write("archive.undo", work)
-        except ArchiveUndoRefused as error:
-            return Reply(text=memory.REFUSALS[error.fault]())
+        made = await operations.undo_note(self._database, scope.person_id, row, origin)
         self._agent.invalidate_conversations()  # prompts state the number of notes
-        reported = await self._database.read(_number, scope.person_id, row, made)
+        done = UndoneChange(
+            undone=format_archive_change(row),
+            row=format_archive_change(made),
+            derived=(),
+            revived=(),
+        )
+        reported = Undone(undone=done, went=(), came=())
         viewer = await self._access.make_viewer(call, scope, [row])
-        again = stand_for(f"undo {reported.again}", memory.label_reversal(reported))
+        again = make_undo_button(made, memory.label_reversal(reported))
         return Reply(text=memory.describe_undone([reported], viewer), buttons=(again,))
 
     async def delete(self, call: Call, scope: MemoryScope, named: ArchiveRef) -> Reply:
@@ -118,7 +120,7 @@ class ArchiveNotes:
         if after is None:
             raise AssertionError("a deleted note keeps its history")
         row = after.rows[-1]
-        button = stand_for(f"undo {after.name(row)}", memory.UNDO())
+        button = make_undo_button(row, memory.UNDO())
         return Reply(
             text=describe_forgotten(format_archive_change(row).change.before or ""),
             buttons=(button,),
@@ -128,23 +130,6 @@ class ArchiveNotes:
         return await self._database.read(
             load_archive_history, person_id=scope.person_id, archive_id=named.id
         )
-
-
-def _number(
-    connection: Connection, person_id: PersonId, row: LedgerEntry, made: LedgerEntry
-) -> Undone:
-    """Describe an undo with the names of both changes."""
-    done = UndoneChange(
-        undone=format_archive_change(row), row=format_archive_change(made), derived=(), revived=()
-    )
-    names = [_name(connection, person_id, one) for one in (row, made)]
-    return Undone(undone=done, number=names[0], again=names[1], went=(), came=())
-
-
-def _name(connection: Connection, person_id: PersonId, row: LedgerEntry) -> str:
-    archive_id = ArchiveId(row.change.position)
-    history = load_archive_history(connection, person_id=person_id, archive_id=archive_id)
-    return history.name(row) if history else format_archive_id(archive_id)
 
 
 def _list_newest(connection: Connection, person_id: PersonId, limit: int) -> Archive:

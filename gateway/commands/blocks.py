@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from agent_core.ids import PersonId
 from agent_core.memory.shared import SharedList, SharedMemory
-from agent_core.memory.undo import UndoRefused
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import blocks
 from agent_core.state.memory.blocks import TEAM, Block, NewBlock
@@ -35,6 +34,7 @@ from gateway.commands.block_requests import (
 )
 from gateway.commands.memory_scope import PERSON, MemoryAccess, own_scope, refuse_unreadable
 from gateway.commands.registry import Call, Effect, Handler, Outcome, Reply
+from gateway.operations import memory as operations
 from gateway.outbound.command_buttons import stand_for
 from gateway.people.admission import slug_of
 from gateway.people.owner_notices import find_direct_chat
@@ -100,11 +100,10 @@ class BlockCommands:
             outcome = await self.shared.undo(shared, origin)
         except OSError as error:
             return refuse_unreadable(error)
-        if isinstance(outcome, UndoRefused):
-            return Reply(text=memory.describe_kept(outcome))
-        rows = [one.undone for one in outcome]
+        undone = operations.take_undone(outcome)
+        rows = [one.undone for one in undone]
         viewer = await self.access.make_viewer(call, own_scope(call.person), rows)
-        return Reply(text=memory.describe_shared_undone(label, outcome, viewer))
+        return Reply(text=memory.describe_shared_undone(label, undone, viewer))
 
     async def _block(self, call: Call) -> Reply:
         word, _, rest = call.argument.partition(" ")
@@ -132,7 +131,9 @@ class BlockCommands:
             found = list_for(connection, call)
             chosen = [block for block in found if block.label == label] if label else found
             is_direct = call.room is None
-            return [(one, _name_readers(connection, one) if is_direct else []) for one in chosen]
+            return [
+                (one, _name_readers(connection, one, call) if is_direct else []) for one in chosen
+            ]
 
         seen = await self.access.database.read(look)
         if not seen:
@@ -154,7 +155,7 @@ class BlockCommands:
 
         def look(connection: Connection) -> tuple[Block, list[str]]:
             block = find_own(connection, request)
-            return block, _name_readers(connection, block)
+            return block, _name_readers(connection, block, request.call)
 
         try:
             block, readers = await self.access.database.read(look)
@@ -281,10 +282,12 @@ def _notify_reader(
     return [outbox.enqueue(connection, outgoing, now=request.call.now)]
 
 
-def _name_readers(connection: Connection, block: Block) -> list[str]:
+def _name_readers(connection: Connection, block: Block, call: Call) -> list[str]:
+    """Name those who see a block, besides the caller."""
     return [
         _name_reader(connection, reader)
         for reader in blocks.list_readers(connection, block_id=block.id)
+        if reader.id != call.person.id
     ]
 
 

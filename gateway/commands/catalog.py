@@ -1,6 +1,6 @@
 """The catalog of slash commands, in the order in which help and menus list them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from adapters.abilities import MenuEntry
 from agent_core.state.people.people import Person
@@ -8,98 +8,191 @@ from gateway.commands.registry import Call, CommandSpec, Handler, Reply, SlashCo
 from gateway.errors import find_nearest
 from gateway.outbound.command_buttons import stand_for
 from gateway.texts import general
+from gateway.texts.general import HelpGroup
 from gateway.texts.rooms import ONLY_IN_DIRECT
 
-COMMANDS: tuple[CommandSpec, ...] = (
-    CommandSpec(name="help", summary="List what I can do"),
-    CommandSpec(name="new", summary="Start a new conversation; old ones stay searchable"),
-    CommandSpec(name="stop", summary="Stop what I'm doing"),
-    CommandSpec(name="here", summary="Continue the current answer in this chat"),
-    CommandSpec(
-        name="steer", summary="Add something to the answer I'm working on", is_transient=True
+_GROUPS: Mapping[HelpGroup, tuple[CommandSpec, ...]] = {
+    "talk": (
+        CommandSpec(name="help", summary="List what I can do"),
+        CommandSpec(name="new", summary="Start a new conversation; old ones stay searchable"),
+        CommandSpec(name="stop", summary="Stop what I'm doing"),
+        CommandSpec(name="here", summary="Continue the current answer in this chat"),
+        CommandSpec(
+            name="steer", summary="Add something to the answer I'm working on", is_transient=True
+        ),
+        CommandSpec(
+            name="btw", summary="Ask something else without changing the topic", is_transient=True
+        ),
+        CommandSpec(
+            name="queue", summary="Hold a message until I finish answering", is_transient=True
+        ),
+        CommandSpec(
+            name="retry",
+            summary="Answer again, or send again what didn't arrive",
+            is_transient=True,
+        ),
+        CommandSpec(name="sessions", summary="List your conversations here", is_private=True),
+        CommandSpec(name="resume", summary="Return to an earlier conversation"),
+        CommandSpec(name="title", summary="Show or change this conversation's title"),
+        CommandSpec(name="branch", summary="Try something in a copy of this conversation"),
+        CommandSpec(name="status", summary="Show what I'm doing and what it cost", is_private=True),
+        CommandSpec(name="compact", summary="Summarise older messages to save money"),
+        CommandSpec(name="context", summary="Show what I read before each answer", is_private=True),
     ),
-    CommandSpec(
-        name="btw", summary="Ask a side question outside the conversation", is_transient=True
+    "reminders": (
+        CommandSpec(name="reminders", summary="Show or change your reminders"),
+        CommandSpec(name="sethome", summary="Send reminders to this chat"),
     ),
-    CommandSpec(name="queue", summary="Hold a message until I finish answering", is_transient=True),
-    CommandSpec(
-        name="retry", summary="Answer again, or repeat a failed delivery", is_transient=True
+    "memory": (
+        CommandSpec(name="memory", summary="Show what I remember and who can see it"),
+        CommandSpec(name="share", summary="Choose who can see a memory entry"),
+        CommandSpec(name="why", summary="Show where a memory entry comes from"),
+        CommandSpec(name="undo", summary="Undo the newest change: files or memory"),
+        CommandSpec(
+            name="learned", summary="Show and control what I learn from chats", is_direct_only=True
+        ),
+        CommandSpec(name="learn", summary="Learn from our last messages now", is_direct_only=True),
+        CommandSpec(
+            name="profile", summary="Show, correct or delete your profile", is_direct_only=True
+        ),
+        CommandSpec(name="curator", summary="Tidy up my notes and skills", is_direct_only=True),
+        CommandSpec(name="block", summary="Manage notes that several people share"),
     ),
-    CommandSpec(name="sessions", summary="List your conversations here", is_private=True),
-    CommandSpec(name="resume", summary="Return to an earlier conversation"),
-    CommandSpec(name="title", summary="Show or change this conversation's title"),
-    CommandSpec(name="branch", summary="Try something in a copy of this conversation"),
-    CommandSpec(name="status", summary="Show what I'm doing and what it cost", is_private=True),
-    CommandSpec(name="compact", summary="Summarise older messages to save tokens"),
-    CommandSpec(name="context", summary="Show what I read before each answer", is_private=True),
-    CommandSpec(name="tools", summary="List my tools here or turn them on or off"),
-    CommandSpec(name="agents", summary="List named agents or choose who answers here"),
-    CommandSpec(
-        name="mcp",
-        summary="Show MCP servers or accept their tools",
-        owner_only=True,
-        is_private=True,
+    "abilities": (
+        CommandSpec(name="tools", summary="List my tools here or turn them on or off"),
+        CommandSpec(name="skills", summary="List skills; each one is also a command"),
+        CommandSpec(name="agents", summary="List agents or choose who answers here"),
+        CommandSpec(name="team", summary="List teams of agents or give one a task"),
+        CommandSpec(
+            name="model",
+            summary="Choose the model for answers or a reminder",
+            is_direct_only=True,
+        ),
+        CommandSpec(
+            name="approvals", summary="Show or revoke what I may do without asking", is_private=True
+        ),
+        CommandSpec(
+            name="connections", summary="Connect or disconnect your other accounts", is_private=True
+        ),
+        CommandSpec(
+            name="mcp",
+            summary="Show MCP servers or accept their tools",
+            owner_only=True,
+            is_private=True,
+        ),
     ),
-    CommandSpec(
-        name="connections", summary="Connect or end your accounts at servers", is_private=True
+    "you": (
+        CommandSpec(
+            name="settings",
+            summary="Change time zone, language, quiet hours, voice",
+            refuses_rooms=True,
+        ),
+        CommandSpec(name="verbose", summary="Show or hide each step I take"),
+        CommandSpec(name="room", summary="Choose how I answer in this group"),
+        CommandSpec(name="link", summary="Link another account of yours", refuses_rooms=True),
+        CommandSpec(name="accounts", summary="List your linked accounts", refuses_rooms=True),
+        CommandSpec(name="unlink", summary="Unlink one of your accounts", refuses_rooms=True),
+        CommandSpec(name="whoami", summary="Show who you are to me", is_private=True),
+        CommandSpec(name="console", summary="Open your pages in a browser", is_direct_only=True),
+        CommandSpec(
+            name="invite",
+            summary="Make a link that lets someone in",
+            owner_only=True,
+            is_direct_only=True,
+        ),
+        CommandSpec(name="approve", summary="Let someone in with their code", owner_only=True),
+        CommandSpec(name="usage", summary="Show today's usage and what is left", is_private=True),
     ),
-    CommandSpec(
-        name="approvals", summary="Show or revoke what I may do without asking", is_private=True
+    "data": (
+        CommandSpec(name="export", summary="Export all your data as a file", is_direct_only=True),
+        CommandSpec(
+            name="forget",
+            summary="Permanently delete notes and messages by keyword",
+            is_direct_only=True,
+        ),
+        CommandSpec(name="erase", summary="Permanently delete all your data", is_direct_only=True),
     ),
-    CommandSpec(name="console", summary="Open your pages in a browser", is_direct_only=True),
-    CommandSpec(name="usage", summary="Show today's usage and what is left", is_private=True),
-    CommandSpec(name="whoami", summary="Show who you are to me", is_private=True),
-    CommandSpec(name="approve", summary="Let someone in with their code", owner_only=True),
-    CommandSpec(name="link", summary="Link another account of yours"),
-    CommandSpec(name="accounts", summary="List your linked accounts"),
-    CommandSpec(name="unlink", summary="Unlink one of your accounts"),
-    CommandSpec(name="memory", summary="Show what I remember and who can see it"),
-    CommandSpec(name="share", summary="Choose who can see a memory entry"),
-    CommandSpec(name="why", summary="Show where a memory entry comes from"),
-    CommandSpec(name="undo", summary="Undo a change to my memory"),
-    CommandSpec(
-        name="learned", summary="Show and control what I learn from chats", is_direct_only=True
-    ),
-    CommandSpec(name="learn", summary="Learn from our last messages now", is_direct_only=True),
-    CommandSpec(
-        name="profile", summary="Show, correct or delete your profile", is_direct_only=True
-    ),
-    CommandSpec(name="skills", summary="List skills; each one is also a command"),
-    CommandSpec(name="curator", summary="Decide what should be tidier", is_direct_only=True),
-    CommandSpec(name="block", summary="Manage memory that several people share"),
-    CommandSpec(name="jobs", summary="Show or change scheduled jobs"),
-    CommandSpec(name="sethome", summary="Send reminders and digests to this chat"),
-    CommandSpec(name="export", summary="Export all your data as a file", is_direct_only=True),
-    CommandSpec(
-        name="forget",
-        summary="Permanently delete notes and messages by keyword",
-        is_direct_only=True,
-    ),
-    CommandSpec(name="erase", summary="Permanently delete all your data", is_direct_only=True),
-    CommandSpec(name="settings", summary="Change time zone, language, quiet hours, voice"),
-    CommandSpec(
-        name="model",
-        summary="Choose the model that answers you or runs a job",
-        is_direct_only=True,
-    ),
-    CommandSpec(name="verbose", summary="Show or hide each step I take"),
-    CommandSpec(name="room", summary="Choose how I answer in this group"),
-)
+}
+"""The commands by the group in which help lists them; menus list them in this order, too."""
+
+COMMANDS = tuple(spec for specs in _GROUPS.values() for spec in specs)
 
 HIDDEN: tuple[CommandSpec, ...] = (
     CommandSpec(name="home", summary="Show an app's home page", is_direct_only=True),
     CommandSpec(name="start", summary="Get started, or change the time zone and language"),
     CommandSpec(name="refine", summary="Learn from our last messages now", is_direct_only=True),
+    CommandSpec(name="jobs", summary="Show or change your reminders"),
+    CommandSpec(name="erinnerungen", summary="Show or change your reminders"),
 )
 """Commands that work, but appear in no list: platforms send the first two on their own, and the
-third is what Hermes Agent calls `learn`.
+third is what Hermes Agent calls `learn`. The last two are other names of `reminders`.
 """
 
-_CLAIM = CommandSpec(name="claim", summary="Become the owner with a code")
-"""The router handles this command, because its sender has no account yet."""
+_CODES = (
+    CommandSpec(name="claim", summary="Become the owner with a code"),
+    CommandSpec(name="join", summary="Come in with the code of an invitation"),
+)
+"""The router handles these commands, because their sender has no account yet."""
 
-_MAIN = ("new", "stop", "here", "status", "memory", "settings", "link")
+SAME: Mapping[str, str] = {
+    "befehle": "help",
+    "commands": "help",
+    "einstellungen": "settings",
+    "erinnerung": "reminders",
+    "hilfe": "help",
+    "konten": "accounts",
+    "neu": "new",
+    "notizen": "memory",
+    "profil": "profile",
+    "reminder": "reminders",
+    "stopp": "stop",
+    "verbrauch": "usage",
+    "werkzeuge": "tools",
+}
+"""Other names of commands, which run them unless a skill or a prompt has that name."""
+_OTHER_WORDS: Mapping[str, str] = {
+    "halt": "stop",
+    "remind": "reminders",
+    "termine": "reminders",
+    "schedule": "reminders",
+    "notes": "memory",
+    "cancel": "stop",
+    "abbrechen": "stop",
+    "reset": "new",
+    "clear": "new",
+    "restart": "new",
+    "menu": "help",
+    "info": "help",
+    "cost": "usage",
+    "kosten": "usage",
+    "language": "settings",
+    "sprache": "settings",
+    "timezone": "settings",
+    "zeitzone": "settings",
+    "voice": "settings",
+}
+"""Words that people try, by the command that they mean."""
+
+OWN_NAMES = frozenset(spec.name for spec in (*COMMANDS, *HIDDEN, *_CODES))
+"""The names of commands, which win over skills; no new skill gets one of them."""
+
+_MAIN = (
+    "new",
+    "stop",
+    "sessions",
+    "reminders",
+    "memory",
+    "undo",
+    "tools",
+    "settings",
+    "link",
+    "export",
+)
 """The commands a newcomer needs; `/help all` lists the rest."""
+_SHORTEST_BEGINNING = 3
+"""Letters with which a command may be abbreviated."""
+_LIKENESS = 0.7
+"""Least similarity of a mistyped command; with less, "/blah" meant "/branch"."""
 
 
 def bind(
@@ -143,22 +236,33 @@ def make_menu() -> list[MenuEntry]:
             is_transient=spec.is_transient,
             is_listed=spec in COMMANDS and not spec.owner_only,
         )
-        for spec in (*COMMANDS, *HIDDEN, _CLAIM)
+        for spec in (*COMMANDS, *HIDDEN, *_CODES)
     ]
 
 
 def suggest_command(name: str, argument: str, person: Person) -> Reply:
     """Answer an unknown command: with a button for the nearest one that the person may use."""
-    near = find_nearest(name, (spec.name for spec in COMMANDS if may_use(spec, person)))
+    usable = [spec.name for spec in COMMANDS if may_use(spec, person)]
+    near = _find_meant(name.casefold(), usable)
     if near is None:
         return Reply(text=general.UNKNOWN_COMMAND(name=name))
     text = general.NEAREST_COMMAND(name=name, nearest=near)
-    meant = f"{near} {argument}".strip()
+    whole = f"{near} {argument}".strip()
     try:
-        button = stand_for(meant, meant)
+        button = stand_for(whole, whole)
     except ValueError:  # the argument is too long for a button, or holds other characters
         return Reply(text=text)
     return Reply(text=text, buttons=(button,))
+
+
+def _find_meant(name: str, usable: Sequence[str]) -> str | None:
+    """Return the command that a word means, is the beginning of, or is a slip of, if any."""
+    if (meant := _OTHER_WORDS.get(name)) in usable:
+        return meant
+    begun = [one for one in usable if one.startswith(name)]
+    if len(begun) == 1 and len(name) >= _SHORTEST_BEGINNING:
+        return begun[0]
+    return find_nearest(name, usable, likeness=_LIKENESS)
 
 
 def may_use(spec: CommandSpec, person: Person) -> bool:
@@ -167,10 +271,24 @@ def may_use(spec: CommandSpec, person: Person) -> bool:
 
 
 async def show_help(call: Call) -> Reply:
-    """List the main commands, or all of them for the argument `all`."""
-    allowed = [spec for spec in COMMANDS if may_use(spec, call.person)]
-    shown = [spec for spec in allowed if call.argument == "all" or spec.name in _MAIN]
-    text = general.describe_commands(
-        [(spec.name, spec.summary) for spec in shown], more=len(allowed) - len(shown)
-    )
-    return Reply(text=text)
+    """List the main commands, or all of them for the argument `all`.
+
+    In a group, those that do not answer there are left out.
+    """
+    is_direct = call.message.address.is_direct
+    shown: dict[HelpGroup, list[tuple[str, str]]] = {}
+    more = 0
+    for group, specs in _GROUPS.items():
+        for spec in specs:
+            if not may_use(spec, call.person) or not (is_direct or works_in_rooms(spec)):
+                continue
+            if call.argument == "all" or spec.name in _MAIN:
+                shown.setdefault(group, []).append((spec.name, spec.summary))
+            else:
+                more += 1
+    return Reply(text=general.describe_commands(shown, more=more))
+
+
+def works_in_rooms(spec: CommandSpec) -> bool:
+    """Return whether a command answers in a group: others are refused, or answer elsewhere."""
+    return not (spec.is_direct_only or spec.is_private or spec.refuses_rooms)

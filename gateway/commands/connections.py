@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 
 from agent_core.state.conversations.questions import Choice
-from agent_core.state.engine.database import Connection
 from agent_core.tools.mcp.accounts import SendLink
-from agent_core.tools.mcp.sign_in import SignInUnavailable
 from agent_core.tools.mcp.sign_ins import SignInReport, SignIns
 from gateway.commands.registry import Call, Handler, Reply
+from gateway.operations import connections as operations
+from gateway.operations.connections import Author
 from gateway.outbound.command_buttons import stand_for
 from gateway.texts import connections as texts
 
@@ -43,14 +43,11 @@ class ConnectionCommands:
                 return Reply(text=texts.USAGE())
 
     async def connect(self, call: Call, name: str) -> Reply:
-        """Give the caller a link to sign in at a server."""
-        try:
-            link = await self._sign_ins.begin(name, call.person.id)
-        except SignInUnavailable as error:
-            return Reply(text=texts.NO_LINK[error.fault](name=name))
+        """Give the caller a link to sign in at a server. Raises `Declined`."""
+        link = await operations.begin(self._sign_ins, call.person.id, name)
         if call.message.address.is_direct or not call.message.reply_address:
-            return Reply(text=texts.describe_link(name, link))
-        sent = await self._send_link(call.person.id, name, link)
+            return Reply(text=texts.describe_link(name, link.url))
+        sent = await self._send_link(call.person.id, name, link.url)
         return Reply(text=texts.LINK_ELSEWHERE() if sent else texts.NO_CHAT())
 
     async def finish(self, call: Call, address: str) -> Reply:
@@ -61,16 +58,18 @@ class ConnectionCommands:
     async def _list(self, call: Call) -> Reply:
         reports = await self._sign_ins.list_of(call.person.id)
         return Reply(
-            text=texts.list_connections(reports, call.zone),
+            text=texts.list_connections(reports, call.clock),
             buttons=tuple(map(_make_button, reports[:_BUTTONED])),
         )
 
     async def _end(self, call: Call, name: str) -> Reply:
-        def record(connection: Connection) -> None:
-            call.record(connection, "mcp.end", name)
+        await operations.end(self._sign_ins, name, name_author(call))
+        return Reply(text=texts.ENDED(name=name))
 
-        ended = await self._sign_ins.end(name, call.person.id, record)
-        return Reply(text=(texts.ENDED if ended else texts.NOT_CONNECTED)(name=name))
+
+def name_author(call: Call) -> Author:
+    """Return the caller as the author of a change."""
+    return Author(person_id=call.person.id, actor=call.actor, now=call.now)
 
 
 def _make_button(report: SignInReport) -> Choice:

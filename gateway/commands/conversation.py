@@ -12,11 +12,13 @@ from agent_core.memory.external.client import ExternalMemory
 from agent_core.state.conversations import (
     messages,
     past_sessions,
+    questions,
     sessions,
     turns,
     usage,
 )
 from agent_core.state.conversations.past_sessions import NumberedSession
+from agent_core.state.conversations.questions import Question
 from agent_core.state.conversations.sessions import Conversation, Session
 from agent_core.state.conversations.usage import QuotaUsage, Total
 from agent_core.state.engine.database import Connection, Database
@@ -24,6 +26,8 @@ from agent_core.state.queues import dead_letters
 from agent_core.transcript import flatten
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.conversation_keys import name_aside
+from gateway.operations import sessions as operations
+from gateway.operations.sessions import LONGEST_TITLE
 from gateway.outbound.command_buttons import stand_for
 from gateway.people.admission import LOCAL_PLATFORM
 from gateway.people.owner_notices import is_out_of_reach
@@ -37,8 +41,9 @@ _DAY = 86_400_000
 _LISTED = 10
 _MOST_LISTED = 100
 _BUTTONED = 5
-_LONGEST_TITLE = 80
 _LONGEST_NUMBER = 9
+_LONGEST_QUOTED = 120
+"""Characters of a question in the status."""
 _ASIDE_NOTE = (
     "This is a side question. Answer it briefly. Neither it nor the answer becomes part of the"
     " conversation, and another answer may be in progress there."
@@ -66,7 +71,7 @@ class StatusReport:
 
         def look(
             connection: Connection,
-        ) -> tuple[Session | None, int, Total, QuotaUsage, int, bool]:
+        ) -> tuple[Session | None, int, Total, QuotaUsage, int, list[Question], bool]:
             session = sessions.find_open(connection, conversation_id=call.conversation.id)
             said = (
                 messages.count_spoken(
@@ -81,11 +86,12 @@ class StatusReport:
                 said,
                 usage.total_since(connection, person_id=own, since=since),
                 usage.charged_since(connection, person_id=own, since=since, until=call.now + 1),
-                dead_letters.count_dead_of(connection, person_id=call.person.id),
+                dead_letters.count_dead_of(connection, person_id=own),
+                questions.list_awaited(connection, person_id=own),
                 _is_unreached(connection, call, self.platforms),
             )
 
-        session, said, total, charged, dead, is_unreached = await self.database.read(look)
+        session, said, total, charged, dead, asked, is_unreached = await self.database.read(look)
         status = general.Status(
             model=self.model,
             title=session.title if session else "",
@@ -98,6 +104,7 @@ class StatusReport:
             cost=usage_texts.describe_charged(charged),
             undelivered=dead,
             memory=await self._describe_external(),
+            asked=flatten(asked[0].text, _LONGEST_QUOTED) if asked else "",
         )
         text = general.describe_status(status)
         return f"{text}\n{people.NOTICES_UNSEEN()}" if is_unreached else text
@@ -126,12 +133,10 @@ class ConversationCommands:
         }
 
     async def _new(self, call: Call) -> Reply:
-        if not self.lanes.may_stop(call.conversation.id, call.person):
-            return Reply(text=general.STOP_NOT_YOURS())
-        self.lanes.stop(call.conversation.id)
+        operations.stop_turn(self.lanes, call.conversation.id, call.person)
 
         def effect(connection: Connection) -> Outcome:
-            sessions.end(connection, conversation_id=call.conversation.id, now=call.now)
+            operations.begin(connection, call.conversation.id, call.now)
             return general.CONVERSATION_STARTED(), []
 
         return Reply(effect=effect)
@@ -200,7 +205,7 @@ class ConversationCommands:
                     connection,
                     session_id=source.id,
                     into=aside.id,
-                    title=flatten(call.argument, _LONGEST_TITLE),
+                    title=flatten(call.argument, LONGEST_TITLE),
                     now=call.now,
                 )
             return aside
@@ -275,7 +280,7 @@ class SessionCommands:
 
         lines, count = await self._database.read(look)
         return Reply(
-            text=usage_texts.list_sessions(lines, call.zone, more=count - len(lines)),
+            text=usage_texts.list_sessions(lines, call.clock, more=count - len(lines)),
             buttons=tuple(
                 stand_for(f"resume {one.number}", usage_texts.RESUME_BUTTON(number=one.number))
                 for one in lines[:_BUTTONED]
@@ -287,24 +292,16 @@ class SessionCommands:
         word = call.argument.removeprefix("#")
         if not word.isdecimal() or len(word) > _LONGEST_NUMBER:
             return Reply(text=usage_texts.RESUME_USAGE())
-        if not self._lanes.may_stop(call.conversation.id, call.person):
-            return Reply(text=general.STOP_NOT_YOURS())
-
         listed = await self._database.read(past_sessions.list_numbered, call.conversation)
         wanted = next((one for one in listed if one.number == int(word)), None)
         if not wanted:
             return Reply(text=usage_texts.RESUME_UNKNOWN(number=int(word)))
         if wanted.is_open:
             return Reply(text=usage_texts.RESUME_OPEN())
-        self._lanes.stop(call.conversation.id)
+        operations.stop_turn(self._lanes, call.conversation.id, call.person)
 
         def effect(connection: Connection) -> Outcome:
-            past_sessions.reopen(
-                connection,
-                conversation_id=call.conversation.id,
-                session_id=wanted.id,
-                now=call.now,
-            )
+            operations.go_on(connection, call.conversation.id, wanted.id, call.now)
             return usage_texts.describe_resumed(_outline(connection, call, wanted)), []
 
         return Reply(effect=effect)
@@ -316,16 +313,13 @@ class SessionCommands:
                 return usage_texts.TITLE_EMPTY(), []
             if not call.argument:
                 return usage_texts.describe_title(session.title), []
-            title = flatten(call.argument, _LONGEST_TITLE)
-            sessions.set_title(connection, session_id=session.id, title=title)
+            title = operations.name(connection, session.id, call.argument)
             return usage_texts.TITLED(title=title), []
 
         return Reply(effect=effect)
 
     async def _branch(self, call: Call) -> Reply:
-        if not self._lanes.may_stop(call.conversation.id, call.person):
-            return Reply(text=general.STOP_NOT_YOURS())
-        self._lanes.stop(call.conversation.id)
+        operations.stop_turn(self._lanes, call.conversation.id, call.person)
 
         def effect(connection: Connection) -> Outcome:
             here = call.conversation
@@ -333,8 +327,8 @@ class SessionCommands:
             open_one = next((one for one in listed if one.is_open), None)
             if open_one is None:
                 return usage_texts.BRANCH_EMPTY(), []
-            sessions.end(connection, conversation_id=here.id, now=call.now)
-            title = flatten(call.argument, _LONGEST_TITLE) if call.argument else open_one.title
+            operations.begin(connection, here.id, call.now)
+            title = flatten(call.argument, LONGEST_TITLE) if call.argument else open_one.title
             past_sessions.branch(
                 connection, session_id=open_one.id, into=here.id, title=title, now=call.now
             )
@@ -359,7 +353,7 @@ def _outline(connection: Connection, call: Call, session: NumberedSession) -> Se
     first = messages.list_texts(connection, session_id=session.id, person_id=owner, limit=1)
     return SessionLine(
         number=session.number,
-        title=session.title or (flatten(first[0][1], _LONGEST_TITLE) if first else ""),
+        title=session.title or (flatten(first[0][1], LONGEST_TITLE) if first else ""),
         last_at=session.last_at,
         messages=messages.count_spoken(connection, session_id=session.id, person_id=owner),
         is_open=session.is_open,

@@ -12,7 +12,6 @@ from agent_core.ids import PersonId, TaskId
 from agent_core.memory.edits_within_limits import Refusal
 from agent_core.schedule.job_editor import JobAlreadyRunning, run_job_now
 from agent_core.skills.catalog import SkillCatalog
-from agent_core.skills.changes import write_planned
 from agent_core.skills.curation.looks import enqueue_memory_look, list_memory, list_visible
 from agent_core.skills.curation.merging import apply_merge
 from agent_core.skills.curation.record import (
@@ -27,6 +26,7 @@ from agent_core.skills.curation.record import (
 )
 from agent_core.skills.curation.snapshot import restore_snapshot, take_snapshot
 from agent_core.skills.curation.tidying import make_edits
+from agent_core.skills.intents import write_planned
 from agent_core.skills.states import CURATOR
 from agent_core.skills.usage import list_records
 from agent_core.state.conversations.questions import Choice
@@ -118,7 +118,7 @@ class CuratorCommands:
         ]
         if count:
             buttons.insert(0, stand_for("curator proposals", texts.SHOW_PROPOSALS()))
-        text = texts.describe_status(last, following, count, call.zone)
+        text = texts.describe_status(last, following, count, call.clock)
         return Reply(text=text, buttons=tuple(buttons))
 
     async def _report(self, call: Call) -> Reply:
@@ -137,10 +137,10 @@ class CuratorCommands:
             ]
             waiting = len(_list_waiting(connection, call))
             if not call.person.is_owner:
-                return texts.describe_report((), (), memory, waiting, call.zone)
+                return texts.describe_report((), (), memory, waiting, call.clock)
             states = [one.row.state for one in list_records(connection)]
             return texts.describe_report(
-                _list_changes(connection), states, memory, waiting, call.zone
+                _list_changes(connection), states, memory, waiting, call.clock
             )
 
         text = await self._database.read(look)
@@ -158,6 +158,21 @@ class CuratorCommands:
             buttons.append(stand_for(f"curator decline {one.key}", texts.DECLINE(number=number)))
         text = texts.describe_proposals([one.proposal for one in shown], len(waiting) - len(shown))
         return Reply(text=text, buttons=tuple(buttons))
+
+    async def list_conflicts(self, call: Call) -> Reply:
+        """Show the notes of the caller that contradict each other, and let them choose."""
+        await self._access.open(call, own_scope(call.person))
+        waiting, dates = await self._database.read(_list_conflicts, call)
+        if not waiting:
+            look = stand_for("curator run", texts.RUN())
+            return Reply(text=texts.NO_CONFLICTS(), buttons=(look,))
+        buttons = []
+        for number, (one, _) in enumerate(waiting, 1):
+            newer, both = texts.KEEP_NEWER(number=number), texts.KEEP_BOTH(number=number)
+            buttons.append(stand_for(f"curator accept {one.key}", newer, "good"))
+            buttons.append(stand_for(f"curator decline {one.key}", both))
+        shown = [change for _, change in waiting]
+        return Reply(text=texts.list_conflicts(shown, dates, call.clock), buttons=tuple(buttons))
 
     async def _decide(self, call: Call, key: str, state: ProposalState) -> Reply:
         """Accept or decline one proposal; a repeated press changes nothing more."""
@@ -182,12 +197,11 @@ class CuratorCommands:
             return Reply(text=texts.DECIDED[state](), buttons=more)
         if isinstance(waiting.proposal.change, Merge):
             return Reply(text=texts.MERGED_BEFORE(), buttons=more)
-        index = await self._access.open(call, own_scope(call.person))
         rows = await self._database.read(
             ledger.find_call, person_id=call.person.id, call_key=waiting.call_key
         )
         # Newest first: each undo then finds the list as its change left it.
-        numbers = [index.find_number(row) for row in reversed(rows)]
+        numbers = [row.id for row in reversed(rows)]
         undo = (stand_for(f"undo {numbers[0]}", UNDO()),) if len(numbers) == 1 else ()
         return Reply(
             text=texts.describe_tidied([row.change for row in rows], numbers),
@@ -206,9 +220,7 @@ class CuratorCommands:
         """Make an accepted change of the caller's memory. Raises `StoreError` and `OSError`."""
         await self._access.open(call, own_scope(call.person))
         entries = await self._database.read(list_memory, person_id=call.person.id)
-        is_kept = not change.kept or any(
-            (one.target, one.text) == (change.target, change.kept) for one in entries
-        )
+        is_kept = not change.kept or any(one.text == change.kept for one in entries)
         state: ProposalState = "outdated"
         if is_kept:
             origin = Origin(
@@ -295,6 +307,22 @@ def _list_waiting(connection: Connection, call: Call) -> list[_Waiting]:
         _Waiting(payer=payers[stored.task_id], stored=stored, number=number)
         for stored, number in list_open([stored for _, stored in visible])
     ]
+
+
+def _list_conflicts(
+    connection: Connection, call: Call
+) -> tuple[list[tuple[_Waiting, Tidying]], dict[str, int]]:
+    """List the contradictions whose notes still stand, and when each note was written."""
+    entries = list_memory(connection, person_id=call.person.id)
+    dates = {one.text: one.at for one in entries}
+    found: list[tuple[_Waiting, Tidying]] = []
+    for one in _list_waiting(connection, call):
+        change = one.proposal.change
+        if not isinstance(change, Tidying) or change.kind != "contradiction":
+            continue
+        if all(text in dates for text in (*change.removed, change.kept)):
+            found.append((one, change))
+    return found[:_MOST_SHOWN], dates
 
 
 def _find(connection: Connection, call: Call, key: str) -> _Waiting | None:

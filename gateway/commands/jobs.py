@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal, get_args
 
 from agent_core.ids import JobId
@@ -23,8 +24,15 @@ from agent_core.state.queues import deferred_messages
 from agent_core.tools.time_zones import name_zone
 from gateway.chats import make_chat
 from gateway.commands.registry import Call, Handler, Outcome, Reply
+from gateway.commands.reminders import read_press, take_press
 from gateway.jobs.destinations import name_places
-from gateway.jobs.job_buttons import make_job_buttons
+from gateway.jobs.job_buttons import (
+    SENT,
+    make_job_buttons,
+    make_list_button,
+    make_open_button,
+)
+from gateway.jobs.new_times import NewTimes
 from gateway.operations.job_types import JobVerb
 from gateway.operations.jobs import JobDeed, act
 from gateway.outbound.command_buttons import stand_for
@@ -32,8 +40,8 @@ from gateway.texts import jobs as job_texts
 
 _EXAMPLE = 3
 """The job number in the example of how to use the command."""
-_BUTTONED = 5
-"""Listed jobs with buttons: three each, and no platform shows more than 25."""
+_BUTTONED = 20
+"""Listed jobs with a button; no platform shows more than 25."""
 _RUNS = 100
 """Number of newest runs that are read; many of them may share one line."""
 _LONGEST_NUMBER = 15
@@ -63,15 +71,19 @@ class _Order:
 class JobCommands:
     """Lists, shows and changes scheduled jobs."""
 
-    def __init__(self, database: Database, rules: JobRules, hooks: str) -> None:
+    def __init__(
+        self, database: Database, rules: JobRules, hooks: str, new_times: NewTimes
+    ) -> None:
         """`hooks` is the address of webhooks, to which a secret is added; "" for none."""
         self._database = database
+        self._new_times = new_times
         self._rules = rules
         self._hooks = hooks
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return the handlers by command name."""
-        return {"jobs": self._jobs, "sethome": self._sethome}
+        names = ("reminders", "erinnerungen", "jobs")
+        return {**dict.fromkeys(names, self._jobs), "sethome": self._sethome}
 
     async def _jobs(self, call: Call) -> Reply:
         words = call.argument.casefold().split()
@@ -82,11 +94,15 @@ class JobCommands:
             return await self._show(call, number)
         if words[0] == _MOVE and len(words) == 2 and not call.room:
             return self._move(call, words[1])
+        if words[0] == SENT and (press := read_press(words[1:])):
+            take = partial(take_press, call=call, press=press, new_times=self._new_times)
+            return Reply(effect=take)
         order = _read_order(words)
         if order is None:
             return Reply(text=job_texts.USAGE(number=_EXAMPLE))
         if order.verb == "restore":
-            return Reply(effect=lambda connection: self._restore(connection, call, order.job_id))
+            restore = partial(self._restore, call=call, job_id=order.job_id)
+            return Reply(effect=restore, buttons=(make_list_button(),) if call.is_press else ())
         return await self._change(call, order)
 
     def _restore(self, connection: Connection, call: Call, job_id: JobId) -> Outcome:
@@ -113,9 +129,8 @@ class JobCommands:
                 to=call.zone,
                 now=call.now,
             )
-            return _answer(
-                connection, job_texts.MOVED(len(moved), zone=name_zone(call.zone)), call
-            ), ()
+            done = job_texts.MOVED(len(moved), zone=name_zone(call.zone))
+            return _answer(connection, done, call), ()
 
         return Reply(effect=effect)
 
@@ -125,7 +140,7 @@ class JobCommands:
             return found, _format_list(connection, found, call)
 
         found, text = await self._database.read(look)
-        return Reply(text=text, buttons=_make_buttons(found))
+        return Reply(text=text, buttons=_open_each(found))
 
     async def _show(self, call: Call, job_id: JobId) -> Reply:
         def look(connection: Connection) -> Reply:
@@ -135,24 +150,25 @@ class JobCommands:
             runs = job_runs.list_of_job(connection, job_id=job.id, limit=_RUNS)
             owner = job.person_id or call.person.id
             places = name_places(connection, owner, job.targets, _here(call))
-            text = job_texts.show_job(job, runs, call.zone, places)
-            return Reply(text=text, buttons=_make_buttons([job]) if _may_change(call, job) else ())
+            text = job_texts.show_job(job, runs, call.clock, places)
+            buttons = make_job_buttons(job) if _may_change(call, job) else ()
+            return Reply(text=text, buttons=(*buttons, make_list_button()))
 
         return await self._database.read(look)
 
     async def _change(self, call: Call, order: _Order) -> Reply:
-        """Change a job, once for one event. A press redraws the list that had the button."""
+        """Change a job, once for one event."""
         found = await self._database.read(_find_all, call)
         job = next((one for one in found if one.id == order.job_id), None)
         refusal = _refuse(call, job, order.job_id)
         if refusal or job is None:
-            buttons = _make_buttons(found) if call.is_press else ()
             text = await self._database.read(_answer, refusal, call)
-            return Reply(text=text, buttons=buttons)
+            return Reply(text=text, buttons=_open_each(found) if call.is_press else ())
         if order.verb == "drop" and call.is_press and not order.is_sure:
             sure = stand_for(f"jobs drop {job.id} {_YES}", job_texts.DROP(), "danger")
             return Reply(
-                text=job_texts.ask_to_drop(job), buttons=(sure, stand_for("jobs", job_texts.KEEP()))
+                text=job_texts.ask_to_drop(job),
+                buttons=(sure, stand_for(f"jobs {job.id}", job_texts.KEEP())),
             )
 
         def effect(connection: Connection) -> Outcome:
@@ -164,11 +180,9 @@ class JobCommands:
                     if order.verb == "webhook"
                     else self._act(connection, current, order.verb, call)
                 )
-            return _answer(connection, done, call), ()
+            return done, ()
 
-        expected = _expect(found, order)
-        shown = expected if call.is_press else [one for one in expected if one.id == order.job_id]
-        return Reply(effect=effect, buttons=_make_buttons(shown))
+        return Reply(effect=effect, buttons=_make_later_buttons(job, order.verb))
 
     def _act(self, connection: Connection, job: Job, verb: JobVerb, call: Call) -> str:
         deed = JobDeed(
@@ -186,11 +200,13 @@ class JobCommands:
             case "drop":
                 return job_texts.describe_dropped(done) + describe_followers(connection, job)
             case "run":
-                return job_texts.describe_begun(done)
+                # A reminder that comes here at once speaks for itself.
+                is_shown = job.kind == "message" and _here(call) in job.targets
+                return "" if is_shown and not call.is_press else job_texts.describe_begun(done)
             case "resume":
-                return job_texts.describe_resumed(done, call.zone)
+                return job_texts.describe_resumed(done, call.clock)
             case "restore" | "undo":
-                return job_texts.describe_resumed(done, call.zone, is_undo=True)
+                return job_texts.describe_resumed(done, call.clock, is_undo=True)
 
     def _give_address(self, connection: Connection, job: Job, call: Call) -> str:
         """Give a job a new web address. It is a secret, so it goes to a direct chat only."""
@@ -270,47 +286,48 @@ def _find(connection: Connection, call: Call, job_id: JobId) -> Job | None:
 
 
 def _find_all(connection: Connection, call: Call, first: int = 0) -> list[Job]:
+    """Find the caller's or the room's jobs; the list goes on from `first`, if it is given."""
     if call.room:
         found = jobs.list_of_room(connection, room_id=call.room.id)
     else:
         found = jobs.list_of_person(connection, person_id=call.person.id)
-    return [job for job in found if job.id >= first]
-
-
-def _expect(found: Sequence[Job], order: _Order) -> list[Job]:
-    """Return the jobs as they will be once the command is carried out.
-
-    They are for the buttons below the list.
-    """
-    state: JobState = "paused" if order.verb == "pause" else "active"
-    is_state = order.verb in ("pause", "resume")
-    return [
-        replace(job, state=state) if is_state and job.id == order.job_id else job
-        for job in found
-        if order.verb != "drop" or job.id != order.job_id
-    ]
+    start = next((at for at, job in enumerate(found) if job.id == first), 0)
+    return found[start:]
 
 
 def _answer(connection: Connection, done: str, call: Call) -> str:
-    """Return the outcome, above the present list if a button of the list was pressed."""
+    """Return what was done or why not, above the present list if a button was pressed."""
     if not call.is_press:
         return done
     return f"{done}\n\n{_format_list(connection, _find_all(connection, call), call)}"
 
 
+def _open_each(found: Sequence[Job]) -> tuple[Choice, ...]:
+    return tuple(map(make_open_button, found[:_BUTTONED]))
+
+
 def _format_list(connection: Connection, found: Sequence[Job], call: Call) -> str:
     """Format jobs, and in a direct chat the deferred messages."""
-    listed = job_texts.list_jobs(found, call.zone, is_room=call.room is not None)
+    listed = job_texts.list_jobs(found, call.clock, is_room=call.room is not None)
     if call.room or not call.message.address.is_direct:
         return listed
     held = deferred_messages.list_of_person(connection, person_id=call.person.id)
     waiting = dict.fromkeys((one.title, one.release_at) for one in held if one.is_whole)
-    return job_texts.list_held(list(waiting), call.zone) + listed
+    return job_texts.list_held(list(waiting), call.clock) + listed
 
 
-def _make_buttons(found: Sequence[Job]) -> tuple[Choice, ...]:
-    """Return buttons for the first few jobs; each sends a command."""
-    return tuple(button for job in found[:_BUTTONED] for button in make_job_buttons(job))
+def _make_buttons(job: Job) -> tuple[Choice, ...]:
+    """Return the buttons that change a job, and the one that leads back to the list."""
+    return (*make_job_buttons(job), make_list_button())
+
+
+def _make_later_buttons(job: Job, verb: _Verb) -> tuple[Choice, ...]:
+    """Return the buttons below a job as it is once it was changed."""
+    if verb == "drop":
+        back = stand_for(f"jobs restore {job.id}", job_texts.BRING_BACK())
+        return (back, make_list_button())
+    state: JobState = "paused" if verb == "pause" else "active"
+    return _make_buttons(replace(job, state=state) if verb in ("pause", "resume") else job)
 
 
 def _here(call: Call) -> Target:

@@ -1,35 +1,30 @@
 """The command `learned`: the feed of learned entries, those that wait for a yes, and the mode."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from agent_core.agent.review.feed import LearnedEntry, list_learned, list_records
-from agent_core.agent.review.record import ReviewRecord, dump_record
 from agent_core.agent.review.triggers import ReviewRules, enqueue_now
-from agent_core.ids import TurnId
-from agent_core.localization import format_date
+from agent_core.agent.review.unproved import list_unproved
 from agent_core.state.engine.database import Connection
-from agent_core.state.people.learning import set_learning, set_summary
-from agent_core.state.people.people import Learning, Person
-from agent_core.state.queues import reviews
-from agent_core.state.queues.outbox import OutboxRow
-from agent_core.tools.clock import local_time
+from agent_core.tools.clock import ReaderClock
 from gateway.commands.memory_scope import MemoryAccess, own_scope
 from gateway.commands.registry import Call, Handler, Outcome, Reply
+from gateway.operations.settings import choose_learning
 from gateway.outbound.command_buttons import stand_for
 from gateway.outbound.questions import Questions
 from gateway.texts import learning as notices
 from gateway.texts.rooms import ONLY_IN_DIRECT
+from gateway.turns import open_notes
 from gateway.turns.proposals import (
-    MOST_ASKED,
     bring_back,
     list_held,
     list_refused,
     make_learned_buttons,
     name_change,
-    take_held,
 )
 
 _MOST_SHOWN = 15
+_MOST_UNPROVED = 5
 _MOST_DISMISSED = 5
 """Most dismissed notes in a list: each has a button, and more would fill a phone's screen."""
 _LONGEST_NUMBER = 18
@@ -108,15 +103,9 @@ class LearningCommands:
         return Reply(effect=lambda connection: self._ask(connection, call))
 
     def _ask(self, connection: Connection, call: Call) -> Outcome:
-        """Ask about the oldest claims that wait; each is asked about once."""
-        rows: list[OutboxRow] = []
-        chat = call.chat
-        chosen = list_held(connection, call.person.id)[:MOST_ASKED]
-        for task_id, held in chosen:
-            number = (task_id, held.number)
-            question = take_held(connection, call.person.id, number, chat, call.now)
-            rows += self._questions.pose(connection, question, call.now) if question else []
-        return (notices.ASKED_BELOW() if chosen else notices.NOTHING_HELD()), rows
+        """Ask about the notes that wait; the question itself is the reply."""
+        rows = open_notes.ask(connection, self._questions, call.person.id, call.chat, call.now)
+        return ("" if rows else notices.NOTHING_HELD()), rows
 
     def _restore(self, connection: Connection, call: Call, number: str) -> Outcome:
         """Ask about a dismissed note again."""
@@ -125,33 +114,7 @@ class LearningCommands:
         rows = bring_back(connection, self._questions, call.person.id, dismissed, chat, call.now)
         if rows is None:
             return notices.DISMISSED_UNKNOWN(), []
-        return notices.RESTORED(), rows
-
-
-def choose_learning(connection: Connection, person: Person, word: str, *, now: int) -> str:
-    """Store a mode or a summary, and say so. Raises `LookupError` with a sentence.
-
-    Choosing a summary switches learning on again if it was off. `now` in milliseconds.
-    """
-    mode = next((one for one in notices.MODES if one == word), None)
-    if mode:
-        _save(connection, person, mode, now)
-        return notices.MODE_SAVED[mode]()
-    summary = next((one for one in notices.SUMMARIES if one == word), None)
-    if summary is None:
-        raise LookupError(notices.USAGE())
-    if person.learning == "off":
-        _save(connection, person, "quiet", now)
-    set_summary(connection, person_id=person.id, summary=summary)
-    return notices.SUMMARY_SAVED[summary]()
-
-
-def _save(connection: Connection, person: Person, mode: Learning, now: int) -> None:
-    if person.learning == "off" and mode != "off":
-        nothing = dump_record(ReviewRecord(after=TurnId(0), until=TurnId(0), is_over=True))
-        reviews.skip(connection, person_id=person.id, payload=nothing, now=now)
-    set_learning(connection, person_id=person.id, learning=mode)
-    set_summary(connection, person_id=person.id, summary="")
+        return "", rows
 
 
 def _list_dismissed(connection: Connection, call: Call) -> Reply:
@@ -170,13 +133,21 @@ def _list_dismissed(connection: Connection, call: Call) -> Reply:
 def _describe(connection: Connection, call: Call) -> tuple[str, list[LearnedEntry]]:
     records = [record for _, record in list_records(connection, person_id=call.person.id)]
     held = len(list_held(connection, call.person.id))
-    row_ids = [row_id for record in records for row_id in reversed(record.kept)]
+    row_ids = [row_id for record in records for row_id in reversed((*record.merged, *record.kept))]
     learned = list_learned(connection, person_id=call.person.id, row_ids=row_ids)[:_MOST_SHOWN]
+    unproved = list_unproved(connection, person_id=call.person.id)[:_MOST_UNPROVED]
     is_off = call.person.learning == "off"
-    if not learned and not held:
-        return (notices.SWITCHED_OFF if is_off else notices.NOTHING)(), []
-    lines = [
-        (one.name, one.text, format_date(local_time(one.at, call.zone).date())) for one in learned
-    ]
-    feed = notices.list_feed(lines, held)
-    return f"{notices.SWITCHED_OFF()}\n\n{feed}" if is_off else feed, learned
+    parts = [notices.SWITCHED_OFF()] if is_off else []
+    if learned or held:
+        parts.append(notices.list_feed(_date(learned, call.clock), held))
+    elif not is_off:
+        parts.append(notices.NOTHING())
+    if unproved:
+        parts.append(notices.list_unproved(_date(unproved, call.clock)))
+    if not is_off:
+        parts.append(notices.HOW())
+    return "\n\n".join(parts), learned
+
+
+def _date(entries: Sequence[LearnedEntry], clock: ReaderClock) -> list[tuple[str, str, str]]:
+    return [(one.name, one.text, clock.show_day(one.at)) for one in entries]

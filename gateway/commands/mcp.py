@@ -6,8 +6,9 @@ from agent_core.ids import PersonId
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection
 from agent_core.tools.mcp.hub import McpServers, ServerReport
-from gateway.commands.connections import ConnectionCommands
+from gateway.commands.connections import ConnectionCommands, name_author
 from gateway.commands.registry import Call, CommandSpec, Handler, Outcome, Reply, SlashCommand
+from gateway.operations import connections as operations
 from gateway.outbound.command_buttons import stand_for
 from gateway.texts import general
 from gateway.texts import mcp as texts
@@ -48,8 +49,8 @@ class McpCommands:
             case [name]:
                 return await self._show(name)
             case ["retry", name]:
-                known = self._servers.retry(name)
-                return Reply(text=(texts.RETRYING if known else texts.UNKNOWN_SERVER)(name=name))
+                operations.retry(self._servers, name)
+                return Reply(text=texts.RETRYING(name=name))
             case ["login", name]:
                 return await self._connections.connect(call, name)
             case ["login", _, address]:
@@ -74,9 +75,7 @@ class McpCommands:
 
     def _accept(self, call: Call, name: str, token: str) -> Reply:
         def effect(connection: Connection) -> Outcome:
-            if not self._servers.accept(connection, name, token):
-                return texts.OUTDATED(name=name), ()
-            call.record(connection, "mcp.accept", name)
+            operations.accept(connection, self._servers, name, token, name_author(call))
             return texts.ACCEPTED(name=name), ()
 
         return Reply(effect=effect)

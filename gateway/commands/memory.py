@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 from agent_core.ids import PersonId
 from agent_core.memory.archive.history import parse_archive_ref
-from agent_core.memory.edits_within_limits import Edit, Refusal
-from agent_core.memory.numbering import ChangeIndex, NumberedEntry, find_current, list_entries
+from agent_core.memory.numbering import NumberedEntry, find_current, list_entries
 from agent_core.state.engine.database import Connection
-from agent_core.state.memory import ledger, shares
+from agent_core.state.memory import shares
 from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.state.memory.shares import EVERYONE, Share
 from agent_core.state.people import rooms
@@ -16,12 +15,13 @@ from gateway.commands.archive import ArchiveNotes
 from gateway.commands.memory_scope import (
     MemoryAccess,
     MemoryScope,
-    origin_of,
     own_scope,
     refuse_unreadable,
     scope_of,
 )
 from gateway.commands.registry import Call, Handler, Outcome, Reply
+from gateway.errors import Mistaken
+from gateway.operations.memory_types import EditMemory
 from gateway.outbound.command_buttons import make_undo_button
 from gateway.texts import memory
 from gateway.texts import rooms as room_texts
@@ -37,6 +37,8 @@ class MemoryCommands:
     notes: ArchiveNotes
     review: Handler
     """Asks about the entries that wait for a yes."""
+    conflicts: Handler
+    """Shows the entries that contradict each other."""
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return the handlers by command name."""
@@ -51,6 +53,8 @@ class MemoryCommands:
             return await self.notes.delete(call, scope, named)
         if call.argument.casefold() == "review":
             return await self.review(call)
+        if call.argument.casefold() in ("conflicts", "conflict") and not scope.is_room:
+            return await self.conflicts(call)
         if word.casefold() == "archive":
             return await self.notes.find(call, scope, rest)
         if word:
@@ -58,9 +62,9 @@ class MemoryCommands:
         listed = await self._list(call, scope)
         notes = memory.list_archive_hint(await self.notes.preview(scope))
         if scope.is_room:
-            # The caller of an empty room memory probably means their own.
+            # The caller of an empty room memory may mean their own.
             shown = [(entry.number, entry.entry) for entry in listed]
-            entries = memory.list_room(shown) if shown else room_texts.ONLY_IN_DIRECT()
+            entries = memory.list_room(shown) if shown else room_texts.MEMORY_EMPTY_HERE()
         else:
             entries = await self._describe(listed) if listed else room_texts.MEMORY_EMPTY()
         if notes and scope.is_room and not listed:
@@ -85,29 +89,18 @@ class MemoryCommands:
 
     async def forget(self, call: Call, scope: MemoryScope, number: int) -> Reply:
         """Delete an entry; the ledger knows this call, so a repeated event deletes it once."""
-        done = await self.access.database.read(
-            ledger.find_call, person_id=scope.person_id, call_key=call.call_key
-        )
-        change_index = await self.access.open(call, scope)
-        if done:
-            return _describe_deleted(change_index, done[0])
-        tracked = find_current(change_index, number)
-        if tracked is None or tracked.words is None:
-            return Reply(text=room_texts.NUMBER_UNKNOWN(number=number))
-        if scope.is_room and not await self.access.may_change(call, tracked.made_by):
-            return Reply(text=memory.NOT_YOUR_CHANGE())
-        target = tracked.rows[0].target
-        origin = origin_of(call, scope)
-        edit = Edit(action="remove", target=target, old=tracked.words)
+        if scope.is_room:
+            tracked = find_current(await self.access.open(call, scope), number)
+            if tracked and not await self.access.may_change(call, tracked.made_by):
+                return Reply(text=memory.NOT_YOUR_CHANGE())
+        asked = EditMemory(person=scope.slug, action="remove", row=number)
         try:
-            outcome = await self.access.memory.change(
-                scope.person_id, scope.slug, edit, origin, kind=scope.kind
-            )
+            row = await self.access.edit(call, scope, asked)
+        except Mistaken as error:
+            return Reply(text=str(error))
         except OSError as error:
             return refuse_unreadable(error)
-        if isinstance(outcome, Refusal):
-            return Reply(text=room_texts.NUMBER_UNKNOWN(number=number))
-        return _describe_deleted(await self.access.open(call, scope), outcome.rows[0])
+        return _describe_deleted(row)
 
     async def _share(self, call: Call) -> Reply:
         number, _, word = call.argument.partition(" ")
@@ -135,8 +128,8 @@ class MemoryCommands:
         return await self.access.database.read(list_entries, person_id=scope.person_id)
 
 
-def _describe_deleted(change_index: ChangeIndex, row: LedgerEntry) -> Reply:
-    undo = make_undo_button(row, change_index.find_number(row), memory.UNDO())
+def _describe_deleted(row: LedgerEntry) -> Reply:
+    undo = make_undo_button(row, memory.UNDO())
     return Reply(text=room_texts.describe_forgotten(row.change.before or ""), buttons=(undo,))
 
 

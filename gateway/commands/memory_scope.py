@@ -11,9 +11,12 @@ from agent_core.memory.store import MemoryStore
 from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory.ledger import LedgerEntry, Origin
+from agent_core.state.memory.memory_owners import StoredOwner
 from agent_core.state.people import people
 from agent_core.state.people.people import Person, PersonKind
 from gateway.commands.registry import Call, Reply
+from gateway.operations.memory import edit_entry
+from gateway.operations.memory_types import EditMemory
 from gateway.texts.memory import MemoryViewer
 from gateway.texts.rooms import UNREADABLE
 
@@ -87,6 +90,14 @@ class MemoryAccess:
         await self.memory.snapshot(scope.person_id, scope.slug, call.now, kind=scope.kind)
         return await self.database.read(load_change_index, person_id=scope.person_id)
 
+    async def edit(self, call: Call, scope: MemoryScope, asked: EditMemory) -> LedgerEntry:
+        """Edit a memory, once for this call. Raises `Mistaken` with a sentence, and `OSError`."""
+        owner = StoredOwner(
+            person_id=scope.person_id, slug=scope.slug, folder=scope.slug, kind=scope.kind
+        )
+        origin = origin_of(call, scope)
+        return await edit_entry(self.database, self.memory, owner, asked, origin)
+
     async def may_change(self, call: Call, row: LedgerEntry | None) -> bool:
         """Return whether the caller may change a room's entry: as its author, or as an owner.
 
@@ -115,4 +126,4 @@ class MemoryAccess:
             return {one: person.name for one, person in found.items() if person}
 
         names = await self.database.read(find_names) if ids else {}
-        return MemoryViewer(zone=call.zone, is_direct=not scope.is_room, names=names)
+        return MemoryViewer(clock=call.clock, is_direct=not scope.is_room, names=names)

@@ -3,15 +3,25 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from adapters.abilities import CanOpenPages
+from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.people.people import Account, Person
 from agent_core.state.queues import outbox
+from agent_core.state.queues.outbox import NewOutboxMessage
 from gateway.commands.catalog import show_help
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.commands.settings import offer_move
-from gateway.people.admission import LOCAL_PLATFORM, approve
-from gateway.people.console_links import LINK_MINUTES, check_pages, make_link
+from gateway.operations.people import clean_name, describe_invitation
+from gateway.people.admission import LOCAL_PLATFORM, approve, invite
+from gateway.people.console_links import (
+    LINK_MINUTES,
+    check_pages,
+    make_link,
+    reaches_other_devices,
+    store_link,
+)
 from gateway.people.identity import Identity
 from gateway.people.linking import Linking, read_link
 from gateway.people.merging import UnlinkRequest
@@ -44,6 +54,7 @@ class PeopleCommands:
             "accounts": self._accounts,
             "unlink": self._unlink,
             "whoami": self._whoami,
+            "invite": self._invite,
             "approve": self._approve,
             "console": self._console,
         }
@@ -114,7 +125,13 @@ class PeopleCommands:
             leaving = UnlinkRequest(
                 account=found[0], is_admitted=self.identity.is_admitted(found[0])
             )
-            return self.linking.merging.unlink(connection, person, leaving, call.now)
+            done = self.linking.merging.unlink(connection, person, leaving, call.now)
+            again = self.linking.questions.repeat(connection, done.repeats, call.chat, call.now)
+            if not again:
+                return done.words, done.rows
+            # A reply follows its rows, and the question has to follow the words about it.
+            said = NewOutboxMessage(chat=call.chat, body=done.words, person_id=person.id)
+            return "", [outbox.enqueue(connection, said, now=call.now), *again]
 
         return Reply(effect=effect)
 
@@ -128,7 +145,7 @@ class PeopleCommands:
             )
             for account in accounts
         ]
-        return people_texts.list_accounts(lines, zone=call.zone, left=left)
+        return people_texts.list_accounts(lines, clock=call.clock, left=left)
 
     async def _whoami(self, call: Call) -> Reply:
         accounts = await self.database.read(people.list_accounts, person_id=call.person.id)
@@ -142,6 +159,20 @@ class PeopleCommands:
         return Reply(
             text=general.describe_person(call.person.name, call.person.role, names, call.zone)
         )
+
+    async def _invite(self, call: Call) -> Reply:
+        guest = clean_name(call.argument) if call.argument else ""
+
+        def effect(connection: Connection) -> Outcome:
+            code = invite(connection, guest, call.actor, call.now)
+            made = describe_invitation(guest, code, self.linking.adapters, call.now)
+            ways = [
+                people_texts.describe_way(one.platform, one.address or None, one.command)
+                for one in made.links
+            ]
+            return people_texts.describe_invitation(guest, ways), []
+
+        return Reply(effect=effect)
 
     async def _approve(self, call: Call) -> Reply:
         if not call.argument:
@@ -168,17 +199,21 @@ class PeopleCommands:
         if fault := check_pages(self.pages, is_owner=call.person.is_owner):
             return Reply(text=fault)
 
-        def effect(connection: Connection) -> Outcome:
-            link = make_link(
-                connection,
-                person_id=(_find_person(connection, call) or call.person).id,
-                pages=self.pages,
-                actor=call.actor,
-                now=call.now,
-            )
-            return access.LINK(link=link, minutes=LINK_MINUTES), []
+        link = make_link(self.pages)
+        has_button = link.startswith("https:") and isinstance(
+            self.linking.adapters.get(call.platform), CanOpenPages
+        )
+        text = access.describe_link("" if has_button else link, LINK_MINUTES)
+        if not reaches_other_devices(link):
+            text = f"{text}\n\n{access.LINK_HERE[call.person.is_owner]()}"
+        button = Choice(key="console", label=access.OPEN_PAGES(), url=link)
 
-        return Reply(effect=effect)
+        def effect(connection: Connection) -> Outcome:
+            person = _find_person(connection, call) or call.person
+            store_link(connection, link, person_id=person.id, actor=call.actor, now=call.now)
+            return text, []
+
+        return Reply(effect=effect, buttons=(button,) if has_button else ())
 
 
 def _find_person(connection: Connection, call: Call) -> Person | None:

@@ -3,22 +3,19 @@
 from collections.abc import Awaitable, Callable, Mapping
 
 from agent_core.agent.review.profile import list_profile
-from agent_core.localization import format_date
 from agent_core.memory.archive.conclusions import list_conclusions
-from agent_core.memory.edits_within_limits import Edit, Refusal
 from agent_core.memory.numbering import find_current
-from agent_core.state.memory import ledger
-from agent_core.tools.clock import local_time
-from agent_core.tools.secret_scan import find_secret
+from agent_core.state.memory.ledger import LedgerEntry
 from gateway.commands.memory_scope import (
     MemoryAccess,
     MemoryScope,
-    origin_of,
     own_scope,
     refuse_unreadable,
 )
 from gateway.commands.registry import Call, Handler, Reply
-from gateway.outbound.command_buttons import stand_for
+from gateway.errors import Mistaken
+from gateway.operations.memory_types import EditMemory
+from gateway.outbound.command_buttons import make_undo_button, stand_for
 from gateway.texts import profile as texts
 from gateway.texts.memory import UNDO
 from gateway.texts.rooms import NUMBER_UNKNOWN
@@ -60,7 +57,7 @@ class ProfileCommands:
         guesses = await self._access.database.read(list_conclusions, person_id=call.person.id)
         if not lines:
             return Reply(text=texts.EMPTY())
-        dates = [format_date(local_time(line.at, call.zone).date()) for line in lines]
+        dates = [call.clock.show_day(line.at) for line in lines]
         buttons = [
             button
             for line in lines[:_MOST_BUTTONS]
@@ -74,41 +71,22 @@ class ProfileCommands:
     async def _correct(self, call: Call, number: int, words: str) -> Reply:
         """Replace a line with the person's own words; without words, say how to send them."""
         scope = own_scope(call.person)
-        done = await self._access.database.read(
-            ledger.find_call, person_id=scope.person_id, call_key=call.call_key
-        )
-        index = await self._access.open(call, scope)
-        if done:
-            return _describe_corrected(index.find_number(done[0]), done[0].change.after or "")
-        tracked = find_current(index, number)
-        if tracked is None or tracked.words is None:
-            return Reply(text=NUMBER_UNKNOWN(number=number))
         if not words:
+            tracked = find_current(await self._access.open(call, scope), number)
+            if tracked is None or tracked.words is None:
+                return Reply(text=NUMBER_UNKNOWN(number=number))
             return Reply(text=texts.HOW(number=number, entry=texts.quote(tracked.words)))
-        if find_secret(words):
-            return Reply(text=texts.SECRET())
-        edit = Edit(action="replace", target=tracked.rows[0].target, text=words, old=tracked.words)
+        asked = EditMemory(person=scope.slug, action="replace", row=number, text=words)
         try:
-            outcome = await self._access.memory.change(
-                scope.person_id, scope.slug, edit, origin_of(call, scope)
-            )
+            return _describe_corrected(await self._access.edit(call, scope, asked))
+        except Mistaken as error:
+            return Reply(text=str(error))
         except OSError as error:
             return refuse_unreadable(error)
-        if isinstance(outcome, Refusal):
-            return Reply(text=_describe_refusal(outcome))
-        row = outcome.rows[-1]
-        index = await self._access.open(call, scope)
-        return _describe_corrected(index.find_number(row), row.change.after or "")
 
 
-def _describe_corrected(number: int, entry: str) -> Reply:
+def _describe_corrected(row: LedgerEntry) -> Reply:
     return Reply(
-        text=texts.CORRECTED(number=number, entry=texts.quote(entry)),
-        buttons=(stand_for(f"undo {number}", UNDO()),),
+        text=texts.CORRECTED(number=row.id, entry=texts.quote(row.change.after or "")),
+        buttons=(make_undo_button(row, UNDO()),),
     )
-
-
-def _describe_refusal(refusal: Refusal) -> str:
-    if refusal.fault == "full":
-        return texts.FULL()
-    return texts.HIDDEN() if refusal.fault == "flaw" else texts.SAME()

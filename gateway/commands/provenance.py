@@ -2,17 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 
-from agent_core.ids import PersonId
-from agent_core.memory.archive.history import parse_archive_ref
+from agent_core.ids import ArchiveId, PersonId
+from agent_core.memory.archive.history import ArchiveRef, parse_archive_ref
 from agent_core.memory.archive.undo import find_newest_archive_change
 from agent_core.memory.explanations import explain_entry
 from agent_core.memory.numbering import ChangeIndex
-from agent_core.memory.undo import UndoneChange, UndoRefused, find_newest_change
+from agent_core.memory.undo import UndoneChange, find_newest_change
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.state.people import audit
 from gateway.commands.archive import ArchiveNotes
+from gateway.commands.file_undo import FileUndo
 from gateway.commands.memory_scope import (
     MemoryAccess,
     MemoryScope,
@@ -22,6 +23,8 @@ from gateway.commands.memory_scope import (
 )
 from gateway.commands.registry import Call, Handler, Reply
 from gateway.commands.skill_undo import SkillUndo
+from gateway.errors import Declined
+from gateway.operations import memory as operations
 from gateway.outbound.command_buttons import make_undo_button
 from gateway.texts import memory
 from gateway.texts.memory import Undone
@@ -30,10 +33,13 @@ from gateway.texts.memory import Undone
 class ProvenanceCommands:
     """Explains and undoes changes of a person's or a room's memory."""
 
-    def __init__(self, access: MemoryAccess, notes: ArchiveNotes, skills: SkillUndo) -> None:
+    def __init__(
+        self, access: MemoryAccess, notes: ArchiveNotes, skills: SkillUndo, files: FileUndo
+    ) -> None:
         self._access = access
         self._notes = notes
         self._skills = skills
+        self._files = files
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return the handlers by command name."""
@@ -46,38 +52,65 @@ class ProvenanceCommands:
         number = _read_number(call.argument)
         if number is None:
             return Reply(text=memory.WHY_USAGE())
+        if note := await self._find_note(scope, number):
+            return await self._notes.explain(
+                call, scope, ArchiveRef(id=ArchiveId(note.change.position))
+            )
         change_index = await self._access.open(call, scope)
         reason = await self._access.database.read(explain_entry, change_index, number, scope.reader)
         if reason is None:
             return Reply(text=memory.NUMBER_UNKNOWN(number=number))
         viewer = await self._access.make_viewer(call, scope, [step.row for step in reason.steps])
-        undo = make_undo_button(reason.made_by, reason.number, memory.UNDO())
+        undo = make_undo_button(reason.made_by, memory.UNDO())
         buttons = () if reason.words is None else (undo,)
         return Reply(text=memory.explain(reason, viewer), buttons=buttons)
 
     async def _undo(self, call: Call) -> Reply:
         """Undo a change; the ledger knows this call, so a repeated event undoes it once."""
         scope = scope_of(call)
-        if reply := await self._skills.undo_named(call):
+        if reply := await self._skills.undo_named(call) or await self._files.undo_named(call):
             return reply
         if named := parse_archive_ref(call.argument):
             return await self._notes.undo_named(call, scope, named)
-        chosen, _, pressed = call.argument.partition(" ")
-        number, row_id = _read_number(chosen), _read_number(pressed)
-        if call.argument and (number is None or (pressed and row_id is None)):
+        # Buttons of earlier versions name an index, then the number.
+        number = _read_number(call.argument.rpartition(" ")[2])
+        if call.argument and number is None:
             return Reply(text=memory.UNDO_USAGE())
+        if number is not None and (note := await self._find_note(scope, number)):
+            return await self._notes.undo(call, scope, note)
         change_index = await self._access.open(call, scope)
         row = None if number is None else change_index.find(number)
-        if row_id is not None and (row is None or row.id != row_id):
-            return Reply(text=memory.CHANGE_ELSEWHERE())
         if number is not None and row is None:
-            return Reply(text=memory.NUMBER_UNKNOWN(number=number))
-        if number is None and (name := await self._find_newest_skill(call, scope, change_index)):
-            return await self._skills.undo(call, name)
-        if number is None and await self._is_newest_forget(call, scope, change_index):
-            return Reply(text=await self._describe_forget(scope, change_index))
-        if number is None and (note := await self._find_newest_note(call, scope, change_index)):
-            return await self._notes.undo(call, scope, note)
+            unknown = memory.CHANGE_ELSEWHERE() if call.is_press else None
+            return Reply(text=unknown or memory.NUMBER_UNKNOWN(number=number))
+        if number is None:
+            return await self._undo_newest(call, scope, change_index)
+        return await self._undo_row(call, scope, row)
+
+    async def _undo_newest(
+        self, call: Call, scope: MemoryScope, change_index: ChangeIndex
+    ) -> Reply:
+        """Undo the newest change of any kind: files, a skill, an archived note or the lists."""
+        newest = await self._access.database.read(_find_newest_id, scope.person_id, change_index)
+        change = await self._files.find_newest(call, newest)
+        name = await self._find_newest_skill(call, scope, max(newest, change.row if change else 0))
+        if change and not name:
+            return await self._files.undo(call, change)
+        if name:
+            reply = await self._skills.undo(call, name)
+        elif await self._is_newest_forget(call, scope, change_index):
+            reply = Reply(text=await self._describe_forget(scope, change_index))
+        elif note := await self._find_newest_note(call, scope, change_index):
+            reply = await self._notes.undo(call, scope, note)
+        else:
+            try:
+                reply = await self._undo_row(call, scope, None)
+            except Declined as error:
+                reply = Reply(text=str(error))
+        return self._files.add_gap(call, newest, reply)
+
+    async def _undo_row(self, call: Call, scope: MemoryScope, row: LedgerEntry | None) -> Reply:
+        """Undo a change of the lists, or without a row the newest one."""
         if scope.is_room and not await self._access.may_change(call, row):
             return Reply(text=memory.NOT_YOUR_CHANGE())
         origin = origin_of(call, scope)
@@ -87,9 +120,14 @@ class ProvenanceCommands:
             )
         except OSError as error:
             return refuse_unreadable(error)
-        if isinstance(outcome, UndoRefused):
-            return Reply(text=memory.describe_kept(outcome))
-        return await self._describe(call, scope, outcome)
+        undone = operations.take_undone(outcome, row.id if row else 0)
+        return await self._describe(call, scope, undone)
+
+    async def _find_note(self, scope: MemoryScope, number: int) -> LedgerEntry | None:
+        """Return the change of an archived note that has this number in the memory."""
+        found = await self._access.database.read(ledger.find_row, entry_id=number)
+        is_note = found and found[0] == scope.person_id and found[1].target == "archive"
+        return found[1] if found and is_note else None
 
     async def _is_newest_forget(
         self, call: Call, scope: MemoryScope, change_index: ChangeIndex
@@ -123,15 +161,12 @@ class ProvenanceCommands:
         last = await self._access.database.read(look)
         if last is None:
             return memory.FORGET_STANDS()
-        return memory.FORGET_STANDS_LAST(number=change_index.find_number(last))
+        return memory.FORGET_STANDS_LAST(number=last.id)
 
-    async def _find_newest_skill(
-        self, call: Call, scope: MemoryScope, change_index: ChangeIndex
-    ) -> str | None:
-        """Return the skill whose change is newer than every other one that can be undone."""
+    async def _find_newest_skill(self, call: Call, scope: MemoryScope, newest: int) -> str | None:
+        """Return the skill whose change is newer than a row of the ledger."""
         if scope.is_room:
             return None
-        newest = await self._access.database.read(_find_newest_id, scope.person_id, change_index)
         return await self._skills.find_newest(call, newest)
 
     async def _find_newest_note(
@@ -157,27 +192,26 @@ class ProvenanceCommands:
         self, call: Call, scope: MemoryScope, outcome: Sequence[UndoneChange]
     ) -> Reply:
         change_index = await self._access.open(call, scope)
-        numbers = [_number(one, change_index) for one in outcome]
+        undone = [_describe_others(one, change_index) for one in outcome]
         viewer = await self._access.make_viewer(call, scope, [one.undone for one in outcome])
         again = (
-            (make_undo_button(outcome[0].row, numbers[0].again, memory.label_reversal(numbers[0])),)
-            if len(numbers) == 1
+            (make_undo_button(outcome[0].row, memory.label_reversal(undone[0])),)
+            if len(undone) == 1
             else ()
         )
-        return Reply(text=memory.describe_undone(numbers, viewer), buttons=again)
+        return Reply(text=memory.describe_undone(undone, viewer), buttons=again)
 
 
-def _number(one: UndoneChange, change_index: ChangeIndex) -> Undone:
+def _describe_others(one: UndoneChange, change_index: ChangeIndex) -> Undone:
+    """Return an undone change with those that went or came with it."""
     told = (one.undone, *change_index.list_undone_by(one.undone))
 
     def list_numbered(rows: Sequence[LedgerEntry]) -> tuple[tuple[int, str], ...]:
         others = (row for row in rows if row not in told)
-        return tuple((change_index.find_number(row), row.change.after or "") for row in others)
+        return tuple((row.id, row.change.after or "") for row in others)
 
     return Undone(
         undone=one,
-        number=change_index.find_number(one.undone),
-        again=change_index.find_number(one.row),
         went=list_numbered(one.derived),
         came=list_numbered(one.revived),
     )

@@ -14,6 +14,7 @@ from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
 from agent_core.state.queues.outbox import OutboxRow
+from agent_core.tools.clock import ReaderClock
 from gateway.chats import make_chat
 from gateway.queued_message import QueuedMessage
 
@@ -40,6 +41,11 @@ class Call:
     def actor(self) -> str:
         """The caller, as the audit log names them."""
         return f"account:{self.platform}:{self.message.sender.user_id}"
+
+    @property
+    def clock(self) -> ReaderClock:
+        """The clock of the caller."""
+        return ReaderClock(zone=self.zone, now=self.now)
 
     @property
     def chat(self) -> Chat:
@@ -115,6 +121,7 @@ class Reply:
 
 
 Handler = Callable[[Call], Awaitable[Reply]]
+"""Runs a command. Like an effect, it may raise `Declined`: the sentence is then the reply."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +139,8 @@ class CommandSpec:
     is_private: bool = False
     is_direct_only: bool = False
     is_transient: bool = False
+    refuses_rooms: bool = False
+    """The command itself says why it does nothing where others can read the answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,58 +1,55 @@
 """Commands for a person's settings: settings, verbose, model, and an app's home page."""
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent_core.errors import ToolArgumentError
-from agent_core.localization import set_language, use_language
+from agent_core.localization import LANGUAGES, choose_language, set_language, use_language
 from agent_core.schedule.confirmations import KEEP, MOVE, ask_to_move, list_left
 from agent_core.schedule.job_editor import InvalidJob, JobRequest, JobRules, redraft_job
 from agent_core.state.conversations.questions import Choice, Style
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_versions, jobs
 from agent_core.state.jobs.jobs import Job
-from agent_core.state.people import delivery_targets, people
+from agent_core.state.people import people
 from agent_core.state.people.people import Person
-from agent_core.tools.clock import describe_days, read_days
+from agent_core.tools.clock import describe_days
 from agent_core.tools.settings_tool import (
     DAYS_OFF,
     NAMES,
     SPOKEN_ANSWERS,
-    apply_setting,
     describe_hours,
 )
 from gateway.commands.conversation import StatusReport
 from gateway.commands.jobs import digest_zone
 from gateway.commands.registry import Call, Handler, Outcome, Reply
+from gateway.operations.settings import (
+    DEFAULT,
+    PersonalSettings,
+    change_setting,
+    digest_model,
+    find_model,
+    find_settings,
+    parse_setting,
+    save_settings,
+)
 from gateway.outbound.command_buttons import stand_for
-from gateway.outbound.quiet_hours import reschedule
+from gateway.people.onboarding import suggest_cities
 from gateway.texts import general
 from gateway.texts import jobs as job_texts
 from gateway.texts import models as model_texts
-from gateway.texts.attachments import SPEECH_BUTTONS, explain_no_speech, show_speech
+from gateway.texts.attachments import SPEECH_BUTTONS, show_speech
 from gateway.texts.jobs import list_coming
 from gateway.texts.models import ModelLine
+from gateway.texts.people import name_city
 from gateway.texts.rooms import ONLY_IN_DIRECT
 from gateway.texts.usage import describe_cap
 
 _LEVELS = ("quiet", "normal", "verbose")
-_NIGHT = "22:00-07:00"
-_DEFAULT = "default"
 _MOST_BUTTONS = 20
 """No platform shows more than 25."""
 _NEXT_JOBS = 5
 """Number of jobs on a home page."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PersonalSettings:
-    """A person's settings, with or without a change."""
-
-    person: Person
-    days_off: tuple[int, ...]
-    can_speak: bool
-    """True if a program speaks answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +86,7 @@ class SettingsCommands:
 
     async def _home(self, call: Call) -> Reply:
         status = await self.report.describe(call)
-        next_jobs = list_coming(await self.database.read(_list_next_jobs, call), call.zone)
+        next_jobs = list_coming(await self.database.read(_list_next_jobs, call), call.clock)
 
         def show(wanted: PersonalSettings, zone: str) -> Reply:
             settings = _show(wanted, zone, command="home")
@@ -146,23 +143,6 @@ class SettingsCommands:
         return await self.database.read(find_settings, call.person, can_speak=can_speak)
 
 
-def find_settings(connection: Connection, person: Person, *, can_speak: bool) -> PersonalSettings:
-    """Return a person's current settings."""
-    return PersonalSettings(
-        person=people.find(connection, person_id=person.id) or person,
-        days_off=delivery_targets.find(connection, person_id=person.id).days_off,
-        can_speak=can_speak,
-    )
-
-
-def save_settings(connection: Connection, wanted: PersonalSettings, *, zone: str, now: int) -> None:
-    """Store a person's settings; `zone` is their new time zone, and `now` in milliseconds."""
-    person = wanted.person
-    people.set_preferences(connection, person)
-    delivery_targets.set_days_off(connection, person_id=person.id, days=wanted.days_off)
-    reschedule(connection, person, zone, now)
-
-
 def offer_move(
     connection: Connection, call: Call, zone: str, to: str
 ) -> tuple[str, tuple[Choice, ...]]:
@@ -181,26 +161,6 @@ def _list_next_jobs(connection: Connection, call: Call) -> list[Job]:
     return sorted(waiting, key=lambda job: job.next_slot[1] if job.next_slot else 0)[:_NEXT_JOBS]
 
 
-def change_setting(wanted: PersonalSettings, name: str, value: str) -> PersonalSettings:
-    """Return the settings with one changed. Raises `ToolArgumentError` with a sentence."""
-    if name == DAYS_OFF:
-        return replace(wanted, days_off=read_days(value))
-    if name == SPOKEN_ANSWERS and value and not wanted.can_speak:
-        raise ToolArgumentError(explain_no_speech(is_owner=wanted.person.is_owner))
-    return replace(wanted, person=apply_setting(wanted.person, name, value))
-
-
-def parse_setting(words: str) -> tuple[str, str | None]:
-    """Parse a setting's name and value. An empty value resets it, None means no value was given."""
-    name, value, *_ = [*words.split(maxsplit=1), ""]
-    name, value = name.lower(), value.strip()
-    if value.lower() in ("off", "none", "auto"):
-        return name, ""
-    if (name, value) == ("quiet_hours", "night"):
-        return name, _NIGHT
-    return name, value or None
-
-
 def _show(wanted: PersonalSettings, zone: str, command: str = "settings") -> Reply:
     person = wanted.person
     text = general.describe_settings(
@@ -215,11 +175,11 @@ def _show(wanted: PersonalSettings, zone: str, command: str = "settings") -> Rep
         verbosity=person.verbosity,
         more=(show_speech(person.spoken_answers),) if wanted.can_speak else (),
     )
-    return Reply(text=text, buttons=_make_buttons(wanted, command))
+    return Reply(text=text, buttons=_make_buttons(wanted, zone, command))
 
 
-def _make_buttons(wanted: PersonalSettings, command: str) -> tuple[Choice, ...]:
-    """Return buttons for the level of detail, quiet nights, quiet weekends and spoken answers."""
+def _make_buttons(wanted: PersonalSettings, zone: str, command: str) -> tuple[Choice, ...]:
+    """Return buttons for detail, quiet times, spoken answers, the language and the time zone."""
     person = wanted.person
     levels = [
         stand_for(
@@ -242,11 +202,17 @@ def _make_buttons(wanted: PersonalSettings, command: str) -> tuple[Choice, ...]:
         for choice, label in SPEECH_BUTTONS.items()
         if wanted.can_speak and choice != person.spoken_answers
     ]
-    return (*levels, night, weekend, *speech)
-
-
-_DIGEST = 8
-"""Characters of a model's digest in a button, whose key holds no capitals, dots or slashes."""
+    languages = [
+        stand_for(f"{command} language {tag}", name)
+        for tag, name in LANGUAGES.items()
+        if person.language is None or tag != choose_language(person.language)
+    ]
+    zones = [
+        stand_for(f"{command} time_zone {word}", general.ZONE_BUTTON(city=name_city(one)))
+        for one, word in suggest_cities()
+        if one != zone
+    ]
+    return (*levels, night, weekend, *speech, *languages, *zones)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -335,26 +301,12 @@ class ModelCommands:
             text = model_texts.describe_own(model, listed, is_default=is_default)
         buttons = [
             stand_for(
-                f"{command} {_digest(name)}",
+                f"{command} {digest_model(name)}",
                 name,
                 "good" if name == choice.model else "plain",
             )
             for name in known[:_MOST_BUTTONS]
         ]
         style: Style = "good" if is_default else "plain"
-        reset = stand_for(f"{command} {_DEFAULT}", model_texts.DEFAULT(), style)
+        reset = stand_for(f"{command} {DEFAULT}", model_texts.DEFAULT(), style)
         return Reply(text=text, buttons=(*buttons, reset))
-
-
-def find_model(names: Sequence[str], words: str) -> str:
-    """Return the model of a name or digest, "" for the default. Raises `LookupError`."""
-    if words.casefold() == _DEFAULT:
-        return ""
-    for name in names:
-        if words.casefold() in (name.casefold(), _digest(name)):
-            return name
-    raise LookupError(model_texts.UNKNOWN())
-
-
-def _digest(name: str) -> str:
-    return hashlib.sha256(name.encode()).hexdigest()[:_DIGEST]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from agent_core.errors import SkillConflict
 from agent_core.ids import TurnId
-from agent_core.skills.changes import write_planned
+from agent_core.skills.intents import write_planned
 from agent_core.skills.ledger_sync import note_loaded
 from agent_core.skills.undo import undo_skill_change
 from agent_core.state.conversations import turns
@@ -51,6 +51,7 @@ class SkillUndo:
         work = partial(_undo, call=call, folder=self._folder, name=name)
         try:
             made = await self._database.write("skills.undo", work)
+            await self._database.write("skills.write_planned", write_planned, self._folder)
         except (SkillConflict, FileExistsError) as error:
             return Reply(text=texts.describe_kept(str(error)))
         except OSError as error:

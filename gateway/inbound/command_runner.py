@@ -13,8 +13,9 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.chats import make_chat
-from gateway.commands.catalog import make_menu, suggest_command
+from gateway.commands.catalog import SAME, make_menu, suggest_command
 from gateway.commands.registry import Call, Reply, SlashCommand
+from gateway.errors import Declined
 from gateway.inbound.events import InboundEvent
 from gateway.outbound.command_buttons import read_command
 from gateway.outbound.dispatcher import OutboxDispatcher
@@ -86,6 +87,7 @@ class CommandRunner:
         name, argument = words
         room_conversation, conversation = where
         command = self._commands.get(name) or await self._find_command(name, person.id)
+        command = command or self._commands.get(SAME.get(name.casefold(), ""))
         if command is None:
             await self._reply(arrived, suggest_command(name, argument, person))
             return
@@ -107,25 +109,35 @@ class CommandRunner:
             is_repeat=arrived.row.is_repeat,
             is_press=arrived.is_press,
         )
-        await self._reply(arrived, await command.run(call))
+        try:
+            reply = await command.run(call)
+        except Declined as error:
+            reply = Reply(text=str(error))
+        await self._reply(arrived, reply)
 
     async def finish(self, arrived: InboundEvent, text: str) -> None:
         """End an event with a text; "" for none. Raises `StoreError`."""
         await self._reply(arrived, Reply(text=text))
 
     async def _reply(self, arrived: InboundEvent, reply: Reply) -> None:
-        split = partial(self._dispatcher.split, arrived.row.platform)
-        self._dispatcher.enqueue(
-            await self._database.write(
-                "commands.apply", write_reply, arrived, reply, split, self._now()
-            )
-        )
+        try:
+            rows = await self._write(arrived, reply)
+        except Declined as error:  # the operation wrote nothing: its transaction was rolled back
+            reply = Reply(text=str(error))
+            rows = await self._write(arrived, reply)
+        self._dispatcher.enqueue(rows)
         if reply.effect:
             self._forget_known()
             self._wake_jobs()
         if reply.pending:
             # Last, because a refused transaction is tried again, and nothing may be queued twice.
             self._attachments.put(reply.pending)
+
+    async def _write(self, arrived: InboundEvent, reply: Reply) -> list[OutboxRow]:
+        split = partial(self._dispatcher.split, arrived.row.platform)
+        return await self._database.write(
+            "commands.apply", write_reply, arrived, reply, split, self._now()
+        )
 
 
 def write_reply(

@@ -13,6 +13,7 @@ from adapters.ids import Address, EventId
 from adapters.messages import (
     ButtonPress,
     ChatMove,
+    DeliveryReport,
     EmojiReaction,
     InboundMessage,
     Presence,
@@ -35,8 +36,10 @@ _log = logging.getLogger(__name__)
 # A name as the platforms' menus allow it; groups on Telegram append the bot's own name.
 _COMMAND = re.compile(r"/([A-Za-z][A-Za-z0-9_-]{0,63})(?:@\S+)?(?:\s+(.*))?", re.DOTALL)
 
-_INVITATION = re.compile(r"(claim|link)-([A-Za-z0-9-]+)")
-"""The command and the code that a link carries: a link of `Linking`, or of the start banner."""
+_INVITATION = re.compile(r"(claim|join|link)-([A-Za-z0-9-]+)")
+"""The command and the code that a link carries: of `Linking`, an invitation or the start banner."""
+CODE_COMMANDS = ("claim", "join")
+"""Commands of accounts that may not talk yet; their codes let them in."""
 _FIRST_CONTACT = 3_600_000
 """Milliseconds after the greeting during which bare words like "Vienna" answer it."""
 _LONGEST_TEXT = 100_000
@@ -78,6 +81,14 @@ class MoveEvent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReportEvent:
+    """A stored event with what became of one of our messages."""
+
+    row: InboxRow
+    report: DeliveryReport
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StaleEvents:
     """Stored events whose person has changed: they are parsed again."""
 
@@ -96,7 +107,7 @@ class SkippedEvent:
     presence: Presence | None = None
 
 
-Parsed = InboundEvent | PressEvent | ReactionEvent | MoveEvent | SkippedEvent
+Parsed = InboundEvent | PressEvent | ReactionEvent | MoveEvent | ReportEvent | SkippedEvent
 Item = Parsed | StaleEvents
 
 
@@ -114,6 +125,8 @@ def parse_event(row: InboxRow, adapter: ChatAdapter) -> Parsed:
         return ReactionEvent(row=row, reaction=found)
     if isinstance(found, ChatMove):
         return MoveEvent(row=row, move=found)
+    if isinstance(found, DeliveryReport):
+        return ReportEvent(row=row, report=found)
     if isinstance(found, Presence):
         return SkippedEvent(row=row, presence=found)
     if found is None or not found.is_addressed:
@@ -123,6 +136,8 @@ def parse_event(row: InboxRow, adapter: ChatAdapter) -> Parsed:
 
 def find_presence(item: Parsed) -> Presence | None:
     """Return the people that an event shows in a group or channel; None in a direct chat."""
+    if isinstance(item, ReportEvent):
+        return None
     if isinstance(item, SkippedEvent):
         shown = item.presence
     elif isinstance(item, MoveEvent):
@@ -267,7 +282,7 @@ def split_command(message: InboundMessage) -> tuple[str, str] | None:
         command = (invited[1], invited[2])
     if command is None or message.forwarded_from is None:
         return command
-    is_exposed = command[0] in ("claim", "link") and not message.address.is_direct
+    is_exposed = command[0] in (*CODE_COMMANDS, "link") and not message.address.is_direct
     return command if is_exposed else None
 
 

@@ -18,11 +18,13 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.inbox import InboxRow
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
+from gateway.background.disappearing import note
 from gateway.chats import QueueKey, make_chat, name_queue
 from gateway.fairness import Workers
 from gateway.inbound import events
 from gateway.inbound.command_runner import CommandRunner, make_outgoing, make_silence_note
 from gateway.inbound.events import (
+    CODE_COMMANDS,
     InboundEvent,
     Item,
     MoveEvent,
@@ -30,6 +32,7 @@ from gateway.inbound.events import (
     PlatformInlet,
     PressEvent,
     ReactionEvent,
+    ReportEvent,
     SkippedEvent,
     StaleEvents,
     language_of,
@@ -177,7 +180,7 @@ class InboundRouter:
                 self._caught_up.set()
         if shown := events.find_presence(item):
             self._rooms.notice(platform, shown)
-        if isinstance(item, SkippedEvent):
+        if isinstance(item, SkippedEvent | ReportEvent):
             self._workers.put((platform, _NO_CHAT), item)
             return
         address = events.find_address(item)
@@ -209,6 +212,9 @@ class InboundRouter:
             await self._press(item)
         elif isinstance(item, ReactionEvent):
             await take_reaction(self._database, item, self._now())
+        elif isinstance(item, ReportEvent):
+            await self._dispatcher.take_report(item.row.platform, item.report)
+            await self._skip(SkippedEvent(row=item.row))
         elif isinstance(item, MoveEvent):
             move = item.move
             await self._dispatcher.follow(item.row.platform, move.old_chat_id, move.new_chat_id)
@@ -250,23 +256,26 @@ class InboundRouter:
 
         self._enqueue(await self._database.write("inbox.aside", work))
 
-    async def _claim(self, arrived: InboundEvent, code: str) -> None:
+    async def _redeem(self, arrived: InboundEvent, command: tuple[str, str]) -> None:
+        """Take a code that makes an owner, or that lets somebody in."""
         self._prepare_model()
         row = arrived.row
-        self._enqueue(await self._identity.claim(row.platform, arrived.message, row.id, code))
+        self._enqueue(await self._identity.redeem(row.platform, arrived.message, row.id, command))
 
     async def _route_message(self, arrived: InboundEvent) -> None:
         row, message = arrived.row, arrived.message
         await self._dispatcher.revive(make_chat(row.platform, message.address))
         command = split_command(message)
-        if command and command[0] == "claim":
-            await self._claim(arrived, command[1])
+        if command and command[0] in CODE_COMMANDS:
+            await self._redeem(arrived, command)
             return
         person = await self._identity.identify(row.platform, message.sender)
         if person is None:
             await self._meet_stranger(row.platform, message, row.id, command)
             return
         set_language(person.language, message.sender.language)
+        if message.expires_in:
+            await self._database.write("disappearing.note", note, row, message, self._now())
         room_conversation = await self._rooms.place(row.platform, message, person)
         is_heard = person.is_owner and command and command[0] == "room"
         if room_conversation.is_off and not is_heard:

@@ -119,6 +119,11 @@ def require_database(home: Path) -> None:
         raise StartError(f"{home} has no database yet; `talaria run` creates it.")
 
 
+def ask_to_stop(home: Path) -> None:
+    """Let the running gateway stop in order. Raises what `ask` raises."""
+    _post(home, "/stop", {}, PATIENCE)
+
+
 def ask_as_client(
     home: Path, verb: str, asked: dict[str, Any], *, timeout: float
 ) -> dict[str, Any]:

@@ -15,10 +15,11 @@ import tzlocal
 
 from gateway.errors import SettingsError, StartError
 from gateway.home import MEMORIES, SKILLS
-from gateway.operations.contract import CalledModel, SchedulingContext
+from gateway.operations.contract import CalledModel, PreferenceContext, SchedulingContext
 
 if TYPE_CHECKING:
     from adapters.contract import ChatAdapter
+    from agent_core.agent.named.editor import AgentEditor
     from agent_core.agent.prompt.prompt_cache import PromptCache
     from agent_core.memory.store import MemoryStore
     from agent_core.models.contract import Model, ModelAnswer
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from gateway.app.gateway import Gateway
     from gateway.app.settings import Settings
     from gateway.background.home_skills import HomeSkills
+    from gateway.operations.tools_types import ToolOffer
     from gateway.outbound.webhooks.rules import WebhookRules
     from gateway.people.data_erase import DataErase
     from gateway.people.data_export import DataExport
@@ -50,12 +52,14 @@ class RunningContext:
         self.forget_known = gateway.forget_known
         self.wake_webhooks = gateway.webhooks.wake
         self.memory = gateway.memory.store
+        self.agents = gateway.agent_editor
         self.exports = gateway.exports
         self.erasing = gateway.data_requests.erasing
         self.calendars = gateway.calendars
         self.skills = gateway.home_skills
         self.pages = gateway.settings.http.pages
         self.webhooks = _limit_webhooks(gateway.settings)
+        self.preferences = _list_choices(gateway.settings)
         self._gateway = gateway
 
     async def open_profiles(self) -> "Profiles":
@@ -75,6 +79,14 @@ class RunningContext:
 
         gateway = self._gateway
         return factories.make_second_prompt_cache(gateway.settings, self.database, gateway.memory)
+
+    @property
+    def tools(self) -> "ToolOffer":
+        """The tools of direct conversations, with those of plug-ins."""
+        from gateway.operations.tools_types import ToolOffer
+
+        box = self._gateway.toolboxes.private
+        return ToolOffer(names=box.names, has_servers=box.has_sources)
 
     @property
     def scheduling(self) -> SchedulingContext:
@@ -138,6 +150,16 @@ class HomeContext:
         return self.load_settings() if self.load_settings else None
 
     @cached_property
+    def agents(self) -> "AgentEditor":
+        """The named agents and teams. Raises `StartError`."""
+        from gateway.app.agent_folders import make_editor, open_agent_folder
+
+        if self._settings is None:
+            raise StartError("No settings are loaded.")
+        folder = open_agent_folder(self._settings)
+        return make_editor(self.home, self.database, folder, self.now)
+
+    @cached_property
     def memory(self) -> "MemoryStore":
         """The memory store."""
         from agent_core.memory.archive.conclusions import withdraw_fallen
@@ -184,11 +206,21 @@ class HomeContext:
         from agent_core.skills.catalog import SkillCatalog
         from gateway.app.tables import SkillSettings
         from gateway.background.home_skills import HomeSkills
+        from gateway.commands.catalog import OWN_NAMES
 
         found = self._settings
-        catalog = SkillCatalog(*found.skill_places) if found else SkillCatalog(self.home / SKILLS)
+        places = found.skill_places if found else (self.home / SKILLS, [], None)
+        catalog = SkillCatalog(*places, taken=OWN_NAMES)
         settings = found.skills if found else SkillSettings()
         return HomeSkills(database=self.database, catalog=catalog, settings=settings)
+
+    @cached_property
+    def tools(self) -> "ToolOffer":
+        """The built-in tools; those of servers may join when a gateway runs."""
+        from agent_core.tools.selection.built_in import BUILT_IN
+        from gateway.operations.tools_types import ToolOffer
+
+        return ToolOffer(names=tuple(BUILT_IN), has_servers=True)
 
     @cached_property
     def pages(self) -> str:
@@ -201,6 +233,12 @@ class HomeContext:
         from gateway.outbound.webhooks.rules import WebhookRules
 
         return _limit_webhooks(self._settings) if self._settings else WebhookRules()
+
+    @cached_property
+    def preferences(self) -> PreferenceContext:
+        """The models and the speech of the settings; neither without settings."""
+        found = self._settings
+        return _list_choices(found) if found else PreferenceContext(models=(), can_speak=False)
 
     @cached_property
     def prompt_cache(self) -> "PromptCache | None":
@@ -263,6 +301,11 @@ def _limit_webhooks(settings: "Settings") -> "WebhookRules":
 
     table = settings.webhooks
     return WebhookRules(allow_hosts=table.allow_hosts, per_person=table.per_person)
+
+
+def _list_choices(settings: "Settings") -> PreferenceContext:
+    can_speak = bool(settings.media.speaking)
+    return PreferenceContext(models=settings.model.named, can_speak=can_speak)
 
 
 def _wait_for_start() -> None:

@@ -16,16 +16,19 @@ from shutil import which
 
 from adapters.abilities import CanInvite
 from adapters.contract import Health
+from adapters.registry import list_declared
+from agent_core.models.contract import HasProfiles
 from gateway.app import build as app
 from gateway.app.gateway import Gateway
 from gateway.app.lifecycle import Companion
 from gateway.app.logging import logging_to
-from gateway.app.settings import Settings, list_unknown_variables
+from gateway.app.settings import CONSOLE_PORT, Settings, list_unknown_variables
 from gateway.home import make_home
 from gateway.interfaces.http.control import serving_control
 from gateway.interfaces.http.loading import load_server, take_port
 from gateway.interfaces.telemetry.loading import load_telemetry
 from gateway.people.admission import API_PLATFORM, LOCAL_PLATFORM
+from gateway.texts.general import name_platform
 
 _STAND_IN = (
     "No model key is set, so a stand-in answers: it follows plain commands and is no language\n"
@@ -45,7 +48,7 @@ class Opening:
     platforms: Mapping[str, Health]
     local: str
     claim_code: str | None
-    claim_address: str | None
+    claim_addresses: Mapping[str, str]
     """A link that opens the bot's chat and sends the claim code."""
     page: str | None
     command: str
@@ -60,17 +63,22 @@ def compose_banner(opening: Opening) -> str:
             detail = f" ({health.detail})" if health.detail else ""
             rows.append((name, f"{health.state}{detail}"))
     rows.append(("terminal", f"{opening.command} chat"))
-    if opening.page:
-        rows.append(("page", opening.page))
+    off = f"off; `talaria config set http.port {CONSOLE_PORT}` opens it"
+    rows.append(("page", opening.page or off))
     lines = [f"Talaria {opening.version}", *(f"  {name:<9} {value}" for name, value in rows)]
     if opening.is_stand_in:
         lines += ["", _STAND_IN]
     if opening.claim_code:
         lines += ["", f"To become the owner, send this to your bot:  /claim {opening.claim_code}"]
-        if opening.claim_address:
-            lines += [f"On Telegram, this link sends it for you:  {opening.claim_address}"]
-        if "slack" in opening.platforms:
-            lines += [f"On Slack, send  /talaria claim {opening.claim_code}"]
+        lines += [
+            f"On {name_platform(name)}, this link sends it for you:  {address}"
+            for name, address in opening.claim_addresses.items()
+        ]
+        lines += [
+            f"On {one.title}, send  {one.command}claim {opening.claim_code}"
+            for one in list_declared().values()
+            if one.name in opening.platforms and one.command != "/"
+        ]
     return "\n".join([*lines, "", "Ready. Ctrl-C stops it."])
 
 
@@ -103,8 +111,17 @@ def serve(found: Settings, *companions: Companion) -> None:
         asyncio.Runner(loop_factory=make_loop) as runner,
     ):
         for one in filter(None, (warning, *list_unknown_variables(found.environ))):
-            _log.warning("%s", one)
+            _warn(one, is_read=found.log.file and sys.stderr.isatty())
         runner.run(_serve(found, companions))
+    if sys.stdout.isatty():
+        print("Stopped. Nothing is lost.", flush=True)
+
+
+def _warn(sentence: str, *, is_read: bool) -> None:
+    """Warn in the log; `is_read` says that somebody at a terminal reads the sentence alone."""
+    if is_read:
+        print(sentence, file=sys.stderr, flush=True)
+    _log.log(logging.INFO if is_read else logging.WARNING, "%s", sentence)
 
 
 async def _serve(found: Settings, companions: Sequence[Companion]) -> None:
@@ -120,7 +137,7 @@ async def _serve(found: Settings, companions: Sequence[Companion]) -> None:
             if http.port:
                 ports.append(stack.enter_context(take_port(http)))
 
-        keep_company = partial(_keep_company, ports)
+        keep_company = partial(_keep_company, ports, stop)
         await app.run(
             found, stop=stop, prepare=prepare, companions=(keep_company, *telemetry, *companions)
         )
@@ -134,13 +151,15 @@ def _ask_to_stop(stop: asyncio.Event, number: signal.Signals) -> None:
     stop.set()
 
 
-async def _keep_company(ports: Sequence[socket.socket], gateway: Gateway) -> None:
+async def _keep_company(
+    ports: Sequence[socket.socket], stop: asyncio.Event, gateway: Gateway
+) -> None:
     """Run the servers beside the gateway, and print the banner once the platforms have connected.
 
     `ports` holds the bound socket of the HTTP server, if one is configured.
     """
     async with AsyncExitStack() as stack:
-        await stack.enter_async_context(serving_control(gateway))
+        await stack.enter_async_context(serving_control(gateway, stop))
         page = None
         for bound in ports:
             serving_page = await load_server()
@@ -166,7 +185,7 @@ def _describe(gateway: Gateway, page: str | None) -> Opening:
     return Opening(
         version=version("talaria"),
         home=gateway.settings.home,
-        model=f"{model.provider}: {model.name}",
+        model=f"{model.provider}: {model.name}{_describe_mode(gateway)}",
         is_stand_in=model.provider == "scripted",
         platforms={
             name: health
@@ -175,18 +194,31 @@ def _describe(gateway: Gateway, page: str | None) -> Opening:
         },
         local=LOCAL_PLATFORM,
         claim_code=gateway.claim_code,
-        claim_address=_find_claim_address(gateway),
+        claim_addresses=_find_claim_addresses(gateway),
         page=page,
         command=_name_command(),
     )
 
 
-def _find_claim_address(gateway: Gateway) -> str | None:
-    adapters = gateway.platforms.adapters.values()
-    able = (adapter for adapter in adapters if isinstance(adapter, CanInvite))
-    inviting = (adapter for adapter in able if adapter.invites_with_words)
-    code = gateway.claim_code
-    return next((one.invite(f"claim-{code}") for one in inviting), None) if code else None
+def _describe_mode(gateway: Gateway) -> str:
+    """Say how the model works, if it does not simply call tools; "" otherwise."""
+    model = gateway.model
+    name, mode = gateway.settings.model.name, gateway.settings.model.mode
+    known = model.profile(name).mode if isinstance(model, HasProfiles) else None
+    if known == "unfit":
+        return " (failed its fitness test, so expect wrong answers; see `talaria models`)"
+    return " (guided mode)" if "guided" in (mode, known if mode == "auto" else "") else ""
+
+
+def _find_claim_addresses(gateway: Gateway) -> dict[str, str]:
+    """Return the links that claim the bot, by platform."""
+    adapters, code = gateway.platforms.adapters, gateway.claim_code
+    found = {
+        name: adapter.invite(f"claim-{code}")
+        for name, adapter in adapters.items()
+        if code and isinstance(adapter, CanInvite) and adapter.invites_with_words
+    }
+    return {name: address for name, address in found.items() if address}
 
 
 def _name_command() -> str:

@@ -15,6 +15,7 @@ from agent_core.state.conversations import sessions
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job
+from agent_core.state.memory import skills
 from agent_core.state.memory.ledger import Origin
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
@@ -25,6 +26,7 @@ from gateway.job_turns import find_left, make_job_turn
 from gateway.jobs.conversations import UnknownRoom, find_room, name_job_conversation
 from gateway.jobs.notifier import Notifier
 from gateway.jobs.outcomes import SILENCE
+from gateway.jobs.recipients import add_chat_app
 from gateway.queued_message import QueuedMessage, make_unwritten
 from gateway.texts import job_results
 from gateway.texts.agents import describe_fault
@@ -94,7 +96,7 @@ class AgentRuns:
     def _compose(
         self, connection: Connection, job: Job, run: Run, person: Person, now: int
     ) -> QueuedMessage:
-        chats = self._notifier.find_open(connection, person, job.targets, now)
+        chats = self._notifier.find_open(connection, person, add_chat_app(job.targets), now)
         if not chats:
             raise RunRefused(job_results.NO_TARGET)
         self._check_models(job)
@@ -151,6 +153,8 @@ class AgentRuns:
             try:
                 note_loaded(connection, self._catalog.folder, name, found)
                 skill = self._catalog.load(name)
+                if name in skills.list_drafts(connection):
+                    raise SkillBroken(f"the skill {name} is a draft that no test has proved yet")
             except (SkillMissing, SkillBroken, StoreDamaged) as error:
                 say = partial(job_results.describe_skill_fault, name, str(error))
                 raise RunRefused(say) from error

@@ -16,12 +16,14 @@ from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.tools.chat.send_message import HOME, ROOM_SIGN, Destination
 from agent_core.transcript import flatten
 from gateway.chats import is_chat, is_direct_chat, make_chat, read_chat
-from gateway.jobs.recipients import Recipients
+from gateway.jobs.recipients import Recipients, add_chat_app, list_direct_chats
 from gateway.outbound.command_buttons import caption_of
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.texts import jobs as job_texts
 from gateway.texts.general import describe_unsent_files, name_platform
 
+NOWHERE = Target(kind="place")
+"""The chat that shows a page: different from all chats that a job can send to."""
 _ME = "me"
 _LONGEST_TITLE = 60
 
@@ -121,20 +123,36 @@ class ChatMessenger:
         return read_chat(chat.address).ticket is None and not known.is_off(chat)
 
 
+class PlaceNames:
+    """Names the chats where jobs' results come, in one read; each person's chats are read once."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._known: dict[PersonId, tuple[Home, Sequence[Chat]]] = {}
+
+    def list_names(
+        self, person_id: PersonId, targets: Sequence[Target], here: Target | None
+    ) -> list[str]:
+        """Return the names of one job's chats; `here` is the chat that shows them.
+
+        Without `here`, the reader is not the job's person. The home chat is named once, even if it
+        is another of the targets, too.
+        """
+        if person_id not in self._known:
+            home = delivery_targets.find(self._connection, person_id=person_id)
+            self._known[person_id] = home, list_direct_chats(self._connection, person_id)
+        home, seen = self._known[person_id]
+        meant = home.chat or next(iter(seen), None)
+        if meant and Target.of(meant) not in targets:
+            targets = add_chat_app(targets)
+        return [_name(self._connection, target, home, seen, here) for target in targets]
+
+
 def name_places(
     connection: Connection, person_id: PersonId, targets: Sequence[Target], here: Target | None
 ) -> list[str]:
-    """Return the names of a job's target chats; `here` is the chat that shows them.
-
-    Without `here`, the reader is not the job's person.
-    """
-    home = delivery_targets.find(connection, person_id=person_id)
-    seen = [
-        chat
-        for chat in delivery_targets.list_seen(connection, person_id=person_id)
-        if read_chat(chat.address).is_direct
-    ]
-    return [_name(connection, target, home, seen, here) for target in targets]
+    """Return the names of the chats of a single job; see `PlaceNames`."""
+    return PlaceNames(connection).list_names(person_id, targets, here)
 
 
 def _name(

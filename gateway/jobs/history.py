@@ -9,6 +9,7 @@ from agent_core.chats import Chat
 from agent_core.ids import CallId, ConversationId, RoomId, SessionId, TurnId
 from agent_core.state.conversations import files, messages, sessions, turns
 from agent_core.state.conversations.messages import PRIVATE, TranscriptPlace
+from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_history
 from agent_core.state.jobs.job_history import JobMessage
 from agent_core.state.jobs.job_runs import Run
@@ -105,7 +106,7 @@ class JobHistory:
         job_history.record(known.connection, saying, now=known.now)
         if source.job.kind == "script":  # its output may hold anything
             turns.mark_untrusted(known.connection, turn_id=saying.turn_id)
-        return _find_place(known, saying, room_id)
+        return _find_place(known.connection, saying, room_id)
 
     def _open(
         self, known: Recipients, job: Job, person: Person, room_id: RoomId | None
@@ -155,7 +156,17 @@ class JobHistory:
         """Add the words of a deferred message to the transcript, unless an earlier copy did."""
         found = job_history.find(known.connection, turn_id=turn_id, person_id=person.id)
         if found and not found.has_words:
-            self.report(known, _find_place(known, found, found.room_id), words)
+            place = _find_place(known.connection, found, found.room_id)
+            self.report(known, place, words)
+
+
+def record_answer(connection: Connection, job: Job, run: Run, words: str, now: int) -> None:
+    """Add to the transcript what somebody answered to a reminder by a button."""
+    if job.person_id is None:
+        return
+    for found in job_history.list_of_run(connection, run_id=run.id, person_id=job.person_id):
+        said = Message(role="user", parts=(TextPart(text=words),))
+        messages.append(connection, _find_place(connection, found, found.room_id), [said], now=now)
 
 
 def _find_room(known: Recipients, job: Job, chats: Sequence[Chat]) -> RoomId | None:
@@ -165,8 +176,10 @@ def _find_room(known: Recipients, job: Job, chats: Sequence[Chat]) -> RoomId | N
         return None  # the room gets the message, but nobody can search for it from there
 
 
-def _find_place(known: Recipients, saying: JobMessage, room_id: RoomId | None) -> TranscriptPlace:
-    room = rooms.find_by_id(known.connection, room_id=room_id) if room_id is not None else None
+def _find_place(
+    connection: Connection, saying: JobMessage, room_id: RoomId | None
+) -> TranscriptPlace:
+    room = rooms.find_by_id(connection, room_id=room_id) if room_id is not None else None
     return TranscriptPlace(
         session_id=saying.session_id,
         turn_id=saying.turn_id,

@@ -4,31 +4,36 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import Literal
 
 from adapters.abilities import CanSendFiles
 from adapters.contract import ChatAdapter
 from agent_core.chats import Chat
 from agent_core.ids import RunId, TurnId
 from agent_core.localization import use_language
-from agent_core.schedule.descriptions import show_moment
-from agent_core.schedule.job_editor import ASKED
-from agent_core.schedule.wall_clock import find_zone
+from agent_core.schedule.job_editor import AGAIN, ASKED
+from agent_core.schedule.reminder_answers import is_reminder
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.job_runs import Run
-from agent_core.state.jobs.jobs import Target
+from agent_core.state.jobs.jobs import Job, Target
 from agent_core.state.people import rooms
 from agent_core.state.people.people import Person
 from agent_core.state.queues import deferred_messages, outbox
 from agent_core.state.queues.deferred_messages import DeferredMessage, NewDeferredMessage
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
+from agent_core.tools.clock import ReaderClock
 from gateway.chats import is_chat, read_chat
 from gateway.jobs.history import JobHistory, Source
-from gateway.jobs.job_buttons import make_job_buttons
+from gateway.jobs.job_buttons import (
+    make_job_buttons,
+    make_open_button,
+    make_reminder_buttons,
+)
 from gateway.jobs.recipients import Recipients
 from gateway.outbound.command_buttons import caption_of
-from gateway.texts import general, job_results
+from gateway.texts import general, job_results, reminders
 
 _log = logging.getLogger(__name__)
 
@@ -55,6 +60,16 @@ class Notification:
     source: Source | None = None
     buttons: tuple[Choice, ...] = ()
     """Buttons below the words. A deferred message gets those of a paused job at its release."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Held:
+    """A deferred message, with the run that sent it, if one did, and when it was due."""
+
+    message: DeferredMessage
+    job: Job | None = None
+    run: Run | None = None
+    due: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +137,8 @@ class Notifier:
     ) -> list[OutboxRow]:
         """Enqueue the deferred messages of one chat."""
         words = [one for one in group if one.file is None and one.is_whole]
-        reported = [
-            (one.title, one.body + self._note_due(person, due))
-            for one, due in _merge(known.connection, words)
-        ]
+        merged = _merge(known.connection, words)
+        reported = [(one.message.title, self._add_due(known, person, one)) for one in merged]
         lost = sum(not one.is_whole for one in group)
         if lost:
             _log.error("%d deferred messages of person %d are damaged", lost, person.id)
@@ -137,7 +150,7 @@ class Notifier:
             files=tuple(one.file for one in group if one.file),
             run_id=group[0].run_id,
             turn_id=group[0].turn_id if len(words) == 1 else None,
-            buttons=_list_buttons(known.connection, words),
+            buttons=_list_buttons(merged),
         )
         there = Target.of(group[0].chat)
         if not is_chat(group[0].chat.address):
@@ -150,13 +163,13 @@ class Notifier:
                 self.history.record_late(known, one.turn_id, person, one.body)
         return rows
 
-    def _note_due(self, person: Person, due: Sequence[int]) -> str:
-        """Note due times, in milliseconds; "" if the message had no due time."""
-        try:
-            zone = find_zone(self.zone_of(person))
-        except ValueError:  # a new tzdata may have dropped this zone
-            zone = find_zone("UTC")
-        return job_results.note_due([show_moment(at, zone) for at in due]) if due else ""
+    def _add_due(self, known: Recipients, person: Person, held: _Held) -> str:
+        """Return a deferred message with its due times, if it had any."""
+        clock = ReaderClock(zone=self.zone_of(person), now=known.now)
+        body = held.message.body
+        if held.job is None or not held.due:
+            return body
+        return note_due(held.job, body, held.due, clock, "quiet")
 
     def find_open(
         self, connection: Connection, person: Person, targets: Sequence[Target], now: int
@@ -284,38 +297,70 @@ def _defer(known: Recipients, chat: Chat, notification: Notification, until: int
         deferred_messages.defer(known.connection, kept, now=known.now)
 
 
-def _list_buttons(connection: Connection, words: Sequence[DeferredMessage]) -> tuple[Choice, ...]:
-    """List the buttons of the paused jobs that deferred messages are about, each once."""
-    runs = [job_runs.find(connection, run_id=one.run_id) for one in words if one.run_id]
-    found = {run.job_id: jobs.find(connection, job_id=run.job_id) for run in runs if run}
-    paused = [job for job in found.values() if job and job.state == "paused"]
-    return tuple(button for job in paused[:_BUTTONED] for button in make_job_buttons(job))
+def _list_buttons(merged: Sequence[_Held]) -> tuple[Choice, ...]:
+    """List the buttons of deferred messages: of each reminder, and of each paused job once.
+
+    Of several messages, each reminder has one button with its title.
+    """
+    known = [(one.job, one.run) for one in merged if one.job and one.run]
+    paused = {job.id: job for job, _ in known if job.state == "paused"}
+    shown = [*paused.values()][:_BUTTONED]
+    about_jobs = [make_open_button(job) for job in shown]
+    if len(shown) == 1:
+        about_jobs = [*make_job_buttons(shown[0])]
+    if len(merged) == 1 and known:
+        return (*make_reminder_buttons(*known[0]), *about_jobs)
+    several = known[:_BUTTONED]
+    done = [one for job, run in several for one in make_reminder_buttons(job, run, job.title)]
+    return (*done, *about_jobs)
 
 
-def _merge(
-    connection: Connection, words: Sequence[DeferredMessage]
-) -> list[tuple[DeferredMessage, list[int]]]:
+def show_message(job: Job, words: str) -> str:
+    """Show what a job of the kind `message` sends; a reminder gets its sign."""
+    return reminders.show_reminder(words) if is_reminder(job) else words
+
+
+def note_due(
+    job: Job,
+    words: str,
+    due: Sequence[int],
+    clock: ReaderClock,
+    why: Literal["off", "quiet"],
+) -> str:
+    """Add to a result when it was due, in milliseconds."""
+    if is_reminder(job):
+        return reminders.note_missed(words, due, clock, why)
+    return words + job_results.note_due(due, clock)
+
+
+def _merge(connection: Connection, words: Sequence[DeferredMessage]) -> list[_Held]:
     """Merge the repeats of a message job, and equal results of a job; return all due times.
 
     The newest message stands for its repeats.
     """
-    merged: dict[object, tuple[DeferredMessage, list[int]]] = {}
+    merged: dict[object, _Held] = {}
     for one in words:
         run = job_runs.find(connection, run_id=one.run_id) if one.run_id else None
         job = jobs.find(connection, job_id=run.job_id) if run else None
         if run is None or job is None:
-            merged[one.id] = (one, [])
+            merged[one.id] = _Held(message=one)
             continue
         meaning = (job.id, one.title if job.kind == "message" else one.body)
-        _, due = merged.pop(meaning, (one, []))
-        due += [] if is_asked(run) else job_runs.list_due_times(connection, run=run)
-        merged[meaning] = (one, due)
+        due = [] if is_asked(run) else job_runs.list_due_times(connection, run=run)
+        if before := merged.pop(meaning, None):
+            due = [*before.due, *due]
+        merged[meaning] = _Held(message=one, job=job, run=run, due=tuple(due))
     return list(merged.values())
 
 
 def is_asked(run: Run) -> bool:
     """Return whether a person asked for this run, outside the job's schedule."""
     return run.slot.startswith(ASKED)
+
+
+def is_wanted(run: Run | None) -> bool:
+    """Return whether a person asked for a run at this moment, so that it comes in quiet hours."""
+    return run is not None and run.slot.startswith((ASKED, AGAIN))
 
 
 def _key_of(one: DeferredMessage) -> tuple[int, str, str]:

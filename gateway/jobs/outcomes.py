@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from agent_core.digest.chart_tool import CHARTS_MISSING
 from agent_core.events import TurnEnded
 from agent_core.ids import TurnId
 from agent_core.schedule.confirmations import name_deletion
@@ -19,6 +18,7 @@ from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.people.people import Person
 from agent_core.state.queues.outbox import OutboxRow
+from agent_core.tools.pictures.chart_tool import CHARTS_MISSING
 from gateway.jobs.events import (
     MOST_AN_HOUR,
     JobEvent,
@@ -28,7 +28,7 @@ from gateway.jobs.events import (
     name_crowd,
 )
 from gateway.jobs.history import Source
-from gateway.jobs.notifier import Notifier
+from gateway.jobs.notifier import Notifier, show_message
 from gateway.jobs.recipients import Recipients
 from gateway.jobs.reports import JobReports, Made
 from gateway.texts import job_results
@@ -88,7 +88,7 @@ class Outcomes:
         if not is_reported or is_unwanted:
             return rows
         known = self._notifier.load_recipients(connection, now)
-        body = words + self._reports.note(known, fresh, [run])
+        body = self._reports.add_notes(known, fresh, [run], words)
         if job.kind == "script":
             body = job_results.title_body(job.title, body)
         elif job.kind == "prompt":
@@ -97,7 +97,9 @@ class Outcomes:
             body += job_results.note_missing_chart()
         is_own = bool(words) and made.turn_id is None
         source = Source(job=job, run=run, whole=made.whole) if is_own else None
-        return [*rows, *self._reports.deliver(known, job, run, replace(made, words=body), source)]
+        buttons = self._reports.make_buttons(known, fresh, run)
+        made = replace(made, words=body, buttons=buttons)
+        return [*rows, *self._reports.deliver(known, job, run, made, source)]
 
     def take_event(
         self, connection: Connection, job: Job, event: JobEvent, now: int
@@ -138,9 +140,11 @@ class Outcomes:
 
         A deferred message stands for one run; its repeats are merged when they are released.
         """
-        if len(runs) > 1 and self._reports.is_held(known, job):
+        if len(runs) > 1 and self._reports.is_held(known, job, runs[-1]):
             return [row for run in runs for row in self.send_message(known, job, [run])]
-        made = Made(words=job.body + self._reports.note(known, job, runs))
+        words = self._reports.add_notes(known, job, runs, show_message(job, job.body))
+        buttons = self._reports.make_buttons(known, job, runs[-1])
+        made = Made(words=words, buttons=buttons)
         if job.failures:
             jobs.change(known.connection, replace(job, failures=0))
         source = Source(job=job, run=runs[-1])
@@ -180,7 +184,7 @@ class Outcomes:
             report = partial(job_results.describe_pause, job.title, job.id, failures, reason)
             return [*rows, *self._reports.report(connection, changed, run, report, now)]
         if failures == 1:
-            report = partial(self._describe_failure, connection, fresh, reason)
+            report = partial(self._describe_failure, connection, fresh, reason, now)
             rows += self._reports.report(connection, job, run, report, now)
         return rows
 
@@ -240,7 +244,9 @@ class Outcomes:
             return ()
         if before and before.reason == reason:
             return ()
-        next_at = self._reports.show_next(connection, jobs.find(connection, job_id=job.id) or job)
+        next_at = self._reports.show_next(
+            connection, jobs.find(connection, job_id=job.id) or job, now
+        )
         report = partial(describe, job.title, reason, next_at)
         return self._reports.report(connection, job, run, report, now)
 
@@ -301,13 +307,13 @@ class Outcomes:
         """Report slots that the job's late rule skipped. `job` has its next slot already."""
 
         def report() -> str:
-            next_at = self._reports.show_next(connection, job)
+            next_at = self._reports.show_next(connection, job, now)
             return job_results.describe_skipped(job.title, missed, next_at)
 
         return self._reports.report(connection, job, None, report, now)
 
-    def _describe_failure(self, connection: Connection, job: Job, reason: str) -> str:
-        next_at = self._reports.show_next(connection, job)
+    def _describe_failure(self, connection: Connection, job: Job, reason: str, now: int) -> str:
+        next_at = self._reports.show_next(connection, job, now)
         return job_results.describe_failure(job.title, job.id, reason, next_at)
 
 

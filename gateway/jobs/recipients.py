@@ -1,17 +1,54 @@
 """Chats and quiet hours of people, loaded once for all messages of one transaction."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from agent_core.chats import Chat
 from agent_core.ids import AccountId, PersonId
 from agent_core.schedule.quiet_times import quiet_until
 from agent_core.state.engine.database import Connection
-from agent_core.state.people import delivery_targets, people, rooms
+from agent_core.state.jobs.jobs import Target
+from agent_core.state.people import delivery_targets, owners, people, rooms
 from agent_core.state.people.delivery_targets import Home
 from agent_core.state.people.people import Person
 from agent_core.state.queues import unreachable_chats
 from gateway.chats import is_chat, read_chat
+from gateway.people.admission import UNATTENDED
+
+_HOME = Target(kind="home")
+_LOOK_BACK = 200
+"""The newest messages to a person that are searched for a chat app."""
+
+
+def list_direct_chats(connection: Connection, person_id: PersonId) -> list[Chat]:
+    """List a person's direct chats: those in chat apps before screens that nobody may look at.
+
+    In each kind, the chat where they wrote last comes first. A chat app where they never wrote
+    counts if they got an answer there, as to the code that linked it.
+    """
+    seen = delivery_targets.list_seen(connection, person_id=person_id)
+    direct = [one for one in seen if is_chat(one.address) and read_chat(one.address).is_direct]
+    apps = [one for one in direct if one.platform not in UNATTENDED]
+    if not apps:
+        told = owners.list_answered_chats(connection, person_id=person_id, limit=_LOOK_BACK)
+        apps = [
+            one
+            for one in dict.fromkeys(told)
+            if one.platform not in UNATTENDED
+            and is_chat(one.address)
+            and read_chat(one.address).is_direct
+        ]
+    return [*apps, *(one for one in direct if one.platform in UNATTENDED)]
+
+
+def add_chat_app(targets: Sequence[Target]) -> tuple[Target, ...]:
+    """Add the home chat to targets on a screen, such as the page: nobody may be looking at it."""
+    found: list[Target] = []
+    for target in targets:
+        if target.kind == "place" and target.place.platform in UNATTENDED:
+            found.append(_HOME)
+        found.append(target)
+    return tuple(dict.fromkeys(found))
 
 
 class Recipients:
@@ -50,14 +87,9 @@ class Recipients:
         return self._homes[person.id]
 
     def list_seen(self, person: Person) -> list[Chat]:
-        """List the direct chats in which a person wrote recently, newest first."""
+        """List a person's direct chats, the best for a message first."""
         if person.id not in self._seen:
-            chats = delivery_targets.list_seen(self.connection, person_id=person.id)
-            self._seen[person.id] = [
-                chat
-                for chat in chats
-                if is_chat(chat.address) and read_chat(chat.address).is_direct
-            ]
+            self._seen[person.id] = list_direct_chats(self.connection, person.id)
         return self._seen[person.id]
 
     def find_account(self, person: Person, platform: str) -> AccountId | None:

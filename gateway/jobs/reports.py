@@ -1,16 +1,12 @@
 """Results of jobs with their notes, and reports on runs that failed."""
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from zoneinfo import ZoneInfo
 
 from agent_core.ids import TurnId
 from agent_core.localization import use_language
-from agent_core.schedule.descriptions import show_moment
 from agent_core.schedule.job_editor import next_slot_of
 from agent_core.schedule.triggers import is_event
-from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs
@@ -19,10 +15,11 @@ from agent_core.state.jobs.jobs import Job, Target
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues.outbox import OutboxRow
+from agent_core.tools.clock import ReaderClock
 from gateway.jobs.history import Source
-from gateway.jobs.job_buttons import make_job_buttons
-from gateway.jobs.notifier import Notification, Notifier, is_asked
-from gateway.jobs.recipients import Recipients
+from gateway.jobs.job_buttons import make_job_buttons, make_reminder_buttons
+from gateway.jobs.notifier import Notification, Notifier, is_asked, is_wanted, note_due
+from gateway.jobs.recipients import Recipients, add_chat_app
 from gateway.texts import job_results
 
 _LATE = 300_000
@@ -52,30 +49,38 @@ class JobReports:
         self._notifier = notifier
         self._zone_of = zone_of
 
-    def note(self, known: Recipients, job: Job, runs: Sequence[Run]) -> str:
-        """Return the notes below a result: that it is late, and that the job works again.
+    def add_notes(self, known: Recipients, job: Job, runs: Sequence[Run], words: str) -> str:
+        """Add the notes to a result: that it is late, and that the job works again.
 
         A deferred message gets the due times when it is released, together with its repeats.
         """
-        note, run = "", runs[-1]
+        run = runs[-1]
         person = known.find_person(job.person_id)
         is_late = len(runs) > 1 or run.missed or known.now - run.slot_at > _LATE
-        is_held = self.is_held(known, job)
+        is_held = self.is_held(known, job, run)
         with use_language(person.language if person else None):
             if is_late and not is_held and not is_asked(run):
                 due = [
                     at for one in runs for at in job_runs.list_due_times(known.connection, run=one)
                 ]
-                zone = self.zone_for(person, job)
-                note = job_results.note_due([show_moment(at, zone) for at in due])
+                clock = self.clock_for(person, job, known.now)
+                words = note_due(job, words, due, clock, "off")
             if job.failures:
-                note += job_results.describe_recovery(job.failures)
-        return note
+                words += job_results.describe_recovery(job.failures)
+        return words
 
-    def is_held(self, known: Recipients, job: Job) -> bool:
-        """Return whether quiet hours defer what a job sends."""
+    def is_held(self, known: Recipients, job: Job, run: Run) -> bool:
+        """Return whether quiet hours defer what a run sends; not if a person wants it now."""
+        if job.is_urgent or is_wanted(run):
+            return False
         person = known.find_person(job.person_id)
-        return person is not None and not job.is_urgent and bool(known.quiet_until(person))
+        return person is not None and bool(known.quiet_until(person))
+
+    def make_buttons(self, known: Recipients, job: Job, run: Run) -> tuple[Choice, ...]:
+        """Return the buttons below a reminder, in the language of its person."""
+        person = known.find_person(job.person_id)
+        with use_language(person.language if person else None):
+            return make_reminder_buttons(job, run)
 
     def report(
         self,
@@ -113,25 +118,22 @@ class JobReports:
             title=job.title,
             body=made.words,
             files=made.files,
-            is_urgent=job.is_urgent,
+            is_urgent=job.is_urgent or is_wanted(run),
             run_id=run.id if run else None,
             turn_id=made.turn_id,
             source=source,
             buttons=made.buttons,
         )
-        return self._notifier.deliver(known, notification, job.targets or _AT_HOME)
+        return self._notifier.deliver(known, notification, add_chat_app(job.targets) or _AT_HOME)
 
-    def show_next(self, connection: Connection, job: Job) -> str:
+    def show_next(self, connection: Connection, job: Job, now: int) -> str:
         """Return when a job runs next, or an empty text."""
         waits = next_slot_of(job)
         if waits is None:
             return job_results.NEXT_EVENT() if is_event(job.timing) else ""
         person = people.find(connection, person_id=job.person_id) if job.person_id else None
-        return show_moment(waits.at, self.zone_for(person, job))
+        return self.clock_for(person, job, now).show(waits.at)
 
-    def zone_for(self, person: Person | None, job: Job) -> ZoneInfo:
-        """Return the zone in which to show moments; a new tzdata may have dropped an old zone."""
-        for name in (self._zone_of(person) if person else "", job.zone):
-            with suppress(ValueError):
-                return find_zone(name)
-        return find_zone("UTC")
+    def clock_for(self, person: Person | None, job: Job, now: int) -> ReaderClock:
+        """Return the clock on which to show moments."""
+        return ReaderClock(zone=self._zone_of(person) if person else job.zone, now=now)

@@ -22,7 +22,7 @@ from gateway.jobs.agent_runs import AgentRuns, JobLimitReached, RunRefused
 from gateway.jobs.events import compose_message
 from gateway.jobs.gates import GateChecker, note_gate
 from gateway.jobs.history import shorten_output
-from gateway.jobs.notifier import is_asked
+from gateway.jobs.notifier import is_asked, show_message
 from gateway.jobs.outcomes import Outcomes
 from gateway.jobs.reports import Made
 from gateway.jobs.scripts import run_script
@@ -167,7 +167,7 @@ class JobRunner:
             job_runs.end(connection, run_id=run.id, state="skipped", now=now, reason="paused")
             return ()
         if job.kind == "message":
-            made = Made(words=compose_message(job, run))
+            made = Made(words=show_message(job, compose_message(job, run)))
             return self.outcomes.succeed(connection, job, run, made, now)
         if job.kind != "prompt" or _has_gate(job, run):
             started.append((run, job))

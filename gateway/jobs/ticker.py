@@ -172,7 +172,7 @@ class Scheduler:
                     rows += self.outcomes.pause_damaged(connection, job, now)
                     continue
                 slot = _find_nearer(job, now)
-                if slot is None:
+                if slot is None or job_runs.is_unwanted(connection, job_id=job.id, slot=slot[0]):
                     continue
                 jobs.await_slot(connection, job_id=job.id, slot=slot, is_over=False)
                 moved += 1

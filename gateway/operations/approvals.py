@@ -1,66 +1,104 @@
 """Operations on approvals: list and revoke permissions of tools to act without a question."""
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, field
 
-from agent_core.ids import ApprovalId
+from agent_core.ids import ApprovalId, PersonId
 from agent_core.state.conversations import approvals
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import audit, people
 from agent_core.state.people.audit import AuditEntry
 from agent_core.tools.policy.shapes import describe_shape
 from gateway.errors import Declined
-from gateway.operations.contract import Answer, Operation, OperationContext
+from gateway.operations.contract import Operation, OperationContext
+from gateway.operations.people_types import Nothing
+from gateway.operations.wire import typed
 
 
-async def list_approvals(context: OperationContext, _: Answer) -> Answer:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedApproval:
+    """What a person has allowed in advance; `at` is in milliseconds UTC."""
+
+    number: int
+    folder: str
+    shape: str
+    scope: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedApprovals:
+    """What everybody has allowed in advance."""
+
+    approvals: tuple[ListedApproval, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevokeApproval:
+    """Takes an approval back."""
+
+    number: int = field(metadata={"refusal": "Give the number of an approval."})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevokedApproval:
+    """What its person is asked about again."""
+
+    folder: str
+    shape: str
+
+
+async def list_approvals(context: OperationContext, _: Nothing) -> ListedApprovals:
     """List the tool calls that each person has approved in advance, oldest first."""
 
-    def look(connection: Connection) -> list[dict[str, Any]]:
-        return [
-            {
-                "number": one.id,
-                "folder": person.slug,
-                "shape": describe_shape(one.shape),
-                "scope": one.scope,
-                "at": one.created_at,
-            }
+    def look(connection: Connection) -> tuple[ListedApproval, ...]:
+        return tuple(
+            ListedApproval(
+                number=one.id,
+                folder=person.slug,
+                shape=describe_shape(one.shape),
+                scope=one.scope,
+                at=one.created_at,
+            )
             for person in people.list_all(connection)
             for one in approvals.list_of(connection, person_id=person.id)
-        ]
+        )
 
-    return {"approvals": await context.database.read(look)}
+    return ListedApprovals(approvals=await context.database.read(look))
 
 
-async def revoke(context: OperationContext, asked: Answer) -> Answer:
+def take_back(
+    connection: Connection, person_id: PersonId, number: int, *, actor: str, now: int
+) -> str:
+    """Revoke an approval of a person, and record it; return its shape, "" if there is none."""
+    shape = approvals.revoke(connection, person_id=person_id, approval_id=ApprovalId(number))
+    if shape:
+        deed = AuditEntry(
+            person_id=person_id,
+            actor=actor,
+            action="approval.revoke",
+            detail=shape,
+            created_at=now,
+        )
+        audit.record(connection, deed)
+    return shape or ""
+
+
+async def revoke(context: OperationContext, asked: RevokeApproval) -> RevokedApproval:
     """Revoke an approval by its number, and record that. Raises `Declined`."""
-    number, now = asked.get("number"), context.now()
-    if not isinstance(number, int):
-        raise Declined("Give the number of an approval.")
+    number, now = asked.number, context.now()
 
-    def work(connection: Connection) -> tuple[str, str]:
+    def work(connection: Connection) -> RevokedApproval:
         for person in people.list_all(connection):
-            shape = approvals.revoke(
-                connection, person_id=person.id, approval_id=ApprovalId(number)
-            )
-            if shape:
-                deed = AuditEntry(
-                    person_id=person.id,
-                    actor="house",
-                    action="approval.revoke",
-                    detail=shape,
-                    created_at=now,
-                )
-                audit.record(connection, deed)
-                return person.slug, describe_shape(shape)
+            if shape := take_back(connection, person.id, number, actor="house", now=now):
+                return RevokedApproval(folder=person.slug, shape=describe_shape(shape))
         raise Declined(f"There is no approval {number}; `talaria approvals list` lists them.")
 
-    folder, shape = await context.database.write("approvals.revoke", work)
-    return {"folder": folder, "shape": shape}
+    return await context.database.write("approvals.revoke", work)
 
 
 OPERATIONS: Mapping[str, Operation] = {
-    "approvals.list": list_approvals,
-    "approvals.revoke": revoke,
+    "approvals.list": typed(list_approvals),
+    "approvals.revoke": typed(revoke),
 }
 """The operations, by their names on the control socket."""

@@ -10,6 +10,7 @@ from gateway.errors import Declined, Mistaken
 
 if TYPE_CHECKING:
     from adapters.contract import ChatAdapter
+    from agent_core.agent.named.editor import AgentEditor
     from agent_core.agent.prompt.prompt_cache import PromptCache
     from agent_core.memory.store import MemoryStore
     from agent_core.models.contract import Model, ModelAnswer
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from agent_core.state.people.people import Person
     from agent_core.state.queues.outbox import OutboxRow
     from gateway.background.home_skills import HomeSkills
+    from gateway.operations.tools_types import ToolOffer
     from gateway.outbound.webhooks.rules import WebhookRules
     from gateway.people.data_erase import DataErase
     from gateway.people.data_export import DataExport
@@ -55,6 +57,14 @@ class CalledModel:
     """Returns an answer with its cost, if the price is known."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreferenceContext:
+    """What people may choose: the models by name, and spoken answers if a program speaks."""
+
+    models: Sequence[str]
+    can_speak: bool
+
+
 class OperationContext(Protocol):
     """The services of operations: a running gateway's, or those of a home without one.
 
@@ -69,6 +79,10 @@ class OperationContext(Protocol):
     @property
     def actor(self) -> str:
         """The author of the changes: `house` for the command line, `person` otherwise."""
+
+    @property
+    def agents(self) -> "AgentEditor":
+        """The named agents and teams, and what changes them."""
 
     @property
     def memory(self) -> "MemoryStore":
@@ -87,12 +101,20 @@ class OperationContext(Protocol):
         """The time zone, limits and addresses of jobs."""
 
     @property
+    def preferences(self) -> PreferenceContext:
+        """What people may choose in their settings."""
+
+    @property
     def calendars(self) -> "CalendarReader":
         """Reads the calendars of days off that jobs name."""
 
     @property
     def skills(self) -> "HomeSkills":
         """The skills of the home directory."""
+
+    @property
+    def tools(self) -> "ToolOffer":
+        """The tools of direct conversations."""
 
     @property
     def pages(self) -> str:

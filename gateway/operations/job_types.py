@@ -43,19 +43,24 @@ class ActOnJob(PickJob):
 class AddJob(JobFields):
     """Describes a new job of a person. Repeats with the same `key` add it once.
 
-    A script has `words` and no text.
+    `when` is the time in words, such as "every monday at 19:00". A script has `words` and no text.
     """
 
     person: str
+    when: str | None = None
     words: tuple[str, ...] | None = field(default=None, metadata={"refusal": NO_COMMAND})
     key: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeJob(JobFields):
-    """Describes a change of a job. A `kind` must be that of the job; a script has `words`."""
+    """Describes a change of a job. A `kind` must be that of the job; a script has `words`.
+
+    `when` is the new time in words, as for a new job.
+    """
 
     id: JobId = field(metadata={"refusal": NO_NUMBER})
+    when: str | None = None
     words: tuple[str, ...] | None = field(default=None, metadata={"refusal": NO_COMMAND})
 
 
@@ -79,6 +84,15 @@ class JobOutline:
     state: str
     reason: str
     last: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedJob:
+    """What a new job would be: its schedule in words, and its next times in milliseconds UTC."""
+
+    meaning: str
+    times: tuple[int, ...]
+    zone: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

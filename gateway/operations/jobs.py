@@ -1,9 +1,10 @@
 """Operations on jobs: list, show, change and add them."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from agent_core.errors import ToolArgumentError
@@ -32,15 +33,19 @@ from agent_core.schedule.job_editor import (
     run_job_now,
     undo_change,
 )
-from agent_core.schedule.requests import read_request
-from agent_core.schedule.triggers import load_timing
+from agent_core.schedule.job_fields import JobFields
+from agent_core.schedule.occurrences import walk_slots
+from agent_core.schedule.requests import TIMINGS, read_request
+from agent_core.schedule.said_times import fill_in
+from agent_core.schedule.triggers import Timing, load_timing
 from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
-from agent_core.state.jobs.jobs import Job, JobKind, JobState, Target
+from agent_core.state.jobs.jobs import Job, JobKind, JobState, NewJob, Target
 from agent_core.state.people import people, rooms
+from agent_core.tools.clock import ReaderClock
 from gateway.errors import Declined, Mistaken
-from gateway.jobs.destinations import name_places
+from gateway.jobs.destinations import PlaceNames
 from gateway.operations.contract import Operation, OperationContext, find_person
 from gateway.operations.job_types import (
     NO_COMMAND,
@@ -54,18 +59,23 @@ from gateway.operations.job_types import (
     ListedJobs,
     ListJobs,
     PickJob,
+    PlannedJob,
     ShownJob,
 )
 from gateway.operations.wire import typed
 from gateway.texts import jobs as jobs_texts
-from gateway.texts.job_results import describe_run, describe_runs
+from gateway.texts.job_results import describe_run, describe_runs, shorten
 
 if TYPE_CHECKING:
     from agent_core.schedule.rules import Calendar
 
 _RUNS = 100
 """The newest runs to read; many of them may share a line."""
+_PLANNED = 4
+"""Next times that a plan names."""
+_LONGEST_WORDS = 60
 _HOME = Target(kind="home")
+_Result = TypeVar("_Result")
 _Outline = TypeVar("_Outline", bound=JobOutline)
 
 
@@ -117,11 +127,14 @@ async def list_jobs(context: OperationContext, asked: ListJobs) -> ListedJobs:
 
     def look(connection: Connection) -> list[JobOutline]:
         if asked.system:
-            return [_outline_own(connection, job) for job in jobs.list_system(connection)]
+            return [
+                _outline_own(connection, job, context.now()) for job in jobs.list_system(connection)
+            ]
         slug = asked.person
         whom = [find_person(connection, slug)] if slug else people.list_all(connection)
+        names = PlaceNames(connection)
         return [
-            outline(connection, job)
+            outline(connection, job, names=names)
             for person in whom
             for job in jobs.list_of_person(connection, person_id=person.id)
         ]
@@ -135,7 +148,7 @@ async def show_job(context: OperationContext, asked: PickJob) -> ShownJob:
     def look(connection: Connection) -> ShownJob:
         job = find_any(connection, asked.id)
         runs = job_runs.list_of_job(connection, job_id=job.id, limit=_RUNS)
-        lines = tuple(describe_runs(runs, job.zone))
+        lines = tuple(describe_runs(runs, ReaderClock(zone=job.zone, now=context.now())))
         return outline(connection, job, ShownJob, does=jobs_texts.show_body(job), runs=lines)
 
     return await context.database.read(look)
@@ -191,6 +204,38 @@ async def add(context: OperationContext, asked: AddJob) -> JobOutline:
 
     Only this operation can add a script. Raises `Declined` and `Mistaken`.
     """
+    rules, now = context.scheduling.rules, context.now()
+    draft = await _prepare(context, asked)
+
+    def work(connection: Connection) -> JobOutline:
+        return outline(connection, create_job(connection, draft(connection), rules=rules, now=now))
+
+    made = await _refuse_invalid(context.database.write("jobs.add", work))
+    context.scheduling.wake()
+    return made
+
+
+async def plan(
+    context: OperationContext, asked: AddJob, *, clock: ReaderClock | None = None
+) -> PlannedJob:
+    """Say what a new job would be and when it would run, and add nothing.
+
+    With a `clock`, its schedule is as people say it. Raises `Declined` and `Mistaken`.
+    """
+    draft = await _prepare(context, asked)
+    new = await _refuse_invalid(context.database.read(draft))
+    timing, zone = load_timing(new.timing), find_zone(new.zone)
+    first = next_slot_of(new)
+    slots = islice(walk_slots(timing, zone, first), _PLANNED) if first else ()
+    return PlannedJob(
+        meaning=describe_timing(timing, zone, clock),
+        times=tuple(slot.at for slot in slots),
+        zone=new.zone,
+    )
+
+
+async def _prepare(context: OperationContext, asked: AddJob) -> Callable[[Connection], NewJob]:
+    """Return a function that drafts a job in a transaction. Raises `Declined`, `Mistaken`."""
     scheduling, now = context.scheduling, context.now()
     if asked.kind is None:
         raise Mistaken("Give a prompt, a message or a script.")
@@ -199,21 +244,37 @@ async def add(context: OperationContext, asked: AddJob) -> JobOutline:
     owner = await context.database.read(find_person, asked.person)
     calendars = await _read_calendars(context, asked.skip, owner.id, None)
 
-    def work(connection: Connection) -> JobOutline:
+    def draft(connection: Connection) -> NewJob:
         person = find_person(connection, asked.person)
         zone = scheduling.zone_of(person)
         known = default_options(asked.kind, scheduling.rules)
-        wish = read_request(given, here=_HOME, zone=zone, known=known, now=now, calendars=calendars)
+        timed = _read_when(given, given.zone or zone, now) if asked.when else given
+        wish = read_request(timed, here=_HOME, zone=zone, known=known, now=now, calendars=calendars)
         whose = JobOwner(person_id=person.id, room_id=None, actor=context.actor, call_key=asked.key)
-        new = draft_job(wish, whose, zone=zone, rules=scheduling.rules, now=now)
-        return outline(connection, create_job(connection, new, rules=scheduling.rules, now=now))
+        return draft_job(wish, whose, zone=zone, rules=scheduling.rules, now=now)
 
+    return draft
+
+
+def _read_when(
+    given: AddJob | ChangeJob, zone: str, now: int, old: Timing | None = None
+) -> JobFields:
+    """Return the fields with the time that the words mean. Raises `Mistaken`."""
+    words = given.when or ""
+    if other := next((name for name in TIMINGS if getattr(given, name) is not None), None):
+        raise Mistaken(f"give only one of when and {other}")
     try:
-        made = await context.database.write("jobs.add", work)
+        return fill_in(given, words, zone=zone, now=now, old=old)
+    except (ToolArgumentError, ValueError) as error:
+        raise Mistaken(jobs_texts.WHEN_UNREAD(words=shorten(words, _LONGEST_WORDS))) from error
+
+
+async def _refuse_invalid(work: Awaitable[_Result]) -> _Result:
+    """Await a draft or a change. Raises `Mistaken` if the job can't be like that."""
+    try:
+        return await work
     except (InvalidJob, ToolArgumentError, ValueError) as error:
         raise Mistaken(str(error)) from error
-    scheduling.wake()
-    return made
 
 
 async def change(context: OperationContext, asked: ChangeJob) -> ChangedJob:
@@ -225,7 +286,10 @@ async def change(context: OperationContext, asked: ChangeJob) -> ChangedJob:
     def work(connection: Connection, job: Job) -> Job:
         if job.kind == "system":
             raise Declined(f"Job {job.id} is a system job: it can be paused, but not changed.")
-        given = _read_change(asked, job)
+        given: JobFields = _read_change(asked, job)
+        if asked.when:
+            timing = load_timing(job.timing)
+            given = _read_when(_read_change(asked, job), asked.zone or job.zone, now, timing)
         zone, known = job.zone, job.options
         wish = read_request(given, here=_HOME, zone=zone, known=known, now=now, calendars=calendars)
         changed = redraft_job(job, wish, rules=scheduling.rules, now=now)
@@ -240,6 +304,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "jobs.list": typed(list_jobs),
     "jobs.show": typed(show_job),
     "jobs.add": typed(add),
+    "jobs.plan": typed(plan),
     "jobs.change": typed(change),
     "jobs.webhook": typed(renew_address),
     "jobs.pause": typed(partial(do_verb, verb="pause")),
@@ -267,10 +332,7 @@ async def _change(
         note = describe_followers(connection, changed).strip() if is_waited_for else ""
         return outline(connection, changed, ChangedJob, note=note)
 
-    try:
-        done = await context.database.write("jobs.change", change)
-    except (InvalidJob, ToolArgumentError, ValueError) as error:
-        raise Mistaken(str(error)) from error
+    done = await _refuse_invalid(context.database.write("jobs.change", change))
     context.scheduling.wake()
     return done
 
@@ -317,20 +379,26 @@ def outline(
     connection: Connection,
     job: Job,
     into: type[_Outline] = JobOutline,  # type: ignore[assignment]  # the default of the variable
+    clock: ReaderClock | None = None,
+    names: PlaceNames | None = None,
     **more: Any,
 ) -> _Outline:
-    """Describe a job for the answers of operations; `more` are the other fields of the answer."""
+    """Describe a job for the answers of operations; `more` are the other fields of the answer.
+
+    With a `clock`, its schedule is as people say it. The jobs of a list share `names`.
+    """
     person = people.find(connection, person_id=job.person_id) if job.person_id else None
     room = rooms.find_by_id(connection, room_id=job.room_id) if job.room_id else None
     timing, zone = load_timing(job.timing), find_zone(job.zone)
-    places = name_places(connection, person.id, job.targets, None) if person else []
+    names = names or PlaceNames(connection)
+    places = names.list_names(person.id, job.targets, None) if person else []
     return into(
         id=job.id,
         person=person.slug if person else None,
         room=room.shown_name if room else None,
         kind=job.kind,
         title=job.title,
-        meaning=describe_timing(timing, zone),
+        meaning=describe_timing(timing, zone, clock),
         coming=describe_next(timing, zone, next_slot_of(job), zone),
         next_at=job.next_slot[1] if job.next_slot else None,
         zone=job.zone,
@@ -341,10 +409,11 @@ def outline(
     )
 
 
-def _outline_own(connection: Connection, job: Job) -> JobOutline:
+def _outline_own(connection: Connection, job: Job, now: int) -> JobOutline:
     """Describe a system job, with the report of its latest run."""
     runs = job_runs.list_of_job(connection, job_id=job.id, limit=1)
-    last = describe_run(runs[0], job.zone) if runs else "not run yet"
+    clock = ReaderClock(zone=job.zone, now=now)
+    last = describe_run(runs[0], clock) if runs else "not run yet"
     return outline(connection, job, last=last)
 
 

@@ -1,40 +1,86 @@
 """Operations on browsers' logins to the console: make a link, list logins, end all of them."""
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
 
+from adapters.console.settings import find_account_name
+from adapters.ids import PlatformUserId
+from adapters.messages import Sender
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import browser_logins, people
 from agent_core.state.people.people import Person
 from gateway.errors import Mistaken
-from gateway.operations.contract import Answer, Operation, OperationContext, find_person
+from gateway.operations.contract import Operation, OperationContext, find_person
+from gateway.operations.people_types import Nothing
+from gateway.operations.wire import typed
 from gateway.people.admission import LOCAL_PLATFORM
-from gateway.people.console_links import LINK_MINUTES, check_pages, make_link
+from gateway.people.console_links import LINK_MINUTES, check_pages, make_link, store_link
 
-_LOCAL = "local"
-"""The console's only account."""
+OWNER = Sender(user_id=PlatformUserId("local"), display_name=find_account_name())
+"""The console's only account: whoever holds the printed address, or runs the terminal."""
 
 
-async def make_login_link(context: OperationContext, asked: Answer) -> Answer:
-    """Make a one-time link to the pages of a person; "" means the owner. Raises `Mistaken`."""
-    slug, pages, now = asked.get("person", ""), context.pages, context.now()
-    if not isinstance(slug, str):
-        raise Mistaken("The person is a text.")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkFor:
+    """Asks for a link to the pages of a person; "" means the owner."""
+
+    person: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoginLink:
+    """A link that works once, for some minutes."""
+
+    folder: str
+    link: str
+    minutes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenLogin:
+    """An open login, with its times in milliseconds UTC.
+
+    `folder` is the person's folder name; "" for a login from the printed address.
+    """
+
+    created_at: int
+    expires_at: int
+    folder: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenLogins:
+    """The open logins of everybody."""
+
+    logins: tuple[OpenLogin, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndedLogins:
+    """The number of logins that were ended."""
+
+    ended: int
+
+
+async def make_login_link(context: OperationContext, asked: LinkFor) -> LoginLink:
+    """Make a one-time link to the pages of a person. Raises `Mistaken`."""
+    slug, pages, now = asked.person, context.pages, context.now()
     if fault := check_pages(pages, is_owner=True):
         raise Mistaken(fault)
 
     def work(connection: Connection) -> tuple[Person, str]:
         person = _find(connection, slug)
-        link = make_link(connection, person_id=person.id, pages=pages, actor="house", now=now)
+        link = make_link(pages)
+        store_link(connection, link, person_id=person.id, actor="house", now=now)
         return person, link
 
     person, link = await context.database.write("logins.link", work)
-    return {"folder": person.slug, "link": link, "minutes": LINK_MINUTES}
+    return LoginLink(folder=person.slug, link=link, minutes=LINK_MINUTES)
 
 
 def find_owner(connection: Connection) -> Person | None:
     """Return the person of the console's account, else the first owner."""
-    console = people.find_by_account(connection, platform=LOCAL_PLATFORM, user_id=_LOCAL)
+    console = people.find_by_account(connection, platform=LOCAL_PLATFORM, user_id=OWNER.user_id)
     return console or people.find_owner(connection)
 
 
@@ -50,35 +96,33 @@ def _find(connection: Connection, slug: str) -> Person:
     return find_person(connection, slug)
 
 
-async def list_logins(context: OperationContext, _: Answer) -> Answer:
-    """List the open logins, with their times in milliseconds UTC.
-
-    `folder` is the person's folder name; "" for a login from the printed address.
-    """
+async def list_logins(context: OperationContext, _: Nothing) -> OpenLogins:
+    """List the open logins."""
     now = context.now()
 
-    def look(connection: Connection) -> list[dict[str, Any]]:
+    def look(connection: Connection) -> tuple[OpenLogin, ...]:
         names = {person.id: person.slug for person in people.list_all(connection)}
-        return [
-            {
-                "created_at": one.created_at,
-                "expires_at": one.expires_at,
-                "folder": names.get(one.person_id, "") if one.person_id else "",
-            }
+        return tuple(
+            OpenLogin(
+                created_at=one.created_at,
+                expires_at=one.expires_at,
+                folder=names.get(one.person_id, "") if one.person_id else "",
+            )
             for one in browser_logins.list_open(connection, now=now)
-        ]
+        )
 
-    return {"logins": await context.database.read(look)}
+    return OpenLogins(logins=await context.database.read(look))
 
 
-async def end_logins(context: OperationContext, _: Answer) -> Answer:
+async def end_logins(context: OperationContext, _: Nothing) -> EndedLogins:
     """End every login and every link; open pages close within seconds."""
-    return {"ended": await context.database.write("logins.end_all", browser_logins.delete_all)}
+    ended = await context.database.write("logins.end_all", browser_logins.delete_all)
+    return EndedLogins(ended=ended)
 
 
 OPERATIONS: Mapping[str, Operation] = {
-    "logins.link": make_login_link,
-    "logins.list": list_logins,
-    "logins.end": end_logins,
+    "logins.link": typed(make_login_link),
+    "logins.list": typed(list_logins),
+    "logins.end": typed(end_logins),
 }
 """The operations, by their names on the control socket."""

@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING
 from agent_core.ids import PersonId
 from agent_core.memory import undo as memory_undo
 from agent_core.memory.archive.undo import ArchiveUndoRefused, restore_archive, undo_archive_change
-from agent_core.memory.numbering import load_change_index
+from agent_core.memory.edits_within_limits import Edit, Refusal
+from agent_core.memory.numbering import find_current, load_change_index
 from agent_core.memory.sync import replay_rows
 from agent_core.memory.undo import list_rows_up_to
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import archive, ledger, memory_owners
-from agent_core.state.memory.ledger import LedgerEntry, Origin
+from agent_core.state.memory.ledger import LedgerEntry, MemoryTarget, Origin
 from agent_core.state.memory.memory_owners import StoredOwner
+from agent_core.tools.secret_scan import find_secret
 from gateway.errors import Declined, Mistaken
 from gateway.operations.contract import Operation, OperationContext, check_limit, find_person
 from gateway.operations.memory_types import (
     ChangeLog,
+    EditMemory,
     KeptMemory,
     ListChanges,
     MemoryChange,
@@ -32,23 +35,19 @@ from gateway.operations.memory_types import (
     UndoneMemory,
 )
 from gateway.operations.wire import typed
+from gateway.texts import memory as texts
+from gateway.texts import profile, rooms
 
 if TYPE_CHECKING:
     from agent_core.memory.archive.undo import RestoredArchive
-    from agent_core.memory.undo import UndoRefused
+    from agent_core.memory.store import MemoryStore
+    from agent_core.memory.undo import UndoneChange, UndoRefused
+    from agent_core.state.engine.database import Database
 
 _AT_ONCE = 500
 """Number of people whose memory is read in one transaction."""
 _MOST_COUNTED = 100_000
 """Archive entries are counted up to this number."""
-_FAULTS = {
-    "undone": "Row {row} is undone already.",
-    "parted": (
-        "This would restore an entry that left with an unlinked account, so nothing was changed."
-    ),
-    "forgotten": "The entry of row {row} was permanently deleted.",
-    "overtaken": "The entry of row {row} was changed later; undo the later change first.",
-}
 
 
 async def show_log(context: OperationContext, asked: ListChanges) -> ChangeLog:
@@ -97,6 +96,71 @@ def _show(connection: Connection, owner: StoredOwner, moment: int | None) -> lis
     return shown
 
 
+async def edit(context: OperationContext, asked: EditMemory) -> MemoryChange:
+    """Add an entry to a person's memory, or replace or remove one.
+
+    Raises `Mistaken` and `Declined`.
+    """
+    person = await context.database.read(find_person, asked.person)
+    owner = StoredOwner(person_id=person.id, slug=person.slug, folder=person.slug, kind="human")
+    try:
+        row = await edit_entry(context.database, context.memory, owner, asked, _origin(context))
+    except OSError as error:
+        raise Declined(_describe_unreadable(owner, error)) from error
+    context.forget_known()
+    return _report(row, owner.slug)
+
+
+async def edit_entry(
+    database: "Database",
+    memory: "MemoryStore",
+    owner: StoredOwner,
+    asked: EditMemory,
+    origin: Origin,
+) -> LedgerEntry:
+    """Edit a memory and return the row of the change; a repeat with a call's key does nothing.
+
+    Raises `Mistaken`, and `OSError` if a file can't be read.
+    """
+    if origin.call_key:
+        done = await database.read(
+            ledger.find_call, person_id=owner.person_id, call_key=origin.call_key
+        )
+        if done:
+            return done[-1]
+    await memory.snapshot(owner.person_id, owner.folder, origin.now, kind=owner.kind)
+    target: MemoryTarget = asked.list
+    old = ""
+    if asked.action != "add":
+        index = await database.read(load_change_index, person_id=owner.person_id)
+        tracked = find_current(index, asked.row or 0)
+        if tracked is None or tracked.words is None:
+            raise Mistaken(rooms.NUMBER_UNKNOWN(number=asked.row or 0))
+        target, old = tracked.rows[0].target, tracked.words
+    text = asked.text.strip() if asked.action != "remove" else ""
+    if asked.action != "remove" and not text:
+        raise Mistaken(profile.EMPTY_LINE())
+    if find_secret(text):
+        raise Mistaken(profile.SECRET())
+    change = Edit(action=asked.action, target=target, text=text, old=old)
+    outcome = await memory.change(owner.person_id, owner.folder, change, origin, kind=owner.kind)
+    if isinstance(outcome, Refusal):
+        raise Mistaken(_explain_refusal(outcome, asked.row or 0))
+    return outcome.rows[-1]
+
+
+def _explain_refusal(refusal: Refusal, number: int) -> str:
+    match refusal.fault:
+        case "full":
+            return profile.FULL()
+        case "flaw":
+            return profile.HIDDEN()
+        case "none" | "several":
+            return rooms.NUMBER_UNKNOWN(number=number)
+        case _:
+            return profile.SAME()
+
+
 async def undo(context: OperationContext, asked: UndoChange) -> UndoneMemory:
     """Undo one row of the ledger. Raises `Declined`."""
     row_id = asked.row
@@ -121,17 +185,12 @@ async def undo(context: OperationContext, asked: UndoChange) -> UndoneMemory:
         return await _undo_archived(context, owner, row)
     try:
         outcome = await context.memory.undo(
-            owner.person_id,
-            owner.folder,
-            row_id,
-            _origin(context),
-            kind=owner.kind,
+            owner.person_id, owner.folder, row_id, _origin(context), kind=owner.kind
         )
     except OSError as error:
         raise Declined(_describe_unreadable(owner, error)) from error
-    if isinstance(outcome, memory_undo.UndoRefused):
-        raise Declined(_describe_kept(outcome))
-    (done,) = outcome
+    undone = take_undone(outcome, row_id)
+    done = next(one for one in undone if one.undone.id == row_id)
     return UndoneMemory(
         person=owner.slug,
         list=row.target,
@@ -142,15 +201,33 @@ async def undo(context: OperationContext, asked: UndoChange) -> UndoneMemory:
     )
 
 
+def take_undone(
+    outcome: "Sequence[UndoneChange] | UndoRefused", number: int = 0
+) -> "Sequence[UndoneChange]":
+    """Return what was undone. Raises `Declined` if nothing was."""
+    if isinstance(outcome, memory_undo.UndoRefused):
+        raise Declined(
+            texts.explain_refusal(outcome.fault, outcome.row.id if outcome.row else number)
+        )
+    return outcome
+
+
+async def undo_note(
+    database: "Database", person_id: PersonId, row: LedgerEntry, origin: Origin
+) -> LedgerEntry:
+    """Undo a change of an archived note, and return the row that does. Raises `Declined`."""
+    work = partial(undo_archive_change, person_id=person_id, row=row, origin=origin)
+    try:
+        return await database.write("archive.undo", work)
+    except ArchiveUndoRefused as error:
+        raise Declined(texts.explain_refusal(error.fault, row.id)) from error
+
+
 async def _undo_archived(
     context: OperationContext, owner: StoredOwner, row: LedgerEntry
 ) -> UndoneMemory:
     """Undo a change to the archive. Raises `Declined`."""
-    work = partial(undo_archive_change, person_id=owner.person_id, row=row, origin=_origin(context))
-    try:
-        made = await context.database.write("memory.undo", work)
-    except ArchiveUndoRefused as error:
-        raise Declined(_FAULTS[error.fault].format(row=row.id)) from error
+    made = await undo_note(context.database, owner.person_id, row, _origin(context))
     context.forget_known()
     return UndoneMemory(
         person=owner.slug,
@@ -224,6 +301,7 @@ async def _restore_archive(
 OPERATIONS: Mapping[str, Operation] = {
     "memory.log": typed(show_log),
     "memory.show": typed(show_lists),
+    "memory.edit": typed(edit),
     "memory.undo": typed(undo),
     "memory.restore": typed(restore),
 }
@@ -282,11 +360,6 @@ def _report(row: LedgerEntry, slug: str) -> MemoryChange:
         evidence=row.origin.evidence,
         messages=tuple(row.origin.message_ids),
     )
-
-
-def _describe_kept(kept: "UndoRefused") -> str:
-    template = _FAULTS.get(kept.fault, "There is no such row.")
-    return template.format(row=kept.row.id if kept.row else "")
 
 
 def _describe_unreadable(owner: StoredOwner, error: OSError) -> str:

@@ -1,6 +1,7 @@
 """Requests and answers of the operations on memory. Quick to import."""
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 _MOMENT = "The moment must be in milliseconds since the epoch."
 
@@ -28,6 +29,17 @@ class UndoChange:
     row: int = field(
         metadata={"refusal": "Give a row number; `talaria memory log` lists the rows."}
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditMemory:
+    """Asks to add an entry to a person's memory, or to replace or remove the one of a `row`."""
+
+    person: str
+    action: Literal["add", "replace", "remove"]
+    row: int | None = None
+    text: str = ""
+    list: Literal["user", "memory"] = "user"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,26 +1,41 @@
-"""Operations on people: list them, let them in, switch their tools, export or erase their data."""
+"""Operations on people: list them, let them in, export or erase their data."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
+from adapters.abilities import CanInvite, SpellsCommands
+from adapters.contract import ChatAdapter
 from agent_core.errors import LastOwner, WorkInProgress
 from agent_core.privacy.export.run_export import ExportBroken
 from agent_core.privacy.progress import report_to_nobody
 from agent_core.state.engine.database import Connection
-from agent_core.state.people import people
-from agent_core.state.people.people import Person
+from agent_core.state.people import codes, people
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import OutboxRow
-from agent_core.tools.selection.built_in import BUILT_IN
-from gateway.errors import Declined, suggest
-from gateway.operations.contract import (
-    Answer,
-    Operation,
-    OperationContext,
-    find_person,
-    read_text,
+from gateway.errors import Declined, Mistaken
+from gateway.operations.contract import Operation, OperationContext, find_person
+from gateway.operations.people_types import (
+    Approve,
+    CancelCode,
+    ClaimCode,
+    Entrances,
+    ErasedPerson,
+    ExportPerson,
+    Invitation,
+    InvitationLink,
+    Invite,
+    ListedPeople,
+    ListedPerson,
+    NamedPerson,
+    NameOwner,
+    Nothing,
+    OpenInvitation,
+    PersonToErase,
+    PickPerson,
+    WaitingAccount,
+    WrittenExport,
 )
+from gateway.operations.wire import typed
 from gateway.people import admission
 from gateway.people.admission import new_claim_code
 from gateway.texts import general, privacy
@@ -28,31 +43,32 @@ from gateway.texts import general, privacy
 _LONGEST_NAME = 80
 
 
-async def list_people(context: OperationContext, _: Answer) -> Answer:
+async def list_people(context: OperationContext, _: Nothing) -> ListedPeople:
     """List everyone who may talk, with their accounts."""
 
-    def look(connection: Connection) -> list[dict[str, Any]]:
-        return [
-            {
-                "name": person.name,
-                "role": person.role,
-                "folder": person.slug,
-                "accounts": [
-                    f"{account.platform}:{account.user_id}"
-                    for account in people.list_accounts(connection, person_id=person.id)
-                ],
-            }
-            for person in people.list_all(connection)
-        ]
+    def look(connection: Connection) -> ListedPeople:
+        return ListedPeople(
+            people=tuple(
+                ListedPerson(
+                    name=person.name,
+                    role=person.role,
+                    folder=person.slug,
+                    accounts=tuple(
+                        f"{account.platform}:{account.user_id}"
+                        for account in people.list_accounts(connection, person_id=person.id)
+                    ),
+                )
+                for person in people.list_all(connection)
+            )
+        )
 
-    return {"people": await context.database.read(look)}
+    return await context.database.read(look)
 
 
-async def make_claim_code(context: OperationContext, _: Answer) -> Answer:
+async def make_claim_code(context: OperationContext, _: Nothing) -> ClaimCode:
     """Make a new claim code, which replaces earlier codes."""
     now = context.now()
-    code = await context.database.write("people.code", new_claim_code, now=now)
-    return {"code": code}
+    return ClaimCode(code=await context.database.write("people.code", new_claim_code, now=now))
 
 
 def clean_name(words: str) -> str:
@@ -63,12 +79,12 @@ def clean_name(words: str) -> str:
     return name
 
 
-async def name_owner(context: OperationContext, asked: Answer) -> Answer:
+async def name_owner(context: OperationContext, asked: NameOwner) -> NamedPerson:
     """Name the owner; the first account of an owner will belong to this person.
 
     Raises `Declined`.
     """
-    name, now = clean_name(read_text(asked, "name")), context.now()
+    name, now = clean_name(asked.name), context.now()
 
     def work(connection: Connection) -> None:
         owner = people.find_owner(connection)
@@ -79,15 +95,96 @@ async def name_owner(context: OperationContext, asked: Answer) -> Answer:
 
     await context.database.write("people.name_owner", work)
     context.forget_known()
-    return {"name": name}
+    return NamedPerson(name=name)
 
 
-async def approve(context: OperationContext, asked: Answer) -> Answer:
-    """Admit the person with this pairing code, and welcome them. Raises `Declined`."""
-    code, now = read_text(asked, "code"), context.now()
+async def invite(context: OperationContext, asked: Invite) -> Invitation:
+    """Invite somebody: a code lets one account in, within a week. Raises `Declined`."""
+    guest = clean_name(asked.guest) if asked.guest.strip() else ""
+    now, actor = context.now(), context.actor
+
+    def work(connection: Connection) -> str:
+        return admission.invite(connection, guest, actor, now)
+
+    code = await context.database.write("people.invite", work)
+    return describe_invitation(guest, code, context.scheduling.load_platforms(), now)
+
+
+def describe_invitation(
+    guest: str, code: str, adapters: Mapping[str, ChatAdapter], now: int
+) -> Invitation:
+    """Return an invitation with the addresses that open the chat with the bot."""
+    links = [
+        _link(name, adapter, code)
+        for name, adapter in sorted(adapters.items())
+        if name not in admission.UNATTENDED
+    ]
+    return Invitation(
+        guest=guest, code=code, expires_at=now + admission.INVITATION_LASTS, links=tuple(links)
+    )
+
+
+def _link(platform: str, adapter: ChatAdapter, code: str) -> InvitationLink:
+    address = adapter.invite(f"join-{code}") if isinstance(adapter, CanInvite) else None
+    is_whole = isinstance(adapter, CanInvite) and adapter.invites_with_words
+    prefix = adapter.command_prefix if isinstance(adapter, SpellsCommands) else "/"
+    command = "" if is_whole and address else f"{prefix}join {code}"
+    return InvitationLink(platform=platform, address=address or "", command=command)
+
+
+async def list_entrances(context: OperationContext, _: Nothing) -> Entrances:
+    """List the accounts that wait to be let in, and the open invitations."""
+    now = context.now()
+    waiting = await context.database.read(codes.list_open, purpose="pairing", now=now)
+    invited = await context.database.read(codes.list_open, purpose="invite", now=now)
+    return Entrances(
+        waiting=tuple(
+            WaitingAccount(
+                number=one.id,
+                platform=one.platform or "",
+                name=one.display_name or "",
+                user_id=one.user_id or "",
+                created_at=one.created_at,
+                expires_at=one.expires_at,
+            )
+            for one in waiting
+        ),
+        invitations=tuple(
+            OpenInvitation(
+                number=one.id,
+                guest=one.display_name or "",
+                created_at=one.created_at,
+                expires_at=one.expires_at,
+            )
+            for one in invited
+        ),
+    )
+
+
+async def cancel(context: OperationContext, asked: CancelCode) -> NamedPerson:
+    """Cancel an open invitation, or refuse an account that waits. Raises `Mistaken`."""
+    now = context.now()
+
+    def work(connection: Connection) -> str:
+        found = _find_code(connection, asked.number, now)
+        codes.use(connection, code_id=found.id, now=now)
+        return found.display_name or ""
+
+    return NamedPerson(name=await context.database.write("people.cancel", work))
+
+
+async def approve(context: OperationContext, asked: Approve) -> NamedPerson:
+    """Admit whoever waits with this code or number, and welcome them. Raises `Declined`."""
+    code, now = (asked.code or "").strip(), context.now()
+    if not code and asked.number is None:
+        raise Declined("The code is missing.")
 
     def work(connection: Connection) -> tuple[str, OutboxRow] | None:
-        approved = admission.approve(connection, code, "", now)
+        if asked.number is None:
+            approved = admission.approve(connection, code, "", now)
+        else:
+            found = _find_code(connection, asked.number, now)
+            approved = admission.let_in(connection, found, "", now)
         if approved is None:
             return None
         return approved.name, outbox.enqueue(connection, approved.greeting, now=now)
@@ -98,16 +195,16 @@ async def approve(context: OperationContext, asked: Answer) -> Answer:
     name, welcome = done
     context.forget_known()
     context.enqueue([welcome])
-    return {"name": name}
+    return NamedPerson(name=name)
 
 
-async def export(context: OperationContext, asked: Answer) -> Answer:
+async def export(context: OperationContext, asked: ExportPerson) -> WrittenExport:
     """Write a person's data to a new archive at an absolute path.
 
     Raises `Declined`, and `StoreError`.
     """
-    target = Path(read_text(asked, "target"))
-    person = await _find(context, asked)
+    target = Path(asked.target)
+    person = await context.database.read(find_person, asked.slug)
     if not target.is_absolute():
         raise Declined(f"{target} is not an absolute path.")
     try:
@@ -118,17 +215,19 @@ async def export(context: OperationContext, asked: Answer) -> Answer:
         raise Declined(f"{target} can't be written: {error.strerror or error}.") from error
     except ExportBroken as error:
         raise Declined(f"{target} can't be written: {error}. The log has the reason.") from error
-    return {"target": str(target)}
+    return WrittenExport(target=str(target))
 
 
-async def look_before_erasing(context: OperationContext, asked: Answer) -> Answer:
+async def look_before_erasing(context: OperationContext, asked: PickPerson) -> PersonToErase:
     """Describe the person to erase, and the backups that still contain them. Raises `Declined`."""
-    person = await _find(context, asked)
+    person = await context.database.read(find_person, asked.slug)
     backups = await context.erasing.list_backups(person.id)
-    return {"name": person.name, "role": person.role, "folder": person.slug, "backups": backups}
+    return PersonToErase(
+        name=person.name, role=person.role, folder=person.slug, backups=tuple(backups)
+    )
 
 
-async def erase(context: OperationContext, asked: Answer) -> Answer:
+async def erase(context: OperationContext, asked: PickPerson) -> ErasedPerson:
     """Erase a person.
 
     Answer once the person is removed from the database and the freed pages are scrubbed. The answer
@@ -136,69 +235,42 @@ async def erase(context: OperationContext, asked: Answer) -> Answer:
 
     Raises `Declined` and `StoreError`.
     """
-    person = await _find(context, asked)
+    person = await context.database.read(find_person, asked.slug)
     erasing = context.erasing
     backups = await erasing.list_backups(person.id)
     try:
         await erasing.erase(person.id)
     except WorkInProgress as error:
-        raise Declined(privacy.ERASE_BUSY()) from error
+        why = privacy.ERASE_BUSY if erasing.stop_turns else privacy.ERASE_UNFINISHED
+        raise Declined(why()) from error
     except LastOwner as error:
         raise Declined(privacy.LAST_OWNER()) from error
     except OSError as error:
         raise Declined(f"A folder of theirs can't be deleted: {error}.") from error
-    return {
-        "name": person.name,
-        "backups": backups,
-        "outside": await erasing.list_external(),
-    }
+    outside: Sequence[str] = await erasing.list_external()
+    return ErasedPerson(name=person.name, backups=tuple(backups), outside=tuple(outside))
 
 
-async def list_tools(context: OperationContext, _: Answer) -> Answer:
-    """List the names of Talaria's tools, and the tools that each person has switched off."""
-    everybody = await context.database.read(people.list_all)
-    return {
-        "tools": sorted(BUILT_IN),
-        "people": [{"folder": one.slug, "off": list(one.tools_off)} for one in everybody],
-    }
-
-
-async def switch_tool(context: OperationContext, asked: Answer) -> Answer:
-    """Switch a person's tool on or off. Raises `Declined`.
-
-    Accepts unknown names with two underscores: tools of MCP servers and plug-ins come and go. Also
-    accepts names that are already off.
-    """
-    person, name = await _find(context, asked), read_text(asked, "tool")
-    if name not in {*BUILT_IN, *person.tools_off} and "__" not in name:
-        raise Declined(f"There is no tool {name}; {suggest(name, BUILT_IN)}")
-    is_on = asked.get("is_on") is True
-
-    def work(connection: Connection) -> None:
-        fresh = people.find(connection, person_id=person.id) or person
-        off = set(fresh.tools_off) - {name} if is_on else {*fresh.tools_off, name}
-        people.switch_tools_off(connection, person_id=person.id, names=off)
-
-    await context.database.write("people.tools", work)
-    context.forget_known()
-    return {"tool": name, "folder": person.slug}
-
-
-async def _find(context: OperationContext, asked: Answer) -> Person:
-    """Return the person with a folder name. Raises `Declined`."""
-    slug = read_text(asked, "slug")
-    return await context.database.read(find_person, slug)
+def _find_code(connection: Connection, number: int, now: int) -> codes.Code:
+    """Return an open invitation or a waiting account by its number. Raises `Mistaken`."""
+    purposes: tuple[codes.Purpose, ...] = ("pairing", "invite")
+    for purpose in purposes:
+        for one in codes.list_open(connection, purpose=purpose, now=now):
+            if one.id == number:
+                return one
+    raise Mistaken(general.CODE_INVALID())
 
 
 OPERATIONS: Mapping[str, Operation] = {
-    "people.list": list_people,
-    "people.claim": make_claim_code,
-    "people.name_owner": name_owner,
-    "people.approve": approve,
-    "people.export": export,
-    "people.look": look_before_erasing,
-    "people.erase": erase,
-    "tools.list": list_tools,
-    "tools.switch": switch_tool,
+    "people.list": typed(list_people),
+    "people.claim": typed(make_claim_code),
+    "people.name_owner": typed(name_owner),
+    "people.invite": typed(invite),
+    "people.entrances": typed(list_entrances),
+    "people.cancel": typed(cancel),
+    "people.approve": typed(approve),
+    "people.export": typed(export),
+    "people.look": typed(look_before_erasing),
+    "people.erase": typed(erase),
 }
 """The operations, by their names on the control socket."""

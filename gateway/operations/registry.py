@@ -6,6 +6,7 @@ from importlib import import_module
 from gateway.operations.contract import Operation
 
 _MODULES: Mapping[str, str] = {
+    "agents": "agents",
     "approvals": "approvals",
     "backup": "backups",
     "fitness": "fitness",
@@ -17,9 +18,10 @@ _MODULES: Mapping[str, str] = {
     "memory": "memory",
     "models": "models",
     "people": "people",
+    "settings": "settings",
     "skills": "skills",
     "tokens": "tokens",
-    "tools": "people",
+    "tools": "tools",
     "turns": "turns",
     "webhooks": "webhooks",
 }

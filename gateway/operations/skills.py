@@ -8,14 +8,20 @@ from typing import Any, TypeVar
 from agent_core.errors import SkillBroken, SkillConflict, SkillMissing
 from agent_core.schedule.job_editor import JobAlreadyRunning, run_job_now
 from agent_core.skills.catalog import CatalogEntry
-from agent_core.skills.changes import has_written_all, write_planned
+from agent_core.skills.changes import (
+    archive_planned,
+    check_create,
+    check_rewrite,
+    plan,
+    restore_planned,
+)
 from agent_core.skills.curation.snapshot import restore_snapshot
 from agent_core.skills.curator import count_idle
 from agent_core.skills.install.contract import StagedSkill
 from agent_core.skills.install.installs import list_versions, plan_install, plan_rollback
-from agent_core.skills.ledger_sync import archive_skill, restore_skill
+from agent_core.skills.intents import SkillChange, has_written_all, write_planned
 from agent_core.skills.parser import is_name
-from agent_core.skills.states import find_payer
+from agent_core.skills.states import request_test
 from agent_core.skills.undo import undo_skill_change
 from agent_core.skills.usage import SkillRecord, list_records
 from agent_core.state.engine.database import Connection
@@ -33,6 +39,8 @@ from gateway.operations.contract import (
     read_limit,
     read_text,
 )
+from gateway.operations.skill_types import WriteSkill, WrittenSkill
+from gateway.operations.wire import typed
 
 T = TypeVar("T")
 
@@ -69,28 +77,45 @@ async def show_skill(context: OperationContext, asked: Answer) -> Answer:
     }
 
 
+async def write(context: OperationContext, asked: WriteSkill) -> WrittenSkill:
+    """Create a skill, or replace the text of one in the home. Raises `Declined`."""
+    catalog, name, now = context.skills.catalog, asked.name.strip(), context.now()
+    # JSON is YAML, and needs no thought about quotes.
+    described = json.dumps(asked.description.strip(), ensure_ascii=False)
+    whole = f"---\nname: {name}\ndescription: {described}\n---\n{asked.instructions.strip()}\n"
+
+    def check() -> SkillChange:
+        if asked.is_new:
+            return check_create(catalog, name, asked.text or whole)
+        return check_rewrite(catalog, name, asked.text)
+
+    change = await _read_files(check)
+    origin = Origin(actor=context.actor, now=now)
+    version = await _do(context, lambda c: plan(c, catalog.folder, change, origin))
+    if version is None:
+        raise Declined(f"The skill {name} has changed meanwhile; look at it again.")
+    await _write_all(context)
+    return WrittenSkill(name=name, version=version)
+
+
 async def archive(context: OperationContext, asked: Answer) -> Answer:
     """Archive a skill of the home directory. Raises `Declined` if a job needs it."""
     name, now = read_text(asked, "name"), context.now()
     await _find_own(context, name)
-    folder = context.skills.catalog.folder
-    kept = await _do(
-        context,
-        lambda c: archive_skill(c, folder, name, Origin(actor="house", now=now)),
-    )
-    await _write_usage(context)
+    await _write_all(context)
+    folder, origin = context.skills.catalog.folder, Origin(actor="house", now=now)
+    kept = await _do(context, lambda c: archive_planned(c, folder, name, origin))
+    await _write_all(context)
     return {"name": name, "kept": kept}
 
 
 async def restore(context: OperationContext, asked: Answer) -> Answer:
     """Restore an archived skill. Raises `Declined`."""
     kept, now = read_text(asked, "name"), context.now()
-    folder = context.skills.catalog.folder
-    name = await _do(
-        context,
-        lambda c: restore_skill(c, folder, kept, Origin(actor="house", now=now)),
-    )
-    await _write_usage(context)
+    await _write_all(context)
+    folder, origin = context.skills.catalog.folder, Origin(actor="house", now=now)
+    name = await _do(context, lambda c: restore_planned(c, folder, kept, origin))
+    await _write_all(context)
     return {"name": name}
 
 
@@ -128,7 +153,7 @@ async def undo(context: OperationContext, asked: Answer) -> Answer:
     folder = context.skills.catalog.folder
     origin = Origin(actor="house", now=now)
     done = await _do(context, lambda c: undo_skill_change(c, folder, row_id, origin))
-    await _write_usage(context)
+    await _write_all(context)
     names = {done.undone.change.position: done.name}
     return {
         "undone": _describe_change(done.undone, names),
@@ -149,6 +174,7 @@ async def install(context: OperationContext, asked: Answer) -> Answer:
     )
     if not is_name(staged.name) or not staged.token.isalnum():
         raise Declined("There is no such copy of a skill; install it again.")
+    await _read_files(lambda: context.skills.catalog.check_name(staged.name))
     now, folder = context.now(), context.skills.catalog.folder
     await _do(context, lambda c: context.skills.record_manual_changes(c, now, _FOUND))
     agrees = asked.get("agrees") is True
@@ -217,24 +243,19 @@ async def test(context: OperationContext, asked: Answer) -> Answer:
         skills.note_seen(connection, name=name, now=now)
         row, team = skills.find(connection, name=name), blocks.find_team(connection)
         assert row is not None  # noqa: S101 - it was noted just now
-        text_row = team and skill_changes.find_text_row(connection, person_id=team, skill_id=row.id)
-        payer = find_payer(connection, row.id)
-        if payer is None:
-            raise Declined("Nobody can pay for the test: there is no owner yet.")
+        text_row = team and skill_changes.find_version_row(
+            connection, person_id=team, skill_id=row.id
+        )
         chosen = str(cause or f"asked-{now}")
-        if cause is None:
-            skill_tests.enqueue(
-                connection,
-                skill=(row.id, name, text_row or 0),
-                person_id=payer,
-                cause=chosen,
-                now=now,
-                is_asked=True,
-            )
+        if cause is None and not request_test(connection, name, chosen, now):
+            raise Declined("Nobody can pay for the test: there is no owner yet.")
         found = skill_tests.find(connection, skill_id=row.id, text_row=text_row or 0, cause=chosen)
         if found is None:
             raise Declined(f"The skill {name} has changed; test it again.")
-        return {"cause": chosen, "state": found[0], "why": found[1], **json.loads(found[2])}
+        record = json.loads(found[2])
+        for run in record["runs"]:
+            run.pop("answer", None)  # a person's own words
+        return {"cause": chosen, "state": found[0], "why": found[1], **record}
 
     return await _do(context, work)
 
@@ -258,7 +279,7 @@ async def curate(context: OperationContext, asked: Answer) -> Answer:
         try:
             run_job_now(connection, job, f"desk:{now}", now)
         except JobAlreadyRunning as error:
-            raise Declined("The curator is running already.") from error
+            raise Declined("I'm tidying up already.") from error
         return job.id
 
     number = await context.database.write("skills.run", work)
@@ -276,6 +297,7 @@ async def _restore_snapshot(context: OperationContext, now: int) -> Answer:
 OPERATIONS: Mapping[str, Operation] = {
     "skills.list": list_skills,
     "skills.show": show_skill,
+    "skills.write": typed(write),
     "skills.archive": archive,
     "skills.restore": restore,
     "skills.log": show_log,
@@ -300,7 +322,6 @@ async def _pin(context: OperationContext, asked: Answer, *, is_pinned: bool) -> 
         skills.pin(connection, name=name, is_pinned=is_pinned)
 
     await context.database.write("skills.pin", work)
-    await _write_usage(context)
     return {"name": name}
 
 
@@ -314,7 +335,6 @@ async def _write_all(context: OperationContext) -> None:
 
     if not await _do(context, work):
         raise Declined("The change is recorded, but can't be written yet; Talaria tries again.")
-    await _write_usage(context)
 
 
 async def _find_own(context: OperationContext, name: str) -> None:
@@ -333,7 +353,7 @@ async def _read_files(read: Callable[[], T]) -> T:
     """Read files on a thread. Raises `Declined` with the name of a file that can't be read."""
     try:
         return await asyncio.to_thread(read)
-    except (SkillMissing, SkillBroken) as error:
+    except (SkillMissing, SkillBroken, SkillConflict) as error:
         raise Declined(str(error)) from error
 
 
@@ -345,13 +365,6 @@ async def _do(context: OperationContext, work: Callable[[Connection], T]) -> T:
         raise Declined(str(error)) from error
     except OSError as error:
         raise Declined(f"The skill can't be changed: {error.strerror or error}.") from error
-
-
-async def _write_usage(context: OperationContext) -> None:
-    try:
-        await context.skills.usage.write()
-    except OSError as error:
-        raise Declined(f"The change is done, but .usage.json can't be written: {error}.") from error
 
 
 def _known(connection: Connection) -> dict[str, SkillRecord]:

@@ -2,23 +2,27 @@
 
 import re
 import secrets
-from collections.abc import Mapping
-from typing import Any, cast, get_args
+from collections.abc import Mapping, Sequence
 
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import api_tokens, audit, people
-from agent_core.state.people.api_tokens import ApiToken, TokenScope
+from agent_core.state.people.api_tokens import ApiToken
 from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.people import Person
-from gateway.errors import Declined
-from gateway.operations.contract import (
-    Answer,
-    Operation,
-    OperationContext,
-    find_person,
-    read_text,
+from gateway.errors import Declined, Mistaken
+from gateway.operations.contract import Operation, OperationContext, find_person
+from gateway.operations.tokens_types import (
+    CreateToken,
+    ListedToken,
+    ListedTokens,
+    ListTokens,
+    MadeToken,
+    RevokedToken,
+    RevokeToken,
 )
+from gateway.operations.wire import typed
 from gateway.people.console_links import hash_secret
+from gateway.texts import tokens as texts
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,31}")
 _PREFIX = "talaria_"
@@ -26,93 +30,86 @@ _PREFIX = "talaria_"
 _BYTES = 32
 
 
-async def create(context: OperationContext, asked: Answer) -> Answer:
+async def create(context: OperationContext, asked: CreateToken) -> MadeToken:
     """Make a token for a person; only this answer contains its secret. Raises `Declined`."""
-    name, slug, now = read_text(asked, "name"), read_text(asked, "person"), context.now()
-    scope = _read_scope(asked)
+    name = asked.name.strip()
     if not _NAME.fullmatch(name):
-        raise Declined(
-            "The name of a token has at most 32 letters, digits, spaces, dots, dashes and"
-            " underscores, and begins with a letter or digit."
-        )
+        raise Mistaken(texts.BAD_NAME())
     secret = _PREFIX + secrets.token_urlsafe(_BYTES)
 
-    def work(connection: Connection) -> ApiToken:
-        person = find_person(connection, slug)
+    def work(connection: Connection) -> tuple[Person, ApiToken]:
+        person = find_person(connection, asked.person)
         known = api_tokens.list_of(connection, person_id=person.id)
         if any(one.name.casefold() == name.casefold() for one in known):
-            raise Declined(
-                f"There is a token {name} of {slug} already; choose another name or revoke it."
-            )
-        _record(connection, person, "token.create", name, now)
-        return api_tokens.insert(
+            raise Declined(texts.TAKEN(name=name))
+        _record(context, connection, person, "token.create", name)
+        return person, api_tokens.insert(
             connection,
             person_id=person.id,
             name=name,
-            scope=scope,
+            scope=asked.scope,
             secret_hash=hash_secret(secret),
-            now=now,
+            now=context.now(),
         )
 
-    made = await context.database.write("tokens.create", work)
-    return {"number": made.id, "name": made.name, "folder": slug, "secret": secret}
+    person, made = await context.database.write("tokens.create", work)
+    return MadeToken(number=made.id, name=made.name, folder=person.slug, secret=secret)
 
 
-async def list_tokens(context: OperationContext, _: Answer) -> Answer:
-    """List the tokens of everybody, without their secrets."""
+async def list_tokens(context: OperationContext, asked: ListTokens) -> ListedTokens:
+    """List tokens without their secrets. Raises `Mistaken`."""
 
-    def look(connection: Connection) -> list[dict[str, Any]]:
-        return [
-            {
-                "number": one.id,
-                "folder": person.slug,
-                "name": one.name,
-                "scope": one.scope,
-                "created_at": one.created_at,
-                "used_at": one.last_used_at,
-            }
-            for person in people.list_all(connection)
+    def look(connection: Connection) -> tuple[ListedToken, ...]:
+        return tuple(
+            ListedToken(
+                number=one.id,
+                folder=person.slug,
+                name=one.name,
+                scope=one.scope,
+                created_at=one.created_at,
+                used_at=one.last_used_at,
+            )
+            for person in _list_holders(connection, asked.person)
             for one in api_tokens.list_of(connection, person_id=person.id)
-        ]
+        )
 
-    return {"tokens": await context.database.read(look)}
+    return ListedTokens(tokens=await context.database.read(look))
 
 
-async def revoke(context: OperationContext, asked: Answer) -> Answer:
-    """Revoke a token by its number. Raises `Declined`."""
-    number, now = asked.get("number"), context.now()
-    if not isinstance(number, int):
-        raise Declined("Give the number of a token.")
+async def revoke(context: OperationContext, asked: RevokeToken) -> RevokedToken:
+    """Revoke a token by its number. Raises `Mistaken`."""
 
-    def work(connection: Connection) -> tuple[str, str]:
-        for person in people.list_all(connection):
-            name = api_tokens.delete(connection, person_id=person.id, token_id=number)
+    def work(connection: Connection) -> RevokedToken:
+        for person in _list_holders(connection, asked.person):
+            name = api_tokens.delete(connection, person_id=person.id, token_id=asked.number)
             if name:
-                _record(connection, person, "token.revoke", name, now)
-                return person.slug, name
-        raise Declined(f"There is no token {number}; `talaria tokens list` lists them.")
+                _record(context, connection, person, "token.revoke", name)
+                return RevokedToken(name=name, folder=person.slug)
+        raise Mistaken(texts.UNKNOWN(number=asked.number))
 
-    folder, name = await context.database.write("tokens.revoke", work)
-    return {"folder": folder, "name": name}
-
-
-def _read_scope(asked: Answer) -> TokenScope:
-    scope = asked.get("scope", "mcp")
-    if scope not in get_args(TokenScope):
-        raise Declined("The scope of a token is mcp, api or manage.")
-    return cast(TokenScope, scope)
+    return await context.database.write("tokens.revoke", work)
 
 
-def _record(connection: Connection, person: Person, action: str, name: str, now: int) -> None:
+def _list_holders(connection: Connection, name: str) -> Sequence[Person]:
+    return [find_person(connection, name)] if name else people.list_all(connection)
+
+
+def _record(
+    context: OperationContext, connection: Connection, person: Person, action: str, name: str
+) -> None:
     deed = AuditEntry(
-        person_id=person.id, actor="house", action=action, detail=name, created_at=now
+        person_id=person.id,
+        actor=f"person:{person.id}" if context.actor == "person" else context.actor,
+        action=action,
+        detail=name,
+        created_at=context.now(),
     )
     audit.record(connection, deed)
 
 
 OPERATIONS: Mapping[str, Operation] = {
-    "tokens.create": create,
-    "tokens.list": list_tokens,
-    "tokens.revoke": revoke,
+    "tokens.create": typed(create),
+    "tokens.list": typed(list_tokens),
+    "tokens.revoke": typed(revoke),
 }
 """The operations, by their names on the control socket."""

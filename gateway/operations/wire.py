@@ -57,7 +57,8 @@ def typed(
 ) -> "Operation":
     """Return an operation over JSON objects, made from one over dataclasses."""
     whole = function.func if isinstance(function, partial) else function
-    kind: type[_Asked] = get_type_hints(whole)["asked"]
+    hints = get_type_hints(whole)
+    kind: type[_Asked] = next(hints[name] for name in hints if name not in ("context", "return"))
 
     async def perform(context: "OperationContext", asked: "Answer") -> "Answer":
         return dump(await function(context, load(kind, asked)))

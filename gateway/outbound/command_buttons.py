@@ -2,18 +2,19 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from agent_core.agent.turn import ActiveTurn
+from agent_core.events import UNMET, TurnEnded
 from agent_core.ids import CallId, PersonId, TurnId
 from agent_core.memory.archive.history import list_archive_changes
-from agent_core.memory.explanations import ChangeName
 from agent_core.memory.numbering import load_change_index
 from agent_core.state.conversations.questions import Choice, Style
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.transcript import Receipt
-from gateway.texts import memory
+from gateway.texts import general, memory
 
 _PICTURES = ("png", "jpg", "jpeg", "webp", "gif")
 _KEY = re.compile(r"c:(?P<words>[a-z0-9_:-]{1,38})")
@@ -35,13 +36,14 @@ def offer_command(words: str, label: str) -> tuple[Choice, ...]:
         return ()
 
 
-def make_undo_button(row: LedgerEntry, number: ChangeName, label: str) -> Choice:
-    """Make a button that undoes one change.
+def offer_retry(ended: TurnEnded) -> tuple[Choice, ...]:
+    """Make a button that asks again, below an answer whose claim did not happen."""
+    return (stand_for("retry", general.RETRY()),) if ended.reason == UNMET else ()
 
-    A number names another change in another memory, or after a merge, so the row is named, too.
-    """
-    suffix = f" {row.id}" if isinstance(number, int) else ""
-    return stand_for(f"undo {number}{suffix}", label)
+
+def make_undo_button(row: LedgerEntry, label: str) -> Choice:
+    """Make a button that undoes one change."""
+    return stand_for(f"undo {row.id}", label)
 
 
 def read_command(key: str) -> str | None:
@@ -70,12 +72,9 @@ def make_undo_buttons_of_call(
         for row in ledger.find_call(connection, person_id=owner_id, call_key=f"{turn_id}:{call_id}")
     }
     index = load_change_index(connection, person_id=owner_id)
-    found: list[tuple[LedgerEntry, ChangeName]] = [
-        (row, index.find_number(row)) for row in index.rows if row.id in made
-    ]
     archived = list_archive_changes(connection, person_id=owner_id, turn_id=turn_id)
-    found += [one for one in archived if one[0].id in made]
-    return tuple(make_undo_button(row, name, memory.UNDO()) for row, name in found[-_MOST_OFFERED:])
+    found = [row for row in (*index.rows, *archived) if row.id in made]
+    return tuple(make_undo_button(row, memory.UNDO()) for row in found[-_MOST_OFFERED:])
 
 
 def make_undo_buttons(
@@ -84,15 +83,26 @@ def make_undo_buttons(
     tools: Sequence[str],
     receipts: Sequence[Receipt] = (),
 ) -> tuple[Choice, ...]:
-    """Make a button for each change of a turn that a command undoes, the newest ones."""
+    """Make a button for each change of a turn that a command undoes, the newest ones.
+
+    A single button below its receipt needs no name.
+    """
     undone = [
         button
         for receipt in receipts
         if receipt.undo
-        for button in offer_command(receipt.undo, memory.offer_undo(receipt.text, None))
+        for button in offer_command(receipt.undo, memory.offer_undo(_name(receipt), None))
     ]
     learned = _make_memory_buttons(connection, active, tools)
-    return (*undone, *learned)[-_MOST_OFFERED:]
+    buttons = (*undone, *learned)[-_MOST_OFFERED:]
+    if receipts and len(buttons) == 1:
+        return (replace(buttons[0], label=memory.UNDO()),)
+    return buttons
+
+
+def _name(receipt: Receipt) -> str:
+    """Return the name of what changed, without the moment or the verb before it."""
+    return receipt.text.partition(": ")[2] or receipt.text
 
 
 def _make_memory_buttons(
@@ -101,15 +111,14 @@ def _make_memory_buttons(
     owner = active.memory_owner
     if owner is None:
         return ()
-    learned: list[tuple[LedgerEntry, ChangeName]] = []
+    learned: list[LedgerEntry] = []
     if "memory" in tools:
         index = load_change_index(connection, person_id=owner.person_id)
-        rows = [row for row in index.rows if row.origin.actor == f"turn:{active.id}"]
-        learned = [(row, index.find_number(row)) for row in rows]
+        learned = [row for row in index.rows if row.origin.actor == f"turn:{active.id}"]
     if "archive" in tools:
         learned += list_archive_changes(connection, person_id=owner.person_id, turn_id=active.id)
-        learned.sort(key=lambda one: one[0].id)
+        learned.sort(key=lambda row: row.id)
     return tuple(
-        make_undo_button(row, number, memory.offer_undo(row.change.after, row.change.before))
-        for row, number in learned[-_MOST_OFFERED:]
+        make_undo_button(row, memory.offer_undo(row.change.after, row.change.before))
+        for row in learned[-_MOST_OFFERED:]
     )

@@ -88,7 +88,8 @@ def make_message(
         is_live=is_live,
         key=row.key,
         buttons=tuple(
-            Button(key=choice.key, label=choice.label, style=choice.style) for choice in row.buttons
+            Button(key=choice.key, label=choice.label, style=choice.style, url=choice.url)
+            for choice in row.buttons
         ),
         file=file,
         steps=steps,

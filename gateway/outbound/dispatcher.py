@@ -5,15 +5,17 @@ import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
-from adapters.abilities import CanDelete, CanEdit
+from adapters.abilities import CanDelete, CanEdit, HearsReports
 from adapters.contract import ChatAdapter
 from adapters.errors import (
     AdapterError,
     AdapterStopped,
     ChatGone,
     ChatMoved,
+    ChatWaits,
     MessageGone,
     MessageLocked,
     RateLimited,
@@ -22,6 +24,7 @@ from adapters.errors import (
     Unsure,
 )
 from adapters.ids import PlatformMessageId
+from adapters.messages import DeliveryReport
 from agent_core.chats import Chat, Place
 from agent_core.errors import StoreError
 from agent_core.ids import set_turn
@@ -48,6 +51,11 @@ _log = logging.getLogger(__name__)
 
 _Edited = Literal["shown", "gone", "locked"]
 """The outcome of an edit: it is shown, or the message no longer exists, or can't be edited."""
+
+_REPORT_POLL = 0.05
+"""Seconds between two looks whether an attempt is over, whose failure is reported already."""
+_MOST_REPEATS = 12
+"""Attempts of a message that the platform accepts, and reports as failed for now."""
 
 SendJob = OutboxRow | LiveMessage | ReservedSlot
 
@@ -164,6 +172,40 @@ class OutboxDispatcher:
             )
             self._unreachable.pop(chat, None)
             self.enqueue(notices)
+
+    async def take_report(self, platform: str, report: DeliveryReport) -> None:
+        """Record what a platform reports of a message that it accepted. Raises `StoreError`."""
+        is_sent, adapter = report.outcome == "sent", self.adapters[platform]
+        if isinstance(adapter, HearsReports):
+            adapter.note_report(report)
+        find = partial(outbox.find_by_key, platform=platform, key=report.key)
+        row = await self._database.read(find, is_open=True)
+        while row and not is_sent and row.state == "sending":  # its answer is on the way
+            await asyncio.sleep(_REPORT_POLL)
+            row = await self._database.read(find, is_open=True)
+        if row is None and not is_sent:  # sent already, which no index knows: look once
+            row = await self._database.read(find, is_open=False)
+        if row is None or row.message_id not in (None, report.message_id) or row.state == "dead":
+            return
+        if is_sent:
+            body = row.body if row.shown is None else row.shown
+            now, message_id = self._now(), report.message_id
+            await self._database.write(
+                "outbox.reported",
+                outbox.mark_sent,
+                outbox_id=row.id,
+                message_id=message_id,
+                body=body,
+                now=now,
+            )
+        elif report.outcome in ("gone", "refused") or row.attempts >= _MOST_REPEATS:
+            is_gone = report.outcome == "gone"
+            await self._set_aside(row, report.reason, is_chat_gone=is_gone)
+        else:
+            again = await self._database.write(
+                "outbox.again", _send_again, row, report.reason, now=self._now()
+            )
+            self.enqueue([again])
 
     async def follow(self, platform: str, old: str, new: str) -> None:
         """Let what belongs to a chat follow it to its new id. Raises `StoreError`."""
@@ -429,7 +471,8 @@ class OutboxDispatcher:
 
     async def _set_aside(self, row: OutboxRow, reason: str, *, is_chat_gone: bool = False) -> None:
         """Give up a message, and report that where its person can read it."""
-        _log.error("outbox %d to %s is set aside: %s", row.id, row.chat.platform, reason)
+        level = logging.INFO if reason == ChatWaits.REASON else logging.ERROR
+        _log.log(level, "outbox %d to %s is set aside: %s", row.id, row.chat.platform, reason)
         now = self._now()
 
         def work(connection: Connection) -> OutboxRow | None:
@@ -466,6 +509,8 @@ class OutboxDispatcher:
 def _revive(connection: Connection, chat: Chat, reason: str, *, now: int) -> list[OutboxRow]:
     """Let a chat get messages again; return the notices of what it did not get."""
     unreachable_chats.remove(connection, platform=chat.platform, chat=chat.address)
+    if reason == ChatWaits.REASON:
+        return _revive_waiting(connection, chat, reason, now=now)
     if not read_chat(chat.address).is_direct:
         return []
     missed = dead_letters.count_unasked(
@@ -482,6 +527,30 @@ def _revive(connection: Connection, chat: Chat, reason: str, *, now: int) -> lis
             )
         rows.append(outbox.enqueue(connection, outgoing, now=now))
     return rows
+
+
+def _revive_waiting(
+    connection: Connection, chat: Chat, reason: str, *, now: int
+) -> list[OutboxRow]:
+    """Queue what waited for the person to write, below a sentence that says so; return it."""
+    rows = dead_letters.revive_waiting(
+        connection, platform=chat.platform, chat=chat.address, reason=reason
+    )
+    unasked = [row for row in rows if row.answers is None and row.question_id is None]
+    if not unasked:
+        return rows
+    person_id = unasked[0].person_id
+    with speak_to(connection, person_id):
+        body = general.WAITED(len(unasked), platform=general.name_platform(chat.platform))
+    notice = NewOutboxMessage(chat=chat, body=body, person_id=person_id)
+    return [outbox.enqueue(connection, notice, now=now), *rows]
+
+
+def _send_again(connection: Connection, row: OutboxRow, reason: str, *, now: int) -> OutboxRow:
+    """Queue a message that failed after it was accepted, under a new key; return it."""
+    again, _ = outbox.start_over(connection, outbox_id=row.id, leaves=False, now=now)
+    outbox.mark_waiting(connection, outbox_id=row.id, reason=reason)
+    return replace(again, attempts=row.attempts + 1)
 
 
 def _make_void(connection: Connection, row: OutboxRow) -> OutboxRow:

@@ -87,7 +87,9 @@ class LiveMessageEditor:
         """
         text, steps, adapter = live.text, live.steps, channel.adapter
         state = (text, steps, live.buttons)
-        if live.is_over or state == live.shown or not isinstance(adapter, CanEdit):
+        if live.is_over or state == live.shown:
+            return None
+        if not isinstance(adapter, CanEdit) or not adapter.pace.grows:
             return None
         body = adapter.split(text)[0]
         try:

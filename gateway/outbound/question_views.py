@@ -65,7 +65,7 @@ def compose(
         person_id=question.person_id,
         turn_id=question.turn_id,
         is_silent=is_silent,
-        buttons=_buttons(question) if shows_buttons(question, adapter) else (),
+        buttons=list_buttons(question) if shows_buttons(question, adapter) else (),
         question_id=question.id,
     )
     reported = [
@@ -74,10 +74,30 @@ def compose(
     return [*reported, asking]
 
 
+def fits_below(question: Question, adapter: ChatAdapter, answer: str) -> bool:
+    """Return whether an answer and a question with buttons fit into one message."""
+    whole = f"{join(question, answer)}{_OUTCOME}"
+    is_whole = PAGE_BREAK not in question.text and len(adapter.split(whole)) == 1
+    return is_whole and shows_buttons(question, adapter)
+
+
+def join(question: Question, answer: str) -> str:
+    """Return an answer with a question below it."""
+    return "\n\n".join(filter(None, (answer, question.text)))
+
+
 def close(question: Question, row: OutboxRow, words: str) -> str:
     """Build the text of the question's message after it is closed."""
     asked = row.body.removesuffix(general.list_choices("", _labels(question)))
     return general.close_question(asked, words)
+
+
+def show_choices(
+    question: Question, adapter: ChatAdapter | None, body: str
+) -> tuple[str, tuple[Choice, ...]]:
+    """Return the text and the buttons of a question whose message has this body."""
+    buttons = list_buttons(question) if shows_buttons(question, adapter) else ()
+    return _body(question, adapter, body), buttons
 
 
 def choice_of(question: Question, key: str | None) -> Choice | None:
@@ -118,7 +138,8 @@ def _labels(question: Question) -> Sequence[str]:
     return [choice.label for choice in question.choices]
 
 
-def _buttons(question: Question) -> tuple[Choice, ...]:
+def list_buttons(question: Question) -> tuple[Choice, ...]:
+    """Return the buttons of a question's choices."""
     return tuple(
         replace(choice, key=f"q{question.id}:{choice.key}:{question.secret}")
         for choice in question.choices

@@ -4,14 +4,16 @@ import json
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from adapters.ids import Address
 from agent_core.chats import Chat
 from agent_core.ids import InboxId, PersonId, QuestionId, TurnId
 from agent_core.localization import Text
 from agent_core.schedule.quiet_times import is_quiet
+from agent_core.schedule.said_times import reads_as_time
 from agent_core.state.conversations import questions
-from agent_core.state.conversations.questions import NewQuestion, Question, QuestionKind
+from agent_core.state.conversations.questions import Choice, NewQuestion, Question, QuestionKind
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
@@ -19,7 +21,7 @@ from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.chats import make_chat, read_chat
 from gateway.fairness import Signal
-from gateway.outbound import question_views
+from gateway.outbound import question_views, typed_answers
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.pending_answers import PendingAnswers
 from gateway.outbound.question_views import choice_of
@@ -33,20 +35,26 @@ Payloads of calls are JSON, and store the same fact under this key.
 """
 REASON: QuestionKind = "reason"
 """The kind of questions that are answered by any words."""
+WHEN: QuestionKind = "when"
+"""The kind of questions that words answer if they name a time; other words go to the model."""
 _CALL: QuestionKind = "call"
 
+PROPOSAL_LASTS = 7 * 24 * 3_600_000
+"""Milliseconds during which a proposal may be accepted."""
 _MOST_REFUSED = 4096
 _LONGEST_REASON = 4000
 _ONLY_PRESSED: frozenset[QuestionKind] = frozenset(("full", "reading"))
 """Kinds of questions that only a button answers: typed words in their chat go to the model."""
+_NOTES: QuestionKind = "notes"
 _PROPOSAL: QuestionKind = "proposal"
-"""The kind of questions that are asked once their turn has ended."""
+"""The kinds of questions that wait in a chat where a turn may ask something, too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerOutcome:
     """The result of an answer: the closing words of the question's message, and outbox rows.
 
+    Without words, `close_answered` closes the message later.
     With `stays_open` nothing is decided: the words are a message of their own, and the buttons
     stay.
     """
@@ -56,6 +64,10 @@ class AnswerOutcome:
     stays_open: bool = False
     asks: Sequence[NewQuestion] = ()
     """The questions to ask next."""
+    repeats: Sequence[Question] = ()
+    """Open questions to ask again in the chat of the answer, because they have to go first."""
+    buttons: Sequence[Choice] = ()
+    """The buttons below the closing words, such as the one that undoes what was done."""
     is_alone: bool = False
     """Replace the whole question by the words, because nobody should see it any more."""
 
@@ -167,7 +179,8 @@ class Questions:
     async def hear(self, reaction: Reaction, words: str) -> bool:
         """Take words as the answer to an open question in this chat; False if they answer none.
 
-        Raises `StoreError`. An answer is the label, the number or the key of a choice.
+        Raises `StoreError`. An answer is the label, the number or the key of a choice. For some
+        kinds it is any words, or words for a time.
         """
         if reaction.person.id not in self._asked:
             return False
@@ -179,8 +192,16 @@ class Questions:
                     continue
                 if question.kind == REASON and _is_asked_there(question, reaction):
                     return question, words[:_LONGEST_REASON]
+                is_time = question.kind == WHEN and reads_as_time(words)
+                if is_time and _is_asked_there(question, reaction):
+                    return question, words
                 has_buttons = question_views.shows_buttons(question, adapter)
-                if question.kind == _PROPOSAL and has_buttons:
+                if _is_of_review(question) and _is_asked_there(question, reaction):
+                    with speak_to(connection, question.person_id):
+                        key = typed_answers.read_answer(connection, question, words)
+                    if key:
+                        return question, key
+                if has_buttons and question.kind in (_NOTES, _PROPOSAL):
                     continue  # untrusted words may have made the person type "1" in answer to them
                 is_by_name = question.kind == _CALL and has_buttons
                 key = question_views.match(
@@ -225,11 +246,23 @@ class Questions:
         for question in questions.find_open_of_turn(connection, turn_id=turn_id):
             if question.kind == _PROPOSAL:
                 self._asked.add(question.person_id)
-                rows += self._enqueue(connection, question, now)
+                if outbox.find_of_question(connection, question_id=question.id) is None:
+                    rows += self._enqueue(connection, question, now)
                 continue
             questions.close(connection, question_id=question.id, now=now)
             rows += _close(connection, question, general.QUESTION_OVER)
         return rows
+
+    def find_card(
+        self, connection: Connection, turn_id: TurnId, chat: Chat, answer: str
+    ) -> Question | None:
+        """Find a turn's first proposal that fits below its answer, in the same message."""
+        adapter = self._adapters.get(chat.platform)
+        for question in questions.find_open_of_turn(connection, turn_id=turn_id):
+            if question.kind == _PROPOSAL and question.chat == chat and adapter:
+                is_one = question_views.fits_below(question, adapter, answer)
+                return question if is_one else None
+        return None
 
     def move(
         self, connection: Connection, turn_id: TurnId, chat: Chat, now: int
@@ -237,15 +270,31 @@ class Questions:
         """Ask a turn's open questions in another place, in the caller's transaction."""
         rows = []
         for question in questions.find_open_of_turn(connection, turn_id=turn_id):
-            if _is_for_owner(question):
-                continue
-            questions.move(connection, question_id=question.id, chat=chat)
-            if question.kind == _PROPOSAL:
-                continue
-            rows += _close(connection, question, general.QUESTION_MOVED)
-            moved = replace(question, chat=chat)
-            rows += self._enqueue(connection, moved, now)
+            if not _is_for_owner(question):
+                rows += self._ask_elsewhere(connection, question, chat, now)
         return rows
+
+    def repeat(
+        self, connection: Connection, asked: Sequence[Question], chat: Chat, now: int
+    ) -> list[OutboxRow]:
+        """Ask open questions again in a chat, in the caller's transaction."""
+        return [
+            row
+            for question in asked
+            for row in self._ask_elsewhere(connection, question, chat, now)
+        ]
+
+    def _ask_elsewhere(
+        self, connection: Connection, question: Question, chat: Chat, now: int
+    ) -> list[OutboxRow]:
+        """Ask an open question in another place; what a turn proposes is asked when it ends."""
+        questions.move(connection, question_id=question.id, chat=chat)
+        if question.kind == _PROPOSAL:
+            return []
+        is_here = question.chat == chat
+        words = general.QUESTION_AGAIN if is_here else general.QUESTION_MOVED
+        rows = _close(connection, question, words)
+        return rows + self._enqueue(connection, replace(question, chat=chat), now)
 
     async def _take(self, reaction: Reaction, find: Find, *, is_press: bool) -> bool:
         """Apply a reaction; False for words that no longer answer anything."""
@@ -257,8 +306,11 @@ class Questions:
                 taken = _Taken(is_used=is_press)
             elif not _may_answer(found[0], reaction):
                 taken = self._refuse(connection, found[0], reaction, now)
+            elif now >= found[0].expires_at and is_press and found[0].kind == _PROPOSAL:
+                taken = _Taken(rows=self._ask_again(connection, found[0], now))
             elif now >= found[0].expires_at:
-                rows = drop(connection, found[0], general.QUESTION_LATE, now)
+                words = general.PRESSED_LATE if is_press else general.QUESTION_LATE
+                rows = drop(connection, found[0], words, now)
                 taken = _Taken(is_used=is_press, rows=rows)
             else:
                 taken = self._apply(connection, *found, reaction, now)
@@ -274,6 +326,13 @@ class Questions:
             self.answers.resolve(*taken.answered)
             self.answered.emit(None)
         return taken.is_used
+
+    def _ask_again(self, connection: Connection, question: Question, now: int) -> list[OutboxRow]:
+        """Say that a proposal had expired, and ask once more."""
+        rows = _close(connection, question, general.QUESTION_EXPIRED)
+        end = now + PROPOSAL_LASTS
+        again = self.reopen(connection, question, chat=question.chat, expires_at=end, now=now)
+        return [*rows, *again]
 
     def _refuse(
         self, connection: Connection, question: Question, reaction: Reaction, now: int
@@ -293,22 +352,32 @@ class Questions:
     def _apply(
         self, connection: Connection, question: Question, key: str, reaction: Reaction, now: int
     ) -> _Taken:
-        if question.kind != REASON and choice_of(question, key) is None:
+        if question.kind not in (REASON, WHEN) and choice_of(question, key) is None:
             return _Taken()
         outcome = self._answerers[question.kind](connection, question, key, reaction.person, now)
         if outcome.stays_open:
-            return _Taken(rows=[_say(connection, reaction, outcome.words, now), *outcome.rows])
+            said = _say(connection, reaction, outcome.words, now)
+            chat = make_chat(reaction.platform, reaction.address)
+            again = self.repeat(connection, outcome.repeats, chat, now)
+            return _Taken(rows=[said, *outcome.rows, *again])
         person_id = reaction.person.id
         questions.answer(connection, question_id=question.id, key=key, by=person_id, now=now)
         words = self._dispatcher.format_commands(question.chat.platform, outcome.words)
-        rows = _close(connection, question, words, is_alone=outcome.is_alone)
+        closing = partial(_close, is_alone=outcome.is_alone, buttons=outcome.buttons)
+        rows = closing(connection, question, words) if words else []
         asked = [row for new in outcome.asks for row in self.pose(connection, new, now)]
         return _Taken(rows=[*rows, *outcome.rows, *asked], answered=(question.id, key))
 
     def _enqueue(self, connection: Connection, question: Question, now: int) -> list[OutboxRow]:
-        """Enqueue a question's messages, silent in the quiet hours of the person asked."""
+        """Enqueue a question's messages, silent in the quiet hours of the person asked.
+
+        So is one about notes, for a person who wants to learn of them silently.
+        """
         person = people.find(connection, person_id=question.person_id)
-        is_silent = person is not None and is_quiet(person, self._zone_of(person), now)
+        is_silent = person is not None and (
+            is_quiet(person, self._zone_of(person), now)
+            or (_is_of_review(question) and person.learning == "quiet")
+        )
         adapter = self._adapters.get(question.chat.platform)
         with speak_to(connection, question.person_id):
             outgoings = question_views.compose(question, adapter, is_silent=is_silent)
@@ -322,6 +391,13 @@ def drop(
     if not questions.close(connection, question_id=question.id, now=now):
         return []
     return _close(connection, question, words)
+
+
+def close_answered(
+    connection: Connection, question: Question, words: str, buttons: Sequence[Choice] = ()
+) -> list[OutboxRow]:
+    """Say in an answered question's message what became of it, in the caller's transaction."""
+    return _close(connection, question, words, buttons=buttons)
 
 
 def _find_pressed(connection: Connection, key: str) -> tuple[Question, str] | None:
@@ -340,10 +416,16 @@ def _is_for_owner(question: Question) -> bool:
     return question.payload == FOR_OWNER
 
 
+def _is_of_review(question: Question) -> bool:
+    """Return whether a question is about notes of reviews, which rest on the person's own words."""
+    is_note = question.kind == _PROPOSAL and (question.call_id or "").startswith("review:")
+    return is_note or question.kind == _NOTES
+
+
 def _may_answer(question: Question, reaction: Reaction) -> bool:
     """Allow the person asked and, for questions of others' turns, owners."""
     if question.person_id == reaction.person.id:
-        is_own = question.turn_id is not None or question.kind in _ONLY_PRESSED
+        is_own = question.turn_id is not None or question.kind in (*_ONLY_PRESSED, WHEN)
         return is_own or reaction.address.is_direct
     return question.turn_id is not None and reaction.person.is_owner
 
@@ -361,16 +443,21 @@ def _is_asked_there(question: Question, reaction: Reaction) -> bool:
 
 
 def _close(
-    connection: Connection, question: Question, words: Text | str, *, is_alone: bool = False
+    connection: Connection,
+    question: Question,
+    words: Text | str,
+    *,
+    is_alone: bool = False,
+    buttons: Sequence[Choice] = (),
 ) -> list[OutboxRow]:
-    """Show the result in the question's message and remove its buttons."""
+    """Show the result in the question's message, in place of its buttons."""
     row = outbox.find_of_question(connection, question_id=question.id)
     if row is None:
         return []
     with speak_to(connection, question.person_id):
         outcome = words if isinstance(words, str) else words()
         body = outcome if is_alone else question_views.close(question, row, outcome)
-    return [outbox.revise(connection, outbox_id=row.id, body=body)]
+    return [outbox.revise(connection, outbox_id=row.id, body=body, buttons=tuple(buttons))]
 
 
 def _say(connection: Connection, reaction: Reaction, words: str, now: int) -> OutboxRow:

@@ -64,6 +64,8 @@ class Reconciler:
 
         def work(connection: Connection) -> OutboxRow:
             fresh = outbox.find(connection, outbox_id=row.id)
+            if fresh is not None and fresh.state in ("sent", "dead"):
+                return fresh  # the platform has reported it meanwhile
             is_all = fresh is not None and not fresh.is_live and fresh.body == shown
             if found is not None and is_all:
                 outbox.mark_sent(

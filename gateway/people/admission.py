@@ -24,6 +24,8 @@ UNATTENDED = frozenset({LOCAL_PLATFORM, API_PLATFORM})
 """Platforms that reach nobody on their own: people get answers there only when they ask."""
 
 _CLAIM_LASTS = 24 * 3_600_000
+INVITATION_LASTS = 7 * 24 * 3_600_000
+"""Milliseconds; the invited person may not look at their chats every day."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +50,12 @@ def approve(connection: Connection, code: str, zone: str, now: int) -> Approved 
     `zone` is the IANA zone that the newcomer is offered first; it may be empty.
     """
     found = codes.find(connection, code_hash=hash_code(code), purpose="pairing", now=now)
-    if found is None or found.platform is None or found.user_id is None or found.chat is None:
+    return let_in(connection, found, zone, now) if found else None
+
+
+def let_in(connection: Connection, found: codes.Code, zone: str, now: int) -> Approved | None:
+    """Let in the account that waits with a pairing code; return None for another code."""
+    if found.platform is None or found.user_id is None or found.chat is None:
         return None
     codes.use(connection, code_id=found.id, now=now)
     name = found.display_name or found.user_id
@@ -92,6 +99,43 @@ def new_claim_code(connection: Connection, *, now: int) -> str:
     return code
 
 
+def invite(connection: Connection, guest: str, actor: str, now: int) -> str:
+    """Make a code that lets one account in, and return it. Record who invited whom."""
+    code = make_code()
+    codes.insert_invitation(
+        connection,
+        code_hash=hash_code(code),
+        guest=guest,
+        now=now,
+        expires_at=now + INVITATION_LASTS,
+    )
+    deed = AuditEntry(
+        person_id=None, actor=actor, action="people.invite", detail=guest, created_at=now
+    )
+    audit.record(connection, deed)
+    return code
+
+
+def join(connection: Connection, asker: AccountRef, code: str, zone: str, now: int) -> Greeting:
+    """Let an account in if the code of its invitation is valid; return the answer.
+
+    Whoever is in already keeps the code for somebody else.
+    """
+    sender = asker.sender
+    if people.find_by_account(connection, platform=asker.platform, user_id=sender.user_id):
+        return Greeting(text=general.IN_ALREADY())
+    if not code:
+        words = count_wrong_code(connection, asker, general.CODE_MISSING(command="join"), now)
+        return Greeting(text=words)
+    found = codes.find(connection, code_hash=hash_code(code), purpose="invite", now=now)
+    if found is None:
+        return Greeting(text=count_wrong_code(connection, asker, general.CODE_INVALID(), now))
+    codes.use(connection, code_id=found.id, now=now)
+    person = enter(connection, asker, "code", now=now)
+    note(connection, asker, person, "people.join", found.display_name or "", now)
+    return greet(connection, person, sender, zone, now)
+
+
 def slug_of(name: str) -> str:
     """Make a folder name from a display name."""
     ascii_name = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
@@ -121,9 +165,10 @@ def spoil(connection: Connection, asker: AccountRef, code: str, words: str, now:
     gets no words, but the code becomes invalid all the same.
     """
     code_hash = hash_code(code)
-    found = codes.find(connection, code_hash=code_hash, purpose="claim", now=now)
-    if found:
-        codes.use(connection, code_id=found.id, now=now)
+    purposes: tuple[codes.Purpose, ...] = ("claim", "invite")
+    for purpose in purposes:
+        if found := codes.find(connection, code_hash=code_hash, purpose=purpose, now=now):
+            codes.use(connection, code_id=found.id, now=now)
     link = account_links.find_open(connection, code_hash=code_hash, now=now)
     if link:
         account_links.close(connection, link_id=link.id, outcome="over", now=now)
@@ -214,4 +259,5 @@ def enter(
         role: PersonRole = "owner" if is_owner else "member"
         person = people.insert(connection, slug=slug, name=name, role=role, now=now)
     people.attach_account(connection, account, person_id=person.id, now=now)
+    codes.retire_pairings(connection, platform=asker.platform, user_id=sender.user_id, now=now)
     return person

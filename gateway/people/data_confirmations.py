@@ -7,6 +7,7 @@ from pathlib import Path
 from agent_core.chats import Chat
 from agent_core.ids import PersonId
 from agent_core.privacy.erasure.words import Preview
+from agent_core.state.conversations import questions
 from agent_core.state.conversations.questions import Choice, NewQuestion, Question, QuestionKind
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import erase_person
@@ -49,7 +50,9 @@ class DataConfirmations:
             chat=question.chat,
         )
         self._queue.put(connection, request, f"q{question.id}")
-        return AnswerOutcome(words=privacy.FORGET_BEGUN(), is_alone=True)
+        is_late = bool(questions.list_awaited(connection, person_id=person.id))
+        words = privacy.FORGET_SOON if is_late else privacy.FORGET_BEGUN
+        return AnswerOutcome(words=words(), is_alone=True)
 
     def answer_erase(
         self, connection: Connection, question: Question, key: str, person: Person, now: int

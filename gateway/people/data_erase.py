@@ -20,7 +20,7 @@ from agent_core.state.lifecycle.inspect import may_hold
 from agent_core.state.memory import external_sync
 from agent_core.state.people import people
 from gateway.chats import is_direct_chat
-from gateway.home import BACKUPS, CHAT_HISTORY, DATABASE, MEMORIES, SESSIONS
+from gateway.home import BACKUPS, CHAT_HISTORY, DATABASE, MEMORIES, SESSIONS, VERSIONS
 from gateway.people.data_forget import is_local
 
 _ATTEMPTS = 20
@@ -40,8 +40,11 @@ class DataErase:
         now: Callable[[], int],
         renew: Callable[[], None],
         end_sign_ins: Callable[[], Awaitable[None]],
+        stop_turns: Callable[[PersonId], None] | None = None,
     ) -> None:
         """`renew` drops cached people, conversations and prompts.
+
+        `stop_turns` stops what is answered to a person; None where no gateway runs.
 
         `end_sign_ins` revokes and deletes the tokens at MCP servers that are nobody's any more.
         """
@@ -50,7 +53,8 @@ class DataErase:
         self._now = now
         self.renew = renew
         self.end_sign_ins = end_sign_ins
-        folders = (home / MEMORIES, home / SOURCES, home / SESSIONS)
+        self.stop_turns = stop_turns
+        folders = (home / MEMORIES, home / SOURCES, home / SESSIONS, home / VERSIONS)
         self._erasure = PersonErasure(database, memory, folders, home / WORKSPACES, is_direct_chat)
         self.lock = asyncio.Lock()
 
@@ -73,11 +77,20 @@ class DataErase:
             await scrub_database(self._database)
 
     async def erase_now(self, person_id: PersonId) -> None:
-        """Erase a person with the lock held; freed pages are scrubbed later."""
+        """Erase a person with the lock held; freed pages are scrubbed later.
+
+        Their running turns are stopped, because they may wait for an answer that never comes.
+        Raises `WorkInProgress` until those have ended.
+        """
         uses_terminal = await is_local(self._database, person_id)
         # An earlier process may have got as far as the transaction.
         if not await self._database.read(erase_person.is_erased, person_id=person_id):
-            await self._erasure.begin(person_id, now=self._now())
+            try:
+                await self._erasure.begin(person_id, now=self._now())
+            except WorkInProgress:
+                if self.stop_turns:
+                    self.stop_turns(person_id)
+                raise
         self.renew()
         await self._erasure.resume(self._now())
         await self.end_sign_ins()

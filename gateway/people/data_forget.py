@@ -3,7 +3,7 @@
 import asyncio
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from agent_core.agent.replay.session_log import remove_lines
@@ -34,11 +34,19 @@ class DataForget:
     """Finds and removes words in a person's data."""
 
     def __init__(
-        self, database: Database, memory: MemoryStore, home: Path, *, now: Callable[[], int]
+        self,
+        database: Database,
+        memory: MemoryStore,
+        home: Path,
+        *,
+        now: Callable[[], int],
+        forget_versions: Callable[[str], Awaitable[None]] | None = None,
     ) -> None:
+        """`forget_versions` removes the earlier versions of the files of a workspace."""
         self._database = database
         self._home = home
         self._now = now
+        self._forget_versions = forget_versions
         self._removal = WordRemoval(database, memory, is_direct_chat)
 
     async def preview(self, person: Person, words: WordMatcher, report: Report) -> Preview:
@@ -61,7 +69,7 @@ class DataForget:
         if has_messages and await is_local(self._database, person_id):
             await asyncio.to_thread(forget_history, self._home / CHAT_HISTORY, words.is_in)
         if has_messages:
-            await self._forget_log(person_id, words)
+            await self._forget_copies(person_id, words)
         said = privacy.describe_forgotten(
             removed.entries, removed.messages, removed.jobs, has_messages=has_messages
         )
@@ -69,8 +77,11 @@ class DataForget:
         said += privacy.describe_kept_files(await self._find_files(person_id, words))
         return said + privacy.describe_workspace_files(await self._find_work(person_id, words))
 
-    async def _forget_log(self, person_id: PersonId, words: WordMatcher) -> None:
-        """Remove the turns with the words from the person's log, also from before a link."""
+    async def _forget_copies(self, person_id: PersonId, words: WordMatcher) -> None:
+        """Remove the turns with the words from the person's log, also from before a link.
+
+        Earlier versions of files go without being read.
+        """
 
         def look(connection: Connection) -> list[str]:
             subject = person_data.find_subject(
@@ -80,6 +91,9 @@ class DataForget:
 
         slugs = await self._database.browse(look)
         await asyncio.to_thread(remove_lines, self._home / SESSIONS, slugs, words.is_in)
+        if self._forget_versions:
+            for slug in slugs:
+                await self._forget_versions(slug)
 
     async def _find_files(self, person_id: PersonId, words: WordMatcher) -> list[str]:
         """List the person's digest sources that contain the words; only owners can delete them."""

@@ -10,8 +10,9 @@ from dataclasses import asdict, dataclass, field, replace
 from agent_core.chats import Chat
 from agent_core.errors import LastOwner, StoreDamaged, StoreError, WorkInProgress
 from agent_core.ids import PersonId, QuestionId
-from agent_core.localization import find_language, use_language
+from agent_core.localization import Text, find_language, use_language
 from agent_core.privacy.erasure.scrub import delete_loose_files, scrub_database
+from agent_core.state.conversations import questions
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import erase_person, redact
@@ -19,7 +20,9 @@ from agent_core.state.people import audit, people
 from agent_core.state.people.audit import AuditEntry
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
+from agent_core.transcript import flatten
 from gateway.outbound.progress_lines import ProgressLines
+from gateway.outbound.questions import Questions
 from gateway.people.data_erase import DataErase
 from gateway.people.data_forget import DataForget
 from gateway.texts import privacy
@@ -32,6 +35,10 @@ _POLL = 60.0
 """Seconds between two looks at the queue if nothing wakes the worker."""
 _RETRY_PAUSE = 1.0
 """Seconds before a request is tried again."""
+_QUIET_ATTEMPTS = 5
+"""Attempts after which a person reads that their words wait for other work."""
+_LONGEST_QUOTED = 120
+"""Characters of a question in a sentence about it."""
 _FAREWELLS = 20
 """Attempts during which an erasure waits for the person's last messages to be delivered."""
 
@@ -77,10 +84,12 @@ class DataRequests:
     forgetting: DataForget
     erasing: DataErase
     database: Database
+    questions: Questions
     enqueue: Callable[[Sequence[OutboxRow]], None]
     lines: ProgressLines
     now: Callable[[], int]
     _delayed: set[str] = field(init=False, default_factory=set)
+    _repeated: set[QuestionId] = field(init=False, default_factory=set)
     _dirty: asyncio.Event = field(init=False, default_factory=asyncio.Event)
 
     async def run(self) -> None:
@@ -128,21 +137,51 @@ class DataRequests:
                     report = await self._carry_out(key, request, attempts[key])
             except WorkInProgress:
                 is_left = True
+                if not await self._ask_again(request) and attempts[key] == _QUIET_ATTEMPTS:
+                    await self._report_delay(key, request, privacy.FORGET_AFTER_WORK)
             except (StoreDamaged, OSError) as error:
                 _log.error("a data request waits: %s", error)
-                await self._report_delay(key, request)
+                await self._report_delay(key, request, privacy.FORGET_STUCK)
             else:
                 await self._finish(key, request, report)
         return is_left
 
-    async def _report_delay(self, key: str, request: DataRequest) -> None:
+    async def _ask_again(self, request: DataRequest) -> bool:
+        """Ask again, where the report is due, what a turn of the person waits for.
+
+        Each question is asked again once per process. Return whether one waits.
+        """
+        address = _address(request)
+        if not request.words or address is None:
+            return False
+        now, person_id = self.now(), request.person_id
+        asked = await self.database.read(questions.list_awaited, person_id=person_id)
+        new = [one for one in asked if one.id not in self._repeated]
+        if not new:
+            return bool(asked)
+        self._repeated.update(one.id for one in new)
+        with use_language(await self._find_language(request), find_language()):
+            words = privacy.FORGET_AFTER_ANSWER(question=flatten(new[0].text, _LONGEST_QUOTED))
+
+        def work(connection: Connection) -> list[OutboxRow]:
+            still = questions.list_awaited(connection, person_id=person_id)
+            again = [one for one in still if one in new]
+            if not again:
+                return []
+            said = outbox.enqueue(connection, replace(address, body=words), now=now)
+            return [said, *self.questions.repeat(connection, again, address.chat, now)]
+
+        self.enqueue(await self.database.write("data_requests.ask", work))
+        return True
+
+    async def _report_delay(self, key: str, request: DataRequest, words: Text) -> None:
         """Tell the person, once per process, that their words can't be removed yet."""
         address = _address(request)
         if key in self._delayed or not request.words or address is None:
             return
         self._delayed.add(key)
         with use_language(await self._find_language(request), find_language()):
-            outgoing = replace(address, body=privacy.FORGET_STUCK())
+            outgoing = replace(address, body=words())
         now = self.now()
         row = await self.database.write("data_requests.delay", outbox.enqueue, outgoing, now=now)
         self.enqueue([row])

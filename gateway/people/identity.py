@@ -22,6 +22,7 @@ from gateway.people.admission import (
     claim,
     enter,
     is_silenced,
+    join,
     make_asker,
     spoil,
 )
@@ -178,26 +179,30 @@ class Identity:
             if isinstance(adapter, SpellsCommands)
         }
 
-    async def claim(
-        self, platform: str, message: InboundMessage, inbox_id: InboxId, code: str
+    async def redeem(
+        self, platform: str, message: InboundMessage, inbox_id: InboxId, command: tuple[str, str]
     ) -> OutboxRow | None:
-        """Make an account an owner's if the code is valid, and answer. Raises `StoreError`.
+        """Make an account an owner's (`claim`) or let it in (`join`) if the code is valid.
 
-        An account that guesses codes gets one warning and no further answer. A code that
-        others could read becomes invalid.
+        Answers, too. An account that guesses codes gets one warning and no further answer. A code
+        that others could read becomes invalid. Raises `StoreError`.
         """
+        word, code = command
         asker = AccountRef(platform=platform, sender=message.sender)
         now = self.now()
         chat = name_chat(message.reply_address or message.address)
 
         def work(connection: Connection) -> OutboxRow | None:
-            inbox.finish(connection, inbox_id=inbox_id, reason="claim")
+            inbox.finish(connection, inbox_id=inbox_id, reason=word)
             inbox.drop_payload(connection, inbox_id=inbox_id)
             if not message.address.is_direct:
-                words = spoil(connection, asker, code, general.CLAIM_IN_GROUP(), now)
+                seen = general.CLAIM_IN_GROUP() if word == "claim" else general.INVITE_IN_GROUP()
+                words = spoil(connection, asker, code, seen, now)
                 reply = Greeting(text=words)
             elif is_silenced(connection, asker, now):
                 return None
+            elif word == "join":
+                reply = join(connection, asker, code, self.zone, now)
             else:
                 reply = claim(connection, asker, code, self.zone, now, owner_zone=self.owner_zone)
             if not reply.text:
@@ -206,7 +211,7 @@ class Identity:
                 connection, reply.make_outgoing(Chat(platform=platform, address=chat)), now=now
             )
 
-        row = await self.database.write("people.claim", work)
+        row = await self.database.write(f"people.{word}", work)
         self.forget_known()
         return row
 

@@ -15,6 +15,7 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.chats import make_chat, name_chat
+from gateway.known_platforms import find_title
 from gateway.outbound.questions import Questions
 from gateway.people import merging
 from gateway.people.admission import (
@@ -101,11 +102,14 @@ class Linking:
         words = sent.words
         if words.casefold() == CANCEL:
             return self._cancel(connection, sent, person, now)
-        if person and words.casefold() in self.adapters:
-            return self._begin(connection, sent, person, now)
         if not sent.is_direct:
             reported = people_texts.LINK_IN_GROUP()
-            return spoil(connection, sent.asker, words, reported, now) if words else reported, []
+            is_code = words and not find_title(words.casefold())
+            return spoil(connection, sent.asker, words, reported, now) if is_code else reported, []
+        if person and words.casefold() in self.adapters:
+            return self._begin(connection, sent, person, now)
+        if person and find_title(words.casefold()):
+            return people_texts.describe_missing_platform(words.casefold()), []
         if words and is_silenced(connection, sent.asker, now):
             return "", []
         if words:

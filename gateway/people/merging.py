@@ -14,12 +14,13 @@ from agent_core.state.conversations.questions import Choice, NewQuestion, Questi
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import merge_people, split_person
 from agent_core.state.lifecycle.merge_people import Rename
-from agent_core.state.people import account_links, audit, people
+from agent_core.state.people import account_links, audit, codes, people
 from agent_core.state.people.account_links import Link, LinkState, OtherSide
 from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.people import Account, NewAccount, Person
 from agent_core.state.queues import curations, outbox, reviews, skill_tests, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
+from agent_core.transcript import flatten
 from gateway.conversation_keys import rename_conversation
 from gateway.outbound.questions import Answerer, AnswerOutcome, drop, make_secret
 from gateway.outbound.webhooks import events
@@ -30,6 +31,9 @@ from gateway.texts import people as people_texts
 
 _MERGE_LASTS = 30 * 24 * 3_600_000
 """Milliseconds during which the question about notes stays open; `/accounts keep` works later."""
+
+_LONGEST_QUOTED = 120
+"""Characters of a question in a sentence about it."""
 
 _LEARNING = tasks.Queue(kinds=(reviews.KIND, curations.KIND, skill_tests.KIND))
 
@@ -83,8 +87,13 @@ class AccountMerging:
         if them and them.is_owner and not person.is_owner:
             _close(connection, link, "refused", person, now)  # they became an owner meanwhile
             return AnswerOutcome(words=people_texts.LINK_REFUSED())
-        if self._is_busy(connection, person) or (them and self._is_busy(connection, them)):
-            return AnswerOutcome(words=people_texts.BUSY(), stays_open=True)
+        if words := self._find_obstacle(connection, person):
+            asked = questions.list_awaited(connection, person_id=person.id)
+            return AnswerOutcome(words=words, stays_open=True, repeats=asked)
+        if them and self._find_obstacle(connection, them):
+            is_asked = bool(questions.list_awaited(connection, person_id=them.id))
+            there = people_texts.describe_question_there(other.platform)
+            return AnswerOutcome(words=there if is_asked else people_texts.BUSY(), stays_open=True)
         return self._join(connection, link, other, person, them, now)
 
     def _join(
@@ -110,6 +119,8 @@ class AccountMerging:
             store_news(connection, one.id, now)
         merge_people.merge(connection, kept=person.id, absorbed=gone.id, rename=rename, now=now)
         events.restart(connection, person.id)
+        for mine in people.list_accounts(connection, person_id=person.id):
+            codes.retire_pairings(connection, platform=mine.platform, user_id=mine.user_id, now=now)
         _note(connection, gone, person, "link.joined", f"became {person.slug}", now)
         name_after(connection, person, other.name)
         self._enqueue_files(connection, person, f"link:{link.id}", now)
@@ -167,26 +178,27 @@ class AccountMerging:
 
     def unlink(
         self, connection: Connection, person: Person, leaving: UnlinkRequest, now: int
-    ) -> tuple[str, list[OutboxRow]]:
-        """Unlink an account with everything that began there; return the answer and outbox rows."""
+    ) -> AnswerOutcome:
+        """Unlink an account with everything that began there."""
         account = leaving.account
         mine = people.list_accounts(connection, person_id=person.id)
         if account.platform == LOCAL_PLATFORM:
-            return people_texts.UNLINK_LOCAL(), []
+            return AnswerOutcome(words=people_texts.UNLINK_LOCAL())
         if account not in mine:
-            return people_texts.UNLINK_UNKNOWN(), []
+            return AnswerOutcome(words=people_texts.UNLINK_UNKNOWN())
         if len(mine) == 1:
-            return people_texts.UNLINK_LAST(), []
+            return AnswerOutcome(words=people_texts.UNLINK_LAST())
         if account.came_from is None and all(one.came_from for one in mine if one != account):
-            return people_texts.UNLINK_FIRST(), []
-        if self._is_busy(connection, person):
-            return people_texts.BUSY(), []
+            return AnswerOutcome(words=people_texts.UNLINK_FIRST())
+        if words := self._find_obstacle(connection, person):
+            asked = questions.list_awaited(connection, person_id=person.id)
+            return AnswerOutcome(words=words, repeats=asked)
         old = _find_old(connection, account)
         try:
             for one in (person, old) if old else (person,):
                 self._memory.adopt_hand_edits(connection, one.id, one.slug, now)
         except OSError as error:
-            return _describe(error), []
+            return AnswerOutcome(words=_describe(error))
         rows = end_live(connection, person, now)
         back = old or _make_person(connection, account.display_name, now)
         entries = split_memory(
@@ -214,7 +226,7 @@ class AccountMerging:
             entries=entries,
             is_admitted=leaving.is_admitted,
         )
-        return people_texts.describe_unlinked(done), rows
+        return AnswerOutcome(words=people_texts.describe_unlinked(done), rows=rows)
 
     def _note_unlinked(
         self, connection: Connection, person: Person, back: Person, account: Account, now: int
@@ -227,16 +239,21 @@ class AccountMerging:
         for one in (person, back):
             self._enqueue_files(connection, one, f"unlink:{account.id}:{now}:{one.id}", now)
 
-    def _is_busy(self, connection: Connection, person: Person) -> bool:
-        """Return whether a turn of the person or learning from it runs, or their memory is written.
+    def _find_obstacle(self, connection: Connection, person: Person) -> str:
+        """Say why a person can't be merged or split now; "" if nothing prevents it.
 
-        A review that runs would lose its answer, because its row moves to the other person.
+        A turn of the person or learning from it runs, or their memory is written. A review that
+        runs would lose its answer, because its row moves to the other person. A turn may also wait
+        for the person themselves.
         """
-        return (
+        if asked := questions.list_awaited(connection, person_id=person.id):
+            return people_texts.ANSWER_FIRST(question=flatten(asked[0].text, _LONGEST_QUOTED))
+        is_busy = (
             merge_people.has_running(connection, person_id=person.id)
             or tasks.has_running(connection, queue=_LEARNING, person_id=person.id)
             or self._memory.is_at_work(person.id)
         )
+        return people_texts.BUSY() if is_busy else ""
 
     def _enqueue_files(self, connection: Connection, person: Person, key: str, now: int) -> None:
         """Enqueue a task that writes a person's memory files; it survives a crash."""

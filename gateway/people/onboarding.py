@@ -125,14 +125,16 @@ def greet(connection: Connection, person: Person, sender: Sender, zone: str, now
     person = take_from_platform(person, sender)
     _store(connection, person, person.time_zone or zone or "UTC", now)
     with use_language(person.language, sender.language, find_language()):
-        return compose(person, zone, now)
+        return compose(person, zone, now, is_new_owner=person.is_owner)
 
 
-def compose(person: Person, zone: str, now: int, *, is_whole: bool = True) -> Greeting:
+def compose(
+    person: Person, zone: str, now: int, *, is_new_owner: bool, is_whole: bool = True
+) -> Greeting:
     """Compose the greeting with the present settings, or only what it says about them."""
     words = [_describe_setup(person, now)]
     if is_whole:
-        words.insert(0, texts.describe_greeting(person.name, is_owner=person.is_owner))
+        words.insert(0, texts.describe_greeting(person.name, is_new_owner=is_new_owner))
     return Greeting(
         text="\n\n".join(words),
         buttons=_make_buttons(person, zone),
@@ -179,7 +181,7 @@ class Onboarding:
         wanted = self._prepare(connection, request)
         _store(connection, wanted, wanted.time_zone or self.zone, now)
         set_language(wanted.language, request.sender.language)
-        return compose(wanted, self.zone, now, is_whole=request.is_whole)
+        return self._compose(wanted, request, now)
 
     async def preview(self, request: StartRequest, now: int) -> Greeting:
         """Return the greeting that `start` will give; in the console, it offers links, too.
@@ -194,9 +196,14 @@ class Onboarding:
 
         wanted, unlinked = await self.database.read(work)
         with use_language(wanted.language, request.sender.language):
-            greeting = compose(wanted, self.zone, now, is_whole=request.is_whole)
+            greeting = self._compose(wanted, request, now)
             links = [stand_for(f"link {one}", texts.offer_link(one)) for one in unlinked]
         return replace(greeting, buttons=(*greeting.buttons, *links))
+
+    def _compose(self, wanted: Person, request: StartRequest, now: int) -> Greeting:
+        is_new = wanted.is_owner and wanted.asked_at is None
+        whole = request.is_whole
+        return compose(wanted, self.zone, now, is_new_owner=is_new, is_whole=whole)
 
     def _prepare(self, connection: Connection, request: StartRequest) -> Person:
         """Return the person with the settings that the words name."""
@@ -290,10 +297,10 @@ def _describe_setup(person: Person, now: int) -> str:
 
 def _make_buttons(person: Person, zone: str) -> tuple[Choice, ...]:
     """Return buttons for cities, a quiet night, and the languages of the gateway's texts."""
-    buttons: list[Choice | None] = []
+    buttons: list[Choice] = []
     if person.time_zone is None:
-        suggested = _CITIES.get(find_language(), _CITIES["en"])
-        buttons += [_stand_for_city(one) for one in dict.fromkeys((zone, *suggested))]
+        for city, word in suggest_cities(zone):
+            buttons.append(stand_for(f"{START} {word}", texts.name_city(city)))
     elif person.quiet_from is None:
         buttons.append(stand_for(f"{START} {_NIGHT}", general.QUIET_NIGHT()))
     buttons += [
@@ -301,15 +308,17 @@ def _make_buttons(person: Person, zone: str) -> tuple[Choice, ...]:
         for tag, name in LANGUAGES.items()
         if tag != find_language()
     ]
-    return tuple(button for button in buttons if button)
+    return tuple(buttons)
 
 
-def _stand_for_city(zone: str) -> Choice | None:
-    """Return the button of a zone; None if the words on the button would not find the zone."""
-    words = zone.rpartition("/")[2].lower()
-    return (
-        stand_for(f"{START} {words}", texts.name_city(zone)) if find_zone(words) == zone else None
-    )
+def suggest_cities(*first: str) -> list[tuple[str, str]]:
+    """List time zones for a reader by the language of the sentences, with the word for each.
+
+    Those given come first. Zones that no word stands for are left out.
+    """
+    zones = dict.fromkeys((*first, *_CITIES.get(find_language(), _CITIES["en"])))
+    named = ((zone, zone.rpartition("/")[2].lower()) for zone in zones)
+    return [(zone, word) for zone, word in named if find_zone(word) == zone]
 
 
 def make_code() -> str:

@@ -23,7 +23,13 @@ from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Mode, Room
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.chats import read_chat
-from gateway.conversation_keys import is_housekeeping, name_own, name_program, name_shared
+from gateway.conversation_keys import (
+    is_direct_on_pages,
+    is_housekeeping,
+    name_own,
+    name_program,
+    name_shared,
+)
 from gateway.fairness import Signal
 from gateway.people import room_privacy
 from gateway.people.admission import slug_of
@@ -175,7 +181,7 @@ class Rooms:
     ) -> RoomConversation:
         """Return the conversation of a person's message. Raises `StoreError`."""
         address = message.address
-        if message.is_program:
+        if message.is_program and not is_direct_on_pages(address, person.id):
             key = name_program(address, person.id)
             kind: ConversationKind = "housekeeping" if is_housekeeping(address) else "program"
             return RoomConversation(base=key, kind=kind, owner_id=person.id, is_direct=True)

@@ -6,10 +6,28 @@ NO_CONSOLE = Text("The console page is off. Ask the owner to turn it on.")
 NO_CONSOLE_OWNER = Text(
     "The console page is off. Set a port in config.toml under [http], and restart Talaria."
 )
-LINK = Text(
-    "Your pages: {link}\nThe link works once, for {minutes} minutes. Don't pass it on: it opens"
-    " your conversations."
-)
+_LINK = Text("Your pages: {link}")
+_LINK_ONCE = {
+    True: Text(
+        "The link works once, for {minutes} minutes. Don't pass it on: it opens your conversations."
+    ),
+    False: Text(
+        "The button opens your pages. It works once, for {minutes} minutes. Don't pass this message"
+        " on: it opens your conversations."
+    ),
+}
+LINK_HERE = {
+    True: Text(
+        "⚠ This address works only on the computer that runs Talaria, not on a phone. To open it"
+        " elsewhere, give that computer an address with a reverse proxy, and set `public_url` under"
+        " [http] in config.toml."
+    ),
+    False: Text(
+        "⚠ This address works only on the computer that runs Talaria, not on a phone. Ask the owner"
+        " for one that works elsewhere."
+    ),
+}
+"""A warning below a link, by whether its reader is an owner."""
 OPEN_PAGES = Text("Open your pages")
 LINK_WORKS_ONCE = Text("This link works once. Your login lasts 12 hours.")
 LINK_ENDED = Text(
@@ -23,13 +41,14 @@ LOGIN_ENDED = Text(
 LOGGED_OUT = Text("You are logged out. Send /console to Talaria in your chat to come back.")
 ONLY_OWNERS = Text("Only owners see this page.")
 MAY_READ = Text(
-    "{name}, an owner of this Talaria, asks to read your conversations for {hours} hours."
-    " /console private ends it at any time."
+    "{name}, an owner of this Talaria, asks to read your conversations for {hours} hours. You"
+    " can end that at any time with /console private."
 )
 ALLOW = Text("Allow for {hours} hours")
 REFUSE = Text("No")
 ALLOWED = Text(
-    "{name} may read your conversations for {hours} hours. /console private ends it at any time."
+    "{name} may read your conversations for {hours} hours. You can end that at any time with"
+    " /console private."
 )
 REFUSED = Text("{name} may not read your conversations.")
 NO_OWNER_ANY_MORE = Text(
@@ -43,5 +62,11 @@ END_READING = Text("End this now")
 ASK_TO_READ = Text("Ask to read")
 ASK_PERSON_TO_READ = Text("Ask to read the conversations of {name}")
 ASKED = Text("Asked, no answer yet")
-READ_UNTIL = Text("Read until {time}")
+READ_UNTIL = Text("You may read until {time}")
 CONVERSATIONS_OF = Text("Conversations of {name}")
+
+
+def describe_link(link: str, minutes: int) -> str:
+    """Show a link to the pages; "" for one that stands behind a button."""
+    lines = [_LINK(link=link)] if link else []
+    return "\n".join([*lines, _LINK_ONCE[bool(link)](minutes=minutes)])

@@ -4,10 +4,14 @@ from collections.abc import Sequence
 
 from agent_core.agent.named.definition import NamedAgent
 from agent_core.agent.named.folder import AgentEntry
+from agent_core.agent.named.teams import Team, TeamEntry
 from agent_core.errors import AgentBroken, AgentMissing
 from agent_core.localization import Text
 
-_NONE = Text("There are no named agents yet. An owner creates one with `talaria agents add NAME`.")
+_NONE = Text(
+    "There are no other agents yet. An owner makes one here: /agents new NAME, and what it shall be"
+    " like."
+)
 _LIST = Text("These agents can answer you:\n\n{lines}")
 _LINE = Text("- `{name}`: {description}")
 _LINE_USED = Text("- `{name}` (answers here): {description}")
@@ -18,20 +22,60 @@ _WITH_TAGS = Text("{description} [{tags}]")
 _HOW = Text(
     "To let an agent answer here, send /agents use NAME. To switch back, send /agents use default."
 )
-USAGE = Text("Send /agents, /agents use NAME, /agents use default or /agents job NUMBER NAME.")
+USAGE = Text(
+    "Send /agents, /agents use NAME, /agents use default or /agents job NUMBER NAME. Owners also"
+    " send /agents new NAME WORDS, /agents change NAME FIELD VALUE, /agents archive NAME and"
+    " /agents restore NAME."
+)
+ONLY_OWNER_MAKES = Text("Only an owner can make or change agents and teams.")
+HOW_TO_CHANGE = Text(
+    "Send /agents change NAME FIELD VALUE. The fields are: {fields}. If the value is a list, put"
+    " commas between its entries."
+)
+REFUSED = Text("Nothing has changed. {reason}")
+MADE = Text("{name} is ready. Others here can use it, too.")
+CHANGED = Text("{name} is changed. Its tools change at once, the rest with the next /new.")
+ARCHIVED = Text(
+    "{name} is put away, and its chats have me again. /agents restore {name} brings it back."
+)
+RESTORED = Text("{name} is back. /agents use {name} lets it answer here.")
+_NO_TEAMS = Text(
+    "There are no teams yet. An owner makes one: /team new NAME LEADER: MEMBER, MEMBER. Without a"
+    " leader, the members speak in turn."
+)
+_TEAMS = Text("Teams of agents:\n\n{lines}\n\nTo give one a task, send /team NAME TASK.")
+_TEAM = Text("- `{name}`: {members}")
+_TEAM_LED = Text("- `{name}`: {supervisor} leads {members}")
+_TEAM_LIMITS = Text("{line}\nAt most {rounds} rounds and {steps} steps for one task.")
+_TEAM_MONEY = Text("{line}\nAt most {rounds} rounds, {steps} steps and ${dollars} for one task.")
+_TEAM_BLOCKS = Text("{line}\nThey share these notes: {blocks}.")
+TEAM_USAGE = Text(
+    "Send /team, /team NAME TASK, /team new NAME LEADER: MEMBER, MEMBER, /team change NAME FIELD"
+    " VALUE, /team move AGENT FROM TO, /team archive NAME or /team restore NAME. The fields are"
+    " members, supervisor, manager, blocks, rounds, steps, dollars and description."
+)
+TEAM_MADE = Text("The team {name} is ready. Send /team {name}, and what it shall do.")
+TEAM_CHANGED = Text("The change to the team {name} counts from its next task on.")
+TEAM_ARCHIVED = Text(
+    "The team {name} is put away; its agents stay. /team restore {name} brings it back."
+)
+TEAM_RESTORED = Text("The team {name} is back.")
+MOVED = Text("{name} has moved from {source} to {target}, with everything it remembers.")
+TEAM_TASK = Text(
+    "Give this task to the team {name} with message_agent (mode team), and tell me its result:"
+    " {task}"
+)
 ONLY_OWNER = Text("Only an owner can choose who answers in a group or channel.")
 BUSY = Text("I'm still answering here. Wait until I'm done or send /stop, then try again.")
 USED = Text("{name} now answers here. To switch back, send /agents use default.")
 DEFAULT_USED = Text("I'm back, and we're in our earlier conversation again.")
-JOB_UNKNOWN = Text("You have no job with that number. /jobs lists your jobs.")
-JOB_NO_AGENT = Text("That job doesn't use a model, so no agent can run it.")
-JOB_USED = Text("{name} now runs the job {title}.")
-JOB_DEFAULT = Text("I now run the job {title} again.")
+JOB_UNKNOWN = Text("You have no reminder with that number. /reminders lists your reminders.")
+JOB_NO_AGENT = Text("That reminder needs no model, so no agent can do it.")
+JOB_USED = Text("{name} now does the reminder “{title}”.")
+JOB_DEFAULT = Text("I now do the reminder “{title}” again.")
 _MISSING = Text("There's no agent called {name}. /agents lists the agents.")
 _MISSING_NEAR = Text("There's no agent called {name}. Did you mean {near}?")
-_BROKEN = Text(
-    "That agent has a fault in its files, which an owner can fix. Details in English: “{fault}.”"
-)
+_BROKEN = Text("That agent has a fault in its files, which an owner can fix. Details: “{fault}.”")
 _BROKEN_TURN = Text(
     "I couldn't answer your message. {cause} To switch back to the assistant, send"
     " /agents use default."
@@ -46,6 +90,34 @@ def list_agents(entries: Sequence[AgentEntry], used: str) -> str:
         return _NONE()
     lines = "\n".join(_describe(entry, is_used=entry.name == used) for entry in entries)
     return f"{_LIST(lines=lines)}\n\n{_HOW()}"
+
+
+def list_teams(entries: Sequence[TeamEntry]) -> str:
+    """List teams, with the faults of those that can't be used."""
+    if not entries:
+        return _NO_TEAMS()
+    lines = [
+        _outline_team(one.team) if one.team else _FAULTY(name=one.name, fault=one.fault)
+        for one in entries
+    ]
+    return _TEAMS(lines="\n".join(lines))
+
+
+def describe_team(team: Team) -> str:
+    """Describe a team with its limits."""
+    line, limit = _outline_team(team), {"rounds": team.rounds, "steps": team.steps}
+    if team.blocks:
+        line = _TEAM_BLOCKS(line=line, blocks=", ".join(team.blocks))
+    if team.dollars:
+        return _TEAM_MONEY(line=line, dollars=f"{team.dollars:g}", **limit)
+    return _TEAM_LIMITS(line=line, **limit)
+
+
+def _outline_team(team: Team) -> str:
+    members = ", ".join(team.members)
+    if team.supervisor:
+        return _TEAM_LED(name=team.name, supervisor=team.supervisor, members=members)
+    return _TEAM(name=team.name, members=members)
 
 
 def describe_fault(error: AgentBroken) -> str:

@@ -6,6 +6,7 @@ from agent_core.localization import Plural, Text, join_list
 from agent_core.memory.approval import fence
 from agent_core.tools.policy.approval_requests import ApprovalRequest, list_reach
 from agent_core.tools.policy.contract import ActionKind
+from agent_core.tools.policy.paths import LISTED
 from agent_core.tools.policy.shapes import describe_shape, is_exact
 from agent_core.tools.policy.verdicts import MOST_FROM_PAGES
 from agent_core.transcript import UntrustedSource, split_source, strip_controls
@@ -14,7 +15,7 @@ from gateway.texts.people import quote_name
 
 ACCEPT, DISMISS = Text("Accept"), Text("Dismiss")
 ACCEPTED = Text("Accepted.")
-DISMISSED = Text("Dismissed. Nothing has changed. /learned dismissed brings it back.")
+DISMISSED = Text("Dismissed. Nothing has changed. /learned dismissed lists it.")
 BRING_BACK = Text("Bring back")
 OUTDATED = Text("I couldn't make this change, because things have changed since. Ask me again.")
 CHANGED_SINCE = Text("This note has changed since you opened this page. Look at it again.")
@@ -24,8 +25,8 @@ _PROPOSAL = Text(
     "I've read {sources}, so I ask before I change anything. Shall I make this change?\n\n{change}"
 )
 _READ_BEFORE = Text("{body}\n\nBefore this, I had read {sources}.")
-ONCE, SESSION = Text("Once"), Text("For this session")
-ALWAYS = Text("Always for this shape")
+ONCE, SESSION = Text("Once"), Text("For this conversation")
+ALWAYS = Text("Always for this kind")
 NO, NO_AND_WHY = Text("No"), Text("No, and say why")
 TELL_WHY = Text("I won't run it. Tell me why in your next message.")
 NOTED = Text("I'll continue with that.")
@@ -35,11 +36,11 @@ REVOKE_NUMBER = Text("Revoke {number}")
 NOTHING_ALLOWED = Text("You haven't allowed anything in advance, so I ask each time.")
 _ALLOWED = Text("You've allowed these in advance. Press a button to revoke one.")
 _ALLOWED_LINE = Text("{number}. `{shape}`, {scope}")
-_SCOPES = {"session": Text("for this session"), "always": Text("always")}
-_CALL = Text("Shall I run this with `{tool}`?\n\n{call}\n\nAs {name}, it can:\n\n{reach}")
+SCOPES = {"session": Text("for this session"), "always": Text("always")}
+_CALL = Text("Shall I run this with `{tool}`?\n\n{call}\n\nIt acts as {name} and can:\n\n{reach}")
 _LONG_CALL = Text(
     "Shall I run this with `{tool}`? The whole of it is in the message above. It begins and ends"
-    " like this:\n\n{call}\n\nAs {name}, it can:\n\n{reach}"
+    " like this:\n\n{call}\n\nIt acts as {name} and can:\n\n{reach}"
 )
 _WHOLE_CALL = Text("The next question is about this:\n\n{call}")
 _UNJUDGED = Text("use the tool")
@@ -48,16 +49,24 @@ _UNTRUSTED = Text(
     " anything without your approval."
 )
 _OVER = Text(
-    "For this message, I've already fetched {most} addresses that text from others named. Each"
-    " further one could tell a stranger a letter of private words."
+    "For this message, texts from others have already led me to {most} web addresses. Opening"
+    " another one could give something private away to strangers."
 )
 _SHAPE = Text("“{always}” and “{session}” cover:\n\n{shapes}")
-_EXACT_SHAPE = Text("“{always}” and “{session}” cover exactly this, and nothing that differs.")
+_EXACT_SHAPE = Text(
+    "“{always}” and “{session}” allow only what is shown here. If anything else changes, I ask"
+    " again."
+)
+_OFFLINE = Text(
+    "With “{always}”, it has no network once I've read something from others,"
+    " such as a file or an output."
+)
 _PLACES = {
     "workspace": Text("in the workspace"),
     "outside": Text("outside the workspace"),
     "system": Text("in the system"),
     "anywhere": Text("to anyone"),
+    LISTED: Text("to the allowed addresses"),
 }
 _REACHED: Mapping[ActionKind, Text] = {
     "read": Text("read {target} ({place})"),
@@ -93,13 +102,13 @@ _NAMED = {
     "fetched": Text("text from {name}"),
     "command": Text("the output of {name}"),
     "mcp": Text("text from the server {name}"),
-    "client": Text("a call of your program {name}"),
+    "client": Text("a request from your program {name}"),
     "skill": Text("the skill {name}"),
 }
 _PICTURE = Text("a picture")
-_EVENT = Text("the event that started this job")
+_EVENT = Text("the event that started this reminder")
 _TITLE = Text("the title of a group")
-_EARLIER = Text("an earlier answer that rests on other people's words")
+_EARLIER = Text("an earlier answer that uses other people's words")
 
 
 def propose(change: str, sources: Sequence[UntrustedSource]) -> str:
@@ -165,6 +174,8 @@ def ask_for_call(request: ApprovalRequest, name: str) -> str:
         parts.append(_OVER(most=MOST_FROM_PAGES))
     if request.shapes:
         parts.append(_describe_shapes(covered))
+    if request.shapes and request.is_walled:
+        parts.append(_OFFLINE(always=ALWAYS()))
     question = "\n\n".join(parts)
     if not long:
         return question
@@ -194,7 +205,7 @@ def _describe_shapes(covered: str) -> str:
 def list_allowed(allowed: Sequence[tuple[int, str, str]]) -> str:
     """List what is allowed in advance: number, shape and scope of each."""
     lines = [
-        _ALLOWED_LINE(number=number, shape=describe_shape(shape), scope=_SCOPES[scope]())
+        _ALLOWED_LINE(number=number, shape=describe_shape(shape), scope=SCOPES[scope]())
         for number, shape, scope in allowed
     ]
     return "\n".join([_ALLOWED(), *lines])

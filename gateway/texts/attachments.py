@@ -45,32 +45,37 @@ _SPEECH_CHOICES = {
 }
 SPEECH_BUTTONS = {
     "off": Text("Don't speak answers"),
-    "voice": Text("Answer voice with voice"),
+    "voice": Text("Speak after a voice message"),
     "always": Text("Always speak answers"),
 }
 """Buttons below the settings, by the value that each sets."""
 _SPEECH_LINE = Text("- Spoken answers: {choice}")
 _NO_SPEECH = Text("Spoken answers aren't set up here. Please ask my owner.")
 _NO_SPEECH_OWNER = Text(
-    "Spoken answers need a program. Set media.speech_command in config.toml, then restart Talaria."
+    "Spoken answers need a voice. Install the extra talaria[voice], or set media.speech_command in"
+    " config.toml. Then restart Talaria."
 )
 _SPEECH_SLOW = Text(
-    "I couldn't speak an answer: the program of media.speech_command took longer than {seconds} s."
-    " The text was sent. I report this at most once a day."
+    "I couldn't speak an answer: the voice took longer than {seconds} s. The text was sent. I"
+    " report this at most once a day."
 )
 SPEECH_TOO_LARGE = Text(
     "I couldn't speak an answer: the audio is larger than the chat app takes. The text was sent. I"
     " report this at most once a day."
 )
 _SPEECH_FAILED = Text(
-    "I couldn't speak an answer: the program of media.speech_command failed. The text was sent. I"
-    " report this at most once a day. Details in English: “{reason}.”"
+    "I couldn't speak an answer: the voice failed. The text was sent. I report this at"
+    " most once a day. Details: “{reason}.”"
 )
 
-UNHEARD_SLOW = Text("That took too long to transcribe. Please write it, or send a shorter one.")
-UNHEARD_BUSY = Text("I can't transcribe that right now. Please write it, or send it again later.")
-UNHEARD_REFUSED = Text("I couldn't transcribe that. Please write it.")
-UNHEARD_LONG = Text("That recording is too long to transcribe. Please write it.")
+UNHEARD_SLOW = Text(
+    "It took me too long to turn that recording into text. Please write it, or send a shorter one."
+)
+UNHEARD_BUSY = Text(
+    "I can't turn recordings into text right now. Please write it, or send it again later."
+)
+UNHEARD_REFUSED = Text("I couldn't turn that recording into text. Please write it.")
+UNHEARD_LONG = Text("That recording is too long for me. Please write it, or send a shorter one.")
 
 _NAME_LIMIT = 80
 _KINDS: dict[AttachmentKind, Text] = {
@@ -117,7 +122,9 @@ _SENTENCES: dict[Fault, tuple[Text, str]] = {
         "no longer available",
     ),
     "large_archive": (
-        Text("{what}: this unpacks to too much. Please send only the files that matter."),
+        Text(
+            "{what}: the files inside are too large together. Please send only those that matter."
+        ),
         "an archive that unpacks to too much, not read",
     ),
     "large_picture": (
@@ -158,10 +165,7 @@ _SENTENCES: dict[Fault, tuple[Text, str]] = {
     ),
     "unheard": (Text("{what}: I heard no words. Please write it."), "no words in it"),
     "unsafe_archive": (
-        Text(
-            "{what}: file names in this archive point outside of it, so I didn't open it. Please"
-            " send the files one by one."
-        ),
+        Text("{what}: this archive isn't safe to open. Please send the files one by one."),
         "an archive with file names that lead out of it, not read",
     ),
     "video": (
@@ -175,7 +179,7 @@ _SENTENCES: dict[Fault, tuple[Text, str]] = {
 }
 CUT = Text("{what}: this is longer than I can read at once. I read {extent}.")
 TOO_MANY = Text(
-    "I read the first {most} attachments of a message. Please send the others separately."
+    "I only read the first {most} attachments of a message. Please send the others separately."
 )
 _EXTENTS = {
     "characters": (
@@ -186,10 +190,13 @@ _EXTENTS = {
 }
 
 
+_NAMED = Text("“{name}”")
+
+
 def name_attachment(attachment: Attachment) -> str:
     """Name an attachment for people: by its name, or by its kind."""
     if attachment.name and attachment.kind not in ("described", "other", "sticker"):
-        return f"“{flatten(attachment.name, _NAME_LIMIT)}”"
+        return _NAMED(name=flatten(attachment.name, _NAME_LIMIT))
     return _KINDS[attachment.kind]()
 
 
@@ -229,7 +236,7 @@ def explain_no_speech(*, is_owner: bool) -> str:
 
 def describe_speech_fault(reason: str) -> str:
     """Tell an owner that the program failed; `reason` is a clause in English."""
-    return _SPEECH_FAILED(reason=reason.rstrip("."))
+    return _SPEECH_FAILED(reason=reason)
 
 
 def describe_slow_speech(seconds: float) -> str:

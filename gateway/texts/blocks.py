@@ -11,14 +11,16 @@ from agent_core.transcript import flatten
 from gateway.texts.people import quote_name
 
 USAGE = Text(
-    "/block new NAME 1000 DESCRIPTION makes a block of at most 1000 characters.\n"
-    "/block share NAME with PERSON shares it, as does “here” in a group, or “everyone” for"
-    " owners.\n"
-    "/block unshare NAME PERSON ends that; /block unshare NAME me hides it from you.\n"
-    "/block readonly NAME on, /block limit NAME 2000 and /block describe NAME TEXT change it.\n"
+    "/block new NAME 1000 DESCRIPTION makes a block (notes to share) of at most 1000"
+    " characters.\n"
+    "/block share NAME with PERSON shares it. In a group, PERSON can be “here”; for"
+    " owners, also “everyone”.\n"
+    "/block unshare NAME PERSON stops that; /block unshare NAME me hides it from you.\n"
+    "/block readonly NAME on, /block limit NAME 2000 and /block describe NAME TEXT change"
+    " it.\n"
     "/block undo NAME undoes its newest change; /block drop NAME deletes it."
 )
-NONE = Text("You have no memory blocks yet.")
+NONE = Text("You have no shared notes (blocks) yet. Ask me to make one.")
 ONLY_IN_DIRECT = Text(
     "In a group, use only /block, /block NAME, /block new, and /block share or unshare NAME here."
     " Send me anything else in a direct message."
@@ -53,7 +55,7 @@ EVERYONE = Text("everyone")
 YOU = Text("you")
 
 _READ_ONLY = Text("read-only")
-_MINE = Text("made by you")
+_MINE = Text("you made it")
 _READERS = Text("shared with {names}")
 _HEAD = Text("**{label}** [{size:,}/{limit:,} characters]: {description}")
 _EMPTY = Text("It's empty.")
@@ -80,18 +82,18 @@ _NOW_WRITABLE = Text("I can now change the block {label}.")
 NEW_LIMIT = Text("The block {label} can now hold {limit:,} characters.")
 NEW_DESCRIPTION = Text("The block {label} now has this description: {description}")
 _ASK_DROP = Text(
-    "Delete the block {label}? Nobody will see it any more; its file and history stay on disk."
-    " /block drop {label} yes confirms."
+    "Delete the shared note {label}? Nobody will see it any more; its file and history stay on"
+    " disk. To confirm, send: /block drop {label} yes"
 )
 _ASK_DROP_SHARED = Text(
-    "Delete the block {label}, which is shared with {names}? Nobody will see it any more; its file"
-    " and history stay on disk. /block drop {label} yes confirms."
+    "Delete the shared note {label}? {names} use it, too. Nobody will see it any more; its file"
+    " and history stay on disk. To confirm, send: /block drop {label} yes"
 )
 DROPPED = Text("I've deleted the block {label}.")
 _BEFORE, _NOW = Text("before"), Text("now")
 _SOUL_CHANGED = Text(
-    "Someone edited SOUL.md, which defines who I am. I'll use the new text in new conversations."
-    " If you didn't want this, restore the old text; the memory log has both (row {row})."
+    "Someone changed my character in the file SOUL.md. New conversations use the new text. If"
+    " you didn't want this, put the old text back: `talaria memory log` shows both (row {row})."
 )
 _LONGEST_DIFF = 2500
 _SHORT, _LONG = 80, 300

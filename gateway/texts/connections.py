@@ -1,24 +1,25 @@
 """Sentences about people's accounts at MCP servers."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from urllib.parse import urlsplit
-from zoneinfo import ZoneInfo
 
-from agent_core.localization import Text, format_date
+from agent_core.localization import Text
+from agent_core.tools.clock import ReaderClock
 from agent_core.tools.mcp.accounts import SignInOutcome
 from agent_core.tools.mcp.sign_ins import SignInReport
 
-CONNECT, END = Text("Connect {name}"), Text("End {name}")
-NOTHING = Text("There's no server here that you can connect an account to.")
-UNKNOWN = Text("There's no server called {name} that you can connect to. /connections lists them.")
+CONNECT, END = Text("Connect {name}"), Text("Disconnect {name}")
+NOTHING = Text("There's no service here that you can connect an account to.")
+UNKNOWN = Text("There's no service called {name} that you can connect to. /connections lists them.")
 USAGE = Text("Send /connections to see your connections, and press a button.")
 _CONNECTED = Text("- {name} ({host}): connected since {date}, with your own account")
 _SHARED = Text(
     "- {name} ({host}): connected since {date}; everyone here uses this account of yours"
 )
 _OPEN = Text("- {name} ({host}): not connected")
-_OPEN_SHARED = Text("- {name} ({host}): not connected; everyone here would use your account")
+_OPEN_SHARED = Text(
+    "- {name} ({host}): not connected. If you connect it, everyone here uses your account"
+)
 _GONE = Text("- {name}: connected since {date}, but it's no longer set up here")
 LINK = Text(
     "Open this page on {host} and sign in with your own account for {name}. The link is only for"
@@ -33,8 +34,8 @@ NO_CHAT = Text(
 NO_LINK = {
     "unknown": UNKNOWN,
     "not_configured": Text(
-        "You can't sign in to {name}, because its table in the configuration has no"
-        " `oauth = true`. An owner can add that line."
+        "You can't sign in to {name} yet. An owner first needs to add `oauth = true` to its"
+        " settings in config.toml."
     ),
     "owners_only": Text("Everyone here uses one account at {name}, and an owner connects it."),
     "connected": Text("{name} is connected already. /connections ends it."),
@@ -50,14 +51,32 @@ _FOREIGN = Text(
 )
 _IN = Text("{name} is connected. From now on, I use your account there.")
 _LATE = Text("{name} is taking long to answer. /connections shows whether it worked.")
-_FAILED = Text("I couldn't connect {name}. Details in English: “{details}”")
+_FAILED = Text("I couldn't connect {name}. Details: “{details}”")
 ENDED = Text("{name} is disconnected, and I've deleted my access to your account there.")
 NOT_CONNECTED = Text("You aren't connected to {name}. /connections lists your connections.")
 
 
-def list_connections(reports: Sequence[SignInReport], zone: str) -> str:
+CONNECTIONS = Text("Connected accounts")
+ABOUT = Text(
+    "Other services give me more tools, for example for your mail. There I use your own account,"
+    " and only for you."
+)
+NOT_SIGNED_IN, SIGNED_IN = Text("not connected"), Text("connected since")
+SHARED = Text("Everyone here uses this account.")
+GONE = Text("It's no longer set up here.")
+OPEN_PAGE = Text("Sign in on {host}")
+THEN_PASTE = Text(
+    "Sign in with your own account for {name}. At the end, your browser shows a page that doesn't"
+    " load. Copy its address, and paste it here within 15 minutes."
+)
+ADDRESS, FINISH = Text("Address"), Text("Connect")
+SERVERS = Text("All services")
+ACCEPT_NAMED, RETRY_NAMED = Text("Accept: {name}"), Text("Try again: {name}")
+
+
+def list_connections(reports: Sequence[SignInReport], clock: ReaderClock) -> str:
     """List the servers that a person can connect to."""
-    return "\n".join(_describe(one, zone) for one in reports) or NOTHING()
+    return "\n".join(_describe(one, clock) for one in reports) or NOTHING()
 
 
 def describe_link(name: str, link: str) -> str:
@@ -78,12 +97,11 @@ def describe_outcome(outcome: SignInOutcome) -> str:
     return _FAILED(name=name, details=f"{name} {outcome.fault}.")
 
 
-def _describe(report: SignInReport, zone: str) -> str:
+def _describe(report: SignInReport, clock: ReaderClock) -> str:
     name, host = report.server, f"`{report.host}`"
     if report.signed_in_at is None:
         return (_OPEN_SHARED if report.is_shared else _OPEN)(name=name, host=host)
-    at = datetime.fromtimestamp(report.signed_in_at / 1000, UTC).astimezone(ZoneInfo(zone))
-    date = format_date(at)
+    date = clock.show_day(report.signed_in_at)
     if not report.host:
         return _GONE(name=name, date=date)
     return (_SHARED if report.is_shared else _CONNECTED)(name=name, host=host, date=date)

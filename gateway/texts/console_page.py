@@ -10,11 +10,12 @@ FILE_ON_PAGE = Text(
 FILE_SAVED = Text("📎 {name}: saved as {path}")
 FILE_NOT_SAVED = Text("📎 {name}: I couldn't save it ({reason}).")
 
-_TEXTS: Mapping[str, Text] = {
+TEXTS: Mapping[str, Text] = {
+    "again": Text("Try again"),
     "ask": Text("What's on your mind?"),
     "about": Text(
-        "This is the same conversation as in the terminal and in your chats. Type / for commands."
-        " Messages you send during an answer steer it."
+        "This is the same conversation as in the terminal and in your chats. Type / for"
+        " commands. You can also write while I answer: I'll take it into account."
     ),
     "attach": Text("Attach files"),
     "commands": Text("Commands"),
@@ -23,21 +24,29 @@ _TEXTS: Mapping[str, Text] = {
     "connecting": Text("connecting…"),
     "copied": Text("Copied"),
     "copy": Text("Copy"),
+    "deeds": Text("What you can do with this message"),
     "disconnected": Text("not connected, trying again"),
     "earlier": Text("Show earlier messages"),
+    "edit": Text("Edit and send again"),
     "file": Text("File"),
     "loggedOut": Text("You're logged out. Open the address that talaria run printed."),
-    "logOut": Text("Log out"),
     "message": Text("Write a message"),
-    "pages": Text("Pages"),
+    "readAloud": Text("Read aloud"),
+    "record": Text("Record a voice message"),
+    "recording": Text("Recording {name}. Press again to send, or Escape to throw it away."),
+    "noMicrophone": Text(
+        "The browser doesn't let me use the microphone. Allow it for this page, and try again."
+    ),
     "remove": Text("Remove {name}"),
     "send": Text("Send (Enter)"),
+    "stopReading": Text("Stop reading"),
     "stop": Text("Stop the answer (Escape)"),
     "tooLarge": Text("{name} is larger than {limit}."),
     "tooMany": Text("A message takes at most 10 files."),
     "unsent": Text("waiting to be sent"),
     "uploadFailed": Text("I couldn't upload {name}. Please try again."),
     "uploading": Text("uploading…"),
+    "why": Text("Why this answer?"),
     "working": Text("working"),
     "you": Text("You:"),
 }
@@ -47,5 +56,5 @@ def list_texts() -> dict[str, str]:
     """Return the page's sentences by name; those about a file keep their placeholders."""
     return {
         name: text(name="{name}", limit="{limit}") if "{" in text.english else text()
-        for name, text in _TEXTS.items()
+        for name, text in TEXTS.items()
     }

@@ -1,17 +1,20 @@
 """Sentences about the curator and about tests of skills: what was done, and what is proposed."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from agent_core.localization import Plural, Text, format_date, join_list
+from agent_core.localization import Plural, Text, join_list
 from agent_core.memory.approval import fence, show_changes, show_difference
-from agent_core.skills.curation.record import CurationProposal, Merge, ProposalState
+from agent_core.skills.curation.record import CurationProposal, Merge, ProposalState, Tidying
 from agent_core.skills.curation.snapshot import RestoredSnapshot
 from agent_core.skills.decline import Decline
+from agent_core.skills.evaluation.cases import LEAST_CASES, find_drawn
+from agent_core.skills.evaluation.effects import DELETES, REACHES
 from agent_core.skills.evaluation.record import CaseRun
+from agent_core.skills.evaluation.verdict import list_added_dangers
 from agent_core.state.memory.ledger import Change, LedgerEntry
 from agent_core.state.memory.skills import SkillState
-from agent_core.tools.clock import local_time
+from agent_core.tools.clock import ReaderClock
 from agent_core.transcript import flatten, strip_controls
 
 _LONGEST = 240
@@ -19,50 +22,64 @@ _LONGEST_DIFFERENCE = 2_500
 """Characters of a difference in a chat; a longer one is shown up to there."""
 
 RUN, SHOW_REPORT = Text("Run now"), Text("Report")
-SHOW_PROPOSALS, SHOW_STATUS = Text("Show proposals"), Text("Back")
+SHOW_PROPOSALS, SHOW_STATUS = Text("Show suggestions"), Text("Back")
 ACCEPT, DECLINE = Text("Accept {number}"), Text("Decline {number}")
-RESTORE = Text("Restore the skills from before")
+RESTORE = Text("Bring back the skills from before")
 USAGE = Text(
     "Send /curator, /curator run, /curator report, /curator proposals or /curator restore."
 )
 _STATUS = Text(
     "Once a week, I look for skills that nobody uses. I also look for notes and skills that repeat"
-    " or contradict each other, and propose changes."
+    " or contradict each other, and suggest changes."
 )
-_LAST = Text("Last run: {date}.")
-_NEXT = Text("Next run: {date}.")
-_WAITING = Plural("{n} proposal needs your decision.", "{n} proposals need your decision.")
+_LAST = Text("Last time: {date}.")
+_NEXT = Text("Next time: {date}.")
+_WAITING = Plural(
+    "{n} suggestion waits for your decision.", "{n} suggestions wait for your decision."
+)
 TIDY_UP = Plural(
-    "I see {n} thing that could be tidier. Nothing changes before you accept it.",
-    "I see {n} things that could be tidier. Nothing changes before you accept it.",
+    "I found {n} thing to tidy up. Nothing changes before you accept it.",
+    "I found {n} things to tidy up. Nothing changes before you accept it.",
 )
+CONFLICTS = Plural(
+    "Two of my notes about you can't both be true. Which is right?",
+    "{n} of my notes about you contradict others. Which are right?",
+)
+SHOW_CONFLICTS = Text("Show them")
+KEEP_NEWER, KEEP_BOTH = Text("{number}: the newer one"), Text("{number}: both are right")
+NO_CONFLICTS = Text(
+    "I see no notes about you that contradict each other. I compare them once a week; the button"
+    " below does it now."
+)
+_CONFLICTS = Text("**These notes can't both be true. Which is right?**")
+_CONFLICT = Text("{number}. Noted {date}:\n{was}\nor noted {newer}:\n{entry}")
 LOOKING = Text(
-    "I'm looking through what I remember of you. I'll write if something could be tidier."
+    "I'm looking through what I remember about you. I'll write if I find something to tidy up."
 )
-RUNNING = Text("The curator is running. I'll write if something could be tidier.")
-RUNS_ALREADY = Text("The curator is running already.")
-LEARNING_OFF = Text("You chose that I don't learn. /learned changes that.")
-NO_JOB = Text("The curator isn't set up yet. Try again after a restart.")
-NOTHING_WAITS = Text("No proposal needs your decision.")
-UNKNOWN = Text("I don't know that proposal. /curator proposals shows those that wait.")
+RUNNING = Text("I'm looking through notes and skills. I'll write if I find something to tidy up.")
+RUNS_ALREADY = Text("I'm tidying up already.")
+LEARNING_OFF = Text("You've switched learning off. /learned changes that.")
+NO_JOB = Text("I can't tidy up yet. Restart Talaria, and try again.")
+NOTHING_WAITS = Text("No suggestion waits for your decision.")
+UNKNOWN = Text("I don't know that suggestion. /curator proposals shows those that wait.")
 DECIDED: dict[ProposalState, Text] = {
     "open": NOTHING_WAITS,
     "accepted": Text("Done."),
-    "declined": Text("Declined. I won't propose that again."),
-    "outdated": Text("I changed nothing: this has changed since I proposed it."),
+    "declined": Text("Declined. I won't suggest that again."),
+    "outdated": Text("I've left it as it is, because it has changed since I suggested this."),
 }
 _TIDIED = Text("Done:\n\n{change}\n\n{command} takes this back.")
 _TIDIED_MORE = Text(
     "Done:\n\n{change}\n\nTo take this back, send these one after the other: {commands}."
 )
 MERGED_BEFORE = Text("You accepted this already. /curator report shows what has changed.")
-_REFUSED = Text("I changed nothing. Details in English: “{reason}.”")
+_REFUSED = Text("I changed nothing. Details: “{reason}.”")
 _MERGED = Text(
-    "Done: the skill {name} replaces {names}. Those are in the archive, and a snapshot has all"
-    " skills as they were."
+    "Done: the skill {name} replaces {names}. The old ones are in the archive, and /curator"
+    " restore brings them back."
 )
-_RESTORED = Text("The skills are as they were in the snapshot {name}: {names}.")
-_REMOVED_NEWER = Text("I archived what the curator wrote since: {names}.")
+_RESTORED = Text("The skills are as they were before ({name}): {names}.")
+_REMOVED_NEWER = Text("I've archived the skills that I wrote since then: {names}.")
 _MERGE = Text("**{number}. Merge the skills {names} into {name}.** {reason}")
 _DUPLICATE = Text("**{number}. Remove what another note says, too.** {reason}")
 _CONTRADICTION = Text("**{number}. Remove what is out of date.** {reason}")
@@ -70,7 +87,7 @@ _SHORTEN = Text("**{number}. Say the same in fewer words.** {reason}")
 _STAYS = Text("This note stays:")
 _CUT = Text("The text goes on. `talaria skills curate --dry-run` shows all of it.")
 _MORE = Plural("{n} more waits.", "{n} more wait.")
-_REPORT = Text("**What the curator sees**")
+_REPORT = Text("**Notes and skills to tidy up**")
 _SKILLS = Text(
     "Skills: active {active}, on trial {trial}, drafts {draft}, unused {stale}, archived {archived}"
 )
@@ -85,44 +102,66 @@ _LISTS = (
     ),
 )
 _CHANGES = Text("Newest changes:")
-_NO_CHANGES = Text("It has changed no skill yet.")
-_ARCHIVED = Text("- {date}: {name} moved to the archive; nobody used it for {number} days.")
+_NO_CHANGES = Text("I haven't changed a skill while tidying up yet.")
+_ARCHIVED = Text("- {date}: {name} moved to the archive: nobody had used it for {number} days.")
 _MERGED_AWAY = Text("- {date}: {name} moved to the archive, merged into another skill.")
-_STALE = Text("- {date}: {name} counts as unused; nobody used it for {number} days.")
+_STALE = Text("- {date}: {name} was marked as unused: nobody had used it for {number} days.")
 _FRESH = Text("- {date}: {name} is in use again.")
 _WRITTEN = Text("- {date}: {name} got a text that you accepted.")
 _UNDO_HINT = Text("/curator restore brings back the skills from before the newest change.")
 _DAYS = re.compile(r"not used for (\d+) days")
 
-_COUNTS = Text(
-    "With it, {done} of {count} of your earlier requests came out right; without it, {number} did."
+_REPEATED = Plural(
+    "For the test, I did {n} of your earlier requests again.",
+    "For the test, I did {n} of your earlier requests again.",
 )
+_RAN = Plural(
+    "I tried {n} example that a person wrote or approved.",
+    "I tried {n} examples that a person wrote or approved.",
+)
+_COUNTS = Text(
+    "With the skill, {done} of {count} attempts went well; without it, {number} of {total} did."
+)
+_DANGERS = {
+    DELETES: Text("With the skill, one attempt deleted files that weren't its own."),
+    REACHES: Text("With the skill, one attempt tried to use the network."),
+}
+_OFFER = Text(
+    "I wrote the skill {name} as a draft. I'll use it on my own once it passes a test. For that"
+    " I need {number} of your requests that fit. To try it now, send /skills try {name} and what"
+    " to do."
+)
+TRY = Text("Try it")
 _PASSED = Text("The skill {name} passed its test, so I use it on my own from now on. {counts}")
 _FAILED = Text(
     "The skill {name} failed its test, so it stays a draft. {counts} You can still start it with"
     " /{name}."
 )
+_ENDLESS = Text("One attempt with the skill took too long, so I stopped it.")
+_UNTESTED = Text("I can't test the skill {name}. Details: “{reason}.”")
 _ROLLED_BACK = Text(
     "I returned the skill {name} to version {number}, because the newer one failed its test."
-    " {counts} An owner can take this back with `talaria skills undo {id}`."
+    " {counts} An owner can take this back with /undo skill {name}."
 )
 _WENT_BADLY = Text(
-    "I returned the skill {name} to version {number}, because {count} of {total} uses of the newer"
-    " one went badly. An owner can take this back with `talaria skills undo {id}`."
+    "I returned the skill {name} to version {number}, because the newer one went wrong {count}"
+    " of {total} times. An owner can take this back with /undo skill {name}."
 )
 _DRAFT_AGAIN = Text(
-    "The skill {name} is a draft again, because {count} of {total} uses went badly. You can still"
-    " start it with /{name}. An owner can take this back with `talaria skills undo {id}`."
+    "The skill {name} is a draft again, because it went wrong {count} of {total} times. You can"
+    " still start it with /{name}. An owner can take this back with `talaria skills undo {id}`."
 )
 
 
-def describe_status(last: int | None, following: int | None, waiting: int, zone: str) -> str:
+def describe_status(
+    last: int | None, following: int | None, waiting: int, clock: ReaderClock
+) -> str:
     """Say what the curator does, when it ran, and what waits. Times are in milliseconds."""
     parts = [_STATUS()]
     if last is not None:
-        parts.append(_LAST(date=format_date(local_time(last, zone).date())))
+        parts.append(_LAST(date=clock.show_day(last)))
     if following is not None:
-        parts.append(_NEXT(date=format_date(local_time(following, zone).date())))
+        parts.append(_NEXT(date=clock.show_day(following)))
     if waiting:
         parts.append(_WAITING(waiting))
     return "\n".join(parts)
@@ -144,6 +183,25 @@ def describe_proposals(
     return "\n\n".join([*parts, *([_MORE(more)] if more else [])])
 
 
+def list_conflicts(changes: Sequence[Tidying], dates: Mapping[str, int], clock: ReaderClock) -> str:
+    """List notes that contradict newer ones, with the days on which they were written."""
+
+    def date(text: str) -> str:
+        return clock.show_day(dates[text])
+
+    parts = [
+        _CONFLICT(
+            number=number,
+            date=join_list([*dict.fromkeys(map(date, change.removed))]),
+            was=fence("\n".join(change.removed)),
+            newer=date(change.kept),
+            entry=fence(change.kept),
+        )
+        for number, change in enumerate(changes, 1)
+    ]
+    return "\n\n".join([_CONFLICTS(), *parts])
+
+
 def describe_tidied(changes: Sequence[Change], numbers: Sequence[int]) -> str:
     """Tell what went and what came. `numbers` are those of the changes, in the order to undo."""
     shown = fence(strip_controls(show_changes(changes)))
@@ -159,7 +217,7 @@ def describe_tidied(changes: Sequence[Change], numbers: Sequence[int]) -> str:
 
 def describe_refused(reason: str) -> str:
     """Say why a change was not made."""
-    return _REFUSED(reason=reason.rstrip("."))
+    return _REFUSED(reason=reason)
 
 
 def describe_merged(merge: Merge) -> str:
@@ -181,14 +239,14 @@ def describe_report(
     states: Sequence[SkillState],
     memory: Sequence[tuple[int, int, int]],
     waiting: int,
-    zone: str,
+    clock: ReaderClock,
 ) -> str:
     """Report on skills and notes. `memory` has the entries, characters and limit of each list."""
     parts = [_REPORT()]
     if states:
         counts = {one: states.count(one) for one in ("active", "trial", "draft", "stale")}
         parts.append(_SKILLS(**counts, archived=states.count("archived")))
-        lines = [_describe_change(name, row, zone) for name, row in changes]
+        lines = [_describe_change(name, row, clock) for name, row in changes]
         parts.append("\n".join([_CHANGES(), *lines]) if lines else _NO_CHANGES())
         if lines:
             parts.append(_UNDO_HINT())
@@ -220,8 +278,8 @@ def _describe(number: int, proposal: CurationProposal, is_whole: bool) -> str:
     return "\n".join(parts)
 
 
-def _describe_change(name: str, row: LedgerEntry, zone: str) -> str:
-    date = format_date(local_time(row.origin.now, zone).date())
+def _describe_change(name: str, row: LedgerEntry, clock: ReaderClock) -> str:
+    date = clock.show_day(row.origin.now)
     found = _DAYS.search(row.origin.evidence)
     days = found[1] if found else ""
     if row.change.after is None:
@@ -242,14 +300,19 @@ def describe_passed(name: str, runs: Sequence[CaseRun]) -> str:
     return _PASSED(name=name, counts=_count(runs))
 
 
-def describe_failed(name: str, runs: Sequence[CaseRun]) -> str:
-    """Tell that a draft failed its test."""
-    return _FAILED(name=name, counts=_count(runs))
+def describe_failed(name: str, runs: Sequence[CaseRun], *, is_endless: bool = False) -> str:
+    """Tell that a draft failed its test, maybe because a run with it does not end."""
+    return _FAILED(name=name, counts=_ENDLESS() if is_endless else _count(runs))
 
 
-def describe_rolled_back(name: str, version: int, runs: Sequence[CaseRun], row: int) -> str:
+def describe_untested(name: str, reason: str) -> str:
+    """Say why a skill can't be tested; `reason` is in English."""
+    return _UNTESTED(name=name, reason=reason)
+
+
+def describe_rolled_back(name: str, version: int, runs: Sequence[CaseRun]) -> str:
     """Tell that a text failed its test, and which version the skill has again."""
-    return _ROLLED_BACK(name=name, number=version, counts=_count(runs), id=row)
+    return _ROLLED_BACK(name=name, number=version, counts=_count(runs))
 
 
 def describe_decline(done: Decline) -> str:
@@ -264,7 +327,27 @@ def describe_decline(done: Decline) -> str:
     )
 
 
+def describe_offer(name: str) -> str:
+    """Offer a draft that has too few cases for its test."""
+    return _OFFER(name=name, number=LEAST_CASES)
+
+
 def _count(runs: Sequence[CaseRun]) -> str:
-    good = [run.arm for run in runs if run.passed]
-    count = len({run.case for run in runs})
-    return _COUNTS(done=good.count("with"), number=good.count("without"), count=count)
+    """Tell what was run, and how it came out."""
+    judged = [run for run in runs if run.passed is not None]
+    cases = {run.case for run in judged}
+    drawn = sum(find_drawn(case) is not None for case in cases)
+    parts = [_REPEATED(drawn)] if drawn else []
+    if len(cases) > drawn:
+        parts.append(_RAN(len(cases) - drawn))
+    having, without = (
+        [run.passed for run in judged if run.arm == arm] for arm in ("with", "without")
+    )
+    counts = _COUNTS(
+        done=having.count(True),
+        count=len(having),
+        number=without.count(True),
+        total=len(without),
+    )
+    added = list_added_dangers(runs)
+    return " ".join([*parts, counts, *(_DANGERS[danger]() for danger in added)])

@@ -37,6 +37,7 @@ _ADVICE: Mapping[str, str] = {
     "guided": "It does not call tools well enough, so it works in the guided mode.",
     "unfit": "It is not fit for Talaria. Choose a larger model, or another one.",
 }
+_ONLY_DECIDES = "What it says beside its decisions is often wrong."
 _UNSEEN = "It neither reviews conversations nor writes skills. `talaria models trust` allows both."
 _MOST_FAULTS = 10
 
@@ -53,6 +54,8 @@ def describe_card(facts: Iterable["KnownFact"]) -> Iterator[str]:
     card = values["card"]
     yield f"  {describe_fit(card)}"
     yield f"  {_ADVICE[card['mode']]}"
+    if card["mode"] == "guided" and "chat" not in card["fit"]:
+        yield f"  {_ONLY_DECIDES}"
     if not {"reviews", "skills"} & set(card["fit"]):
         yield f"  {_UNSEEN}"
     for area, (passed, done) in card["scores"].items():

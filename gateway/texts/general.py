@@ -2,15 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-from agent_core.chat_platforms import find_title
-from agent_core.localization import Plural, Text, join_list
+from agent_core.localization import Plural, Text, join_list, name_language
 from agent_core.safe_names import read_call_name
 from agent_core.tools.time_zones import name_zone
+from gateway.known_platforms import find_title
 
 CODE_INVALID = Text("That code is invalid, expired or already used. Ask for a new one.")
 CODE_MISSING = Text("Add the code, for example: /{command} ABCD-EFGH")
 CODE_BLOCKED = Text("That code is wrong, too. I'll ignore your codes for the next ten minutes.")
+INVITE_IN_GROUP = Text(
+    "Others have seen that code here, so I've cancelled it. Ask my owner for a new one, and send it"
+    " to me in a direct message."
+)
+IN_ALREADY = Text("You can talk to me already. Just write.")
 OWNER_ONLY = Text("Only an owner can do that.")
 APPROVED = Text("{name} can now talk to me.")
 CLAIM_IN_GROUP = Text(
@@ -21,6 +27,7 @@ CONVERSATION_STARTED = Text(
     "I've started a new conversation. You can still search the old one, and I keep what I remember"
     " about you."
 )
+_YES, _NO = Text("yes, yes please, ok, okay, sure"), Text("no, no thanks, no thank you, nope")
 SETTING_SAVED = Text("Done.")
 SETTING_MISSING = Text("Add a value, or off: /settings {name} …")
 VERBOSE_USAGE = Text("Write /verbose on or /verbose off.")
@@ -29,33 +36,46 @@ VERBOSITIES = {
     "normal": Text("Progress if it takes long"),
     "verbose": Text("Every step"),
 }
+ZONE_BUTTON = Text("Time in {city}")
 QUIET_NIGHT = Text("Quiet from 22:00 to 07:00")
 QUIET_OFF = Text("No quiet hours")
 WEEKENDS_OFF = Text("Weekends off")
 NO_DAYS_OFF = Text("No days off")
-STOP_NOT_YOURS = Text("Someone else asked for what I'm doing. Only they or an owner can stop it.")
-MOVE_NOT_YOURS = Text("Someone else asked for what I'm doing, so I'll answer where they asked.")
+STOP_NOT_YOURS = Text(
+    "I'm working on something for someone else. Only they or an owner can stop it."
+)
+MOVE_NOT_YOURS = Text("I'm working on something for someone else, so I'll answer where they asked.")
 MOVE_NOTHING = Text("Nothing is running that I could continue here.")
 STOP_NOTHING = Text("Nothing is running here.")
 RETRY_NOTHING = Text("There's nothing to retry here.")
+WAITED = Plural(
+    "{platform} lets me write only for a day after your last message, so this waited for you:",
+    "{platform} lets me write only for a day after your last message, so these {n} waited for you:",
+)
 MISSED = Plural(
-    "While I couldn't reach you here, {n} message was not delivered.",
-    "While I couldn't reach you here, {n} messages were not delivered.",
+    "While I couldn't reach you here, {n} message was not delivered. Shall I send it now?",
+    "While I couldn't reach you here, {n} messages were not delivered. Shall I send them now?",
 )
 MISSED_SEND = Text("Send now")
+RETRY = Text("Try again")
 RETRY_RUNNING = Text("I'm still working on it. /stop ends it.")
 QUEUED = Text("I'll start on that when I've finished the current answer.")
 QUESTION_OVER = Text("(This no longer needs an answer.)")
 QUESTION_LATE = Text("(Nobody answered in time.)")
+PRESSED_LATE = Text(
+    "(This question had expired, so nothing was done. Ask me again if you still want it.)"
+)
+QUESTION_EXPIRED = Text("(This question had expired, so nothing has changed. I ask again below.)")
 VOID = Text("(Please ignore this message. My answer is in another one.)")
-QUESTION_MOVED = Text("(I asked this elsewhere.)")
+QUESTION_AGAIN = Text("(I've asked this again below.)")
+QUESTION_MOVED = Text("(I've asked this in another chat.)")
 QUESTION_ABOVE = Text("What's your answer?")
 OWNER_ASKED = Text("An owner has to approve that. I've asked; it may take a few minutes.")
 QUESTION_NOT_YOURS = Text("You can't answer that question: it's for someone else.")
 EMPTY = Text("Your message was empty. Write what you need.")
 ANONYMOUS = Text(
-    "I can't tell who wrote this: it was sent in the name of a group or channel. Switch that off,"
-    " or write to me directly."
+    "I can't tell who wrote this: it was sent in the name of a group or channel. Send it under"
+    " your own name, or write to me directly."
 )
 INTERNAL_ERROR = Text("Something went wrong on my side. Please try again or put it another way.")
 DAMAGED_ANSWER = Text("One of my answers was damaged before it reached you. Please ask me again.")
@@ -80,9 +100,9 @@ _ANY_LANGUAGE = Text("the one you write in")
 _NONE = Text("none")
 _SETTINGS_USAGE = Text(
     "To change a setting: /settings time_zone Europe/Vienna, /settings language de,"
-    " /settings quiet_hours 22:00-07:30, /settings days_off sat,sun, /settings context_cap 50000"
+    " /settings quiet_hours 22:00-07:30, /settings days_off sat,sun, /settings reading_limit 50000"
 )
-HOME = Text("## Now\n\n{status}\n\n## Next digests\n\n{digests}\n\n## Settings\n\n{settings}")
+HOME = Text("## Now\n\n{status}\n\n## Next summaries\n\n{digests}\n\n## Settings\n\n{settings}")
 _MOVED = Text("(I'm continuing this on {platform}.)")
 _STOPPED_ELSEWHERE = Text("I've stopped what I was doing on {platform}.")
 _UNSENT_FILES = Text("I made {names}, but I can't send files here. Ask for them in another chat.")
@@ -96,7 +116,7 @@ _STRANGER_THERE = Text("On {platform}, these are {approve} and {linking}.")
 STRANGER_AGAIN = Text(
     "I don't know you yet, so I can't answer. Ask my owner to approve the code that I gave you."
 )
-COMMAND_TAKEN = Text("I'm on it. You'll see the rest below.")
+COMMAND_TAKEN = Text("I'm working on it. You'll see the rest below.")
 COMMAND_DONE = Text("Done.")
 _STRANGER_NO_OWNER = Text(
     "I don't have an owner yet. If you run me, send me /claim and the code that Talaria printed"
@@ -107,15 +127,15 @@ _FAILURES = {
     "model_unreachable": Text("I couldn't reach the model for a long time, so I stopped trying."),
     "model_cut": Text("The model's answers kept breaking off, so I stopped trying."),
     "model_rejected": Text("The model rejected the request."),
-    "model_unknown": Text("The provider doesn't have the model that is configured."),
-    "model_misplaced": Text("No model server answers at the address that is configured."),
-    "model_denied": Text("The model's provider rejected the configured key."),
+    "model_unknown": Text("The provider doesn't offer the model that is set up here."),
+    "model_misplaced": Text("No model answers at the address that is set up here."),
+    "model_denied": Text("The model's provider rejected the key that is set up here."),
     "overflow": Text(
         "With your message, this conversation is too long for me. Send less at once, or start a new"
         " one with /new; you can still search this one."
     ),
     "empty": Text("The model gave no answer."),
-    "length": Text("The model reached its length limit before it answered."),
+    "length": Text("The model ran out of space before it could answer."),
     "crashed": Text("I was interrupted several times while working on this, so I stopped."),
     "off": Text("I was interrupted while working on this and couldn't continue."),
 }
@@ -131,23 +151,33 @@ _DECLINED = Text("The model declined to answer this. Try putting it another way.
 _DECLINED_FOR = Text("The model declined to answer this ({category}). Try putting it another way.")
 _LIMITS = {
     "steps": Text(
-        "(I stopped: this took the most steps I may take at once. Say “go on” to continue.)"
+        "(I stopped: I've taken as many steps as one answer may take. Say “go on” to continue.)"
     ),
     "tokens": Text(
-        "(I stopped: this used the most tokens I may use at once. Say “go on” to continue.)"
+        "(I stopped: I've read and written as much as one answer may take. Say “go on” to"
+        " continue.)"
     ),
-    "money": Text("(I stopped: this cost the most I may spend at once. Say “go on” to continue.)"),
-    "time": Text("(I stopped: this took the longest I may work at once. Say “go on” to continue.)"),
+    "money": Text(
+        "(I stopped: I've reached my spending limit for one answer. Say “go on” to continue.)"
+    ),
+    "time": Text(
+        "(I stopped: I've reached my time limit for one answer. Say “go on” to continue.)"
+    ),
     "no_progress": Text(
-        "(I stopped: I repeated the same step without progress. Say “go on” to continue.)"
+        "(I stopped: I kept repeating the same step. Say “go on” to continue, or put it"
+        " another way.)"
     ),
 }
-_OTHER_LIMIT = Text("(I stopped: this reached a limit. Say “go on” to continue.)")
+_OTHER_LIMIT = Text("(I stopped: I've reached a limit for one answer. Say “go on” to continue.)")
 _STOPPED = Text("(Stopped.)")
 _STOPPED_AFTER = Text("(Stopped. Done so far: {tools}.)")
 _CUT = {
-    "length": Text("(I cut this answer off at the model's length limit.)"),
-    "unknown_stop": Text("(The model stopped for an unknown reason.)"),
+    "length": Text(
+        "(This answer is cut off, because the model can't write a longer one at once. Say “go"
+        " on” to continue.)"
+    ),
+    "unknown_stop": Text("(The model stopped for an unknown reason. Say “go on” to continue.)"),
+    "rule_unmet": Text("(Check this answer: I left out a step that a rule requires before it.)"),
     "left_out": Text(
         "(The model's server refused a part of this conversation. I answered without it.)"
     ),
@@ -156,7 +186,7 @@ _CUT = {
         " other words, or leave out the file.)"
     ),
     "left_out_results": Text(
-        "(The model's server refused what my tools returned, so I answered without it.)"
+        "(The model's server refused what my tools found, so I answered without it.)"
     ),
     "left_out_earlier": Text(
         "(The model's server refused earlier messages of this conversation, so I answered without"
@@ -169,9 +199,10 @@ _STATUS_TITLE = Text("**{title}**")
 _UNTITLED = Text("This conversation")
 _STATUS_LINES = {
     True: Text("Messages: {messages:,} · I'm working on an answer"),
-    False: Text("Messages: {messages:,} · I'm idle"),
+    False: Text("Messages: {messages:,} · I have nothing to do"),
 }
 _STATUS_WAITING = Text("Waiting messages: {waiting:,}")
+_STATUS_ASKED = Text("I'm waiting for your answer to “{question}”")
 _STATUS_MODEL = Text("Model: {model}")
 _STATUS_USAGE = Text(
     "Last 24 hours: {read:,} tokens read ({share:.0%} from the cache), {written:,} written, {cost}"
@@ -182,7 +213,7 @@ _STATUS_UNDELIVERED = Plural(
 )
 _QUEUE_EMPTY = Text("No message is waiting.")
 _QUEUE = Plural("{n} message is waiting.", "{n} messages are waiting.")
-_QUEUE_USAGE = Text("/queue followed by a message keeps it until I've finished the current answer.")
+_QUEUE_USAGE = Text("Write a message after /queue, and I'll start on it after the current answer.")
 PURPOSE = Text("I answer questions, keep things in mind and remind you on time.")
 EXAMPLES = (
     Text("“Remind me tomorrow at 9 to feed the dog”"),
@@ -192,7 +223,18 @@ EXAMPLES = (
 """Examples of what a newcomer may ask for; the stand-in understands them, too."""
 _PERSON = Text("You are {name} ({role}).\nAccounts: {accounts}\nTime zone: {zone}")
 _ROLES = {"owner": Text("owner"), "member": Text("member")}
-_HELP = Text("Write me anything, also while I'm working, to add or correct something. For example:")
+_HELP = Text(
+    "Just write to me. You can also add or correct something while I'm working. For example:"
+)
+HelpGroup = Literal["talk", "reminders", "memory", "abilities", "you", "data"]
+_HELP_GROUPS: Mapping[HelpGroup, Text] = {
+    "talk": Text("Our conversation"),
+    "reminders": Text("Reminders"),
+    "memory": Text("What I remember"),
+    "abilities": Text("What I can do"),
+    "you": Text("You and your accounts"),
+    "data": Text("Your data"),
+}
 _MORE_COMMANDS = Plural("/help all lists {n} more command.", "/help all lists {n} more commands.")
 
 
@@ -224,7 +266,7 @@ def describe_settings(
     """
     shown = {name: value or _NONE() for name, value in values.items()} | {
         "zone": _DEFAULT_ZONE(zone=name_zone(zone)) if is_default_zone else name_zone(zone),
-        "language": values["language"] or _ANY_LANGUAGE(),
+        "language": name_language(values["language"]) or _ANY_LANGUAGE(),
         "verbosity": VERBOSITIES[verbosity](),
     }
     return "\n".join((*(line(**shown) for line in _SETTINGS), *more, "", _SETTINGS_USAGE()))
@@ -341,6 +383,8 @@ class Status:
     undelivered: int
     memory: str = ""
     """The state of the external memory, if there is one."""
+    asked: str = ""
+    """The question for whose answer Talaria waits, in any chat."""
 
 
 def describe_status(status: Status) -> str:
@@ -359,6 +403,8 @@ def describe_status(status: Status) -> str:
     ]
     if status.waiting:
         lines.insert(2, _STATUS_WAITING(waiting=status.waiting))
+    if status.asked:
+        lines.insert(2, _STATUS_ASKED(question=status.asked))
     if status.memory:
         lines.append(status.memory)
     if status.undelivered:
@@ -383,14 +429,29 @@ def describe_person(name: str, role: str, accounts: Sequence[str], zone: str) ->
     )
 
 
-def describe_commands(commands: Sequence[tuple[str, str]], *, more: int) -> str:
-    """List commands as (name, summary); `more` of them are left out."""
-    lines = [f"/{name}: {Text(summary)()}" for name, summary in commands]
+def describe_commands(groups: Mapping[HelpGroup, Sequence[tuple[str, str]]], *, more: int) -> str:
+    """List commands as (name, summary) below the titles of groups; `more` of them are left out."""
+    examples = "\n".join(f"- {example()}" for example in EXAMPLES)
+    parts = [f"{PURPOSE()} {_HELP()}\n{examples}"]
+    for group, commands in groups.items():
+        lines = [f"/{name}: {Text(summary)()}" for name, summary in commands]
+        parts.append("\n".join([f"**{_HELP_GROUPS[group]()}**", *lines]))
     if more:
-        lines += ["", _MORE_COMMANDS(more)]
-    examples = [f"- {example()}" for example in EXAMPLES]
-    return "\n".join([f"{PURPOSE()} {_HELP()}", *examples, "", *lines])
+        parts.append(_MORE_COMMANDS(more))
+    return "\n\n".join(parts)
 
 
 def _append(text: str, note: str) -> str:
     return f"{text}\n\n{note}" if text else note
+
+
+def read_yes_or_no(words: str) -> bool | None:
+    """Return whether words are a bare yes, or a bare no; None for anything else.
+
+    English counts in any language.
+    """
+    said = " ".join(words.casefold().replace(",", " ").split()).strip(".!")
+    for text, means in ((_YES, True), (_NO, False)):
+        if said in f"{text.english}, {text()}".casefold().split(", "):
+            return means
+    return None

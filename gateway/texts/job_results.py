@@ -3,37 +3,52 @@
 from collections.abc import Sequence
 from itertools import groupby
 
-from agent_core.localization import Plural, Text, join_list
-from agent_core.schedule.descriptions import show_moment
+from agent_core.localization import Plural, Text
 from agent_core.schedule.job_editor import ASKED
 from agent_core.schedule.misfires import MOST_COUNTED
-from agent_core.schedule.wall_clock import find_zone
-from agent_core.state.jobs.job_runs import CROWDED, GATED, MERGED, MISSED, Run, RunState
+from agent_core.state.jobs.job_runs import (
+    ACKNOWLEDGED,
+    CROWDED,
+    GATED,
+    MERGED,
+    MISSED,
+    PUT_OFF,
+    SKIPPED_NEXT,
+    UNWANTED,
+    Run,
+    RunState,
+)
+from agent_core.tools.clock import ReaderClock
 
-BROKEN_CONVERSATION = Text("The job's conversation is damaged in my storage.")
-LOST_RUN = Text("My record of this run is damaged.")
+BROKEN_CONVERSATION = Text(
+    "I can't read the conversation of this reminder: it is damaged in my storage. Set the"
+    " reminder up again, or ask an owner to restore a backup."
+)
+LOST_RUN = Text("My record of it is damaged.")
 INTERRUPTED_TURN = Text("I was interrupted while working on it.")
-INTERRUPTED_SCRIPT = Text("I was stopped while its command ran.")
-UNEXPECTED = Text("An unexpected error occurred. The log has the details.")
-NO_OWNER = Text("The person to whom the job belonged was deleted.")
+INTERRUPTED_SCRIPT = Text("I was switched off while the reminder's command ran.")
+UNEXPECTED = Text(
+    "Something unexpected went wrong. The owner finds the reason with `talaria logs`."
+)
+NO_OWNER = Text("The person this reminder belonged to has been removed.")
 NO_TARGET = Text("I have nowhere to send it. Send /sethome in the chat that should get it.")
 NO_ROOM = Text(
     "Nobody has talked to me yet in the group that should get it. Say hello to me there first."
 )
 NO_TASK = Text("This version has no system task named {name}.")
-_LIMIT_REACHED = Text("Its runs have used today's limit of ${amount:,.2f}.")
+_LIMIT_REACHED = Text("The reminder has used up its ${amount:,.2f} for today.")
 NO_PRICE = Text(
-    "I don't know the price of {model}. So I can't keep the job's daily limit in dollars."
+    "I don't know the price of {model}. So I can't keep the reminder's daily limit in dollars."
 )
-_NO_SKILL = Text("I couldn't use the skill {name}. Details in English: “{fault}.”")
-_NO_GATE = Text("I couldn't check whether it should run. Details in English: “{fault}.”")
-SCRIPT_SLOW = Text("Its command took longer than {seconds} s, so I stopped it.")
-SCRIPT_LOUD = Text("Its command wrote more than {most:,} bytes, so I stopped it.")
-SCRIPT_UNSTARTED = Text("I couldn't start {name}. Details in English: “{fault}.”")
-SCRIPT_INVALID = Text("Its command line contains an invalid character.")
-_SCRIPT_FAILED = Text("Its command ended with status {status}.")
+_NO_SKILL = Text("I couldn't use the skill {name}. Details: “{fault}.”")
+_NO_GATE = Text("I couldn't check the reminder's condition. Details: “{fault}.”")
+SCRIPT_SLOW = Text("The reminder's command took longer than {seconds} s, so I stopped it.")
+SCRIPT_LOUD = Text("The reminder's command wrote more than {most:,} bytes, so I stopped it.")
+SCRIPT_UNSTARTED = Text("I couldn't start {name}. Details: “{fault}.”")
+SCRIPT_INVALID = Text("The reminder's command contains an invalid character.")
+_SCRIPT_FAILED = Text("Its command failed with status {status}.")
 
-_SIGNED = Text("_{title} (job {job_id})_")
+_SIGNED = Text("_{title}_")
 LEFT_OUT = Text("_({count:,} characters are left out here; {name} has all of them.)_")
 _MEANT_FOR = Text("_This was meant for “{title}”, where I can't write any more._")
 _MEANT_ELSEWHERE = Text("_This was meant for a group where I can't write any more._")
@@ -43,77 +58,79 @@ _DUE_VERY_OFTEN = Text("_This was due more than {count} times, from {due} to {du
 _MOST_DUE = 4
 """Due times in one line; of more, the first and the last are shown."""
 _SKIPPED = Plural(
-    "I skipped {n} run of **{title}** that was due while I was off. Next: {due_next}.",
-    "I skipped {n} runs of **{title}** that were due while I was off. Next: {due_next}.",
+    "**{title}** was due {n} time while I was switched off, and I left it out. Next: {due_next}.",
+    "**{title}** was due {n} times while I was switched off, and I left it out. Next: {due_next}.",
 )
 _SKIPPED_MANY = Text(
-    "I skipped more than {count} runs of **{title}** that were due while I was off. Next:"
-    " {due_next}."
+    "**{title}** was due more than {count} times while I was switched off, and I left it out."
+    " Next: {due_next}."
 )
 _FAILED_ONCE = Text(
-    "**{title}** (job {job_id}) failed: {reason} It was due only once, so ask me again if you still"
-    " want it."
+    "**{title}** failed: {reason} It was due only once, so ask me again if you still want it."
 )
 _FAILED = Text(
-    "**{title}** (job {job_id}) failed: {reason} I'll try again {next_at} and tell you when it"
-    " works. /jobs shows your jobs."
+    "**{title}** failed: {reason} Next try: {next_at}. I'll tell you when it works."
+    " /reminders shows your reminders."
 )
 _PAUSED = Plural(
-    "I've paused **{title}** (job {job_id}), because it failed {n} time in a row. The last reason:"
-    " {reason} Fix that, then use /jobs resume {job_id}.",
-    "I've paused **{title}** (job {job_id}), because it failed {n} times in a row. The last reason:"
-    " {reason} Fix that, then use /jobs resume {job_id}.",
+    "I've paused **{title}**, because it failed. The reason: {reason} Fix that, then use"
+    " /reminders resume {job_id}.",
+    "I've paused **{title}**, because it failed {n} times in a row. The last reason:"
+    " {reason} Fix that, then use /reminders resume {job_id}.",
 )
 _UNFIT = Text(
-    "I've paused **{title}** (job {job_id}), because its schedule doesn't work. Change the"
-    " schedule, then use /jobs resume {job_id}. Details in English: “{reason}”"
+    "I've paused **{title}**, because its schedule doesn't work. Change the schedule,"
+    " then use /reminders resume {job_id}. Details: “{reason}”"
 )
 _RECOVERED = Plural(
     "_This works again after {n} failure._", "_This works again after {n} failures._"
 )
-_SPENT = Text("**{title}** didn't run: {reason} I'll try again tomorrow. /jobs shows your jobs.")
+_SPENT = Text(
+    "**{title}** didn't come: {reason} I'll try again tomorrow. /reminders shows your reminders."
+)
 _OUTAGE = Text(
-    "**{title}** didn't run: the model hasn't answered for too long. I'll try again {next_at}."
+    "**{title}** didn't come: the model hasn't answered for too long. Next try: {next_at}."
 )
 _OUTAGE_ONCE = Text(
-    "**{title}** didn't run: the model hasn't answered for too long. Ask me again if you still"
+    "**{title}** didn't come: the model hasn't answered for too long. Ask me again if you still"
     " want it."
 )
-_SPENT_ONCE = Text("**{title}** didn't run: {reason} Ask me again if you still want it.")
+_SPENT_ONCE = Text("**{title}** didn't come: {reason} Ask me again if you still want it.")
 DAMAGED = Text(
-    "Job {job_id} is damaged in my storage, so I've paused it. Delete it with /jobs drop"
-    " {job_id}, or ask an owner to restore a backup."
+    "Reminder {job_id} is damaged in my storage, so I've paused it. Delete it with"
+    " /reminders delete {job_id}, or ask an owner to restore a backup."
 )
 _LOST_TITLE = Text("Lost")
 _LOST = Plural(
-    "I lost {n} message that I was keeping for you, because my storage is damaged.",
-    "I lost {n} messages that I was keeping for you, because my storage is damaged.",
+    "{n} message to you is lost, because my storage is damaged. /reminders shows what is"
+    " still planned.",
+    "{n} messages to you are lost, because my storage is damaged. /reminders shows what"
+    " is still planned.",
 )
 _DEFERRED = Plural(
     "**During your quiet time, {n} message arrived:**",
     "**During your quiet time, {n} messages arrived:**",
 )
 _CHART_MISSING = Text(
-    "This comes without a chart, because charts need the extra `talaria[charts]`. The owner can"
+    "There is no chart with this, because charts need the extra `talaria[charts]`. The owner can"
     " install it."
 )
 _LONGEST_REASON = 300
 ENDED = {
-    "done": Text("Job {number} “{title}” is done."),
-    "failed": Text("Job {number} “{title}” failed."),
+    "done": Text("Reminder {number} “{title}” is done."),
+    "failed": Text("Reminder {number} “{title}” failed."),
 }
 HEARD_MESSAGE = Text("{name} wrote: {words}")
 FEED_ITEM = Text("New: {title}")
 ARRIVED_FILE = Text("A file arrived: {name} ({size:,} bytes)")
 NEXT_EVENT = Text("when it happens again")
-CALLED = Text("Its web address was called.")
+CALLED = Text("The reminder's web address was called.")
 TOO_OFTEN = Text(
     "**{title}** was started more than {count} times in an hour, so I skip further events of this"
-    " hour. /jobs shows your jobs."
+    " hour. /reminders shows your reminders."
 )
 _FEED_FAILS = Text(
-    "**{title}** (job {number}) hasn't been able to read its feed for a day. I keep trying. Details"
-    " in English: “{reason}.”"
+    "**{title}** hasn't been able to read its feed for a day. I keep trying. Details: “{reason}.”"
 )
 
 _RUN = Text("{due}: {state}")
@@ -128,23 +145,27 @@ _RUN_STATES: dict[RunState, Text] = {
 _RUN_AGAIN = Text("failed; next try {moment}")
 _RUN_REASON = Text("{run} ({reason})")
 _RUN_REASONS = {
-    "dropped": Text("the job was deleted"),
-    "paused": Text("the job was paused"),
+    "dropped": Text("the reminder was deleted"),
+    "paused": Text("the reminder was paused"),
     "stopped": Text("somebody stopped it"),
+    ACKNOWLEDGED: Text("you pressed Done"),
+    PUT_OFF: Text("put off"),
+    SKIPPED_NEXT: Text("the next one was left out"),
+    UNWANTED: Text("as asked"),
     CROWDED: Text("too many events in an hour"),
     GATED: Text("its condition wasn't met"),
     "model_busy": Text("the model was overloaded"),
     "model_cut": Text("the model's answers broke off"),
     "model_unreachable": Text("the model couldn't be reached"),
     "model_denied": Text("the model's provider rejected the key"),
-    "model_unknown": Text("the provider doesn't have the model"),
-    "model_misplaced": Text("no model server answers at its address"),
+    "model_unknown": Text("the provider doesn't offer the model"),
+    "model_misplaced": Text("no model answers at the address that is set"),
 }
 """Reasons that are stored as codes; any other is a sentence in the language of the person."""
-_RUN_MISSED = Text("{run}; missed before it: {count}")
+_RUN_MISSED = Text("{run}; missed before that: {count}")
 _RUNS_MISSED = Plural("{due}: missed", "{due} to {due_next}: missed {n} times")
 _RUNS_MERGED = Plural(
-    "{due}: merged into the next run", "{due} to {due_next}: merged into the next run"
+    "{due}: came together with the next one", "{due} to {due_next}: came together with the next one"
 )
 _LONGEST_IN_LIST, _MOST_RUNS = 200, 5
 
@@ -159,15 +180,15 @@ def sign_body(title: str, job_id: int, body: str) -> str:
     return f"{body}\n\n{_SIGNED(title=title, job_id=job_id)}" if body else f"**{title}**"
 
 
-def note_due(due: Sequence[str]) -> str:
+def note_due(due: Sequence[int], clock: ReaderClock) -> str:
     """Note below a result the times at which it was due, on the reader's clock."""
     if len(due) <= _MOST_DUE:
-        note = _DUE(due=join_list(due))
+        note = _DUE(due=clock.list_moments(due))
     else:
         is_more = len(due) >= MOST_COUNTED
         count = MOST_COUNTED - 1 if is_more else len(due)
         sentence = _DUE_VERY_OFTEN if is_more else _DUE_OFTEN
-        note = sentence(count=count, due=due[0], due_next=due[-1])
+        note = sentence(count=count, due=clock.show(due[0]), due_next=clock.show(due[-1]))
     return f"\n\n{note}"
 
 
@@ -249,12 +270,12 @@ def describe_limit(micro_dollars: int) -> str:
 
 def describe_skill_fault(name: str, fault: str) -> str:
     """Say that a job can't use one of its skills; `fault` is a clause in English."""
-    return _NO_SKILL(name=name, fault=fault.rstrip("."))
+    return _NO_SKILL(name=name, fault=fault)
 
 
 def describe_gate_fault(fault: str) -> str:
     """Say that the gate of a job can't be checked; `fault` is a clause in English."""
-    return _NO_GATE(fault=fault.rstrip("."))
+    return _NO_GATE(fault=fault)
 
 
 def describe_script_failure(status: int, output: str) -> str:
@@ -264,19 +285,18 @@ def describe_script_failure(status: int, output: str) -> str:
 
 def describe_feed_failure(title: str, number: int, reason: str) -> str:
     """Report a feed that could not be read for a day."""
-    return _FEED_FAILS(title=title, number=number, reason=reason.rstrip("."))
+    return _FEED_FAILS(title=title, number=number, reason=reason)
 
 
-def describe_runs(runs: Sequence[Run], reader: str) -> list[str]:
+def describe_runs(runs: Sequence[Run], clock: ReaderClock) -> list[str]:
     """Describe the newest runs, newest first; those that were left out in a row share a line."""
-    zone = find_zone(reader)
     lines: list[str] = []
     for reason, group in groupby(runs, key=_find_left_out):
         found = list(group)
         if not reason:
-            lines += [describe_run(run, reader) for run in found]
+            lines += [describe_run(run, clock) for run in found]
             continue
-        due, due_next = (show_moment(one.slot_at, zone) for one in (found[-1], found[0]))
+        due, due_next = (clock.show(one.slot_at) for one in (found[-1], found[0]))
         sentence = _RUNS_MISSED if reason == MISSED else _RUNS_MERGED
         lines.append(sentence(len(found), due=due, due_next=due_next))
     return lines[:_MOST_RUNS]
@@ -291,14 +311,13 @@ def name_run_state(state: RunState) -> str:
     return _RUN_STATES[state]()
 
 
-def describe_run(run: Run, reader: str) -> str:
+def describe_run(run: Run, clock: ReaderClock) -> str:
     """Describe the result of one run."""
-    zone = find_zone(reader)
     state = name_run_state(run.state)
     if run.state == "waiting" and run.attempts:
-        state = _RUN_AGAIN(moment=show_moment(run.due_at, zone))
+        state = _RUN_AGAIN(moment=clock.show(run.due_at))
     sentence = _RUN_ASKED if run.slot.startswith(ASKED) else _RUN
-    shown = sentence(due=show_moment(run.slot_at, zone), state=state)
+    shown = sentence(due=clock.show(run.slot_at), state=state)
     known = _RUN_REASONS.get(run.reason)
     words = known() if known else " ".join(run.reason.split())
     reason = shorten(words, _LONGEST_IN_LIST).rstrip(".")

@@ -5,13 +5,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from agent_core.localization import Plural, Text
-from agent_core.schedule.descriptions import (
-    describe_late,
-    describe_next,
-    describe_timing,
-    list_ways,
-    show_moment,
-)
+from agent_core.schedule.descriptions import describe_late, describe_timing, list_ways, say_next
 from agent_core.schedule.job_editor import (
     PAUSED_BY_OPERATOR,
     PAUSED_DAMAGED,
@@ -21,44 +15,53 @@ from agent_core.schedule.job_editor import (
     name_failures,
     next_slot_of,
 )
-from agent_core.schedule.triggers import is_event, load_timing
+from agent_core.schedule.triggers import Once, is_event, load_timing
 from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job, JobKind
+from agent_core.tools.clock import ReaderClock
 from agent_core.tools.time_zones import name_zone
 from gateway.texts.general import name_platform
 from gateway.texts.job_results import describe_runs, shorten
 
 USAGE = Text(
-    "/jobs {number} shows job {number}. To change it: /jobs pause {number}, /jobs resume {number},"
-    " /jobs run {number}, /jobs undo {number}, /jobs drop {number}. For anything else, just ask me."
+    "/reminders {number} shows reminder {number}. To change it: /reminders pause {number}, resume"
+    " {number}, run {number}, undo {number} or delete {number}. For anything else, just ask me."
 )
-NONE = Text("You have no jobs. Tell me what to do and when, and I'll make one.")
-NONE_HERE = Text("This group has no jobs. An owner can tell me here what to do and when.")
-UNKNOWN = Text("There's no job {number} here. /jobs lists them.")
-NOT_YOURS = Text("Someone else made job {number}. Only they or an owner can change it.")
+_HINT = Text("Press one to change it, or just tell me.")
+NONE = Text("You have no reminders. Tell me what to do and when, and I'll make one.")
+NONE_HERE = Text("This group has no reminders. An owner can tell me here what to do and when.")
+UNKNOWN = Text("There's no reminder {number} here. /reminders lists them.")
+NOT_YOURS = Text("Someone else made reminder {number}. Only they or an owner can change it.")
 DROP = Text("Yes, delete it")
 KEEP = Text("No")
-RESUME_NUMBER, PAUSE_NUMBER = Text("Resume {number}"), Text("Pause {number}")
-RUN_NUMBER, DROP_NUMBER = Text("Run {number} now"), Text("Drop {number}")
-NONE_TO_MOVE = Text("None of your jobs use that time zone. /jobs lists your jobs.")
-MOVED = Plural("I've moved {n} job to {zone}.", "I've moved {n} jobs to {zone}.")
+RESUME, PAUSE = Text("Resume"), Text("Pause")
+RUN, DELETE, ALL = Text("Run now"), Text("Delete"), Text("All reminders")
+BRING_BACK = Text("Bring it back")
+NONE_TO_MOVE = Text("None of your reminders use that time zone. /reminders lists your reminders.")
+MOVED = Plural(
+    "I've moved {n} reminder to the time zone {zone}.",
+    "I've moved {n} reminders to the time zone {zone}.",
+)
 HOME_HERE = Text(
-    "I'll send reminders and digests here unless a job names another chat. /sethome off undoes"
-    " this."
+    "I'll send reminders here, except those for another chat. /sethome off undoes this."
 )
 HOME_IN_GROUP = Text(
-    "I'll send your reminders and digests here unless a job names another chat. Everyone here can"
-    " read them, even private ones. /sethome off undoes this."
+    "I'll send your reminders here, except those for another chat. Everyone here can read them,"
+    " even private ones. /sethome off undoes this."
 )
-HOME_OFF = Text("I'll send reminders and digests to our latest direct conversation again.")
+HOME_OFF = Text("I'll send reminders to our latest direct conversation again.")
 HOME_NOT_IN_GROUP = Text(
     "I won't send your reminders to a group, where everyone could read them. Use /sethome in a"
     " direct message."
 )
-HOME_USAGE = Text("/sethome sends reminders and digests to this chat. /sethome off undoes this.")
-NO_DIGESTS = Text("You have no digests.")
+HOME_USAGE = Text("/sethome sends reminders to this chat. /sethome off undoes this.")
+NO_DIGESTS = Text("You have no regular summaries.")
 
+WHEN_UNREAD = Text(
+    "I can't read “{words}” as a time. Write it like “tomorrow 9:00”, “in 20 minutes” or “every"
+    " monday at 19:00”."
+)
 HERE = Text("here")
 _HOME = Text("your home chat, {chat}")
 _THEIR_HOME = Text("their home chat, {chat}")
@@ -71,14 +74,16 @@ _THEIR_NEW_ACCOUNT = Text("{platform} once they've talked to me there; until the
 _GROUP = Text("{name} on {platform}")
 _THREAD = Text("{name} on {platform}, in a thread")
 _UNNAMED = Text("a group")
-_YOURS = Text("Your jobs (times in {zone}):")
-_OF_GROUP = Text("This group's jobs (times in {zone}):")
+_YOURS = Text("Your reminders:")
+_OF_GROUP = Text("This group's reminders:")
 _HELD = Text("Waiting for your quiet time to end:")
 _HELD_UNTIL = Text("- **{title}**: waits until {moment}")
 _MORE_HELD = Text("… and {count} more")
-_MORE = Text("… and {count} more: /jobs from {job_id}")
-_NAME = Text("**{title}** (job {job_id})")
+_MORE = Text("… and {count} more: /reminders from {job_id}")
+_NAME = Text("**{title}**")
+_NUMBERED = Text("**{title}** ({job_id})")
 _LINE = Text("{job}: {timing}. {state}")
+_LINE_ONCE = Text("{job}: {moment}")
 IN_ZONE = Text("{timing} ({zone})")
 _COMING = Text("- **{title}**: {moment}")
 _WHEN = Text("{timing}. Next: {moments}")
@@ -87,22 +92,23 @@ _KINDS: dict[JobKind, Text] = {
     "prompt": Text("I do this:"),
     "message": Text("I send this:"),
     "script": Text("I run this command:"),
-    "system": Text("I do this as maintenance:"),
+    "system": Text("I do this to keep myself in order:"),
 }
 _TARGETS = Text("Sent to: {targets}")
-_LAST_RUNS = Text("Last runs:")
-_SAMPLE = Text("The first line of the answer is the notification. It answers this:")
+_LAST_RUNS = Text("Last times:")
+_SAMPLE = Text("The answer to this appears here, and its first line is the notification:")
 _SAMPLE_OUTPUT = Text("The output of this command appears here:")
-_NEVER_RAN = Text("It hasn't run yet.")
-_PAUSED = Text("{job} is paused. /jobs resume {job_id} restarts it.")
+_NEVER_RAN = Text("It hasn't come yet.")
+_PAUSED = Text("{job} is paused. /reminders resume {job_id} restarts it.")
 _RESUMED = Text("{job} is active again. {state}")
-_BEGUN = Text("{job} is running now. I'll send the result to the usual place.")
-_BUSY = Text("{job} is already running.")
+_BEGUN = Text("I'm working on {job} now. The result comes as soon as it's there.")
+_SENT = Text("{job} comes now.")
+_BUSY = Text("I'm already working on {job}.")
 _ASK_DROP = Text("Delete {job}?")
-_DROPPED = Text("I've deleted {job}. /jobs restore {job_id} brings it back.")
+_DROPPED = Text("I've deleted {job}. /reminders restore {job_id} brings it back.")
 _RESTORED = Text("{job} is as it was. {state}")
 ADDRESS_IN_DIRECT = Text(
-    "Anyone who knows the address can start the job, so I only show it in a direct message."
+    "Anyone who knows the address can start the reminder, so I only show it in a direct message."
 )
 NO_ADDRESSES = Text(
     "Web addresses need the HTTP server, which is off. An owner can set `http.port`, and"
@@ -113,18 +119,20 @@ _ADDRESS = Text(
     " won't show it again. The same command creates a new address and disables this one."
 )
 _INVALID: dict[InvalidJobFault, Text] = {
-    "past": Text("The time of that job is past. Ask me to change its schedule."),
+    "past": Text("The time of that reminder is past. Ask me to change its schedule."),
+    "over": Text("That time is past. Choose a later one."),
+    "often": Text("That is too often for something I have to work on. Choose a longer interval."),
     "damaged": Text(
-        "That job is damaged in my storage, so I can't change it. Delete it, and ask me for a new"
-        " one."
+        "That reminder is damaged in my storage, so I can't change it. Delete it, and ask me for"
+        " a new one."
     ),
-    "no_address": Text("That job doesn't wait for a web request, so it has no address."),
+    "no_address": Text("That reminder doesn't wait for a web request, so it has no address."),
     "no_price": Text(
-        "I don't know the price of that model, so I can't keep the job's daily limit in dollars. An"
-        " owner can set the price."
+        "I don't know the price of that model, so I can't keep the reminder's daily limit in"
+        " dollars. An owner can set the price."
     ),
-    "no_version": Text("That job has not been changed, so there's nothing to undo."),
-    "other": Text("I can't change that job like this. Details in English: “{fault}.”"),
+    "no_version": Text("That reminder has not been changed, so there's nothing to undo."),
+    "other": Text("I can't change that reminder like this. Details: “{fault}.”"),
 }
 _STATE_PAUSED = Text("Paused.")
 _STATES_PAUSED = {
@@ -134,7 +142,7 @@ _STATES_PAUSED = {
 }
 _STATE_PAUSED_FAILED = Plural("Paused after {n} failure.", "Paused after {n} failures in a row.")
 _STATE_PAUSED_UNFIT = Text("Paused, because its schedule doesn't work.")
-_STATE_OVER = Text("It won't run again.")
+_STATE_OVER = Text("It won't come again.")
 _STATE_NEXT = Text("Next: {moment}.")
 _MOST_CHARACTERS = 1500
 """Discord takes 2,000 in a message, and the text around a list needs its part."""
@@ -146,43 +154,52 @@ CALENDAR = Text("Calendar")
 MONTH_OF = Text("{month} {year}")
 WEEK_OF = Text("Week from {date}")
 MONTH, WEEK = Text("Month"), Text("Week")
+EARLIER_IN_MONTH = Text("Earlier this month")
 EARLIER, LATER = Text("Earlier"), Text("Later")
-ABOUT_CALENDAR = Text("What ran, and what is planned. Times in {zone}.")
+ABOUT_CALENDAR = Text("What came, and what is planned. Times in {zone}.")
 PLANNED = Text("planned")
 RUNS_OF_DAY = Plural("{n} run", "{n} runs")
 FAILED_OF_DAY = Plural("{n} failed", "{n} failed")
-MORE_OF_DAY = Plural("and {n} more job", "and {n} more jobs")
-MORE_ON = Plural("and {n} more job on {date}", "and {n} more jobs on {date}")
-NO_ENTRIES = Text("Nothing ran here, and nothing is planned.")
+MORE_OF_DAY = Plural("and {n} more reminder", "and {n} more reminders")
+MORE_ON = Plural("and {n} more reminder on {date}", "and {n} more reminders on {date}")
+NO_ENTRIES = Text("Nothing happened here, and nothing is planned.")
+PAUSED_ONES = Text("Paused")
+WITHOUT_TIME = Text("When something happens")
+ACTIONS = Text("Actions")
+NEW_TIME = Text("New time")
+NEW_TIME_HINT = Text("Like “tomorrow at 9”, or only “10:30”: the day then stays.")
+EXACTLY = Text("Set it exactly: days, dates, intervals, Cron")
 DELETED_JOBS = Text("Deleted")
 RESTORE = Text("Restore")
-NO_UNDO_OF_RUN = Text("Each change can be undone, except a run: what it sent or did stays.")
+NO_UNDO_OF_RUN = Text("You can undo each change. What a reminder has sent or done stays.")
 CHANGE = Text("Change")
-CHANGED = Text("The job is changed.")
+CHANGED = Text("The reminder is changed.")
 NO_CHANGE = Text("Nothing was different, so nothing changed.")
 VERSIONS = Text("Former versions")
-ABOUT_VERSIONS = Text("What this job was before its last changes. Going back can be undone, too.")
+ABOUT_VERSIONS = Text(
+    "What this reminder was before its last changes. Going back can be undone, too."
+)
 UNTIL = Text("Until")
 PUT_BACK = Text("Put back")
 NO_MINUTES = Text("The interval is a number of minutes, like 90.")
-WHAT, WHEN = Text("What it does"), Text("When it runs")
+WHAT, WHEN = Text("What it does"), Text("When it comes")
 IN_WORDS = Text("In your own words")
 ASK_TO_CHANGE = Text("Ask Talaria to change it, as in the chat")
-WISH = Text("Change job {number} (“{title}”): ")
+WISH = Text("Change reminder {number} (“{title}”): ")
 TITLE = Text("Title")
 TEXT = Text("Text")
 COMMAND = Text("Command")
-ONLY_BY_COMMAND_LINE = Text("A command is changed with `talaria jobs change` only.")
+ONLY_BY_COMMAND_LINE = Text("You can change a command only with `talaria jobs change`.")
 SEND_TO = Text("Send to")
 AS_NOW = Text("as now: {targets}")
 HOME = Text("my home chat, or our latest direct conversation")
-HINT_MODEL = Text("Its prompt runs with this model. Empty: the default.")
+HINT_MODEL = Text("This model does the reminder's work. Leave it empty for the usual one.")
 URGENT = Text("Also in quiet hours and on days off")
-IF_MISSED = Text("If it misses runs")
+IF_MISSED = Text("If I'm switched off then")
 LATE: Mapping[str, Text] = {
-    "catch_up": Text("run the newest one late"),
-    "skip": Text("skip them"),
-    "all": Text("run all of them late"),
+    "catch_up": Text("it comes once when I'm back"),
+    "skip": Text("it is left out, and I tell you"),
+    "all": Text("all that I missed come when I'm back"),
 }
 SCHEDULES: Mapping[str, Text] = {
     "times": Text("Times of day"),
@@ -197,15 +214,17 @@ LABELS: Mapping[str, Text] = {
     "skip": Text("Left out"),
     "starts": Text("From"),
     "until": Text("Until"),
-    "place": Text("Place of the sun"),
-    "every_minutes": Text("Minutes between two runs"),
+    "place": Text("Place for sunrise and sunset"),
+    "every_minutes": Text("Minutes from one time to the next"),
     "at": Text("Date and time"),
     "cron": Text("Cron expression"),
     "on": Text("Event that starts it"),
     "zone": Text("Time zone"),
 }
 HINTS: Mapping[str, Text] = {
-    "times": Text("Like 18:30, 09:00-17:00/90 (every 90 minutes), sunrise, sunset-30."),
+    "times": Text(
+        "Like 18:30, 09:00-17:00/90 (every 90 minutes), sunrise, sunset-30 (30 minutes before)."
+    ),
     "rule": Text("An RRULE: FREQ=DAILY, or FREQ=WEEKLY;BYDAY=MO,FR. Empty: every day."),
     "skip": Text("Like 2026-12-24, 2026-12-24/2027-01-06, holidays, holidays:DE-BY."),
     "starts": Text("Like 2026-11-23 or 2026-11-23T08:00. Empty: at once."),
@@ -213,81 +232,97 @@ HINTS: Mapping[str, Text] = {
     "place": Text("Latitude and longitude, like 48.2,16.4. Empty: that of the time zone."),
     "at": Text("Like 2026-11-23T08:00."),
     "cron": Text("Minute, hour, day, month, weekday: 0 9 * * 1-5 is 09:00 from Monday to Friday."),
-    "on": Text("Like after 12, message invoice, feed https://…, file *.pdf or webhook."),
-    "zone": Text("The clock that it follows, like Europe/Vienna."),
+    "on": Text(
+        "For example: “after 12” (after reminder 12), “message invoice”, “feed https://…”,"
+        " “file *.pdf” or “webhook”."
+    ),
+    "zone": Text("Its time zone, like Europe/Vienna."),
 }
 
 
-def list_jobs(found: Sequence[Job], reader: str, *, is_room: bool) -> str:
+def list_jobs(found: Sequence[Job], clock: ReaderClock, *, is_room: bool) -> str:
     """List jobs with their meaning and next time on the reader's clock, as many as fit."""
     if not found:
         return NONE_HERE() if is_room else NONE()
-    lines = [(_OF_GROUP if is_room else _YOURS)(zone=name_zone(reader)), ""]
+    lines = [(_OF_GROUP if is_room else _YOURS)(), ""]
     left = _MOST_CHARACTERS
     for number, job in enumerate(found):
-        line = f"- {describe_line(job, reader)}"
+        line = f"- {describe_line(job, clock)}"
         left -= len(line) + 1
         if left < 0:
             lines.append(_MORE(count=len(found) - number, job_id=job.id))
             break
         lines.append(line)
-    return "\n".join([*lines, "", USAGE(number=found[0].id)])
+    return "\n".join([*lines, "", _HINT()])
 
 
-def list_held(held: Sequence[tuple[str, int]], reader: str) -> str:
+def list_held(held: Sequence[tuple[str, int]], clock: ReaderClock) -> str:
     """List deferred messages, as (title, release time), above the jobs; "" if there are none."""
     if not held:
         return ""
-    zone = find_zone(reader)
-    lines = [
-        _HELD_UNTIL(title=title, moment=show_moment(at, zone)) for title, at in held[:_MOST_HELD]
-    ]
+    lines = [_HELD_UNTIL(title=title, moment=clock.show(at)) for title, at in held[:_MOST_HELD]]
     if len(held) > _MOST_HELD:
         lines.append(_MORE_HELD(count=len(held) - _MOST_HELD))
     return "\n".join([_HELD(), "", *lines, "", ""])
 
 
-def describe_line(job: Job, reader: str) -> str:
-    """Describe one job in a line."""
-    timing, state = describe_meaning(job, reader), _describe_state(job, reader)
-    return _LINE(job=name_job(job), timing=timing, state=state).rstrip()
+def describe_line(job: Job, clock: ReaderClock) -> str:
+    """Describe one job in a line; one that comes once by its moment alone."""
+    named = _NUMBERED(title=job.title, job_id=job.id)
+    if job.state == "active" and job.next_slot and isinstance(load_timing(job.timing), Once):
+        return _LINE_ONCE(job=named, moment=clock.show(job.next_slot[1]))
+    timing, state = describe_meaning(job, clock), _describe_state(job, clock)
+    return _LINE(job=named, timing=timing, state=state).rstrip()
 
 
 def name_job(job: Job) -> str:
-    """Name a job by its title and number."""
-    return _NAME(title=job.title, job_id=job.id)
+    """Name a job by its title."""
+    return _NAME(title=job.title)
 
 
-def describe_meaning(job: Job, reader: str) -> str:
+def describe_meaning(job: Job, clock: ReaderClock) -> str:
     """Describe a job's schedule, with its zone if that is not the reader's."""
-    timing = describe_timing(load_timing(job.timing), find_zone(job.zone))
-    return timing if job.zone == reader else IN_ZONE(timing=timing, zone=name_zone(job.zone))
+    timing = describe_timing(load_timing(job.timing), find_zone(job.zone), clock)
+    return timing if job.zone == clock.zone else IN_ZONE(timing=timing, zone=name_zone(job.zone))
 
 
-def list_coming(found: Sequence[Job], reader: str) -> str:
+def list_coming(found: Sequence[Job], clock: ReaderClock) -> str:
     """List the jobs that run next, the earliest first, for a home page."""
     lines = [
-        _COMING(title=job.title, moment=show_moment(job.next_slot[1], find_zone(reader)))
+        _COMING(title=job.title, moment=clock.show(job.next_slot[1]))
         for job in found
         if job.next_slot
     ]
     return "\n".join(lines) or NO_DIGESTS()
 
 
-def show_job(job: Job, runs: Sequence[Run], reader: str, targets: Sequence[str]) -> str:
+def show_job(job: Job, runs: Sequence[Run], clock: ReaderClock, targets: Sequence[str]) -> str:
     """Show a job in full: its text, schedule, targets and options, and its last runs."""
     timing, zone = load_timing(job.timing), find_zone(job.zone)
-    moments = describe_next(timing, zone, next_slot_of(job), find_zone(reader))
-    when = _WHEN(timing=describe_meaning(job, reader), moments=moments)
+    when = _describe_when(job, clock)
     if job.state == "paused":
-        state = _describe_state(job, reader)
-        when = _WHEN_PAUSED(timing=describe_meaning(job, reader), state=state)
+        state = _describe_state(job, clock)
+        when = _WHEN_PAUSED(timing=describe_meaning(job, clock), state=state)
+    elif not isinstance(timing, Once):
+        moments = say_next(timing, zone, next_slot_of(job), clock)
+        when = _WHEN(timing=describe_meaning(job, clock), moments=moments)
     body = shorten(show_body(job), _LONGEST_BODY)
     quoted = "\n".join(f"> {line}" for line in body.splitlines())
-    lines = [f"- {way}" for way in (*describe_targets(targets), *describe_ways(job))]
-    shown = [f"- {line}" for line in describe_runs(runs, reader)]
-    ran = ["", _LAST_RUNS(), *shown] if shown else ["", _NEVER_RAN()]
-    return "\n".join([name_job(job), when, "", _KINDS[job.kind](), quoted, "", *lines, *ran])
+    ways = list_ways(job) if job.late == "catch_up" else describe_ways(job)
+    lines = [f"- {way}" for way in (*describe_targets(targets), *ways)]
+    shown = [f"- {line}" for line in describe_runs(runs, clock)]
+    never = [] if job.kind == "message" else [_NEVER_RAN()]
+    ran = [_LAST_RUNS(), *shown] if shown else never
+    is_said = job.kind == "message" and body == job.title
+    parts = [[name_job(job), when], [] if is_said else [_KINDS[job.kind](), quoted], lines, ran]
+    return "\n\n".join("\n".join(part) for part in parts if part)
+
+
+def _describe_when(job: Job, clock: ReaderClock) -> str:
+    """Describe when a job that runs once does so."""
+    if job.next_slot:
+        return clock.show(job.next_slot[1])
+    return describe_meaning(job, clock)
 
 
 def describe_sample(job: Job) -> str:
@@ -346,16 +381,16 @@ def describe_paused(job: Job) -> str:
     return _PAUSED(job=name_job(job), job_id=job.id)
 
 
-def describe_resumed(job: Job, reader: str, *, is_undo: bool = False) -> str:
+def describe_resumed(job: Job, clock: ReaderClock, *, is_undo: bool = False) -> str:
     """Confirm that a job is active again, or restored to its state before a change or deletion."""
     return (_RESTORED if is_undo else _RESUMED)(
-        job=name_job(job), state=_describe_state(job, reader)
+        job=name_job(job), state=_describe_state(job, clock)
     ).rstrip()
 
 
 def describe_begun(job: Job) -> str:
     """Confirm that a job runs now."""
-    return _BEGUN(job=name_job(job))
+    return (_SENT if job.kind == "message" else _BEGUN)(job=name_job(job))
 
 
 def describe_busy(job: Job) -> str:
@@ -380,15 +415,15 @@ def describe_address(job: Job, address: str) -> str:
 
 def describe_invalid(error: InvalidJob) -> str:
     """Say why a job was not changed."""
-    return _INVALID[error.fault](fault=f"{error}".rstrip("."))
+    return _INVALID[error.fault](fault=f"{error}")
 
 
-def _describe_state(job: Job, reader: str) -> str:
+def _describe_state(job: Job, clock: ReaderClock) -> str:
     if job.state == "paused":
         return _describe_pause(job)
     if job.next_slot is None:
         return "" if is_event(job.timing) else _STATE_OVER()
-    return _STATE_NEXT(moment=show_moment(job.next_slot[1], find_zone(reader)))
+    return _STATE_NEXT(moment=clock.show(job.next_slot[1]))
 
 
 def _describe_pause(job: Job) -> str:

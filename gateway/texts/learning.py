@@ -1,58 +1,72 @@
 """Sentences about learning: what was learned, what needs approval, and how to change that."""
 
+import json
+import re
 from collections.abc import Sequence
 
 from agent_core.agent.review.claim_check import LONGEST, Claim
-from agent_core.agent.review.record import Lesson
+from agent_core.agent.review.record import HeldClaim, Lesson
 from agent_core.localization import Plural, Text
 from agent_core.memory.approval import fence
-from agent_core.memory.explanations import ChangeName
 from agent_core.state.people.people import Learning, Summary
 from agent_core.transcript import flatten, strip_controls
+from gateway.texts import skills
 
 _LEARNED = Text("Learned from what you said:")
 _LINE = Text("- {entry}")
+_LINE_INSTEAD = Text("- {entry} (before: {was})")
+_MOVED = Text(
+    "There is no more room in my notes about you. I've moved those that I needed least to the"
+    " archive, where I still find them:"
+)
+_MERGED = Text("My notes about you were nearly full, so I put some together:")
+_LEFT_OUT = Text("What this leaves out is in the archive, where I can still find it:")
+_ENDED = Text("This is over, so I moved it to the archive:")
 _HELD = Plural(
-    "{n} note needs your approval: /learned review",
-    "{n} notes need your approval: /learned review",
+    "{n} note waits for your yes: /learned review",
+    "{n} notes wait for your yes: /learned review",
 )
 _FEED = Text("**What I learned from our conversations**")
 _FEED_LINE = Text("{number}. {entry} ({date})")
 _FEED_HINT = Text(
     "/why {number} shows the message behind entry {number}, and /undo {number} removes it."
 )
-NOTHING = Text(
-    "I haven't learned anything yet. After about ten answers, I look for facts that you stated and"
-    " that will matter for weeks."
+NOTHING = Text("I haven't learned anything yet.")
+HOW = Text(
+    "How I learn: now and then, I read again what you wrote to me here. I do so after about ten"
+    " answers, four hours of silence or a correction. I keep what you said about yourself, and tell"
+    " you. Where I'm not sure, I ask. I never learn from the words of others. The buttons below"
+    " change that."
 )
+_UNPROVED = Text("**Noted while we talked, but not in your words**")
+_UNPROVED_HINT = Text("If one is wrong, /memory forget {number} deletes entry {number}.")
 SWITCHED_OFF = Text("I don't learn from our conversations. Choose below to change that.")
 UNTRUSTED = Text(
-    "I don't learn from our conversations: the model has not passed its fitness test for reviews."
+    "I don't learn from our conversations, because this model isn't good enough at it. An owner"
+    " can choose another model."
 )
 NO_REVIEWS = Text("The owner has switched learning off.")
 LOOKING = Text(
-    "I'm looking through our last messages for what will matter for weeks. /learned shows what I"
-    " keep."
+    "I'm looking through our last messages for what will still matter in a few weeks."
+    " /learned shows what I keep."
 )
-NOTHING_NEW = Text("We haven't talked since I last looked for something to learn.")
-NOTHING_HELD = Text("Nothing needs your approval.")
-ASKED_BELOW = Text("I'm asking about each note below.")
+NOTHING_NEW = Text("There's nothing new to learn: we haven't talked since I last looked.")
+NOTHING_HELD = Text("No note waits for your yes. /learned shows what I learned.")
 NOTHING_DISMISSED = Text("You haven't dismissed anything that could come back.")
 _DISMISSED = Text("**Dismissed, or not answered in time**")
 _DISMISSED_LINE = Text("{number}. {entry}")
 _DISMISSED_HINT = Text("/learned restore {number} asks about note {number} again.")
 RESTORE = Text("Bring back {number}")
-RESTORED = Text("I'm asking about it again below.")
 DISMISSED_UNKNOWN = Text(
     "There's no dismissed note with that number. /learned dismissed lists them."
 )
 _QUESTION = Text("Should I remember this? {doubt}\n\n{entry}\n\nYou wrote: {quote}")
 _QUESTION_REPLACE = Text(
-    "Should I replace this note? {doubt}\n\nThis goes:\n{was}\nThis comes:\n{entry}\n\nYou wrote:"
-    " {quote}"
+    "Should I replace this note? {doubt}\n\nThe old one:\n{was}\nThe new one:\n{entry}\n\nYou"
+    " wrote: {quote}"
 )
 _QUESTION_REPLACE_UNPROVED = Text(
-    "Should I replace this note? {doubt}\n\nThis goes:\n{was}\nThis comes:\n{entry}"
+    "Should I replace this note? {doubt}\n\nThe old one:\n{was}\nThe new one:\n{entry}"
 )
 _QUESTION_UNPROVED = Text("Should I remember this? {doubt}\n\n{entry}")
 _QUESTION_NOTE = Text(
@@ -64,29 +78,70 @@ _QUESTION_PATCH = Text(
     " would say:\n{entry}\n\nThe first time:\n{earlier}\nThe second time:\n{later}"
 )
 _QUESTION_WORK_NOTE = Text(
-    "Should I remember this for the next time? Your messages don't say it; I concluded it from my"
-    " work.\n\n{entry}\n\nThe work:\n{work}"
+    "Should I remember this for next time? You didn't tell me; I learned it from what I did.\n\n"
+    "{entry}\n\nWhat I did:\n{work}"
 )
 _QUESTION_WORK_PATCH = Text(
     "Should I change my skill {name} after this work?\n\nInstead of:\n{was}\nit would"
     " say:\n{entry}\n\nThe work:\n{work}"
 )
 _QUESTION_WORK_SKILL = Text(
-    "Should I write the skill {name} from this work? It counts once its test"
-    " passes.\n\n{entry}\n\nThe work:\n{work}"
+    "Should I write the skill {name} from this work? I use it once it passes its test.\n"
+    "\n"
+    "{entry}\n"
+    "\n"
+    "The work:\n"
+    "{work}"
 )
+_TRACES = {
+    "person": Text("You wrote: {words}"),
+    "assistant": Text("I answered: {words}"),
+    "correction": Text("Then you wrote: {words}"),
+    "script": Text("The script that ran: {words}"),
+    "error": Text("What went wrong: {words}"),
+}
+_CALLED = Text("I used {name}: {words}")
+_CALLED_WELL = Text("I used {name}, which went well: {words}")
+_CALLED_BADLY = Text("I used {name}, which failed with {reason}: {words}")
 _DRAFT = Text("The new skill is a draft. I test it before I rely on it.")
+KEEP_ALL, KEEP_NONE = Text("Keep all"), Text("None")
+ONE_BY_ONE = Text("One by one")
+_QUESTION_ALL = Text(
+    "Should I remember these notes? I wasn't sure about them.\n\n{entries}\n\n“{one}” shows where"
+    " each comes from."
+)
+_ENTRY = Text("{number}. {entry}")
+_ENTRY_INSTEAD = Text("{number}. {entry} (before: {was})")
+_ENTRY_SKILL = Text("{number}. A change to how I work, the skill {name}: I'll show it to you first")
+_MORE_WAIT = Plural(
+    "{n} more question waits; I'll ask it next.", "{n} more questions wait; I'll ask them next."
+)
+_KEPT_ALL = Plural(
+    "I'll remember this note. /memory shows it, and /undo takes it back.",
+    "I'll remember these {n} notes. /memory shows them, and /undo takes back the newest.",
+)
+_KEPT_NONE = Plural(
+    "I won't remember this note, and I won't ask again. /learned dismissed lists it.",
+    "I won't remember these {n} notes, and I won't ask again. /learned dismissed lists them.",
+)
+ASKING_EACH = Text("I'll ask about each note.")
+ASKED_AGAIN = Text("I'm asking about these notes again in a newer message.")
+NOTES_GONE = Text("These notes no longer wait for your answer. /learned shows what I learned.")
 DECIDE = Text("Decide now")
 _DOUBTS = {
     "asked": Text("You asked to decide about each note."),
-    "source": Text("I can't tell which of your messages says this."),
-    "quote": Text("I can't find these words in your message."),
-    "words": Text("It says more than your message does."),
-    "sense": Text("Your message may say the opposite."),
-    "question": Text("Your message is a question or only a possibility."),
-    "voice": Text("It speaks in your name."),
-    "replace": Text("It would replace another note."),
-    "gone": Text("The note that it was to replace is gone, so it would be added."),
+    "source": Text("I'm not sure which of your messages this comes from."),
+    "quote": Text("I'm not sure that I got your words right."),
+    "words": Text("I put it in my own words, so please check them."),
+    "sense": Text("I'm not sure whether you meant this or the opposite."),
+    "question": Text("I'm not sure whether you meant it as a fact."),
+    "voice": Text("I wrote it as if I were you, so please check it."),
+    "replace": Text("It changes what I knew before."),
+    "undone": Text("You removed a note like this before."),
+    "again": Text("You dismissed a note like this before, and have said it again since."),
+    "unsure": Text("I'm not sure whether you meant it to last."),
+    "unjudged": Text("I couldn't check it against your words just now."),
+    "gone": Text("The note that this should replace is gone, so I'd add this as a new one."),
 }
 MODES: dict[Learning, Text] = {
     "off": Text("Don't learn"),
@@ -113,17 +168,62 @@ USAGE = Text(
     " /learned quiet, /learned tell, /learned daily or /learned weekly."
 )
 
+_STEP = re.compile(
+    r"(?:\[turn \d+\] )?(?P<name>[\w-]+)(?P<colon>:?) (?P<words>\"(?:[^\"\\]|\\.)*\")(?P<end>.*)"
+)
+"""A line of a trace: who said what, or a tool with what it got and how that ended."""
+_FAILED = "failed: "
+
 
 def _quote(words: str) -> str:
     return f"`{flatten(words, LONGEST).replace(chr(96), chr(39))}`"
 
 
-def describe_learned(entries: Sequence[str], held: int, *, has_draft: bool = False) -> str:
-    """Report new entries, and how many wait; `has_draft` if one is a skill."""
-    lines = [_LEARNED(), *(_LINE(entry=_quote(one)) for one in entries)]
-    shown = "\n".join(lines) if entries else ""
-    draft = _DRAFT() if has_draft else ""
-    return "\n\n".join(filter(None, (shown, draft, _HELD(held) if held else "")))
+def describe_learned(
+    entries: Sequence[tuple[str, Sequence[str]]],
+    held: int,
+    *,
+    merged: Sequence[tuple[str, Sequence[str], Sequence[str]]] = (),
+    ended: Sequence[str] = (),
+    moved: Sequence[str] = (),
+    has_draft: bool = False,
+) -> str:
+    """Report new entries, each with those that it replaced, and how many wait.
+
+    `merged` are entries that stand for several, each with those and with the ones that it leaves
+    out. `has_draft` says that one is a skill. `ended` were over, and `moved` made room.
+    """
+    lost = [one for _, _, left_out in merged for one in left_out]
+    parts = (
+        _list([_LEARNED(), *(_list_learned(*one) for one in entries)]),
+        _list([_MERGED(), *(_list_learned(text, was) for text, was, _ in merged)]),
+        _list([_LEFT_OUT(), *map(_list_one, lost)]),
+        _list([_ENDED(), *map(_list_one, ended)]),
+        describe_moved(moved) if moved else "",
+        _DRAFT() if has_draft else "",
+        _HELD(held) if held else "",
+    )
+    return "\n\n".join(filter(None, parts))
+
+
+def _list(lines: Sequence[str]) -> str:
+    """Join a heading and its lines; "" if it has none."""
+    return "\n".join(lines) if len(lines) > 1 else ""
+
+
+def _list_one(entry: str) -> str:
+    return _LINE(entry=_quote(entry))
+
+
+def _list_learned(entry: str, was: Sequence[str]) -> str:
+    if was:
+        return _LINE_INSTEAD(entry=_quote(entry), was=", ".join(map(_quote, was)))
+    return _list_one(entry)
+
+
+def describe_moved(entries: Sequence[str]) -> str:
+    """Say which notes a full list has moved to the archive."""
+    return _list([_MOVED(), *map(_list_one, entries)])
 
 
 def ask_about(claim: Claim, doubt: str, replaced: str = "") -> str:
@@ -149,32 +249,92 @@ def describe_doubt(doubt: str) -> str:
     return _DOUBTS[doubt]() if doubt in _DOUBTS else ""
 
 
+def ask_about_all(notes: Sequence[tuple[HeldClaim, str]], more: int) -> str:
+    """Ask about several notes at once, each with the note that it replaces, "" for none.
+
+    `more` notes wait for the next question.
+    """
+    lines = [_list_note(number, *note) for number, note in enumerate(notes, 1)]
+    entries = "\n".join([*lines, *([_MORE_WAIT(more)] if more else [])])
+    return _QUESTION_ALL(entries=entries, one=ONE_BY_ONE())
+
+
+def _list_note(number: int, held: HeldClaim, replaced: str) -> str:
+    if held.lesson and held.lesson.skill:
+        return _ENTRY_SKILL(number=number, name=held.lesson.skill)
+    entry = _quote(held.claim.text)
+    if replaced:
+        return _ENTRY_INSTEAD(number=number, entry=entry, was=_quote(replaced))
+    return _ENTRY(number=number, entry=entry)
+
+
+def describe_kept(count: int) -> str:
+    """Say that notes are remembered after a yes."""
+    return _KEPT_ALL(count)
+
+
+def describe_dismissed(count: int) -> str:
+    """Say that notes are not remembered."""
+    return _KEPT_NONE(count)
+
+
+def show_trace(trace: str) -> str:
+    """Show what happened in a turn as its person would tell it, from the text for the model."""
+    return "\n".join(map(_show_step, trace.splitlines()))
+
+
+def _show_step(line: str) -> str:
+    found = _STEP.fullmatch(line)
+    try:
+        words = str(json.loads(found["words"])) if found else ""
+    except ValueError:
+        return line
+    if not found:
+        return line
+    name, end = found["name"], found["end"].strip()
+    if name == "person" and (skill := skills.find_name(words)):
+        words = f"/{skill} {skills.find_words(words)}".strip()
+    if found["colon"]:
+        return _TRACES[name](words=words) if name in _TRACES else _CALLED(name=name, words=words)
+    if end.startswith(_FAILED):
+        return _CALLED_BADLY(name=name, words=words, reason=end.removeprefix(_FAILED))
+    return _CALLED_WELL(name=name, words=words)
+
+
 def ask_about_lesson(lesson: Lesson) -> str:
     """Show a change and ask whether to make it, after one mistake happened twice or after some
     work.
     """
     entry, was = fence(lesson.text), fence(lesson.old)
     if len(lesson.traces) == 1:
-        work = fence(lesson.traces[0])
+        work = fence(show_trace(lesson.traces[0]))
         if not lesson.skill:
             return _QUESTION_WORK_NOTE(entry=entry, work=work)
         question = _QUESTION_WORK_PATCH if lesson.old else _QUESTION_WORK_SKILL
         return question(name=lesson.skill, was=was, entry=entry, work=work)
-    earlier, later = map(fence, lesson.traces)
+    earlier, later = (fence(show_trace(one)) for one in lesson.traces)
     if not lesson.skill:
         return _QUESTION_NOTE(entry=entry, earlier=earlier, later=later)
     return _QUESTION_PATCH(name=lesson.skill, was=was, entry=entry, earlier=earlier, later=later)
 
 
-def list_feed(lines: Sequence[tuple[ChangeName, str, str]], held: int) -> str:
+def list_feed(lines: Sequence[tuple[str, str, str]], held: int) -> str:
     """List learned entries as (number, entry, date)."""
     shown = [
         _FEED_LINE(number=number, entry=_quote(entry), date=date) for number, entry, date in lines
     ]
-    numbers = (number for number, _, _ in lines if not str(number).startswith("skill "))
+    numbers = (number for number, _, _ in lines if not number.startswith("skill "))
     hint = "".join(_FEED_HINT(number=number) for number in [*numbers][:1])
     parts = [_FEED(), "\n".join(shown), hint, _HELD(held) if held else ""]
     return "\n\n".join(filter(None, parts))
+
+
+def list_unproved(lines: Sequence[tuple[str, str, str]]) -> str:
+    """List entries that no words of the person prove, as (number, entry, date)."""
+    shown = [
+        _FEED_LINE(number=number, entry=_quote(entry), date=date) for number, entry, date in lines
+    ]
+    return "\n".join([_UNPROVED(), *shown, _UNPROVED_HINT(number=lines[0][0])])
 
 
 def list_dismissed(dismissed: Sequence[tuple[int, str]]) -> str:

@@ -16,12 +16,15 @@ ACCEPTED = Text("Accepted. I can now use the tools of {name}.")
 OUTDATED = Text("The tools of {name} have changed in the meantime. Please review them again.")
 RETRYING = Text("I'm reconnecting to {name}.")
 USAGE = Text("Send /mcp or /mcp NAME.")
-ONLY_DIRECT = Text("Prompts from MCP servers only work in our direct conversation.")
+ONLY_DIRECT = Text(
+    "That command comes from another service, and works only in our direct conversation. Send it"
+    " to me there."
+)
 FOLLOW_PROMPT = Text(
     "Follow the prompt {prompt} of the MCP server {name}: get it with `{name}__get_prompt`, and"
     " give it these words: {words}"
 )
-_PROMPTS = Text("  Prompts: {names}")
+_PROMPTS = Text("  Templates: {names}")
 SIGN_IN = Text("Sign in")
 _STATES = {
     "ready": Text("{name}: connected"),
@@ -34,10 +37,8 @@ _OWN_ACCOUNTS = Plural(
     "{name}: each person uses their own account; {n:,} are connected",
 )
 _SHARED_ACCOUNT = Text("  Everyone here uses one account.")
-_STATE_DETAILS = Text("  Details in English: “{details}”")
-_FAULT = Text(
-    "I couldn't read the list of servers, so nothing has changed. Details in English: “{reason}”"
-)
+_STATE_DETAILS = Text("  Details: “{details}”")
+_FAULT = Text("I couldn't read the list of servers, so nothing has changed. Details: “{reason}”")
 _TOOLS = Plural("{n:,} tool in use", "{n:,} tools in use")
 _FRESH = Plural("{n:,} new tool needs your approval", "{n:,} new tools need your approval")
 _CHANGED = Plural("{n:,} changed tool is off", "{n:,} changed tools are off")
@@ -48,7 +49,7 @@ _TOOL = Text("- {name}: {description}")
 _TOOL_STATES = {
     "fresh": Text("- {name} (new): {description}"),
     "changed": Text("- {name} (changed, off): {description}"),
-    "faulty": Text("- {name} (can't be used; details in English: “{reason}”)"),
+    "faulty": Text("- {name} (can't be used; details: “{reason}”)"),
 }
 _UNTRUSTED = Text("The server wrote these descriptions. Accept them only if you trust it.")
 _NOTICE = Text(
@@ -58,14 +59,14 @@ _NOTICE_CHANGED = Text(
     "The MCP server {name} has changed these tools, so I've turned them off: {tools}."
     " /mcp shows them."
 )
-OPEN, GIVE_ANSWER, DECLINE = Text("I'll open it"), Text("Answer"), Text("Don't answer")
+OPEN, GIVE_ANSWER, DECLINE = Text("I'll open it"), Text("Answer it"), Text("Don't answer")
 YES, NO = Text("Yes"), Text("No")
-_FORM = Text("The MCP server {name} asks: {message}\n\nIt wants to know: {fields}")
-_YES_OR_NO = Text("The MCP server {name} asks: {message}")
+_FORM = Text("The service {name} asks: {message}\n\nIt wants to know: {fields}")
+_YES_OR_NO = Text("The service {name} asks: {message}")
 _FORM_CARE = Text("Your answers go to {name}. Never send it a password.")
 _LINK = Text(
-    "The MCP server {name} asks you to open a page on {host}: {message}\n\n{url}\n\nOpen"
-    " it only if you expected this."
+    "The service {name} asks you to open a page on {host}: {message}\n\n{url}\n\nOpen it only if"
+    " you expected this."
 )
 _FIELD = Text("{name} asks for: {label}")
 _WRITE = {

@@ -4,14 +4,15 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from agent_core.localization import Plural, Text, format_date, join_list
+from agent_core.localization import Plural, Text, join_list
 from agent_core.memory.approval import fence
-from agent_core.memory.explanations import ChangeName, ChangeStep, Explanation, SourceMessage
+from agent_core.memory.archive.undo import ArchiveUndoFault
+from agent_core.memory.explanations import ChangeStep, Explanation, SourceMessage
 from agent_core.memory.external.client import ExternalMemoryStatus
-from agent_core.memory.undo import UndoneChange, UndoRefused
+from agent_core.memory.undo import UndoFault, UndoneChange
 from agent_core.state.lifecycle.redact import FORGOTTEN
 from agent_core.state.memory.ledger import Change, LedgerEntry
-from agent_core.tools.clock import local_time
+from agent_core.tools.clock import ReaderClock
 from agent_core.transcript import flatten, strip_controls
 from gateway.texts.approvals import name_sources
 from gateway.texts.general import name_platform
@@ -19,22 +20,24 @@ from gateway.texts.people import quote_name
 
 WHY_USAGE = Text("Add an entry's number or an archived note's name: /why 3. /memory lists both.")
 UNDO_USAGE = Text(
-    "/undo undoes the newest change to what I remember about you. /undo 3 undoes change 3. /undo"
-    " NAME does so for an archived note, and /undo skill NAME for a skill. /memory and /why show"
-    " the numbers."
+    "/undo takes back the newest change: to your files, or to what I remember about you. /undo 3"
+    " undoes change 3 of your memory. /undo NAME does so for an archived note, and /undo skill NAME"
+    " for a skill. /memory and /why show the numbers."
 )
 UNDO = Text("Undo")
 UNDO_AGAIN = Text("Restore it")
-NUMBER_UNKNOWN = Text("There's no change {number}. /memory lists the entries with their numbers.")
+NUMBER_UNKNOWN = Text(
+    "There's no change with the number {number}. /memory shows the numbers that you can use."
+)
 CHANGE_ELSEWHERE = Text(
-    "I can't undo that from here any more. /memory lists the entries with their numbers."
+    "I can't undo that from here any more. /memory shows the numbers that you can use with /undo."
 )
 NAME_UNKNOWN = Text("The archive has nothing called {name}. /memory archive lists its notes.")
 ARCHIVE_EMPTY = Text("The archive is empty.")
 ARCHIVE_NO_HIT = Text("I found nothing in the archive. /memory archive lists its notes.")
 NOT_YOUR_CHANGE = Text(
-    "Everyone here shares this group's memory. Only the person who asked for a change or an owner"
-    " can undo it. /undo 3 undoes one of yours."
+    "Everyone here shares this group's memory. Whoever asked for a change can undo it, and so"
+    " can an owner. /undo 3 undoes change 3."
 )
 ROOM_USAGE = Text(
     "/memory lists what I remember about this group. /memory forget 3 deletes entry 3."
@@ -49,9 +52,9 @@ OWN_OVERSIZE = Text(
     " {limit:,}. /memory shows all of it; tell me what to shorten."
 )
 _LONGEST_LABEL = 40
-REFUSALS = {
-    "unknown": Text("There's no such change. /memory lists the entries with their numbers."),
-    "undone": Text("That change is already undone. /why shows an entry's history."),
+_REFUSALS = {
+    "unknown": Text("There's no change {number}."),
+    "undone": Text("Change {number} is already undone."),
     "parted": Text(
         "I can't undo that, because it belongs to an account that was unlinked. Nothing has"
         " changed."
@@ -59,10 +62,10 @@ REFUSALS = {
     "forgotten": Text("That was deleted permanently, so I can't restore it."),
     "nothing": Text("There's nothing to undo."),
     "overtaken": Text(
-        "That note has changed since. Undo the newer change first; /why with its name shows both."
+        "Change {number} isn't the newest one of its note. Undo the newer change first."
     ),
 }
-_ROOM_HEAD = Text("**Notes of this group (MEMORY.md)**")
+_ROOM_HEAD = Text("**My notes about this group**")
 _ROOM_LIST_USAGE = Text(
     "/why {number} shows where entry {number} comes from, and /undo {number} undoes its newest"
     " change."
@@ -92,20 +95,20 @@ _HIDDEN = Plural("{n:,} message that I don't show here", "{n:,} messages that I 
 _EVIDENCE = Text("the words I based it on: {quote}")
 _READ = Text("text from others that I had read: {sources}")
 _NO_SOURCE = Text("no message; {change}")
-_SAYING = Text("{name}, {date} {time}, {platform}: {quote}")
-_YOU, _SOMEONE = Text("you"), Text("someone")
-_STEP = Text("{number}: {date} {time}, {actor}: {change}")
+_SAYING = Text("{name}, {moment}, {platform}: {quote}")
+_YOU, _SOMEONE = Text("You"), Text("Someone")
+_STEP = Text("{number}: {moment}, {actor}: {change}")
 _STEP_UNDONE = Text("{step} (undone)")
 _ACTORS = {
-    "turn": Text("made by me"),
-    "review": Text("learned from your messages"),
-    "person": Text("made by {name}"),
-    "you": Text("made by you"),
-    "hand": Text("edited by hand in the file"),
-    "house": Text("made by an operator"),
-    "link": Text("made by linking accounts"),
-    "unlink": Text("made by unlinking an account"),
-    "other": Text("made by someone"),
+    "turn": Text("by me"),
+    "review": Text("from your messages"),
+    "person": Text("by {name}"),
+    "you": Text("by you"),
+    "hand": Text("by hand in the file"),
+    "house": Text("in the terminal"),
+    "link": Text("by linking accounts"),
+    "unlink": Text("by unlinking an account"),
+    "other": Text("by someone"),
 }
 _SAVED = Text("saved {quote}")
 _CHANGED = Text("changed to {quote}")
@@ -115,7 +118,7 @@ _NO_EFFECT = Text("This doesn't change what I remember.")
 _RESTORED = Text("Restored: {entry}")
 _REMOVED = Text("Removed: {entry}")
 _REVERTED = Text("It said: {was}\nIt now says: {entry}")
-_UNDONE = Text("I've undone change {number}, {actor}.")
+_UNDONE = Text("I've undone change {number} ({actor}).")
 _UNDONE_SHARED = Text("I've undone this in {name}:")
 _UNDONE_LINE = Text("- {actor}: {result}")
 _ALSO_REMOVED, _ALSO_RESTORED = Text("This also removed:"), Text("This also restored:")
@@ -127,7 +130,7 @@ _EXTERNAL = {
     "away": Text("External memory {name}: unavailable (in English: “{detail}”)"),
 }
 _EXTERNAL_QUEUED = Text("waiting to be sent: {count:,}")
-_EXTERNAL_DEAD = Text("failed: {count:,} (see the log)")
+_EXTERNAL_DEAD = Text("failed: {count:,} (`talaria logs` shows why)")
 _EXTERNAL_MISSING = Text("its server doesn't support {names}")
 _UNDO_LABEL = Text("Undo: {entry}")
 _UNDO_DELETION_LABEL = Text("Restore: {entry}")
@@ -140,12 +143,12 @@ _MOST_STEPS = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryViewer:
-    """The reader: a person in a direct conversation, or everyone in a group. `zone` is IANA.
+    """The reader: a person in a direct conversation, or everyone in a group, and their clock.
 
     `names` are those of people who made changes, by their ids.
     """
 
-    zone: str
+    clock: ReaderClock
     is_direct: bool
     names: Mapping[str, str] = field(default_factory=dict)
 
@@ -190,7 +193,7 @@ def explain(reason: Explanation, viewer: MemoryViewer) -> str:
         return _FORGOTTEN()
     head = _NOT_IN_MEMORY()
     if reason.words is not None:
-        head = f"**{reason.number}:** {flatten(reason.words, _LONGEST)}"
+        head = f"**{reason.name}:** {flatten(reason.words, _LONGEST)}"
     shown = reason.steps[-_MOST_STEPS:]
     earlier = len(reason.steps) - len(shown)
     return "\n".join(
@@ -207,21 +210,19 @@ def explain(reason: Explanation, viewer: MemoryViewer) -> str:
     )
 
 
-def describe_kept(kept: UndoRefused) -> str:
-    """Explain why nothing was undone."""
-    return REFUSALS[kept.fault]()
+def explain_refusal(fault: UndoFault | ArchiveUndoFault, number: int) -> str:
+    """Explain why a change was not undone."""
+    return _REFUSALS[fault](number=number)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undone:
-    """An undone change. Numbers are those of /memory; `again` is the number of the undo itself.
+    """An undone change.
 
     `went` and `came` are changes that were undone or restored with it, as (number, words).
     """
 
     undone: UndoneChange
-    number: ChangeName
-    again: ChangeName
     went: tuple[tuple[int, str], ...]
     came: tuple[tuple[int, str], ...]
 
@@ -236,12 +237,12 @@ def describe_undone(changes: Sequence[Undone], viewer: MemoryViewer) -> str:
     lines: list[str] = []
     for one in changes:
         actor = name_actor(one.undone.undone, viewer)
-        lines.append(_UNDONE(number=one.number, actor=actor))
+        lines.append(_UNDONE(number=one.undone.undone.id, actor=actor))
         lines.append(_describe_result(one.undone.row.change))
         lines += _list_others(_ALSO_REMOVED(), one.went)
         lines += _list_others(_ALSO_RESTORED(), one.came)
         lines.append("")
-    return "\n".join([*lines, *(_REDO(number=one.again) for one in changes)])
+    return "\n".join([*lines, *(_REDO(number=one.undone.row.id) for one in changes)])
 
 
 def describe_shared_undone(name: str, undone: Sequence[UndoneChange], viewer: MemoryViewer) -> str:
@@ -292,17 +293,19 @@ def _describe_source(message: SourceMessage, viewer: MemoryViewer) -> str:
     name = _YOU() if viewer.is_direct else _SOMEONE()
     if message.author and not viewer.is_direct:
         name = quote_name(message.author)
-    date, time = _format(message.at, viewer)
     platform = name_platform(message.platform)
-    return _SAYING(name=name, date=date, time=time, platform=platform, quote=_quote(message.text))
+    return _SAYING(
+        name=name,
+        moment=viewer.clock.show(message.at),
+        platform=platform,
+        quote=_quote(message.text),
+    )
 
 
 def _describe_step(step: ChangeStep, viewer: MemoryViewer) -> str:
-    date, time = _format(step.row.origin.now, viewer)
     shown = _STEP(
         number=step.number,
-        date=date,
-        time=time,
+        moment=viewer.clock.show(step.row.origin.now),
         actor=name_actor(step.row, viewer),
         change=_describe_change(step.row),
     )
@@ -345,11 +348,6 @@ def _list_others(head: str, others: Sequence[tuple[int, str]]) -> list[str]:
     if not others:
         return []
     return [head, *(f"- {number}: {flatten(words, _LONGEST)}" for number, words in others)]
-
-
-def _format(at: int, viewer: MemoryViewer) -> tuple[str, str]:
-    moment = local_time(at, viewer.zone)
-    return format_date(moment), f"{moment:%H:%M}"
 
 
 def _quote(text: str) -> str:

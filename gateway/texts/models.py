@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent_core.events import ModelFault, ModelOutage
-from agent_core.localization import Text, format_date
+from agent_core.localization import Text
 from agent_core.models.catalog import Price
-from agent_core.tools.clock import local_time
+from agent_core.tools.clock import ReaderClock
 
 DEFAULT = Text("Default")
 UNKNOWN = Text("I don't know that model. /model lists the ones you can choose.")
-JOB_UNKNOWN = Text("You have no such job. /jobs lists yours.")
-JOB_NO_MODEL = Text("That job doesn't use a model.")
+JOB_UNKNOWN = Text("You have no such reminder. /reminders lists yours.")
+JOB_NO_MODEL = Text("That reminder doesn't use a model.")
 
 _OWN = Text("**Your model**: {model}")
 _OF_JOB = Text("**Model of {title}**: {model}")
@@ -24,11 +24,13 @@ _SEES = {
     (True, False): Text("sees pictures, reads files"),
     (False, True): Text("sees no pictures; hears voice notes, reads files"),
     (False, False): Text("sees no pictures; reads files"),
-    (None, True): Text("may see pictures; hears voice notes, reads files"),
-    (None, False): Text("may see pictures; reads files"),
+    (None, True): Text("might see pictures; hears voice notes, reads files"),
+    (None, False): Text("might see pictures; reads files"),
 }
-_PRIVATE = Text("It answers in our direct conversations. Groups and jobs keep their own models.")
-_JOBS = Text("/model job NUMBER chooses the model of a job.")
+_PRIVATE = Text(
+    "It answers in our direct conversations. Groups and reminders keep their own models."
+)
+_JOBS = Text("/model job NUMBER chooses the model of a reminder.")
 
 STOP = Text("Stop")
 LOADING = Text("The model is loading. This first answer takes longer than the next ones.")
@@ -41,7 +43,6 @@ _UNTIL = {
         "I can't use my model at the moment. The owner knows why, and I'll answer once it works."
     ),
 }
-_DATE_TIME = Text("{date}, {time}")
 _FAULTS = {
     "model_denied": Text(
         "I can't use the model {model}: its provider rejects the key or the account. It said:"
@@ -62,8 +63,8 @@ _REFUSALS = {
     ),
 }
 _SEE_MODELS = Text(
-    "If this goes on, choose another model in config.toml. `talaria models` shows what I learned"
-    " of yours."
+    "If this goes on, choose another model in config.toml. `talaria models` shows what I"
+    " know about yours."
 )
 _RESUMES = Text(
     "Check the key in .env and [model] in config.toml. I'll answer the waiting messages"
@@ -120,10 +121,7 @@ def describe_job_model(title: str, model: str, listed: str, *, is_default: bool)
 
 def describe_outage(outage: ModelOutage, zone: str, now: int) -> str:
     """Say that the model does not answer, and until when the turn waits."""
-    end, today = local_time(outage.until, zone), local_time(now, zone)
-    time = f"{end:%H:%M}"
-    if end.date() != today.date():
-        time = _DATE_TIME(date=format_date(end), time=time)
+    time = ReaderClock(zone=zone, now=now).show_short(outage.until)
     return _UNTIL.get(outage.reason, _UNTIL["model_denied"])(time=time)
 
 

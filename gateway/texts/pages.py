@@ -6,21 +6,21 @@ SKIP = Text("Skip to the content")
 PAGES = Text("Pages")
 CHAT = Text("Chat")
 TODAY = Text("Today")
-TURNS = Text("Turns")
-TURN = Text("Turn {number}")
+TURNS = Text("Activity")
 MEMORY = Text("Memory")
-JOBS = Text("Jobs")
+JOBS = Text("Reminders")
 USAGE = Text("Usage")
 PEOPLE = Text("People and groups")
 SKILLS = Text("Skills")
 HEALTH = Text("Health")
 LOG_OUT = Text("Log out")
-UNOWNED = Text("Nobody has talked to Talaria yet. Send it a message on the page Chat first.")
 NOT_FOUND = Text("There is nothing at this address. It may have been deleted.")
 REFUSED = Text("That did not work: {reason}")
 
+COMING = Text("Still to come today")
+NOTHING_COMES = Text("Nothing more is planned for today.")
+FOLLOWING = Text("After that:")
 RUNNING = Text("Running now")
-NOTHING_RUNS = Text("Nothing is running.")
 WAITING = Text("Waiting for you")
 NOTHING_WAITS = Text("Nothing waits for you. Questions and approvals appear here.")
 CHART_OF = Text("{title}. The table “{table}” has the same numbers.")
@@ -30,7 +30,6 @@ YOUR_ANSWER = Text("Your answer")
 SEND = Text("Send")
 QUESTION_CLOSED = Text("this question is closed, or has no such choice.")
 DONE_TODAY = Text("Done in the last 24 hours")
-NOTHING_DONE = Text("Nothing yet. Your messages and the runs of your jobs appear here.")
 COST_TODAY = Text("Cost in the last 24 hours")
 
 CONVERSATIONS = Text("Conversations")
@@ -49,12 +48,12 @@ CONNECTION_LOST = Text(
 NO_MESSAGE = Text("the message is empty or too long.")
 SEARCH_CONVERSATIONS = Text("Search all conversations")
 SEARCH = Text("Search")
-FOUND = Text("Found")
-NOTHING_FOUND = Text("Nothing was found. Try other words, or a month.")
-FOUND_BY = Text("Found by: {words}")
-FOUND_NEAR = Text("Found by its neighbours: the words stand in messages beside it.")
 
-NO_TURNS = Text("No turns yet. Each message that you send, and each run of a job, is one turn.")
+NOTHING_FOUND = Text("Nothing was found. Try other words, or a month.")
+
+FOUND_NEAR = Text("The words are in messages just before or after these.")
+
+NO_TURNS = Text("No requests yet. Each message of yours is one, and so is each reminder.")
 OLDER = Text("Older")
 MORE = Text("More")
 STARTED = Text("Started")
@@ -68,21 +67,18 @@ CACHED = Text("from the cache")
 REQUEST = Text("Message")
 ANSWER = Text("Answer")
 TIMELINE = Text("Timeline")
-NO_STEPS = Text("No tool was called and no model was asked.")
+NO_STEPS = Text("No tool and no AI model was used for this.")
 STEP = Text("Step")
 MODEL_CALL = Text("Model: {model}")
-TOOL_CALL = Text("Tool: {tool}")
 STILL_RUNS = Text("still running")
 FAILED = Text("failed")
-PROMPT = Text("Prompt")
-PROMPT_GONE = Text("The prompt of this turn was deleted, or no model was asked.")
-PROMPT_SIZE = Plural("Show the prompt ({n:,} character)", "Show the prompt ({n:,} characters)")
-OF_GROUP = Text(
-    "The prompt of a shared conversation contains other people's messages, so it is not shown."
-)
+PROMPT = Text("What the model read")
+PROMPT_GONE = Text("There is nothing to show: it was deleted, or no model was asked.")
+PROMPT_SIZE = Plural("Show all of it ({n} character)", "Show all of it ({n} characters)")
+OF_GROUP = Text("The model also read other people's messages, so this isn't shown.")
 
 NOTES_WAIT = Plural("{n:,} note needs your approval", "{n:,} notes need your approval")
-ABOUT_HELD = Text("Talaria is not sure about these, so it does not use them before you accept.")
+ABOUT_HELD = Text("Talaria isn't sure about these, and uses them only if you accept.")
 DISMISSED = Text("Dismissed notes")
 ABOUT_DISMISSED = Text("You dismissed these, or their time ran out. Nothing of them is used.")
 NOTES_DISMISSED = Plural(
@@ -110,9 +106,8 @@ UNDO = Text("Undo")
 UNDO_NUMBER = Text("Undo change {number}")
 UNDONE = Text("undid change {number}")
 
-NO_JOBS = Text("No jobs yet. Ask in the chat, for example: remind me every Friday at 9.")
-NEXT_RUN = Text("Next run")
-NOT_PLANNED = Text("not planned")
+NO_JOBS = Text("No reminders yet. Ask in the chat, for example: remind me every Friday at 9.")
+NEXT_RUN = Text("Next time")
 LAST_RUNS = Text("Last runs")
 NO_RUNS = Text("No runs yet")
 RUN_NOW = Text("Run now")
@@ -134,16 +129,15 @@ NOBODY_USED = Text("Nobody used a model in the last {number} days.")
 
 SETTINGS = Text("Settings")
 ABOUT_SETTINGS = Text(
-    "These are yours alone, here and in every chat. An empty field uses the default."
+    "These count for you alone, here and in every chat. Leave a field empty for the usual value."
 )
 SAVE = Text("Save")
 SAVE_SETTING = Text("Save: {name}")
-SETTING_CHANGED = Text("{name}: changed.")
-SETTING_WAS = Text("Before: {value}.")
+SETTING_WAS = Text("{name}, before: {value}.")
 NOT_SET = Text("not set")
 JOBS_STAY = Plural(
-    "{n:,} job keeps the time zone {zone}. Ask in the chat to move it.",
-    "{n:,} jobs keep the time zone {zone}. Ask in the chat to move them.",
+    "{n:,} reminder keeps the time zone {zone}. Ask in the chat to move it.",
+    "{n:,} reminders keep the time zone {zone}. Ask in the chat to move them.",
 )
 TIME_ZONE = Text("Time zone")
 LANGUAGE = Text("Language")
@@ -157,13 +151,17 @@ HINT_TIME_ZONE = Text('A city like "Vienna", or "UTC+2".')
 HINT_LANGUAGE = Text("A language tag like de or pt-BR. Empty: the language you write in.")
 HINT_QUIET_HOURS = Text("Like 22:00-07:30. What isn't urgent waits until they end.")
 HINT_DAYS_OFF = Text("For example, sat,sun.")
-HINT_READING_LIMIT = Text("The most tokens that a model call may read, for example 50000.")
-HINT_MODEL = Text("It answers in your direct conversations. Empty: the default.")
+HINT_READING_LIMIT = Text(
+    "How much I may read for an answer, in tokens (4 tokens are about 3 words), for example 50000."
+)
+HINT_MODEL = Text(
+    "This model answers in your direct conversations. Leave it empty for the usual one."
+)
 
 CONFIGURATION = Text("Configuration")
 ABOUT_CONFIGURATION = Text(
-    "What the running gateway uses. Change it in config.toml or by a variable, and restart Talaria."
-    " docs/configuration.md explains each value."
+    "These values are in use. To change one, edit config.toml or set a variable, and restart"
+    " Talaria. docs/configuration.md explains each value."
 )
 VALUE = Text("Value")
 BY_DEFAULT = Text("default")
@@ -179,15 +177,15 @@ NO_PLATFORMS = Text("No chat app is connected yet. `talaria setup` connects one.
 LAST_SEEN = Text("Last seen")
 DETAILS = Text("Details")
 QUEUES = Text("Queues")
-TURNS_RUNNING = Text("Turns running now")
-TO_DELIVER = Text("Messages to deliver")
+TURNS_RUNNING = Text("Requests running now")
+TO_DELIVER = Text("Messages waiting to be sent")
 OLDEST_WAITS = Text("Oldest waiting since")
 UNDELIVERED = Text("Undelivered messages")
-UNREADABLE = Text("Messages that could not be read")
+UNREADABLE = Text("Messages that I couldn't read")
 LAST_ERRORS = Text("Last errors")
 NO_ERRORS = Text("No errors. Messages that can't be delivered appear here with the reason.")
-UPKEEP = Text("System jobs")
-NO_UPKEEP = Text("No system jobs yet. Backups and the clean-up of each night appear here.")
+UPKEEP = Text("Maintenance")
+NO_UPKEEP = Text("Nothing yet. Backups and the clean-up of each night appear here.")
 DATABASE = Text("Database")
 WORKS = Text("works")
 SIZE = Text("Size")
@@ -200,10 +198,6 @@ NAME = Text("Name")
 ROLE = Text("Role")
 ACCOUNTS = Text("Accounts")
 NO_ACCOUNTS = Text("none")
-INVITE = Text(
-    "Anyone else who writes to Talaria gets a code. To let them in, run: talaria people approve"
-    " CODE"
-)
 ROOMS = Text("Groups and channels")
 ROOM = Text("Group or channel")
 NO_ROOMS = Text("No groups yet. Add Talaria to a group and mention it there.")
@@ -224,6 +218,4 @@ INSTRUCTIONS = Text("Instructions")
 VERSIONS = Text("Versions")
 VERSION_NUMBER = Text("Version {number}")
 CURRENT = Text("in use")
-NO_VERSIONS = Text(
-    "Only skills in the home directory have versions. This one changes with Talaria."
-)
+NO_VERSIONS = Text("Only skills in Talaria's folder have versions. This one changes with Talaria.")

@@ -3,11 +3,10 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING
-from zoneinfo import ZoneInfo
 
-from agent_core.localization import LANGUAGES, Plural, Text, format_date
+from agent_core.localization import LANGUAGES, Plural, Text
+from agent_core.tools.clock import ReaderClock
 from agent_core.tools.time_zones import name_city as find_city
 from agent_core.transcript import flatten
 from gateway.texts.general import EXAMPLES, PURPOSE, name_platform
@@ -26,11 +25,17 @@ LINK_OWNER_FIRST = Text(
     "You're an owner, so I can't link you with someone else's code. If that account is yours, send"
     " /link here and use the new code there."
 )
+_LINK_MISSING = Text(
+    "{platform} isn't connected to me, so there's nothing to link there. The owner connects it with"
+    " `talaria setup {name}`."
+)
 LINK_NOTHING = Text("There's nothing to cancel.")
 LINK_CANCELLED = Text("Cancelled. I've linked nothing, and the code no longer works.")
 LINK_CANCELLED_THERE = Text("(Cancelled. I've linked nothing.)")
 LINK_CANCELLED_NOTICE = Text("The other account cancelled the link. Nothing has changed.")
-LINK_REPLACED = Text("(There's a newer code. I've linked nothing.)")
+LINK_REPLACED = Text(
+    "(A newer code has replaced this one, so I've linked nothing. Use the newer one.)"
+)
 LINK_OVER = Text("(That has expired, so I've linked nothing. /link makes a new code.)")
 LINK_CHANGED = Text(
     "(That account now belongs to someone else, so I've linked nothing. /link makes a new code.)"
@@ -38,9 +43,14 @@ LINK_CHANGED = Text(
 LINK_REFUSED = Text("(Not linked. Nothing has changed.)")
 LINK_REFUSED_NOTICE = Text("The other account declined the link. Nothing has changed.")
 BUSY = Text("I'm still working on something for you. Try again when it's done.")
+ANSWER_FIRST = Text("I'm waiting for your answer to “{question}”. Answer it first, then try again.")
+_ANSWER_THERE = Text(
+    "One of my questions is waiting for your answer on {platform}. Answer it there first, then"
+    " try again."
+)
 MERGE_LEFT = Text(
-    "(I've set these notes aside and won't use them. /accounts keep adds them; unlinking that"
-    " account restores them.)"
+    "(I've set these notes aside and won't use them. To add them to your memory, send"
+    " /accounts keep. If you unlink that account, it gets them back.)"
 )
 MERGE_NOTHING = Text("No notes were set aside.")
 ACCOUNTS_IN_GROUP = Text(
@@ -54,7 +64,7 @@ UNLINK_FIRST = Text(
 )
 UNLINK_UNKNOWN = Text("None of your accounts matches that. Send /unlink with a number:")
 UNLINK_USAGE = Text(
-    "Send /unlink with a number. Conversations that started in that account go with it:"
+    "Send /unlink with a number. The account takes the conversations with it that began there:"
 )
 YES = Text("Yes, link them")
 NO = Text("No")
@@ -62,8 +72,8 @@ KEEP = Text("Keep all of them")
 LEAVE = Text("Set them aside")
 
 NOTICES_UNSEEN = Text(
-    "Notices about faults reach you only in the console and in the log. Send me a direct message"
-    " in a chat app to get them there."
+    "If something is wrong with me, you only see it in the console and with `talaria"
+    " logs`. Send me a direct message in a chat app, and I'll tell you there."
 )
 ASK_FOR_CITY = Text(
     "Which time zone are you in? Press a city or write one, such as “Lisbon”, “UTC+2” or"
@@ -92,6 +102,10 @@ _CODE = Text(
 _WAY_ADDRESS = Text("On {platform}, open {address} and press Start.")
 _WAY_OPEN = Text("On {platform}, open {address} and write me `{command}`.")
 _WAY_COMMAND = Text("On {platform}, write me `{command}`.")
+_INVITED = Text("Send this to {name}. The invitation is for one person, and lasts a week:")
+_INVITED_SOMEBODY = Text(
+    "Send this to whom you want to invite. The invitation is for one person, and lasts a week:"
+)
 _LINK_PLATFORM = Text("Link {platform}")
 ASK_TO_LINK = Text(
     "{account} sent your code. Once linked, you share one conversation, one memory and one budget."
@@ -112,10 +126,10 @@ UNREADABLE = Text(
     "I can't read {path}, so I changed nothing. Ask an owner to repair it, then try again."
 )
 _OVERFULL = Plural(
-    "{n} note from {account} doesn't fit into your memory:\n{shown}\nKeep it anyway? You can then"
-    " only shorten your notes until they fit.",
-    "{n} notes from {account} don't fit into your memory:\n{shown}\nKeep them anyway? You can then"
-    " only shorten your notes until they fit.",
+    "{n} note from {account} doesn't fit into your memory:\n{shown}\nKeep it anyway? Until you"
+    " shorten your notes, I can't add new ones then.",
+    "{n} notes from {account} don't fit into your memory:\n{shown}\nKeep them anyway? Until you"
+    " shorten your notes, I can't add new ones then.",
 )
 _MORE_NOTES = Text("- {count} more")
 KEPT = Plural("(I've added {n} note to your memory.)", "(I've added {n} notes to your memory.)")
@@ -128,19 +142,24 @@ _LINES: dict[str, Text] = {
 }
 _LINE_HERE = Text("{line} (this one)")
 _SET_ASIDE = Plural(
-    "{n} note was set aside when you linked accounts. /accounts keep adds it.",
-    "{n} notes were set aside when you linked accounts. /accounts keep adds them.",
+    "{n} note was set aside when you linked accounts. To add it to your memory, send:"
+    " /accounts keep",
+    "{n} notes were set aside when you linked accounts. To add them to your memory, send:"
+    " /accounts keep",
 )
 _UNLINKED = Text("{account} is a separate person again.")
 _UNLINKED_CONVERSATIONS = Plural(
-    "It took {n} conversation that it started.", "It took {n} conversations that it started."
+    "That account took {n} conversation with it that began there.",
+    "That account took {n} conversations with it that began there.",
 )
-_UNLINKED_NOTES = Plural("It took {n} note.", "It took {n} notes.")
+_UNLINKED_NOTES = Plural(
+    "That account took {n} note with it.", "That account took {n} notes with it."
+)
 _UNLINKED_KEPT = Plural(
-    "Its messages in {n} conversation that you started elsewhere stay with you.",
-    "Its messages in {n} conversations that you started elsewhere stay with you.",
+    "The account's messages in {n} conversation that you started elsewhere stay with you.",
+    "The account's messages in {n} conversations that you started elsewhere stay with you.",
 )
-_UNLINKED_NOT_ALLOWED = Text("It needs an owner's approval to talk to me again.")
+_UNLINKED_NOT_ALLOWED = Text("Before that account can talk to me again, an owner has to let it in.")
 _MOST_SHOWN = 10
 _LONGEST_NAME = 64
 _LONGEST_NOTE = 160
@@ -154,8 +173,8 @@ HOW = Text("How it came to you")
 UNLINK = Text("Unlink")
 UNLINK_ACCOUNT = Text("Unlink {account}?")
 UNLINKED_TOO = Text(
-    "Conversations and notes that began in that account go with it. You are logged out of these"
-    " pages. To take it back, link both again with /link."
+    "That account keeps its own conversations and notes, and you no longer see them here. You'll"
+    " be logged out of these pages. To undo this, link the two accounts again with /link."
 )
 UNLINK_NOW = Text("Yes, unlink it")
 KEEP_IT = Text("No, keep it")
@@ -165,16 +184,16 @@ NOBODY_WROTE = Text("nobody")
 DIRECT_THERE = Text("Direct conversation there")
 DIRECT_CONTINUES = Text("continues for {name}")
 DIRECT_WITH_OTHERS = Text("not possible: others have been there since {time}")
-DIRECT_ASKED = Text("asked on {time}, and nobody has agreed")
+DIRECT_ASKED = Text("asked: {time}; nobody has agreed yet")
 DIRECT_NOT_ASKED = Text("nobody has agreed to it")
 _ADMITTED = {
     "list": Text("on the list of allowed accounts, since {date}"),
-    "code": Text("approved by code, on {date}"),
+    "code": Text("approved by code: {date}"),
     "local": Text("on this computer, since {date}"),
     "link": Text("through the other accounts, since {date}"),
 }
 _LINKED = Text("{admission}; linked")
-_LINKED_ON = Text("{admission}; linked on {date}")
+_LINKED_ON = Text("{admission}; linked: {date}")
 
 
 def quote_name(name: str) -> str:
@@ -189,9 +208,9 @@ def name_account(platform: str, user_id: str, name: str) -> str:
     )
 
 
-def describe_greeting(name: str, *, is_owner: bool) -> str:
+def describe_greeting(name: str, *, is_new_owner: bool) -> str:
     """Greet somebody new with the bot's purpose and three examples."""
-    hello = _HELLO_OWNER if is_owner else _HELLO
+    hello = _HELLO_OWNER if is_new_owner else _HELLO
     # The name is the reader's own choice, but must not look like Markdown.
     shown = re.sub(r"[^\w .'’-]", "", flatten(name, _LONGEST_NAME)).replace("_", " ").strip()
     shown = shown[:1].upper() + shown[1:]  # a nickname on Slack is in lower case
@@ -217,9 +236,19 @@ def name_city(zone: str) -> str:
     return _CITIES[zone]() if zone in _CITIES else find_city(zone)
 
 
+def describe_question_there(platform: str) -> str:
+    """Say that an account can't be linked yet, because a question waits for an answer there."""
+    return _ANSWER_THERE(platform=name_platform(platform))
+
+
 def describe_code(code: str, ways: Sequence[str]) -> str:
     """Show a new link code, and how to use it; `ways` are those on other platforms."""
     return "\n".join([_CODE(code=code), *ways])
+
+
+def describe_missing_platform(name: str) -> str:
+    """Return the answer to a link with a platform that is off."""
+    return _LINK_MISSING(platform=name_platform(name), name=name)
 
 
 def describe_way(platform: str, address: str | None, command: str) -> str:
@@ -247,6 +276,12 @@ def describe_linked_notice(platform: str, name: str) -> str:
     return _LINKED_NOTICE(platform=name_platform(platform), name=quote_name(name))
 
 
+def describe_invitation(guest: str, ways: Sequence[str]) -> str:
+    """Tell an owner how to invite somebody; `ways` are those of `describe_way`."""
+    head = _INVITED(name=quote_name(guest)) if guest else _INVITED_SOMEBODY()
+    return "\n".join([head, *(f"- {way}" for way in ways)])
+
+
 def ask_to_keep(account: str, entries: Sequence[str]) -> str:
     """Ask whether to keep the notes that exceed the limit."""
     shown = [f"- {_quote(entry, _LONGEST_NOTE)}" for entry in entries[:_MOST_SHOWN]]
@@ -264,16 +299,15 @@ class AccountLine:
     is_admitted: bool
 
 
-def list_accounts(lines: Sequence[AccountLine], *, zone: str, left: int = 0) -> str:
+def list_accounts(lines: Sequence[AccountLine], *, clock: ReaderClock, left: int = 0) -> str:
     """List a person's accounts, numbered as /unlink takes them; `left` notes were set aside."""
     shown = []
     for number, line in enumerate(lines, 1):
         account = line.account
-        since = datetime.fromtimestamp(account.created_at / 1000, ZoneInfo(zone))
         text = _LINES[account.admitted_by if line.is_admitted else "link"](
             number=number,
             account=name_account(account.platform, account.user_id, account.display_name),
-            date=format_date(since),
+            date=clock.show_day(account.created_at),
         )
         shown.append(_LINE_HERE(line=text) if line.is_here else text)
     if left:

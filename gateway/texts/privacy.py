@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from agent_core.localization import Plural, Text, join_list
 from agent_core.privacy.progress import Progress
+from agent_core.state.lifecycle.redact import ERASED, FORGOTTEN
 from gateway.texts.people import quote_name
 
 EXPORT_NO_FILES = Text(
@@ -15,14 +16,20 @@ EXPORT_TOO_LARGE = Text(
     " `talaria people export {slug} FILE`."
 )
 EXPORT_BROKEN = Text(
-    "I couldn't write your export. Try again later. Whoever runs me can find the reason in the log."
+    "I couldn't write your export. Try again later. Whoever runs me can find the reason"
+    " with `talaria logs`."
 )
 EXPORT_FAILED = Text("I couldn't write your export, because the disk is full. Try again later.")
 
+DISAPPEARING = Text(
+    "Messages disappear in this chat. When the app deletes one, I forget it too, with my answer."
+    " I learn nothing from it by myself; what you ask me to remember stays."
+)
+
 FORGET_USAGE = Text(
-    "Add the words: /forget lisbon finds every note, job and message with a word that starts like"
-    ' that. Use quotes for an exact phrase: /forget "the old flat". A star also finds it inside'
-    " words: /forget *bon."
+    "Add the words: /forget lisbon finds every note, reminder and message with a word that starts"
+    ' like that. Use quotes for an exact phrase: /forget "the old flat". A star also finds it'
+    " inside words: /forget *bon."
 )
 FORGET_NOTHING = Text("I found nothing of yours with those words.")
 FORGET_ENTRIES = Text("Notes only")
@@ -30,9 +37,19 @@ FORGET_ALL = Text("Notes and messages")
 FORGET_NONE = Text("Nothing")
 FORGET_KEPT = Text("I've deleted nothing.")
 FORGET_BEGUN = Text("I'm deleting it now and will tell you when it's done.")
+FORGET_SOON = Text("I'll delete it and tell you when it's done.")
+FORGET_AFTER_ANSWER = Text(
+    "First I need your answer to “{question}”. I've asked it again below; when that's done, I'll"
+    " delete the words."
+)
+FORGET_AFTER_WORK = Text(
+    "I'm still working on something else for you. When that's done, I'll delete the words. To end"
+    " it now, send /stop in the chat where I work on it."
+)
 FORGET_STUCK = Text(
-    "I can't delete everything yet, because I can't read part of your memory. I'll keep trying and"
-    " tell you when it's done. Whoever runs me can find the reason in the log."
+    "I can't delete everything yet, because I can't read part of your memory. I'll keep"
+    " trying and tell you when it's done. Whoever runs me can find the reason with"
+    " `talaria logs`."
 )
 
 ERASE_USAGE = Text(
@@ -47,11 +64,11 @@ ERASE_OWNER = Text(
 )
 ERASE_LAST_OWNER = Text(
     "You're the only owner, so I can't delete your data. Add another owner with `talaria people"
-    " claim` first. If nobody needs Talaria any more, delete its home directory."
+    " claim` first. If nobody needs Talaria any more, delete its folder."
 )
 LAST_OWNER = Text(
-    "They're the only owner, so I can't delete their data. Add another owner with `talaria people"
-    " claim` first. If nobody needs Talaria any more, delete its home directory."
+    "They're the only owner, so I can't delete their data. Add another owner with `talaria"
+    " people claim` first. If nobody needs Talaria any more, delete its folder."
 )
 ERASE_YES = Text("Delete")
 ERASE_SURE = Text("Delete permanently")
@@ -61,39 +78,44 @@ ERASE_BEGUN_OTHER = Text("I'm deleting it now and will tell you when it's done."
 ERASE_BUSY = Text(
     "I'm still working on something of theirs, so I've deleted nothing. Try again in a moment."
 )
+ERASE_UNFINISHED = Text(
+    "I haven't finished an answer to them, so I've deleted nothing. Start Talaria, then run this"
+    " again."
+)
 GONE_ALREADY = Text("There's nobody by that name any more.")
 
-_WORKING = Text("I'm on it. This takes a little longer.")
+_WORKING = Text("I'm working on it. This takes a little longer.")
 _SEARCHING = Text("Searching: {percent} %")
 _DELETING = Text("Deleting: {done:,} of {total:,} messages")
 _PACKING = Text("Packing: {done:,} of {total:,} messages")
 _LISTED_BACKUPS = 10
 _EXPORT = Text("This is everything I have about you. The README inside explains the files.")
-_EXPORT_PARTS = Text("It comes in {count} archives.")
+_EXPORT_PARTS = Text("You get it in {count} archives.")
 _FOUND_NOTES = Text("Notes: {count:,}")
 _FOUND_MESSAGES = Text("Messages: {count:,}")
-_FOUND_JOBS = Text("Jobs: {count:,}")
-_FOUND_BLOCKS = Text("Names of memory blocks: {count:,}")
+_FOUND_JOBS = Text("Reminders: {count:,}")
+_FOUND_BLOCKS = Text("Names of shared notes: {count:,}")
 _RENAMED = Text("These blocks have new names: {names}.")
 _ASK_FORGET = Text(
     "I found these words in:\n{counts}\n{lines}\n\nWhat should I delete? You can't undo this."
-    " Deleting messages also deletes matching jobs, tool results and files."
+    " Deleting messages also deletes matching reminders, tool results and files."
 )
+_DELETED_WORDS = Text("(These words were deleted.)")
 _FORGOTTEN = Text(
     "Deleted:\n{counts}\nI can't delete anything from the chats themselves or from backups."
 )
-_KEPT_FILES = Text("I don't change files that people gave me for digests. It's still in: {names}.")
+_KEPT_FILES = Text("I don't change files that people gave me to summarise. It's still in: {names}.")
 _MOST_NAMED = 5
 _MORE = Plural("{n:,} more", "{n:,} more")
 _WORKSPACE_FILES = Text(
     "Files in your workspace still contain it: {names}. Tell me which of them to delete."
 )
 _ASK_ERASE = Text(
-    "Delete everything I have about you? That includes conversations, memory, files, jobs, settings"
-    " and your account. You can't undo this; /export gives you a copy first."
+    "Delete everything I have about you? That includes conversations, memory, files, reminders,"
+    " settings and your account. You can't undo this; /export gives you a copy first."
 )
 _ASK_ERASE_OTHER = Text(
-    "Delete everything I have about {name}? That includes conversations, memory, files, jobs,"
+    "Delete everything I have about {name}? That includes conversations, memory, files, reminders,"
     " settings and their account. You can't undo this; they can get a copy with /export first."
 )
 _ASK_AGAIN = Text("Are you sure? This deletes all of it permanently.")
@@ -110,7 +132,7 @@ _OWN_BACKUPS = Text(
     "These backups still have it: {names}. Whoever runs me can delete them, and any copies"
     " elsewhere."
 )
-_NO_BACKUP = Text("No backup in the home directory has it. Copies elsewhere may still have it.")
+_NO_BACKUP = Text("No backup in Talaria's folder contains your data. Copies elsewhere may.")
 _BACKUPS = Text(
     "These backups may still have it: {names}. Delete them or let them expire, and any copies"
     " elsewhere."
@@ -221,3 +243,8 @@ def _count(entries: int, messages: int | None, jobs: int, blocks: int = 0) -> st
     if blocks:
         shown.append(_FOUND_BLOCKS(count=blocks))
     return "\n".join(f"- {line}" for line in shown)
+
+
+def show_words(text: str) -> str:
+    """Return the words of a message as people see them, deleted ones included."""
+    return _DELETED_WORDS() if text in (FORGOTTEN, ERASED) else text

@@ -20,7 +20,7 @@ _SHORTEST = 20
 _LINE = Text("{number}. {entry}")
 _QUOTED_LINE = Text("{number}. {entry} (you wrote: {quote}, {date})")
 _HINT = Text(
-    "To correct line {number}, send /profile {number} and the right words. /profile forget"
+    "To correct line {number}, send /profile {number} and the new text. /profile forget"
     " {number} deletes it, and /why {number} shows the whole message behind it."
 )
 _GUESSES = Text("**What I only guess**")
@@ -35,9 +35,12 @@ USAGE = Text(
 )
 FORGET = Text("Delete {number}")
 CHANGE = Text("Correct {number}")
-HOW = Text("Send /profile {number} and the right words. Line {number} now says: {entry}")
+HOW = Text(
+    "To correct line {number}, send /profile {number} and the new text. So far it says: {entry}"
+)
 CORRECTED = Text("Line {number} now says: {entry}")
-SAME = Text("It says so already.")
+EMPTY_LINE = Text("Write what I should remember.")
+SAME = Text("That's there already.")
 FULL = Text("There is no room for that many words. Shorten it, or delete another line first.")
 SECRET = Text("That looks like a password or a key, so I don't store it.")
 HIDDEN = Text("That contains characters that nobody can see. Type it again, without copying.")

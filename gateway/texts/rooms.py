@@ -6,12 +6,13 @@ from agent_core.localization import Text
 from agent_core.state.people.rooms import Mode
 from gateway.texts.people import quote_name
 
-ONLY_IN_ROOMS = Text("That's about a group: send it to me in one.")
+ONLY_IN_ROOMS = Text("That's for groups: send it in the group you mean.")
 SILENT_HERE = Text("An owner has switched me off in this group. Write to me directly instead.")
 ONLY_IN_DIRECT = Text("That's private: send it to me in a direct message.")
 FULL_QUESTION = Text(
     "You're the only one here. Shall I continue our direct conversation in this group, with"
-    " everything I remember about you? It ends for good once anyone else joins, writes or reacts."
+    " everything I remember about you? I stop that for good once anyone else joins, writes or"
+    " reacts."
 )
 FULL_YES = Text("Yes, continue here")
 FULL_NO = Text("No, keep it private")
@@ -23,8 +24,8 @@ FULL_DECLINED = Text(
     "I keep our direct conversation out of this group. Send /room full if you change your mind."
 )
 FULL_ENDED = Text(
-    "Someone else is here now, so our direct conversation no longer continues here. What you told"
-    " me alone stays out of my answers in this group."
+    "Someone else is here now, so our direct conversation no longer continues here. What"
+    " you told me in private stays out of my answers in this group."
 )
 FULL_UNSURE = Text(
     "I can't tell who can read this group, so our direct conversation no longer continues"
@@ -38,43 +39,50 @@ FULL_UNKNOWN = Text(
 )
 FULL_REPLACED = Text("I asked again below.")
 ONLY_OWNER_OR_CREATOR = Text(
-    "Only an owner, or whoever created this group, can continue a direct conversation here."
+    "Only an owner, or whoever created this group, can bring a private conversation into it."
 )
 ANSWERED_IN_DIRECT = Text("I've answered in our direct chat, because others can read this one.")
 ONLY_OWNER_SETS = Text("Only an owner can change that. /room shows the current setting.")
-MODE_UNKNOWN = Text("Choose one of /room person, /room full, /room room and /room off.")
+MODE_UNKNOWN = Text(
+    "Send /room person, /room full, /room room or /room off. /room alone explains them."
+)
 NUMBER_MISSING = Text(
-    "Add the number of an entry; /memory lists them. In a group, /share 3 shows entry 3 there;"
-    " elsewhere, to everyone I talk with in groups. /share 3 private undoes this."
+    "Add the number of an entry from /memory. In a group, /share 3 shows entry 3 to that group."
+    " In any other chat, /share 3 shows it to everyone I talk with in groups. /share 3 private"
+    " undoes this."
 )
 NUMBER_UNKNOWN = Text("You have no entry {number}. /memory in a direct message lists your entries.")
 AUDIENCE_UNKNOWN = Text(
     "Choose /share {number} everyone or /share {number} private. To share it with one group, send"
     " /share {number} there."
 )
+MEMORY_EMPTY_HERE = Text(
+    "I haven't saved anything about this group yet. For what I know about you, send me /memory in"
+    " a direct message."
+)
 MEMORY_EMPTY = Text("I haven't saved anything about you yet.")
 MEMORY_USAGE = Text(
     "/memory lists what I remember about you. /memory forget 3 deletes entry 3. /memory review asks"
-    " about notes that need your approval."
+    " about notes that wait for your yes. /memory conflicts shows notes that contradict each other."
 )
 UNREADABLE = Text(
-    "I couldn't read that list, so I changed nothing. Whoever runs me can find the reason in the"
-    " log."
+    "I couldn't read that list, so I changed nothing. Whoever runs me can find the reason"
+    " with `talaria logs`."
 )
 UNNAMED_ROOM = Text("a group without a name")
 
 MODES: dict[Mode, Text] = {
     "person": Text(
         "Everyone has a separate conversation with me here (/room person). I use this group's"
-        " memory, and what each person lets everyone here see."
+        " memory, and the notes that people share with the group."
     ),
     "full": Text(
         "You continue our direct conversation here, with everything I remember about you"
         " (/room full). That ends for good once anyone else joins, writes or reacts."
     ),
     "room": Text(
-        "You all share one conversation with me here (/room room). I use this group's memory and"
-        " nobody's own."
+        "You all share one conversation with me here (/room room). I use this group's memory,"
+        " and nobody's private one."
     ),
     "off": Text("I don't answer here (/room off). I react only to /room from an owner."),
 }
@@ -89,7 +97,7 @@ _MEMORY_LIST_USAGE = Text(
     " change. /memory forget {number} deletes it. /share {number} lets others see it; /share"
     " {number} private undoes that."
 )
-_HEADS = {"memory": Text("Notes (MEMORY.md)"), "user": Text("About you (USER.md)")}
+_HEADS = {"memory": Text("My notes"), "user": Text("About you")}
 _EVERYONE = Text("everyone")
 _PRIVATE = Text("private")
 _FORGOTTEN = Text("Deleted: {entry}")

@@ -3,36 +3,39 @@
 from collections.abc import Mapping, Sequence
 
 from agent_core.localization import LANGUAGES, Plural, Text, use_language
+from agent_core.skills.evaluation.cases import EvalCase
+from agent_core.skills.parser import is_name
 from agent_core.state.memory.ledger import Change
 from agent_core.transcript import flatten
 
 LAST_TEST = Text("Last test")
-ABOUT_TESTS = Text("A test repeats earlier requests, once with the skill and once without it.")
-CASES = Plural("{n:,} case is kept for it.", "{n:,} cases are kept for it.")
+ABOUT_TESTS = Text(
+    "A test repeats requests several times, with the skill and without it, until the difference is"
+    " clear."
+)
+CASES = Plural("{n:,} test case is stored for it.", "{n:,} test cases are stored for it.")
 NEVER_TESTED = Text("This version has not been tested.")
-TEST_RUNS = Text("The test is running: {done} of {count} runs are done.")
+TEST_RUNS = Text("The test is running: {done} of at most {number} attempts are done.")
 CASE = Text("Case")
 WITHOUT = Text("Without the skill")
 WITH = Text("With the skill")
 STEPS = Text("Steps")
 SUM = Text("Together")
 RIGHT_OF = Text("{done} of {count} right")
-RIGHT = Text("right")
-WRONG = Text("wrong")
 NOT_REPEATED = Text("could not be repeated")
-NOT_YET = Text("not run yet")
+NOT_YET = Text("not tried yet")
 RESULT = Text("Result")
 
 USES_BY_WEEK = Text("Uses by week")
 NUMBERS_BY_WEEK = Text("Numbers by week")
 WEEK_FROM = Text("Week from")
-NO_VERDICT = Text("No verdict")
+NO_VERDICT = Text("Unclear")
 NOT_USED = Text("Not used in the last {number} weeks.")
 
 HISTORY = Text("History")
 NO_HISTORY = Text("Its state has never changed.")
 WHEN = Text("When")
-CHANGE = Text("Change")
+CHANGE = Text("What changed")
 BY = Text("By")
 REASON = Text("Reason")
 FROM_TO = Text("from “{old}” to “{new}”")
@@ -47,29 +50,56 @@ EARLIER_VERSIONS = Plural(
 _RESULTS: Mapping[str, Text] = {
     "passed": Text("passed"),
     "failed": Text("failed"),
+    "same": Text("no difference"),
     "few": Text("too few cases"),
 }
 _NO_RESULT = Text("no result")
 
 _LONGEST = 120
+_BUNDLED: Mapping[str, Text] = {
+    "csv-report": Text("Makes a report with totals and charts of a table"),
+    "diff-review": Text("Reviews a change of code: bugs, missing tests, unclear places"),
+    "digest": Text("Sums up what is new and what is ahead"),
+    "github-triage": Text("Sorts the open issues and pull requests of a GitHub repository"),
+    "meeting-summary": Text("Sums up a meeting: decisions, tasks, open questions"),
+    "nginx-logs": Text("Finds errors, slow requests and attacks in the log of a web server"),
+    "routine-planner": Text("Plans routines and habits, with reminders"),
+    "skill-author": Text("Writes and improves skills"),
+    "web-research": Text("Researches a question on the web, with sources"),
+    "writing-style": Text("Writes in your own style"),
+}
 _LIST = Text("Send the name of a skill to start it, with more words if you like:\n\n{lines}")
 _MORE = Plural(
     "{n} more: send /skills with a few words to search.",
     "{n} more: send /skills with a few words to search.",
 )
 _USED = Plural("(used once)", "(used {n:,} times)")
-_JUDGED = Plural("({done} of {n} use went well)", "({done:,} of {n:,} uses went well)")
+_JUDGED = Plural("(worked well {done} of {n} time)", "(worked well {done:,} of {n:,} times)")
 UNKNOWN = Text("There's no change to a skill {name}. /skills lists the skills.")
 _UNDONE = {
     "add": Text("The skill {name} is back."),
     "remove": Text("I've removed the skill {name}. It's in the archive."),
     "replace": Text("I've undone the newest change to the skill {name}."),
 }
-_KEPT = Text("I can't undo that. Details in English: “{reason}.”")
+_KEPT = Text("I can't undo that. Details: “{reason}.”")
 NONE = Text("There are no skills yet.")
 NO_HIT = Text("I found no skill for that. Send /skills to see all of them.")
 BROKEN = Text("I can't read the skills now. An owner can run `talaria skills check`.")
 FOLLOW = Text("Do this with the skill {name}; read it first with `skill_view`: {words}")
+NO_SKILL = Text("There's no skill {name}. /skills lists the skills.")
+TRY_HOW = Text("Send what to do, too: /skills try {name} and your words.")
+NO_CASES = Text("The skill {name} has no cases of its own. I test it with your earlier requests.")
+_CASES_COUNT = Text("These cases test the skill {name}:\n\n{lines}")
+_CASES_WAIT = Text(
+    "I wrote these cases for the skill {name} myself, so they don't count until an owner approves"
+    " them:\n\n{lines}"
+)
+APPROVE_CASES = Text("Approve")
+CASES_APPROVED = Text(
+    "These cases count from now on, and I test the skill {name} with them. They stop counting when"
+    " the file changes."
+)
+_BAD_CASES = Text("I can't read the cases of the skill {name}. Details: “{reason}.”")
 FOLLOW_ALONE = Text("Start the skill {name}; read it first with `skill_view`.")
 
 
@@ -78,15 +108,32 @@ def name_result(result: str) -> str:
     return _RESULTS.get(result, _NO_RESULT)()
 
 
+def find_name(request: str) -> str:
+    """Return the name of the skill that a request starts; "" for any other request."""
+    return _split(request)[0]
+
+
 def find_words(request: str) -> str:
     """Return what a person wrote beside the name of a skill; any other request as it is."""
+    name, words = _split(request)
+    return words if name else request
+
+
+def _split(request: str) -> tuple[str, str]:
+    """Split a request that starts a skill into the skill's name and the person's words.
+
+    Code in its words may have been left out.
+    """
     for language in LANGUAGES:
         with use_language(language):
             for sentence in (FOLLOW, FOLLOW_ALONE):
-                before, _, after = sentence(name="\0", words="").partition("\0")
-                if request.startswith(before) and after in request:
-                    return request.partition(after)[2].strip()
-    return request
+                whole = sentence(name="\0", words="")
+                for form in (whole, whole.replace("`skill_view`", " ")):
+                    before, _, after = form.partition("\0")
+                    name, found, words = request.removeprefix(before).partition(after)
+                    if request.startswith(before) and found and is_name(name):
+                        return name, words.strip()
+    return "", ""
 
 
 def describe_undone(name: str, change: Change) -> str:
@@ -96,7 +143,35 @@ def describe_undone(name: str, change: Change) -> str:
 
 def describe_kept(reason: str) -> str:
     """Say why a change was not undone."""
-    return _KEPT(reason=reason.rstrip("."))
+    return _KEPT(reason=reason)
+
+
+def describe_cases(name: str, cases: Sequence[EvalCase], *, counts: bool) -> str:
+    """Show the cases of a skill's file, and whether its tests use them."""
+    lines = [f"- {_describe_case(one)}" for one in cases]
+    sentence = _CASES_COUNT if counts else _CASES_WAIT
+    return sentence(name=name, lines="\n".join(lines))
+
+
+def describe_bad_cases(name: str, reason: str) -> str:
+    """Say why the cases of a skill can't be read."""
+    return _BAD_CASES(name=name, reason=reason)
+
+
+def _describe_case(case: EvalCase) -> str:
+    wanted = [f"{one.kind} {one.value!r}" for one in case.checks]
+    wanted += [one for one in (case.expected, *case.assertions) if one and not case.checks]
+    said = flatten(case.prompt, _LONGEST) if case.prompt else f"turn {case.turn_id}"
+    return f"{said} → {flatten('; '.join(wanted), _LONGEST) or '–'}"
+
+
+def summarize_bundled(name: str) -> str | None:
+    """Say what a skill of Talaria itself does; None for another one.
+
+    Its description in the file is for the model, and in English only.
+    """
+    known = _BUNDLED.get(name)
+    return known() if known else None
 
 
 def describe_skill(name: str, text: str, uses: tuple[int, int, int]) -> str:

@@ -35,13 +35,13 @@ SKILLS: Mapping[SkillState, Text] = {
     "draft": Text("draft"),
     "trial": Text("on trial"),
     "active": Text("active"),
-    "stale": Text("not used for long"),
+    "stale": Text("not used for a long time"),
     "archived": Text("archived"),
     "gone": Text("gone"),
 }
 ORIGINS: Mapping[str, Text] = {
     "bundled": Text("comes with Talaria"),
-    "home": Text("in the home directory"),
+    "home": Text("in Talaria's folder"),
     "project": Text("in the working folder"),
 }
 CONNECTIONS: Mapping[HealthState, Text] = {

@@ -167,7 +167,7 @@ def describe_replay(answer: Mapping[str, Any]) -> Iterator[str]:
         yield f"Request {place} of {count} differs (- recorded, + rebuilt):"
         yield from answer["lines"] or ("Its content is no longer in the database.",)
     if count and answer["verdict"] not in ("identical", "not_noted") and answer["attempts"] > 1:
-        yield "The turn resumed after a crash; the replay does not repeat that."
+        yield "This request went on after a crash, and the comparison leaves that out."
 
 
 def _describe_memory_of_now(answer: Mapping[str, Any]) -> Iterator[str]:

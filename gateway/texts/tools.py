@@ -6,80 +6,104 @@ from dataclasses import dataclass
 from agent_core.localization import Text
 from agent_core.transcript import ToolSpec
 
-_LIST = Text("I can use these tools here:\n\n{lines}")
-_LINE = Text("- `{name}` {purpose}")
-_LINE_OFF = Text("- `{name}` (off) {purpose}")
-_SERVERS = Text("To turn off a tool of an MCP server, send /tools off NAME.")
-UNKNOWN = Text("There's no tool called {name} here. /tools lists them.")
+_LIST = Text("Here I can:\n\n{lines}")
+_PRESS = Text("Press a button to turn something off, or back on.")
+_LINE = Text("- {purpose}")
+_LINE_OFF = Text("- {purpose} (off)")
+_NO_PICTURES = Text(
+    "I can't make pictures from a description here, because no model for them is set up. My owner"
+    " can name one (`images.model`)."
+)
+_SERVERS = Text(
+    "/mcp shows the tools of other services. To turn one off, send /tools off and its name."
+)
+UNKNOWN = Text("There's no tool called {name} here. There are: {names}.")
 NEAREST = Text("There's no tool called {name} here. Did you mean {nearest}?")
 USAGE = Text("Send /tools, /tools off NAME or /tools on NAME.")
 ONLY_OWNER = Text("Only an owner can turn tools on or off in a group or channel.")
-SWITCHED_OFF = Text("I've turned off `{name}` here.")
-TOO_MANY = Text("Too many tools are off here. Turn some on first; /tools lists them.")
-SWITCHED_ON = Text("I've turned `{name}` back on here.")
+SWITCHED_OFF = Text("Turned off here: {purpose}.")
+TOO_MANY = Text("Too many tools are off here. Turn some on first.")
+SWITCHED_ON = Text("Turned back on here: {purpose}.")
+TOOLS = Text("What I can do")
+ABOUT_TOOLS = Text(
+    "This is for our direct conversations; a group has its own list. A change counts at once."
+)
+TURN_ON, TURN_OFF = Text("Turn on: {name}"), Text("Turn off: {name}")
+OF_SERVER = Text("With {name}")
+GONE = Text("Turned off, and not available now")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ToolTexts:
-    """Tells people the purpose of a tool, and names its steps while it runs."""
+    """Tells people the purpose of a tool after "I can", and names its steps while it runs."""
 
     purpose: Text
     step: Text | None = None
 
 
 _TOOLS = {
-    "archive": _ToolTexts(purpose=Text("stores and searches longer notes")),
+    "archive": _ToolTexts(purpose=Text("store and search longer notes")),
     "ask": _ToolTexts(
-        purpose=Text("asks you a question with buttons"), step=Text("Waiting for an answer")
+        purpose=Text("ask you a question with buttons"), step=Text("Waiting for an answer")
     ),
-    "ask_memory": _ToolTexts(purpose=Text("asks the external memory about you")),
+    "ask_memory": _ToolTexts(purpose=Text("ask the external memory about you")),
+    "chart": _ToolTexts(purpose=Text("draw charts"), step=Text("Drawing a chart")),
     "delegate_task": _ToolTexts(
-        purpose=Text("delegates parts of a task to helpers"), step=Text("Helpers are working")
+        purpose=Text("give parts of a task to helpers"), step=Text("Helpers are working")
     ),
     "execute_code": _ToolTexts(
-        purpose=Text("runs Python code that calls other tools"), step=Text("Running code")
+        purpose=Text("run Python code that calls other tools"), step=Text("Running code")
     ),
-    "group_titles": _ToolTexts(purpose=Text("reads the titles of groups")),
-    "memory": _ToolTexts(purpose=Text("changes what I remember"), step=Text("Updating memory")),
-    "message_agent": _ToolTexts(purpose=Text("sends messages and questions to named agents")),
+    "group_titles": _ToolTexts(purpose=Text("read the titles of groups")),
+    "image_generate": _ToolTexts(
+        purpose=Text("make pictures from a description"), step=Text("Making a picture")
+    ),
+    "manage_agents": _ToolTexts(purpose=Text("make and change agents and teams for an owner")),
+    "manage_jobs": _ToolTexts(
+        purpose=Text("list, change and delete reminders"), step=Text("Managing reminders")
+    ),
+    "memory": _ToolTexts(purpose=Text("change what I remember"), step=Text("Updating memory")),
+    "message_agent": _ToolTexts(purpose=Text("send messages and questions to other agents")),
     "patch": _ToolTexts(
-        purpose=Text("edits a file in your workspace"), step=Text("Changing a file")
+        purpose=Text("edit a file in your workspace"), step=Text("Changing a file")
     ),
-    "process": _ToolTexts(purpose=Text("manages background commands")),
-    "propose_identity": _ToolTexts(purpose=Text("proposes a change to my character to an owner")),
+    "process": _ToolTexts(purpose=Text("manage commands in the background")),
+    "propose_identity": _ToolTexts(purpose=Text("propose a change of my character to an owner")),
     "read_file": _ToolTexts(
-        purpose=Text("reads a file in your workspace"), step=Text("Reading a file")
+        purpose=Text("read a file in your workspace"), step=Text("Reading a file")
     ),
     "recall": _ToolTexts(
-        purpose=Text("searches earlier conversations"), step=Text("Searching conversations")
+        purpose=Text("search earlier conversations"), step=Text("Searching conversations")
     ),
-    "schedule": _ToolTexts(
-        purpose=Text("creates and changes reminders and jobs"), step=Text("Managing jobs")
+    "schedule_job": _ToolTexts(
+        purpose=Text("plan work that I do later or regularly"), step=Text("Managing reminders")
     ),
+    "remind": _ToolTexts(purpose=Text("set reminders"), step=Text("Setting a reminder")),
     "search_files": _ToolTexts(
-        purpose=Text("searches files in your workspace"), step=Text("Searching files")
+        purpose=Text("search the files in your workspace"), step=Text("Searching files")
     ),
     "send_file": _ToolTexts(
-        purpose=Text("sends a file with an answer"), step=Text("Writing a file")
+        purpose=Text("send a file with an answer"), step=Text("Writing a file")
     ),
     "send_message": _ToolTexts(
-        purpose=Text("sends a message to another of your chats"), step=Text("Sending a message")
+        purpose=Text("send a message to another of your chats"), step=Text("Sending a message")
     ),
-    "settings": _ToolTexts(purpose=Text("changes your settings"), step=Text("Changing settings")),
-    "skill_manage": _ToolTexts(purpose=Text("writes and changes skills for an owner")),
-    "skill_view": _ToolTexts(purpose=Text("reads a skill: how some work is done")),
-    "skills_search": _ToolTexts(purpose=Text("searches the skills")),
+    "settings": _ToolTexts(purpose=Text("change your settings"), step=Text("Changing settings")),
+    "skill_manage": _ToolTexts(purpose=Text("write and change skills for an owner")),
+    "skill_view": _ToolTexts(purpose=Text("read a skill: how some work is done")),
+    "skills_search": _ToolTexts(purpose=Text("search the skills")),
     "terminal": _ToolTexts(
-        purpose=Text("runs commands in your workspace, in a sandbox"),
+        purpose=Text("run commands in your workspace, in a sandbox"),
         step=Text("Running a command"),
     ),
-    "todo": _ToolTexts(purpose=Text("keeps a plan for longer tasks"), step=Text("Planning")),
-    "web_fetch": _ToolTexts(purpose=Text("reads a web page")),
-    "web_search": _ToolTexts(purpose=Text("searches the web")),
+    "todo": _ToolTexts(purpose=Text("keep a plan for longer tasks"), step=Text("Planning")),
+    "web_fetch": _ToolTexts(purpose=Text("read a web page")),
+    "web_search": _ToolTexts(purpose=Text("search the web")),
     "write_file": _ToolTexts(
-        purpose=Text("creates or replaces a file in your workspace"), step=Text("Writing a file")
+        purpose=Text("create or replace a file in your workspace"), step=Text("Writing a file")
     ),
 }
+_PICTURES = "image_generate"
 _OTHER_STEP = Text("Using {name}")
 
 
@@ -89,16 +113,32 @@ def describe_step(name: str) -> str:
     return known.step() if known and known.step else _OTHER_STEP(name=name)
 
 
-def describe_tools(specs: Sequence[ToolSpec], off: Collection[str], *, has_servers: bool) -> str:
+def describe_tools(
+    specs: Sequence[ToolSpec], off: Collection[str], *, has_servers: bool, has_buttons: bool
+) -> str:
     """List tools with their purpose; that of a plug-in's tool is its own first sentence."""
     known = {spec.name for spec in specs}
     lines = [_describe(spec, is_off=spec.name in off) for spec in specs]
-    lines += [_LINE_OFF(name=name, purpose="").rstrip() for name in off if name not in known]
+    lines += [_LINE_OFF(purpose=f"`{name}`") for name in off if name not in known]
     text = _LIST(lines="\n".join(lines))
+    if has_buttons:
+        text = f"{text}\n\n{_PRESS()}"
+    if _PICTURES not in {*known, *off}:
+        text = f"{text}\n\n{_NO_PICTURES()}"
     return f"{text}\n\n{_SERVERS()}" if has_servers else text
 
 
-def _describe(spec: ToolSpec, *, is_off: bool) -> str:
+def name_purpose(spec: ToolSpec) -> str:
+    """Return the end of a sentence that begins with "I can"; other tools have only their own."""
     known = _TOOLS.get(spec.name)
-    said = known.purpose() if known else spec.description.partition(". ")[0].rstrip(".")
-    return (_LINE_OFF if is_off else _LINE)(name=spec.name, purpose=said)
+    return known.purpose() if known else spec.description.partition(". ")[0].rstrip(".")
+
+
+def find_purpose(name: str, specs: Sequence[ToolSpec]) -> str:
+    """Return what the tool of a name is for; one that is not there has only its name."""
+    found = next((spec for spec in specs if spec.name == name), None)
+    return (name_purpose(found) if found else "") or f"`{name}`"
+
+
+def _describe(spec: ToolSpec, *, is_off: bool) -> str:
+    return (_LINE_OFF if is_off else _LINE)(purpose=name_purpose(spec))

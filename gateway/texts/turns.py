@@ -14,9 +14,9 @@ WAITS: Mapping[WaitKind, Text] = {
     "answer": Text("Waited for an answer"),
     "model": Text("Waited for the model, and tried again"),
 }
-FORK = Text("Fork from here")
-FORK_OF = Text("Fork: {title}")
-ORIGIN = Text("What came before, in the conversation that this one was forked from")
+FORK = Text("Continue in a copy from here")
+FORK_OF = Text("Copy: {title}")
+ORIGIN = Text("What came before, in the conversation that this one is a copy of")
 REMOVE_FORK = Text("Remove this conversation")
 IS_REMOVED = Text(
     "This conversation is removed: lists and search leave it out. It stays stored until you bring"
@@ -26,14 +26,14 @@ BRING_IT_BACK = Text("Bring it back")
 BRING_BACK_NAMED = Text("Bring it back: {title}")
 REMOVED_FORKS = Text("Removed conversations")
 REMOVED_FIRST = Text("this conversation is removed. Bring it back first.")
-NO_FORK = Text("only a conversation that was forked can be removed.")
-STILL_RUNNING = Text("the answer is not complete yet. Remove the conversation once it is.")
-STILL_ANSWERING = Text("the answer is not complete yet. Fork it once it is.")
-BY_SOURCE = Text("Prompt by source, and replay")
-REPLAY_OF = Text("Prompt and replay")
+NO_FORK = Text("only a copy of a conversation can be removed.")
+STILL_RUNNING = Text("the answer isn't complete yet. Remove the conversation once it is.")
+STILL_ANSWERING = Text("the answer isn't complete yet. Copy the conversation once it is.")
+BY_SOURCE = Text("What the model read, by source")
+REPLAY_OF = Text("What the model read")
 ABOUT_SOURCES = Text(
-    "What the model has read at the end of this turn, in tokens, about. A cache holds the beginning"
-    " of a request."
+    "About how much the model had read by the end of this request, in tokens. Four tokens"
+    " are about three words."
 )
 SOURCE, SHARE = Text("Source"), Text("Share")
 SOURCES: Mapping[PromptSource, Text] = {
@@ -49,26 +49,32 @@ ALL_CALLS = Plural(
     "{n:,} model call read {read:,} tokens, {cached:,} of them from a cache.",
     "{n:,} model calls read {read:,} tokens, {cached:,} of them from a cache.",
 )
-REPLAY = Text("Replay")
-ABOUT_REPLAY = Text("The requests are rebuilt from the database. Nothing runs again.")
+REPLAY = Text("Comparison")
+ABOUT_REPLAY = Text(
+    "I rebuild from my storage what the model got, and compare. Nothing is done again."
+)
 VERDICTS: Mapping[str, Text] = {
-    "identical": Text("Identical: each request has the fingerprint of what was sent."),
-    "differs": Text("Request {number} differs from what was sent."),
-    "fewer": Text("The replay ended before request {number}."),
-    "not_noted": Text("Request {number} can't be compared: no fingerprint was recorded."),
+    "identical": Text("No difference: the model got exactly this."),
+    "differs": Text("Model call {number} differs from what was sent."),
+    "fewer": Text("The comparison ended before model call {number}."),
+    "not_noted": Text(
+        "I can't compare model call {number}, because nothing was stored to compare it with."
+    ),
 }
-RESUMED = Text("The turn resumed after a crash; the replay does not repeat that.")
-MEMORY_OF_NOW = Text("With what is remembered now")
-SAME_PROMPT = Text("The prompt would be the same.")
-OTHER_PROMPT = Text("The prompt would differ:")
+RESUMED = Text("This request went on after a crash, and the comparison leaves that out.")
+MEMORY_OF_NOW = Text("With what I remember now")
+SAME_PROMPT = Text("Today, the model would read the same.")
+OTHER_PROMPT = Text("Today, the model would read something else:")
 NOTHING_TO_REPLAY = Text(
-    "There is nothing to replay: no model answered, or the prompt was deleted."
+    "There is nothing to compare: no model answered, or what it read was deleted."
 )
 
 
 HELPERS = Text("Helpers are working: {done} of {total} done")
 _STEP_INDICATORS: dict[StepState, str] = {"running": "⏳", "done": "✓", "failed": "✗"}
 _STEP = Text("{sign} {title}… ({seconds} s)")
+_THINKING = Text("Thinking")
+"""What a turn does between its steps: the model decides what comes next."""
 _PLAN = Text("{number} of {total}: {title}")
 _PLAN_DONE = Text("All {total} steps are done")
 _PLAN_TITLE = 80
@@ -86,7 +92,7 @@ def describe_steps(steps: Sequence[Step], seconds: int, *, is_whole: bool) -> st
     if not steps:
         return ""
     running = [step for step in steps if step.state == "running"]
-    title = (running or list(steps))[-1].title
+    title = running[-1].title if running else _THINKING()
     return _STEP(sign=_STEP_INDICATORS["running"], title=title, seconds=seconds)
 
 

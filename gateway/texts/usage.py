@@ -4,10 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agent_core.localization import Plural, Text, format_date
+from agent_core.localization import Plural, Text
 from agent_core.state.conversations.usage import QuotaUsage, UsageLine
-from agent_core.tools.clock import local_time
-from agent_core.tools.time_zones import name_zone
+from agent_core.tools.clock import ReaderClock
 from gateway.texts.people import quote_name
 
 if TYPE_CHECKING:
@@ -23,13 +22,13 @@ COMPACT_EMPTY = Text("This conversation has only just started, so there's nothin
 COMPACT_NO_GAIN = Text("I couldn't shorten this conversation now, so I changed nothing.")
 CONTEXT_EMPTY = Text("I haven't answered in this conversation yet. Ask again after my next answer.")
 RESUME_BUTTON = Text("Resume {number}")
-RESUME_USAGE = Text(
-    "Add the number of a conversation, for example: /resume 2. /sessions lists them."
-)
+RESUME_USAGE = Text("Add the number of a conversation. /sessions lists them.")
 RESUME_UNKNOWN = Text("There's no conversation {number} here. /sessions lists them.")
 RESUME_OPEN = Text("You're already in that conversation.")
 TITLE_EMPTY = Text("This conversation has no messages yet, so there's nothing to name.")
 TITLED = Text("This conversation is now called “{title}”.")
+UNTITLED_NOW = Text("This conversation has no title now. Lists show its first words instead.")
+RENAME, NEW_TITLE = Text("Rename"), Text("Title")
 BRANCH_EMPTY = Text("This conversation has no messages yet, so there's nothing to copy.")
 BRANCHED = Text(
     "You're now in a copy of this conversation, and the original stays as it is. /resume {number}"
@@ -50,22 +49,25 @@ LEFT_OUT = Text(
 _TITLE = Text("This conversation is called “{title}”. To rename it: /title Boat trip")
 _TITLE_NONE = Text("This conversation has no title. To give it one: /title Boat trip")
 _SESSIONS = Text("**Your conversations here**\n{lines}")
-_SESSIONS_RETURN = Text("/resume 2 returns to number 2.")
+_SESSIONS_RETURN = Text("/resume {number} returns to number {number}.")
 _SESSIONS_NONE = Text("You have no conversation here yet. Write me something to start one.")
-_SESSIONS_MORE = Plural("/sessions all lists {n} older one.", "/sessions all lists {n} older ones.")
-_SESSION = Text("- {number}: {title} ({messages}, {date}, {time})")
-_SESSION_OPEN = Text("- {number}: {title} ({messages}, {date}, {time}; this one)")
+_SESSIONS_MORE = Plural(
+    "/sessions all shows {n} older conversation.", "/sessions all shows {n} older conversations."
+)
+_SESSION = Text("- {number}: {title} ({messages}, {moment})")
+_SESSION_OPEN = Text("- {number}: {title} ({messages}, {moment}; this one)")
 _MESSAGES = Plural("{n:,} message", "{n:,} messages")
 _UNTITLED = Text("without a title")
-_RESUMED = Text("You're back in “{title}”, with all of it ({messages}).")
+_RESUMED = Text("You're back in “{title}” ({messages}). I know all of it.")
 COMPACTED = Text(
-    "I've summarised older messages: I now read about {after:,} tokens instead of {before:,}. You"
-    " can still search everything."
+    "I've summarised older messages, so each answer now costs less: I read about {after:,}"
+    " tokens instead of {before:,}. You can still search everything."
 )
 _CAP = Text("at most {cap:,} tokens")
 _NO_CAP = Text("as much as Talaria allows")
 _CONTEXT = Text(
-    "**What I read before each answer**: about {total:,} of {limit:,} tokens; {left:,} are left"
+    "**What I read before each answer**: about {total:,} of {limit:,} tokens (4 tokens"
+    " are about 3 words); {left:,} are left"
 )
 _SOURCES: "dict[PromptSource, Text]" = {
     "identity": Text("- Instructions: {tokens:,}"),
@@ -82,7 +84,7 @@ _LAST = Plural(
 )
 _GROWN = Text("I read {tokens:,} tokens more than for the answer before.")
 _SHRUNK = Text("I read {tokens:,} tokens less than for the answer before.")
-_SAVE_NEW = Text("/new starts a new conversation and saves {tokens:,} tokens.")
+_SAVE_NEW = Text("/new starts a new conversation. That is cheaper: it saves {tokens:,} tokens.")
 _SAVE_COMPACT = Text("/compact summarises older messages and saves {tokens:,} tokens.")
 _SAVE_MEMORY = Text("/memory lets you delete entries, which saves up to {tokens:,} tokens.")
 _LEAST_SAVED = 100
@@ -94,8 +96,9 @@ _PURPOSES = {
     "compaction": Text("Summaries"),
     "review": Text("Learning"),
     "skill_test": Text("Testing skills"),
-    "curation": Text("Looking for what could be tidier"),
+    "curation": Text("Tidying up"),
     "broken": Text("Interrupted"),
+    "picture": Text("Pictures"),
 }
 LIMIT_SETTINGS: Mapping[tuple[str, str], str] = {
     ("person", "money"): "cost.person_day_usd",
@@ -113,12 +116,12 @@ _LIMIT_OF_ALL = Text(
     " owner can raise the limit.)"
 )
 _LIMIT_OF_OWNER = Text(
-    "(I stopped: your daily limit of {limit} is used up. I can continue {moment}. To raise the"
-    " limit, change {setting}.)"
+    "(I stopped: your daily limit of {limit} is used up. I can continue {moment}. To raise"
+    " the limit, change {setting} on the page Configuration.)"
 )
 _LIMIT_OF_ALL_FOR_OWNER = Text(
-    "(I stopped: everyone's shared daily limit of {limit} is used up. I can continue {moment}. To"
-    " raise the limit, change {setting}.)"
+    "(I stopped: the daily limit of {limit} that everyone shares is used up. I can continue"
+    " {moment}. To raise it, change {setting} on the page Configuration.)"
 )
 _TODAY = Text("**Today**: {spent}")
 _MONTH = Text("Last 30 days: {spent}")
@@ -134,8 +137,8 @@ _USAGE_LINE = Plural(
     "- {purpose}, {model}: {n:,} calls, {read:,} tokens read, {written:,} written, {cost}",
 )
 _RECALL_LINE = Plural(
-    "- Recall: about {tokens:,} tokens of past messages in {n:,} answer",
-    "- Recall: about {tokens:,} tokens of past messages in {n:,} answers",
+    "- Looked up: about {tokens:,} tokens of earlier messages in {n:,} answer",
+    "- Looked up: about {tokens:,} tokens of earlier messages in {n:,} answers",
 )
 _PRICE_UNKNOWN = Text("price unknown")
 _UNPRICED = Text("price unknown, {tokens}")
@@ -147,9 +150,6 @@ _CENTS, _FRACTIONS = Text("${amount:,.2f}"), Text("${amount:,.4f}")
 _MICRO = Text("${amount:,.6f}")
 _LEAST_FRACTION = 100
 """Micro-dollars; below that, four decimals are all zero."""
-_TODAY_AT = Text("today at {time} ({zone})")
-_TOMORROW_AT = Text("tomorrow at {time} ({zone})")
-_DATE_AT = Text("on {date} at {time} ({zone})")
 
 EVERYONES_USAGE = Text("Everyone's usage")
 YOUR_USAGE = Text("Your usage")
@@ -164,11 +164,11 @@ DAY = Text("Day")
 TODAY = Text("Today")
 TOTAL = Text("Total")
 OTHERS = Text("Others")
-READ_UNCACHED = Text("Read, not cached")
+READ_UNCACHED = Text("Newly read")
 WRITTEN_TO_CACHE = Text("Written to the cache")
 READ_FROM_CACHE = Text("Read from the cache")
 WRITTEN = Text("Written by the model")
-CACHING = Text("What caching saved")
+CACHING = Text("What the cache saved")
 NOT_CACHED = Text("Nothing was read from a cache.")
 CACHED = Plural(
     "{n:,} token was read from the cache: {percent}% of all that was read.",
@@ -191,7 +191,7 @@ LIMIT_SHARE = Text("Share")
 PRICED_MODELS = Text("Models with a price")
 UNPRICED_MODELS = Text("Models without a price")
 NO_LIMIT = Text("no limit")
-LIMITS_END = Text("The day ends {time}.")
+LIMITS_END = Text("The limits begin again: {time}.")
 LIMITS_CHANGE = Text("To change a limit, set {setting} in config.toml:")
 LIMITS_ASK = Text("An owner can change the limits.")
 
@@ -207,13 +207,14 @@ class SessionLine:
     is_open: bool
 
 
-def list_sessions(lines: Sequence[SessionLine], zone: str, *, more: int) -> str:
+def list_sessions(lines: Sequence[SessionLine], clock: ReaderClock, *, more: int) -> str:
     """List sessions with their numbers; `more` is how many older ones are not listed."""
     if not lines:
         return _SESSIONS_NONE()
-    text = _SESSIONS(lines="\n".join(_describe_session(one, zone) for one in lines))
+    text = _SESSIONS(lines="\n".join(_describe_session(one, clock) for one in lines))
+    earlier = next((one.number for one in lines if not one.is_open), None)
     hints = [
-        *([_SESSIONS_RETURN()] if len(lines) > 1 else []),
+        *([_SESSIONS_RETURN(number=earlier)] if earlier is not None else []),
         *([_SESSIONS_MORE(more)] if more else []),
     ]
     return f"{text}\n\n{' '.join(hints)}" if hints else text
@@ -229,15 +230,13 @@ def describe_title(title: str) -> str:
     return _TITLE(title=title) if title else _TITLE_NONE()
 
 
-def _describe_session(one: SessionLine, zone: str) -> str:
-    last = local_time(one.last_at, zone)
+def _describe_session(one: SessionLine, clock: ReaderClock) -> str:
     sentence = _SESSION_OPEN if one.is_open else _SESSION
     return sentence(
         number=one.number,
         title=one.title or _UNTITLED(),
         messages=_MESSAGES(one.messages),
-        date=format_date(last),
-        time=f"{last:%H:%M}",
+        moment=clock.show(one.last_at),
     )
 
 
@@ -405,6 +404,4 @@ def describe_amount(unit: str, amount: int) -> str:
 
 def _moment(at: int, reader: UsageReader) -> str:
     """Format a moment on the reader's clock."""
-    there, here = local_time(at, reader.zone), local_time(reader.now, reader.zone)
-    sentence = {0: _TODAY_AT, 1: _TOMORROW_AT}.get((there.date() - here.date()).days, _DATE_AT)
-    return sentence(date=format_date(there), time=f"{there:%H:%M}", zone=name_zone(reader.zone))
+    return ReaderClock(zone=reader.zone, now=reader.now).show(at)

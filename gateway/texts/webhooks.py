@@ -8,21 +8,21 @@ from agent_core.state.webhooks.webhooks import WebhookEventKind, WebhookState
 
 WEBHOOKS = Text("Webhooks")
 ABOUT = Text(
-    "A webhook tells another program what happens to you: each event is a signed POST request. It"
-    " names turns, changes and questions by number, and holds no words."
+    "A webhook tells another program what happens here, by a signed POST request for each event."
+    " It names requests, changes and questions by their numbers, and contains none of your words."
 )
 NONE = Text("No webhooks yet. Add the address of a program that takes POST requests.")
 ADD = Text("Add a webhook")
 NAME, ADDRESS, EVENTS = Text("Name"), Text("Address"), Text("Events")
 HINT_ADDRESS = Text("It begins with https://, and is public unless an owner allows its host.")
 KINDS: Mapping[WebhookEventKind, Text] = {
-    "turn.started": Text("a turn has started"),
-    "turn.ended": Text("a turn has ended"),
+    "turn.started": Text("a request has started"),
+    "turn.ended": Text("a request has ended"),
     "memory.changed": Text("memory has changed"),
     "question.asked": Text("a question was asked"),
 }
 NO_KINDS = Text("Choose at least one event.")
-SECRET_OF = Text("The signing secret of {name}. Copy it now: it is not shown again.")
+SECRET_OF = Text("The signing secret for {name}. Copy it now: you won't see it again.")
 OLD_UNTIL = Text("The former secret also signs until")
 STATES: Mapping[WebhookState, Text] = {
     "active": Text("active"),
@@ -30,7 +30,7 @@ STATES: Mapping[WebhookState, Text] = {
     "dead": Text("ended"),
 }
 WAITING = Plural("{n:,} event waits", "{n:,} events wait")
-FAILURES = Plural("{n:,} failed request in a row", "{n:,} failed requests in a row")
+FAILURES = Plural("The last request failed", "The last {n:,} requests failed")
 DELIVERIES = Text("Last events")
 NOTHING_SENT = Text("Nothing was sent yet.")
 SENT_STATES: Mapping[DeliveryState, Text] = {
@@ -52,10 +52,10 @@ ABOUT_ROTATE = Text(
 )
 NO_UNDO = Text("An event that was sent can't be taken back.")
 ACTION = Text("{action}: {name}")
-DETAILS = Text("Details in English: {reason}.")
+DETAILS = Text("Details: {reason}.")
 
 
 DEAD_WEBHOOK = Text(
-    "Your webhook **{name}** gets no more events. New ones wait until"
-    " `talaria webhooks resume {number}`. Details in English: “{reason}.”"
+    "I've stopped sending events to your webhook **{name}**. To send them again, run"
+    " `talaria webhooks resume {number}`. Details: “{reason}.”"
 )

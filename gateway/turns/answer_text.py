@@ -4,17 +4,20 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from adapters.toolkit.split_long_messages import close_code
+from agent_core.agent.claims.deeds import read_deeds
 from agent_core.agent.loop.messages import UNKNOWN_OUTCOME
 from agent_core.agent.quotas.balance import day_of
 from agent_core.agent.turn import ActiveTurn
 from agent_core.errors import AgentBroken
 from agent_core.events import TurnEnded
 from agent_core.ids import CallId, TurnId
-from agent_core.state.conversations import turns
+from agent_core.state.conversations import questions, turns
+from agent_core.state.conversations.turns import Step
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection
 from agent_core.tools.gate import was_kept_back
 from agent_core.tools.selection.catalog import unwrap
+from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Receipt, ToolCallPart, flatten
 from gateway.texts import agents, general, usage
 from gateway.texts.tools import describe_step
@@ -102,12 +105,34 @@ def describe_refusal(error: Exception) -> str:
     return general.NOT_STARTED()
 
 
-def list_begun(connection: Connection, active: ActiveTurn, ended: TurnEnded) -> list[str]:
-    """Name the calls that a stopped turn has begun, without those that wait or were refused."""
+def list_done(connection: Connection, active: ActiveTurn, ended: TurnEnded) -> list[str]:
+    """Name the calls of a stopped turn that are done; one that waits or changed nothing is not.
+
+    One that was broken off counts, if it can't be taken back: some of it may have happened.
+    """
     if ended.ending != "stopped":
         return []
     steps = turns.list_steps(connection, turn_id=active.id)
-    return [step.name for step in steps if not was_kept_back(step.name, step.outcome or "")]
+    return [
+        step.name
+        for step in steps
+        if _is_done(step, active.toolbox) or _is_broken_off(connection, active, step)
+    ]
+
+
+def _is_broken_off(connection: Connection, active: ActiveTurn, step: Step) -> bool:
+    """Return whether a call was at work when it ended, and did not wait for a person."""
+    if step.outcome is not None or active.toolbox.effect(step.name) != "unsafe":
+        return False
+    asked = questions.find_of_call(connection, turn_id=active.id, call_id=step.call_id)
+    return asked is None or asked.state == "answered"
+
+
+def _is_done(step: Step, toolbox: Toolbox) -> bool:
+    """Return whether a call has read something, or changed what it should."""
+    if step.outcome is None or step.is_error or was_kept_back(step.name, step.outcome):
+        return False
+    return toolbox.effect(step.name) == "read" or bool(read_deeds([step], toolbox))
 
 
 def list_receipts(
@@ -122,7 +147,7 @@ def list_receipts(
 
 def add_receipts(text: str, receipts: Sequence[Receipt]) -> str:
     """Return the text of an answer with a line for each change below it."""
-    lines = dict.fromkeys(receipt.text for receipt in receipts)
+    lines = dict.fromkeys(receipt.text for receipt in receipts if receipt.text)
     return "\n\n".join(filter(None, (text, "\n".join(lines))))
 
 

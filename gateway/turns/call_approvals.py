@@ -99,7 +99,7 @@ def _list_choices(request: ApprovalRequest) -> tuple[Choice, ...]:
     choices = [Choice(key="once", label=texts.ONCE(), style="good")]
     if request.shapes and request.session_id is not None:
         choices.append(Choice(key="session", label=texts.SESSION()))
-    if request.shapes and not request.is_tainted:
+    if request.shapes and (request.is_walled or not request.is_tainted):
         choices.append(Choice(key="always", label=texts.ALWAYS()))
     return (
         *choices,

@@ -19,6 +19,7 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues.outbox import OutboxRow
 from agent_core.tools.contract import ToolResult
 from agent_core.tools.gate import PROPOSED
+from agent_core.tools.selection.renamed_calls import renew
 from agent_core.tools.user_questions import QuestionPending
 from agent_core.transcript import ToolCallPart, ToolSpec, UntrustedSource, make_source
 from gateway.outbound.dispatcher import OutboxDispatcher
@@ -30,14 +31,11 @@ MOST_A_MINUTE = 120
 _MINUTE = 60_000
 _MOST_CLIENTS = 1024
 _CALL = CallId("client")
-_OFFERED: Mapping[str, str] = {
-    "recall": "recall",
-    "memory": "memory",
-    "archive": "archive",
-    "jobs": "schedule",
-    "send_message": "send_message",
-}
-"""The tools that a client may call: the name that it sees, and Talaria's own name."""
+_JOBS = "manage_jobs"
+_OFFERED = ("recall", "memory", "archive", "remind", "schedule_job", _JOBS, "send_message")
+"""The tools that a client may call."""
+_OLD_JOBS = "jobs"
+"""What clients called the tool for jobs when it was one."""
 _READ_MEMORY = ToolSpec(
     name="read_memory",
     description="Show what Talaria remembers of this person, and the shared lists they see.",
@@ -124,17 +122,13 @@ class ClientCalls:
             return ()
         own = {spec.name: spec for spec in self.toolboxes.private.all_specs}
         return (
-            *(
-                replace(own[name], name=shown)
-                for shown, name in _OFFERED.items()
-                if name in own and name not in person.tools_off
-            ),
+            *(own[name] for name in _OFFERED if name in own and name not in person.tools_off),
             _READ_MEMORY,
         )
 
     async def call(self, client: Client, tool: str, arguments: Mapping[str, object]) -> ToolResult:
         """Run one call. A failure is a result, too. Raises `StoreError`."""
-        if tool != _READ_MEMORY.name and tool not in _OFFERED:
+        if tool not in (_READ_MEMORY.name, _OLD_JOBS, *_OFFERED):
             names = ", ".join((*_OFFERED, _READ_MEMORY.name))
             return _fail(f"There is no tool {tool!r}. There are: {names}.")
         if not self._rate.admit(client, self.now()):
@@ -149,12 +143,10 @@ class ClientCalls:
                 "Talaria has no chat with this person in which it could ask them. They write to it"
                 " once; then this works."
             )
-        return await self._run(client, turn, _OFFERED[tool], arguments)
+        return await self._run(client, turn, _make_call(tool, arguments))
 
-    async def _run(
-        self, client: Client, turn: _Turn, name: str, arguments: Mapping[str, object]
-    ) -> ToolResult:
-        now = self.now()
+    async def _run(self, client: Client, turn: _Turn, call: ToolCallPart) -> ToolResult:
+        now, name = self.now(), call.name
         place = PromptContext(
             conversation=turn.conversation, person=turn.person, room=None, platform="client"
         )
@@ -174,9 +166,6 @@ class ClientCalls:
             now=now,
             evidence="",
             sources=(client.source,),
-        )
-        call = ToolCallPart(
-            call_id=_CALL, name=name, arguments=json.dumps(arguments, ensure_ascii=False)
         )
         try:
             result = await toolbox.run(call, context)
@@ -252,6 +241,15 @@ class ClientCalls:
             if entries
         ]
         return ToolResult(text="\n\n".join(parts) or "Nothing is remembered yet.")
+
+
+def _make_call(tool: str, arguments: Mapping[str, object]) -> ToolCallPart:
+    """Return the call of a tool; one of the old tool for jobs is that of a present one."""
+    text = json.dumps(arguments, ensure_ascii=False)
+    if tool != _OLD_JOBS:
+        return ToolCallPart(call_id=_CALL, name=tool, arguments=text)
+    old = ToolCallPart(call_id=_CALL, name="schedule", arguments=text)
+    return new if (new := renew(old)) != old else replace(old, name=_JOBS)
 
 
 def _fail(sentence: str) -> ToolResult:

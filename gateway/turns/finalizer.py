@@ -24,8 +24,9 @@ from agent_core.state.memory import skill_uses
 from agent_core.state.people.people import Person
 from agent_core.state.queues import agent_messages, inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
+from gateway.outbound import question_views
 from gateway.outbound.chat_queues import ReservedSlot
-from gateway.outbound.command_buttons import make_undo_buttons
+from gateway.outbound.command_buttons import make_undo_buttons, offer_retry
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.questions import Questions
 from gateway.queued_message import QueuedMessage, place_of_batch
@@ -44,7 +45,7 @@ from gateway.turns.answer_text import (
     describe_ending,
     describe_refusal,
     leave_out,
-    list_begun,
+    list_done,
     list_interrupted,
     list_receipts,
     note_cheap_model,
@@ -194,11 +195,15 @@ class TurnFinalizer:
             rows = self._report(connection, over, text)
         elif place:
             receipts = list_receipts(connection, active, over.tools)
-            text = add_receipts(text, receipts)
+            if active.wishes.response_schema is None:  # a program reads nothing but the form
+                text = add_receipts(text, receipts)
             target = ReplyTarget(
                 shown=outbox.find_visible(connection, turn_id=active.id),
                 slot=slot,
-                buttons=make_undo_buttons(connection, active, over.tools, receipts),
+                buttons=(
+                    *make_undo_buttons(connection, active, over.tools, receipts),
+                    *offer_retry(over.end),
+                ),
             )
             sent = turns.list_bodies(connection, turn_id=active.id)
             answer = self._enqueue_answer(connection, over, place, text, target, sent)
@@ -217,8 +222,8 @@ class TurnFinalizer:
     def _record(self, connection: Connection, over: _Over) -> tuple[str, SessionState | None]:
         """Write the transcript, the cost and the state of a turn; return the text of its ending."""
         active, end = over.active, over.end
-        begun = list_begun(connection, active, end)
-        text = describe_ending(over.told, begun, self._make_reader(active))
+        done = list_done(connection, active, end)
+        text = describe_ending(over.told, done, self._make_reader(active))
         session = self._agent.finalize(
             connection,
             active,
@@ -262,11 +267,19 @@ class TurnFinalizer:
         if sent:
             body = leave_out(body, sent) or body
         whole = "\n\n".join([*inbox.take_notes(connection, turn_id=active.id), body])
+        card = self._questions.find_card(connection, active.id, place.chat, whole)
+        if card:
+            whole = question_views.join(card, whole)
+            target = replace(target, buttons=(*question_views.list_buttons(card), *target.buttons))
         adapter = self._dispatcher.adapters.get(place.chat.platform)
         parts = adapter.split(whole) if adapter else (whole,)
         if target.slot and not target.slot.is_for(place):
             target = replace(target, slot=None)
-        return enqueue_reply(connection, self.compose_reply(active, place), parts, over.now, target)
+        reply = self.compose_reply(active, place)
+        rows = enqueue_reply(connection, reply, parts, over.now, target)
+        if card:  # which fits into one part
+            rows[0] = outbox.bind(connection, rows[0], question_id=card.id)
+        return rows
 
     def _compose_body(self, connection: Connection, over: _Over, text: str, platform: str) -> str:
         """Return the text of an answer or notice, with the notes below it."""

@@ -135,6 +135,12 @@ class Lanes:
         handle = self._handles.get(conversation_id)
         return handle is not None and handle.request_stop()
 
+    def stop_of(self, person_id: PersonId) -> None:
+        """Stop every turn of a person, wherever it is answered."""
+        for handle in self._handles.values():
+            if handle.asker == person_id:
+                handle.request_stop()
+
     def stop_asides(self, person: Person, chat: Chat) -> bool:
         """Stop a person's side questions, agents and tasks whose answers are for a chat.
 

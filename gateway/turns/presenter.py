@@ -289,13 +289,17 @@ class Presenter:
             if message:
                 message.is_over = True
 
+    def _grows(self) -> bool:
+        """Return whether what the turn shows may change there."""
+        return isinstance(self._adapter, CanEdit) and self._adapter.pace.grows
+
     def _plan_words(self) -> None:
         if self._words_timer is None and self._verbosity != "hidden":
             self._words_timer = self._loop.call_at(self._next_words, self._show_words)
 
     def _show_words(self) -> None:
         self._words_timer = None
-        if not isinstance(self._adapter, CanEdit):
+        if not self._grows():
             return
         grown = self._dispatcher.mask.hide_growing(repair_text(self.text)).strip()
         text = self._sent.leave_out(grown)
@@ -317,14 +321,14 @@ class Presenter:
 
     def _plan_status(self) -> None:
         is_wanted = self._verbosity not in ("quiet", "hidden")
-        if is_wanted and isinstance(self._adapter, CanEdit):
+        if is_wanted and self._grows():
             if self._status_timer:
                 self._status_timer.cancel()
             self._status_timer = self._loop.call_at(self._next_status, self._show_status)
 
     def _show_outage(self) -> None:
         self._outage_timer = None
-        if isinstance(self._adapter, CanEdit):
+        if self._grows():
             self._status = self._status or LiveMessage(_as_status(self._outgoing))
             self._status.text = self._outage
             self._status.buttons = (stand_for("stop", model_texts.STOP()),)

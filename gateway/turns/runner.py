@@ -28,6 +28,7 @@ from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import OutboxRow
 from agent_core.tools.user_questions import QuestionPending
 from agent_core.transcript import repair_text
+from agent_core.written_language import find_written
 from gateway.chats import make_chat
 from gateway.job_turns import find_job_turn
 from gateway.outbound.dispatcher import OutboxDispatcher
@@ -247,9 +248,14 @@ class TurnRunner:
         return NO_WISHES
 
     async def _run(self, active: ActiveTurn, shown: ShownWords, handle: TurnHandle) -> None:
-        """Run and finalize a turn in its person's language; see `_run_and_finalize`."""
-        apps = (pending.message.sender.language for pending in handle.batch)
-        with use_language(active.person.language, *apps):
+        """Run and finalize a turn in one language; see `_run_and_finalize`.
+
+        It is the person's setting, else that of their newest words, else that of their app.
+        """
+        messages = [pending.message for pending in handle.batch]
+        written = [find_written(message.text) for message in reversed(messages)]
+        apps = [message.sender.language for message in messages]
+        with use_language(*filter(None, (active.person.language, *written, *apps))):
             await self._run_and_finalize(active, shown, handle)
 
     async def _run_and_finalize(

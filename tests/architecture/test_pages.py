@@ -11,7 +11,7 @@ from gateway.app.tables import TurnSettings
 from gateway.commands.catalog import COMMANDS, HIDDEN
 from tests.architecture.source import ROOT, list_modules
 from tests.tables import check_each
-from tools import generate_cli_reference, generate_configuration
+from tools import generate_cli_reference, generate_configuration, generate_surfaces
 
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 LOCKS = sorted(path.name for path in ROOT.glob("requirements*.lock"))
@@ -50,6 +50,23 @@ def test_the_configuration_reference_is_current() -> None:
 
 def test_the_command_line_reference_is_current() -> None:
     assert read("docs/cli.md") == generate_cli_reference.render()
+
+
+def test_the_table_of_deeds_is_whole_and_current() -> None:
+    assert list(generate_surfaces.list_faults()) == []
+    assert read("docs/surfaces.md") == generate_surfaces.render()
+
+
+def test_the_table_of_deeds_misses_nothing_and_names_only_what_exists() -> None:
+    groups = {name: deeds[1:] for name, deeds in generate_surfaces.GROUPS.items()}
+    faults = list(generate_surfaces.list_faults(groups))
+    assert "terminal: jobs add is in no row" in faults
+    assert "page: POST /people/invite is in no row" in faults
+    assert "api: POST /jobs is in no row" in faults
+    assert "mcp: remind is in no row" in faults
+    odd = generate_surfaces.Deed(name="x", chat="fly", page="POST /fly", api="GET /fly")
+    more = list(generate_surfaces.list_faults({"x": [odd]}))
+    assert {"chat: no fly", "page: no POST /fly", "api: no GET /fly"} <= {*more}
 
 
 def test_the_slash_commands_are_the_documented_ones() -> None:
@@ -129,6 +146,7 @@ def test_each_lock_holds_what_it_is_for() -> None:
     project = tomllib.loads(read("pyproject.toml"))
     runtime = names(project["project"]["dependencies"])
     charts = names(project["project"]["optional-dependencies"]["charts"])
+    voice = names(project["project"]["optional-dependencies"]["voice"])
     backend = names(project["build-system"]["requires"])
     groups = project["dependency-groups"]
     tools = {
@@ -140,11 +158,20 @@ def test_each_lock_holds_what_it_is_for() -> None:
     assert runtime | charts | backend <= locked["requirements.lock"]
     assert locked["requirements.lock"] | tools <= locked["requirements-dev.lock"]
     assert not locked["requirements.lock"] & (tools - backend)
+    assert runtime | voice | backend <= locked["requirements-voice.lock"]
+    assert not voice & locked["requirements-dev.lock"]  # 0.6 GB that no other test needs
+    rl = names(project["project"]["optional-dependencies"]["rl"])
+    assert runtime | rl | backend <= locked["requirements-rl.lock"]
+    assert not rl & locked["requirements-dev.lock"]
 
 
 def test_all_locks_agree_on_versions() -> None:
+    largest = pins("requirements-dev.lock")
+    known = {pin.partition("==")[0] for pin in largest}
     for lock in LOCKS:
-        assert pins(lock) <= pins("requirements-dev.lock"), lock
+        others = {pin for pin in pins(lock) if pin.partition("==")[0] in known} - largest
+        held = {"openai", "mcp", "mcp-types"} if lock == "requirements-rl.lock" else set()
+        assert {pin.partition("==")[0] for pin in others} <= held, lock  # verifiers holds these
 
 
 def test_no_file_names_a_registry() -> None:

@@ -51,10 +51,10 @@ ABILITIES: tuple[type, ...] = (
 Place = Literal["direct", "room", "thread"]
 """Where something is said: to the bot alone, in a room that it is in, in a thread there."""
 
-Trait = Literal["edits", "rooms", "limits", "marks", "reactions"]
+Trait = Literal["edits", "rooms", "threads", "grows", "limits", "marks", "reactions"]
 """What a platform may have besides the adapter's abilities: people can change what they
-wrote; there are rooms with threads; it asks for pauses; its events carry positions; people can
-react to what the bot said."""
+wrote; there are rooms; they have threads; answers grow; it asks for pauses; its events carry
+positions; people can react to what the bot said."""
 
 
 class Rig(Protocol):
@@ -68,7 +68,7 @@ class Rig(Protocol):
     address: Address
     """Where the person talks to the bot alone."""
     room: Address | None
-    """A room with the bot, the person and others, None without the trait "rooms"."""
+    """A room with the bot, the person and others; None on a platform without any."""
     room_people: int
     """How many people are in the room besides the bot."""
     ways_to_go: tuple[str, ...]

@@ -32,7 +32,7 @@ class ConsoleRig:
     abilities = frozenset[type](
         {CanAsk, CanDelete, CanEdit, CanFind, CanPreview, CanReact, CanSendFiles, CanType}
     )
-    traits = frozenset[Trait]()
+    traits = frozenset[Trait]({"grows"})
     address = Address(chat_id="local", is_direct=True)
     room = None
     room_people = 0

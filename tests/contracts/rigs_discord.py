@@ -33,7 +33,9 @@ class DiscordRig:
     """Anna, who talks to the bot alone and in a server."""
 
     abilities = frozenset(ABILITIES) - {CanShowSteps, CountsTogether, SpellsCommands}
-    traits = frozenset[Trait]({"edits", "rooms", "limits", "marks", "reactions"})
+    traits = frozenset[Trait](
+        {"edits", "rooms", "threads", "grows", "limits", "marks", "reactions"}
+    )
     room_people = 3
     ways_to_go = ("blocked", "deleted", "kicked")
 

@@ -24,7 +24,9 @@ from tests.patience import until
 class FakeRig:
     """Ana, number 1, who repeats what the store refused."""
 
-    traits = frozenset[Trait]({"edits", "rooms", "limits", "marks", "reactions"})
+    traits = frozenset[Trait](
+        {"edits", "rooms", "threads", "grows", "limits", "marks", "reactions"}
+    )
     address = Address(chat_id="1", is_direct=True)
     room = Address(chat_id="r", is_direct=False)
     room_people = 3

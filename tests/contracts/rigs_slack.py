@@ -25,7 +25,9 @@ class SlackRig:
     """Anna, who talks to the bot alone and in a channel; the app is a classic one."""
 
     abilities = frozenset(ABILITIES) - {CountsTogether}
-    traits = frozenset[Trait]({"edits", "rooms", "limits", "marks", "reactions"})
+    traits = frozenset[Trait](
+        {"edits", "rooms", "threads", "grows", "limits", "marks", "reactions"}
+    )
     room_people = 3
     ways_to_go = ("archived", "removed", "deactivated")
 

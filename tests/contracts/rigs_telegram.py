@@ -30,7 +30,7 @@ class TelegramRig:
     """Anna, who talks to the bot alone and in a forum."""
 
     abilities = frozenset(ABILITIES) - {CanShowSteps, SpellsCommands}
-    traits = frozenset[Trait]({"edits", "rooms", "limits", "reactions"})
+    traits = frozenset[Trait]({"edits", "rooms", "threads", "grows", "limits", "reactions"})
     room_people = 3
     ways_to_go = tuple(_GONE)
 

@@ -79,6 +79,7 @@ async def test_an_edit_changes_one_message_and_may_be_repeated(rig: Rig) -> None
 
 
 async def test_a_message_that_grows_ends_as_the_final_words_say(rig: Rig) -> None:
+    need(rig, "grows")
     adapter = able(rig, CanEdit)
     grown = await rig.adapter.send(message(rig, "Let me", "k1", is_live=True))
     for text in ("Let me see", "Let me see: it is", "No. It is"):
@@ -91,6 +92,7 @@ async def test_a_message_that_grows_ends_as_the_final_words_say(rig: Rig) -> Non
 async def test_what_an_earlier_process_left_growing_is_ended_by_the_next(
     resting: Rig, inlet: FakeInlet
 ) -> None:
+    need(resting, "grows")
     adapter = able(resting, CanEdit)
     async with running(resting, inlet):
         grown = await adapter.send(message(resting, "Let me", "k1", is_live=True))

@@ -25,7 +25,7 @@ async def test_a_mention_in_a_room_is_for_the_bot_and_is_answered_there(
 async def test_what_is_said_in_a_thread_is_answered_in_the_thread(
     rig: Rig, inlet: FakeInlet
 ) -> None:
-    need(rig, "rooms")
+    need(rig, "threads")
     assert rig.room
     said = await rig.says("hello there", place="thread")
     (event,) = await inlet.receives(1)
@@ -38,7 +38,7 @@ async def test_what_is_said_in_a_thread_is_answered_in_the_thread(
 
 
 async def test_two_places_of_one_room_are_told_apart(rig: Rig, inlet: FakeInlet) -> None:
-    need(rig, "rooms")
+    need(rig, "threads")
     places: tuple[Place, ...] = ("room", "thread", "thread")
     for place in places:
         await rig.says("hi", place=place)

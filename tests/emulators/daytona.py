@@ -159,13 +159,21 @@ class DaytonaEmulator:
             "autoStopInterval": body.get("autoStopInterval", 15),
             "kvm": False,
             "target": "eu",
-            "cpu": 1,
-            "gpu": 0,
-            "memory": 1,
+            "cpu": body.get("cpu") or 1,
+            "gpu": body.get("gpu") or 0,
+            "memory": body.get("memory") or 1,
             "disk": 3,
             "toolboxProxyUrl": self.url.removesuffix("/api") + "/toolbox",
             "state": "started",
         }
+        if build := body.get("buildInfo"):
+            moment = "2026-01-01T00:00:00Z"
+            told["buildInfo"] = {
+                **build,
+                "createdAt": moment,
+                "updatedAt": moment,
+                "snapshotRef": "daytona-1",
+            }
         self.sandboxes[number] = Sandbox(id=number, told=told, folder=folder)
         self.starts += 1
         return web.json_response(told)

@@ -17,6 +17,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -81,6 +82,8 @@ class Sandbox:
     app: str
     tags: dict[str, str]
     place: Path
+    is_old: bool = False
+    """Whether it is of the first kind, as Modal makes all sandboxes with a graphics card."""
     commands: dict[str, Command] = field(default_factory=dict)
     result: api_pb2.GenericResult | None = None
 
@@ -98,7 +101,7 @@ class Sandbox:
     @property
     def task(self) -> str:
         """The name of what its worker runs."""
-        return f"ta-{self.id}V"
+        return f"ta-{self.id}" if self.is_old else f"ta-{self.id}V"
 
 
 class _Server(Server):
@@ -136,15 +139,22 @@ class ModalEmulator:
             "AuthTokenGet": self._get_token,
             "EnvironmentGetOrCreate": self._get_environment,
             "ImageGetOrCreate": self._get_image,
+            "SandboxCreate": self._create_old,
             "SandboxCreateV2": self._create,
             "SandboxGetCommandRouterAccess": self._get_access,
-            "SandboxGetFromName": self._find_none,
+            "SandboxGetFromName": partial(self._find_by_name, is_old=True),
             "SandboxGetFromNameV2": self._find_by_name,
+            "SandboxGetTaskId": self._get_task,
             "SandboxGetTaskIdV2": self._get_task,
             "SandboxListV2": self._list,
+            "SandboxTagsGet": self._get_tags,
             "SandboxTagsGetV2": self._get_tags,
+            "SandboxTerminate": self._terminate,
             "SandboxTerminateV2": self._terminate,
+            "SandboxWait": self._wait,
             "SandboxWaitV2": self._wait,
+            "TaskGetCommandRouterAccess": self._get_old_access,
+            "SecretGetOrCreate": self._get_secret,
             "VolumeGetOrCreate": self._get_volume,
         }
         worker = {"TaskExecStart": self._start, "TaskExecStdinWrite": self._write}
@@ -239,6 +249,9 @@ class ModalEmulator:
         made = _RESULT(status=_RESULT.GENERIC_STATUS_SUCCESS)
         return api_pb2.ImageGetOrCreateResponse(image_id=f"im-{words.split()[1]}", result=made)
 
+    async def _get_secret(self, request: Any) -> Any:
+        return api_pb2.SecretGetOrCreateResponse(secret_id=f"st-{request.deployment_name}")
+
     async def _get_volume(self, request: Any) -> Any:
         (self._folder / "volumes" / request.deployment_name).mkdir(exist_ok=True)
         return api_pb2.VolumeGetOrCreateResponse(
@@ -248,12 +261,21 @@ class ModalEmulator:
         )
 
     async def _create(self, request: Any) -> Any:
+        assert not request.definition.resources.gpu_config.count
+        sandbox = await self._make(request, f"sb-{next(self._numbers)}", is_old=False)
+        return api_pb2.SandboxCreateV2Response(sandbox_id=sandbox.id, task_id=sandbox.task)
+
+    async def _create_old(self, request: Any) -> Any:
+        number = f"sb-{next(self._numbers):022}"
+        sandbox = await self._make(request, number, is_old=True)
+        return api_pb2.SandboxCreateResponse(sandbox_id=sandbox.id)
+
+    async def _make(self, request: Any, number: str, *, is_old: bool) -> Sandbox:
         definition = request.definition
         if any(each.definition.name == definition.name for each in self.list_running()):
             raise GRPCError(Status.ALREADY_EXISTS, "a sandbox with this name runs")
         assert list(definition.entrypoint_args) == ["sleep", "infinity"]
         (mount,) = definition.volume_mounts
-        number = f"sb-{next(self._numbers)}"
         place = self._folder / number
         sandbox = Sandbox(
             id=number,
@@ -261,6 +283,7 @@ class ModalEmulator:
             app=request.app_id,
             tags={tag.tag_name: tag.tag_value for tag in request.tags},
             place=place,
+            is_old=is_old,
         )
         volume = self._folder / "volumes" / mount.volume_id.removeprefix("vo-")
         (place / "bin").mkdir(parents=True)
@@ -270,18 +293,19 @@ class ModalEmulator:
         copy = await asyncio.create_subprocess_exec("cp", "-a", volume, sandbox.workspace)
         assert await copy.wait() == 0
         self.sandboxes[number] = sandbox
-        return api_pb2.SandboxCreateV2Response(sandbox_id=number, task_id=sandbox.task)
+        return sandbox
 
     async def _get_access(self, request: Any) -> Any:
         self._find(request.sandbox_id)
         return api_pb2.SandboxGetCommandRouterAccessResponse(url=self.url, jwt=_make_token())
 
-    async def _find_none(self, request: Any) -> Any:
-        raise GRPCError(Status.NOT_FOUND, "no sandbox of the old kind has this name")
+    async def _get_old_access(self, request: Any) -> Any:
+        self._find_task(request.task_id)
+        return api_pb2.TaskGetCommandRouterAccessResponse(url=self.url, jwt=_make_token())
 
-    async def _find_by_name(self, request: Any) -> Any:
+    async def _find_by_name(self, request: Any, *, is_old: bool = False) -> Any:
         for sandbox in self.list_running():
-            if sandbox.definition.name == request.sandbox_name:
+            if sandbox.is_old is is_old and sandbox.definition.name == request.sandbox_name:
                 return api_pb2.SandboxGetFromNameResponse(sandbox_id=sandbox.id)
         raise GRPCError(Status.NOT_FOUND, "no running sandbox has this name")
 
@@ -289,6 +313,7 @@ class ModalEmulator:
         return api_pb2.SandboxGetTaskIdResponse(task_id=self._find(request.sandbox_id).task)
 
     async def _list(self, request: Any) -> Any:
+        """List the sandboxes of both kinds, as the SDK says of the list that it asks for."""
         if request.before_timestamp:
             return api_pb2.SandboxListResponse()
         wanted = {tag.tag_name: tag.tag_value for tag in request.tags}

@@ -101,7 +101,11 @@ def read_keyboard(parameters: Json) -> list[list[Json]]:
     for key in (key for row in rows for key in row):
         if not key.get("text"):
             raise Refusal(400, "Bad Request: inline keyboard button text is empty")
-        if not 1 <= len(str(key.get("callback_data") or "").encode()) <= 64:
+        if url := str(key.get("url") or ""):
+            # TDLib refuses hosts without a dot, so a button never opens this computer.
+            if not re.match(r"(https?|tg)://[^/\s]*\.[^/\s]", url):
+                raise Refusal(400, f"Bad Request: inline keyboard button URL '{url}' is invalid")
+        elif not 1 <= len(str(key.get("callback_data") or "").encode()) <= 64:
             raise Refusal(400, "Bad Request: BUTTON_DATA_INVALID")
         if key.get("style") not in (None, "success", "danger", "primary"):
             raise Refusal(400, "Bad Request: invalid button style specified")

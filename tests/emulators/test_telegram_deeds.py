@@ -42,6 +42,10 @@ async def test_an_unknown_press_cannot_be_answered(bot: Bot) -> None:
     [
         ([[InlineKeyboardButton("x", callback_data="x" * 65)]], "Button_data_invalid"),
         ([[InlineKeyboardButton("x", callback_data="")]], "Button_data_invalid"),
+        (
+            [[InlineKeyboardButton("x", url="http://localhost/")]],
+            "url 'http://localhost/' is invalid",
+        ),
         ([[InlineKeyboardButton("", callback_data="x")]], "button text is empty"),
         ([[InlineKeyboardButton("x", callback_data="x", style="loud")]], "style"),
         ([[YES]] * 101, "Reply_markup_too_long"),

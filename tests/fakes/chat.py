@@ -141,6 +141,7 @@ class PlainChat:
             room_title=fields.get("room_title"),
             forwarded_from=fields.get("forwarded"),
             sent_at=0,
+            expires_in=fields.get("expires", 0),
         )
 
     def split(self, text: str) -> tuple[str, ...]:
@@ -220,7 +221,7 @@ class PlainChat:
 
         Fields: chat, thread, direct, ticket, reply (a ticket for the reply alone), user, name,
         addressed, edit, room_title, id, forwarded (from whom), quote and attachments (as mappings),
-        event (its id), channel and position (of the event).
+        event (its id), channel and position (of the event), expires (seconds).
         """
         number = str(fields.get("id", self._next_id()))
         await self._hand_over({"id": number, "text": text, **fields}, f"event {number}")

@@ -25,9 +25,14 @@ class FakeInlet:
     """How many of the next calls fail, like a full disk."""
     before: Callable[[], None] | None = None
     """Called at the start of each `take`."""
+    reports: dict[str, RawEvent] = field(default_factory=dict)
+    """What a platform reports of our messages, apart from what people do."""
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def take(self, events: Sequence[RawEvent]) -> None:
+        if all("/report/" in event.event_id for event in events):
+            self.reports |= {event.event_id: event for event in events}
+            return
         if self.before:
             self.before()
         said = [event for event in events if "/mark/" not in event.event_id]

@@ -3,10 +3,12 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal
 
+from agent_core.agent.claims.deeds import Deed
 from agent_core.events import Steer
 from agent_core.ids import CallId
 from agent_core.models.contract import ModelAnswer
 from agent_core.tools.contract import ToolResult
+from agent_core.tools.own_words.contract import NO_WORDS, OwnWords
 from agent_core.tools.policy.approval_requests import ApprovalRequest
 from agent_core.transcript import Message, ToolCallPart, ToolResultPart, UntrustedSource
 
@@ -20,6 +22,7 @@ class FakeJournal:
         self.kinds: list[Kind] = []
         self.sources: tuple[UntrustedSource, ...] = ()
         self.evidence = "hello"
+        self.deeds: tuple[Deed, ...] = ()
         self.answers: list[ModelAnswer] = []
         self.results: dict[CallId, ToolResult] = {}
         self.inputs: list[tuple[Message, ...]] = []
@@ -31,6 +34,10 @@ class FakeJournal:
         self.unpaid: list[ModelAnswer] = []
         self.open = {call.call_id for call in open_calls}
         self.before: Callable[[Kind], Awaitable[None]] | None = None
+
+    def read_own_words(self) -> OwnWords:
+        """Return no words."""
+        return NO_WORDS
 
     def note_answer(self, answer: ModelAnswer) -> None:
         self.unpaid.append(answer)
@@ -62,6 +69,8 @@ class FakeJournal:
         assert self._is_known(call.call_id), "a result of a call that was not recorded"
         assert call.call_id not in self.results, "a second result of one call"
         self.results[call.call_id] = result
+        if result.receipts and not result.is_error:
+            self.deeds += (Deed(kind="any", receipts=result.receipts),)
 
     def _is_known(self, call_id: CallId) -> bool:
         """Return whether a call is from the last answer, or made by its code."""

@@ -7,7 +7,9 @@ import pytest
 
 from tests.faults.deployment import Deployment
 from tests.faults.driver_discord import DiscordDriver
+from tests.faults.driver_signal import SignalDriver
 from tests.faults.driver_slack import SlackDriver
+from tests.faults.driver_whatsapp import WhatsAppDriver
 from tests.faults.spawner import serve
 from tests.integration.processes import FORKS
 
@@ -42,6 +44,11 @@ async def full_deployment(
     The Slack app is either an agent whose missed events are dropped, or a classic app.
     """
     is_agent = request.param == "agent"
-    others = (DiscordDriver(), SlackDriver(is_agent=is_agent, is_forgetful=is_agent))
+    others = (
+        DiscordDriver(),
+        SlackDriver(is_agent=is_agent, is_forgetful=is_agent),
+        SignalDriver(),
+        WhatsAppDriver(),
+    )
     async with Deployment(tmp_path / "home", spawner, drivers=others) as deployment:
         yield deployment

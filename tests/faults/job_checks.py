@@ -28,8 +28,8 @@ _EACH_MINUTE = RecurrenceRule(
 )
 _SCHEDULED = re.compile(r"Scheduled: job (\d+), due (\w+ [\d-]+ [\d:]+)")
 _MARK = re.compile(rf"(?:once \d+|tick \d+|ran \d+ \w+ [\d-]+ [\d:]+)!|{MARK.pattern}")
-_DUE = re.compile(r"This was due (?:(\d+) times)?[^\n]*")
-_CLOCK = re.compile(r"\d\d:\d\d")
+_DUE = re.compile(r"was due (?:(\d+) times)?[^\n]*")
+_CLOCK = re.compile(r"\d{1,2}:\d\d")
 _OPEN = (
     "SELECT 'run', id, state, reason FROM job_runs WHERE state NOT IN ('done', 'failed')",
     "SELECT 'job', id, state, reason FROM jobs WHERE next_at > 0 AND kind <> 'system'",

@@ -3,10 +3,8 @@
 import asyncio
 import json
 import re
-import sqlite3
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +13,7 @@ import pytest
 from tests.agent_core.execution.backends import needs_bubblewrap
 from tests.emulators.streaming import Answer, Json, Reply, text_answer
 from tests.emulators.telegram_cast import ANNA
+from tests.faults.agent_findings import list_shown, list_unknown
 from tests.faults.deployment import PATIENCE, Deployment
 from tests.faults.findings import list_open
 
@@ -42,9 +41,7 @@ FEW_KILLS = (
     "committed:turns.begin_step:2",
 )
 _NAME = re.compile(r"You are (\w+), an agent\.")
-_NOTE = re.compile(r"\n\n[^\n]*don.t know whether it took effect[^\n]*$")
 _WORK = re.compile(r"work (\d+)")
-_UNKNOWN = "It is not known whether this call took effect"
 
 
 def answer(body: dict[str, Any]) -> Reply:
@@ -135,14 +132,6 @@ async def kill_at_each(deployment: Deployment, kills: Sequence[str]) -> None:
     judge(deployment, len(kills))
 
 
-def list_shown(deployment: Deployment) -> Counter[str]:
-    """Count the messages that Anna sees, without the notes about an unknown outcome."""
-    texts = (message.text for message in deployment.telegram.messages(ANNA))
-    return Counter(
-        re.sub(r"\n\n[^\n]*don.t know whether it took effect[^\n]*$", "", x) for x in texts
-    )
-
-
 def judge(deployment: Deployment, count: int) -> None:
     """Compare the messages and effects with those that `count` messages must have."""
     numbers = range(1, count + 1)
@@ -156,21 +145,3 @@ def judge(deployment: Deployment, count: int) -> None:
     expected = {f"{number}.{name}" for number in numbers for name in AGENTS}
     assert done.keys() <= expected
     assert expected - done.keys() <= list_unknown(deployment.home), "an effect is missing unnoticed"
-
-
-def list_unknown(home: Path) -> set[str]:
-    """List the effects of which the model knows that they may be missing."""
-    with closing(sqlite3.connect(home / "state.db")) as connection:
-        rows = connection.execute(
-            "SELECT messages.parts, steps.call_id FROM steps JOIN messages"
-            " ON messages.turn_id = steps.turn_id AND messages.role = 'assistant'"
-            " WHERE steps.name = 'terminal' AND steps.outcome LIKE ?",
-            (f"{_UNKNOWN}%",),
-        ).fetchall()
-    return {
-        found[1]
-        for parts, call_id in rows
-        for part in json.loads(parts)
-        if part.get("call_id") == call_id
-        for found in re.finditer(r"echo (\S+) >>", part["arguments"])
-    }

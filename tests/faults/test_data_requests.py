@@ -21,7 +21,7 @@ POINTS = (
     "committed:index.merge:1",
     "begin:scrub.done:1",
 )
-LINES = ("I'm on it", "Searching", "Deleting", "Packing")
+LINES = ("I'm working on it", "Searching", "Deleting", "Packing")
 
 
 def count(deployment: Deployment, sql: str) -> int:

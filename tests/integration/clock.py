@@ -2,9 +2,19 @@
 
 import time
 from datetime import UTC, datetime, timedelta
+from typing import Protocol
 
 from agent_core.schedule.triggers import milliseconds
+from gateway.app.gateway import Gateway
 from tests.integration.harness import Harness
+
+
+class _Rig(Protocol):
+    """What runs a gateway in a test."""
+
+    @property
+    def gateway(self) -> Gateway:
+        """The gateway whose clock this is."""
 
 
 class Clock:
@@ -17,7 +27,7 @@ class Clock:
     def __call__(self) -> int:
         return milliseconds(self._moment)
 
-    def move(self, harness: Harness, **span: float) -> None:
+    def move(self, harness: _Rig, **span: float) -> None:
         """Move it by a `timedelta` span, and tell the gateway."""
         self.pass_unseen(**span)
         harness.gateway.wake_jobs()

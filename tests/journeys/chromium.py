@@ -37,6 +37,9 @@ _FLAGS = (
     "--hide-scrollbars",
     # Pretend to have a mouse, which a machine without a screen lacks.
     f"--blink-settings={_MOUSE}",
+    # A microphone that beeps, and a person who allows it.
+    "--use-fake-device-for-media-stream",
+    "--use-fake-ui-for-media-stream",
     "--remote-debugging-port=0",
 )
 _POLL = 0.02
@@ -106,6 +109,13 @@ class Tab:
         await self.call("Emulation.setEmulatedMedia", features=[scheme])
         await self.call("Emulation.setTouchEmulationEnabled", enabled=width < 500)
 
+    async def hide(self, *, is_hidden: bool = True) -> None:
+        """Minimize the window of this tab, or show it again."""
+        window = await self.call("Browser.getWindowForTarget")
+        bounds = {"windowState": "minimized" if is_hidden else "normal"}
+        await self.call("Browser.setWindowBounds", windowId=window["windowId"], bounds=bounds)
+        await self.wait_for(f"document.hidden === {str(is_hidden).lower()}")
+
     async def take_picture(self, path: Path) -> None:
         taken = await self.call("Page.captureScreenshot", format="png")
         await asyncio.to_thread(path.write_bytes, base64.b64decode(taken["data"]))
@@ -140,11 +150,16 @@ class Browser:
         assert "error" not in answer, answer
         return dict(answer["result"])
 
-    async def grant(self, permission: str) -> None:
-        """Let every page use something, such as the clipboard, without a question."""
+    async def grant(self, permission: str, setting: str = "granted") -> None:
+        """Let every page use something, such as the clipboard, without a question, or never."""
+        named = {"clipboardReadWrite": "clipboard-read"}.get(permission, permission)
         await self.call(
-            "Browser.grantPermissions",
-            {"permissions": [permission], "browserContextId": self.context},
+            "Browser.setPermission",
+            {
+                "permission": {"name": named},
+                "setting": setting,
+                "browserContextId": self.context,
+            },
         )
 
     async def open_tab(self, language: str = "en") -> Tab:

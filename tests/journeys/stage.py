@@ -41,6 +41,8 @@ AT_ONCE = "0"
 """Seconds until a gateway that is stopped interrupts its turns."""
 
 EVERYBODY = "*"
+_REVIEWS = ("You review", "You check", "You look")
+"""The beginnings of what reviews and their judges are asked."""
 T = TypeVar("T")
 
 
@@ -248,8 +250,12 @@ class Stage:
 
 
 def is_turn(body: Json) -> bool:
-    """Return whether a turn made this call; a title is asked for without tools."""
-    return "tools" in body
+    """Return whether a turn made this call; a title is asked for without tools.
+
+    A review of silent people may come at any time, and answers nobody.
+    """
+    is_review = "system" in body and system_of(body).startswith(_REVIEWS)
+    return "tools" in body and not is_review
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,6 +396,16 @@ class Terminal:
         await self.harness.at_rest()
         await self.harness.until(lambda: len(self.shown) > before)
         return "\n".join([*self.shown.values()][before:])
+
+
+async def make_owner(harness: Harness, name: str) -> None:
+    """Make a known person an owner."""
+
+    def work(connection: Connection) -> None:
+        connection.execute("UPDATE people SET role = 'owner' WHERE name = :name", {"name": name})
+
+    await harness.gateway.database.write("test.owner", work)
+    harness.gateway.forget_known()
 
 
 def results(body: Json) -> list[str]:

@@ -5,18 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.state.engine.database import Connection
 from tests.agent_core.execution.backends import needs_bubblewrap
 from tests.emulators.streaming import Json, text_answer
 from tests.emulators.telegram_cast import ANNA, BEN, SUPERGROUP
 from tests.journeys.stage import (
     AT_ONCE,
     PATIENCE,
-    Harness,
     Stage,
     call,
     calls,
     heard,
+    make_owner,
     results,
     system_of,
 )
@@ -45,16 +44,6 @@ def names(body: Json) -> set[str]:
     return {tool["name"] for tool in body["tools"]}
 
 
-async def make_owner(harness: Harness, name: str) -> None:
-    """Make a known person an owner."""
-
-    def work(connection: Connection) -> None:
-        connection.execute("UPDATE people SET role = 'owner' WHERE name = :name", {"name": name})
-
-    await harness.gateway.database.write("test.owner", work)
-    harness.gateway.forget_known()
-
-
 def let_coder_say(stage: Stage, text: str) -> None:
     """Answer the agent `coder` with a text, and all other calls as planned."""
     planned = stage.model.answer
@@ -79,8 +68,8 @@ async def test_an_agent_answers_its_chat_in_its_own_conversation(
         assert names(stage.turns[-1]) == {"recall", "memory"}
         assert heard(stage.turns[-1]) == ["write a loop"]
         listed = await harness.ask(ANNA, "/tools")
-        assert "recall" in listed
-        assert "schedule" not in listed
+        assert "search earlier conversations" in listed
+        assert "reminders" not in listed
         assert "There's no agent called codr. Did you mean coder?" in (
             await harness.ask(ANNA, "/agents use codr")
         )

@@ -118,14 +118,15 @@ async def test_the_model_changes_settings_and_asks_once(deployment: Stage, platf
         unknown = facts(deployment.turns[-1]).split("Not known of them: ")[1]
         assert ("time zone" in unknown) == (platform != "slack")  # Slack's profiles name one
         deployment.plan(calls(call("settings", time_zone="Europe/Vienna", language="de")), "Gern.")
-        assert await harness.hears(anna, "in Vienna; German, please") == "Gern."
+        told = await harness.hears(anna, "in Vienna; German, please")
+        assert told == "Gern.\n\n⚙ time zone: Europe/Vienna\n⚙ language: de"
         assert "time zone Europe/Vienna, language de" in results(deployment.turns[-1])[0]
         await harness.hears(anna, "thanks")
         assert "Not known of them" not in facts(deployment.turns[-1])
         assert "+0100" in facts(deployment.turns[-1]) or "+0200" in facts(deployment.turns[-1])
         shown = await harness.hears(anna, "/settings")
         assert "Zeitzone: Europe/Vienna" in shown
-        assert "Sprache: de" in shown
+        assert "Sprache: Deutsch" in shown
 
 
 async def test_a_person_with_several_accounts_is_asked_once(deployment: Stage) -> None:

@@ -1,4 +1,4 @@
-"""The cost of a conversation: a small first prompt, then almost everything from the cache."""
+"""The cost of a conversation: after the first prompt, almost everything is read from the cache."""
 
 from typing import Any
 
@@ -6,11 +6,7 @@ from tests.agent_core.execution.backends import needs_bubblewrap
 from tests.emulators.telegram_cast import ANNA
 from tests.journeys.stage import Stage, call, calls
 
-MOST_HELLO_TOKENS = 2_550
-"""The prompt's budget with the tools of a plain installation."""
-MOST_WITH_EVERYTHING = 3_000
-"""The same with a workspace, MCP servers and named secrets."""
-LEAST_CACHED = 0.90
+LEAST_CACHED = 0.95
 
 
 def total(usage: dict[str, Any]) -> int:
@@ -33,12 +29,11 @@ async def test_a_conversation_starts_small_and_then_uses_the_cache(
     first, *others = stage.model.usages
     shares = [usage["cache_read_input_tokens"] / total(usage) for usage in others]
     print(
-        f"\na bare hello: {total(first)} input tokens (at most {MOST_HELLO_TOKENS});"
-        f" read from the cache afterwards: {min(shares):.1%} to {max(shares):.1%}"
+        f"\na bare hello: {total(first)} input tokens; read from the cache afterwards:"
+        f" {min(shares):.1%} to {max(shares):.1%}"
         f" (at least {LEAST_CACHED:.0%})"
     )
     assert len(others) == 8
-    assert total(first) <= MOST_HELLO_TOKENS
     assert min(shares) >= LEAST_CACHED
 
 
@@ -84,7 +79,7 @@ async def test_changes_of_shared_memory_keep_the_cache(stage: Stage) -> None:
 
 
 @needs_bubblewrap
-async def test_a_hello_with_everything_enabled_has_fifteen_tools(stage: Stage) -> None:
+async def test_a_hello_with_everything_enabled_has_eighteen_tools(stage: Stage) -> None:
     stage.home.mkdir(parents=True, exist_ok=True)
     (stage.home / "mcp.toml").write_text(
         '[servers.far]\nurl = "http://127.0.0.1:9/mcp"\nlocal = true\n'
@@ -99,6 +94,5 @@ async def test_a_hello_with_everything_enabled_has_fifteen_tools(stage: Stage) -
     shares = [usage["cache_read_input_tokens"] / total(usage) for usage in others]
     tools = stage.model.requests[0]["tools"]
     print(f"\nwith {len(tools)} tools: {total(first)} tokens, {min(shares):.1%} from the cache")
-    assert len(tools) == 15
-    assert total(first) <= MOST_WITH_EVERYTHING
-    assert min(shares) >= 0.95
+    assert len(tools) == 18
+    assert min(shares) >= LEAST_CACHED

@@ -8,25 +8,51 @@ from tests.emulators.telegram_cast import ANNA, BEN, SUPERGROUP
 from tests.journeys.stage import Stage, call, calls, heard, results
 
 MENU = [
-    *("help", "new", "stop", "here", "steer", "btw", "queue", "retry", "sessions", "resume"),
-    *("title", "branch", "status", "compact", "context", "tools", "agents"),
-    *(
-        "connections",
-        "approvals",
-        "console",
-        "usage",
-        "whoami",
-        "link",
-        "accounts",
-        "unlink",
-        "memory",
-        "share",
-        "why",
-    ),
-    *("undo", "learned", "learn"),
-    *("profile", "skills", "curator"),
-    *("block", "jobs"),
-    *("sethome", "export", "forget", "erase", "settings", "model", "verbose", "room"),
+    "help",
+    "new",
+    "stop",
+    "here",
+    "steer",
+    "btw",
+    "queue",
+    "retry",
+    "sessions",
+    "resume",
+    "title",
+    "branch",
+    "status",
+    "compact",
+    "context",
+    "reminders",
+    "sethome",
+    "memory",
+    "share",
+    "why",
+    "undo",
+    "learned",
+    "learn",
+    "profile",
+    "curator",
+    "block",
+    "tools",
+    "skills",
+    "agents",
+    "team",
+    "model",
+    "approvals",
+    "connections",
+    "settings",
+    "verbose",
+    "room",
+    "link",
+    "accounts",
+    "unlink",
+    "whoami",
+    "console",
+    "usage",
+    "export",
+    "forget",
+    "erase",
 ]
 
 
@@ -48,7 +74,7 @@ async def test_help_lists_allowed_commands_and_start_greets(stage: Stage) -> Non
         assert "/approve" in for_owner
         assert "/approve" not in for_member
         assert "Hi Ben!" in await harness.ask(BEN, "/start")
-        assert "Write me anything" in await harness.ask(BEN, "/HELP")
+        assert "Just write to me" in await harness.ask(BEN, "/HELP")
         assert "I don't know the command poem" in await harness.ask(BEN, "/poem of love")
         assert stage.turns == []
 
@@ -138,7 +164,7 @@ async def test_status_whoami_and_retry_reply(stage: Stage) -> None:
         assert "There's nothing to retry" in await harness.ask(ANNA, "/retry")
         await harness.ask(ANNA, "hello")
         status = await harness.ask(ANNA, "/status")
-        assert "Messages: 2 · I'm idle" in status
+        assert "Messages: 2 · I have nothing to do" in status
         assert "Model: anthropic: claude-sonnet-5-5" in status
         reported = await harness.ask(ANNA, "/whoami")
         assert reported == f"You are Anna (member).\nAccounts: telegram:{ANNA}\nTime zone: UTC"

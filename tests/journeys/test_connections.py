@@ -176,7 +176,7 @@ async def test_a_job_uses_the_account_of_its_person(stage: Stage) -> None:
             text="Read my mail.",
             cron="0 * * * *",
         )
-        assert await ben.call_inbox("Always for this shape") == "a mail to ben@x"
+        assert await ben.call_inbox("Always for this kind") == "a mail to ben@x"
         on.read.clear()
         stage.plan(CALL_INBOX, "You have mail.")
         clock.move(harness, hours=1)
@@ -212,7 +212,7 @@ async def test_the_command_line_signs_in_for_the_only_owner(stage: Stage) -> Non
             anna = Person(harness, stage.account("telegram", ANNA), "anna@x")
             ben = Person(harness, stage.account("telegram", BEN), "ben@x")
             assert await anna.call_inbox() == "a mail to anna@x"
-            assert "There's no server" in await ben.says("/connections")
+            assert "There's no service" in await ben.says("/connections")
             assert "There is no tool" in await ben.call_inbox("")
 
 

@@ -13,12 +13,13 @@ from agent_core.localization import use_language
 from agent_core.state.engine.database import Connection
 from gateway.interfaces.http.loading import take_port
 from gateway.interfaces.http.server import serving_page
-from gateway.texts import general
+from gateway.texts import forms, general
+from tests.emulators.openai import OpenAIEmulator
 from tests.emulators.pictures import make_png
 from tests.emulators.telegram_cast import ANNA
 from tests.integration.processes import free_port
 from tests.journeys.chromium import CHROMIUM, Browser, Tab, connect, start_chromium
-from tests.journeys.stage import Harness, Stage, calls, heard, pictures
+from tests.journeys.stage import Harness, Stage, calls, facts, heard, pictures
 from tests.patience import PATIENCE
 
 pytestmark = [
@@ -123,6 +124,99 @@ async def test_messages_from_telegram_appear_on_the_open_page(stage: Stage, page
     await shows(tab, "hi", "Hello!", "what floats?", "A boat.")
 
 
+async def test_a_person_of_telegram_finds_their_conversation_and_goes_on_in_it(
+    stage: Stage, page: Page
+) -> None:
+    code = page.harness.gateway.claim_code
+    await page.harness.ask(ANNA, f"/claim {code}")
+    stage.plan("A boat.", "A stone.")
+    assert await page.harness.ask(ANNA, "what floats?") == "A boat."
+    tab = await page.open_tab()
+    await shows(tab, "what floats?", "A boat.")
+    places = "[...document.querySelectorAll('article .place')].map((one) => one.textContent)"
+    assert await tab.run(places) == [" · Telegram", " · Telegram"]
+    assert await tab.run("document.querySelector('#links').hidden")
+    await write(tab, "and what sinks?")
+    await shows(tab, "what floats?", "A boat.", "and what sinks?", "A stone.")
+    assert any("what floats?" in text for text in heard(stage.turns[-1]))
+
+
+async def test_a_new_chat_is_empty_and_an_old_one_goes_on(stage: Stage, page: Page) -> None:
+    tab, other = await page.open_tab(), await page.open_tab()
+    stage.plan("A boat.", "An owl.", "A ship, too.")
+    await write(tab, "what floats?")
+    await shows(tab, "what floats?", "A boat.")
+    await tab.run("document.querySelector('form[action=\"/new\"] button').click()")
+    await tab.wait_for("document.querySelector('#greeting')?.hidden === false")
+    await shows(other)
+    await write(tab, "what flies?")
+    await shows(tab, "what flies?", "An owl.")
+    await shows(other, "what flies?", "An owl.")
+    assert not any("what floats?" in text for text in heard(stage.turns[-1]))
+    links = "[...document.querySelectorAll('#talks a')]"
+    old = f"{links}.find((one) => one.textContent.endsWith('what floats?'))"
+    await tab.wait_for(old)
+    await tab.run(f"{old}.click()")
+    await tab.wait_for("document.querySelector('.bubble .body')?.innerText.trim() === 'A boat.'")
+    await tab.run("document.querySelector('.go-on button').click()")
+    await shows(tab, "what floats?", "A boat.")
+    await shows(other, "what floats?", "A boat.")
+    await write(tab, "what else?")
+    await shows(tab, "what floats?", "A boat.", "what else?", "A ship, too.")
+    assert any("what floats?" in text for text in heard(stage.turns[-1]))
+
+
+async def test_a_message_is_tried_again_edited_and_explained(stage: Stage, page: Page) -> None:
+    tab = await page.open_tab()
+    stage.plan("A boat.", "A raft.")
+    await write(tab, "what floats?")
+    await shows(tab, "what floats?", "A boat.")
+    await tab.run("document.querySelector('article.theirs [data-deed=again]').click()")
+    await shows(tab, "what floats?", "A boat.", "↻ Try again", "A raft.")
+    again = "[...document.querySelectorAll('[data-deed=again]')].filter((one) => one.offsetParent)"
+    assert await tab.run(f"{again}.length") == 1, "only the newest answer is tried again"
+    await tab.run("document.querySelector('article.mine [data-deed=edit]').click()")
+    assert await tab.run("document.querySelector('#words').value") == "what floats?"
+    why = "document.querySelector('article.theirs [data-deed=why]')"
+    await tab.wait_for(f"{why} && !{why}.hidden")
+    await tab.run(f"{why}.click()")
+    await tab.wait_for("location.pathname.startsWith('/turns/')")
+    await tab.wait_for("document.body?.innerText.includes('A boat.')")
+
+
+async def test_each_message_has_its_actions_wherever_it_was_said_and_after_a_reload(
+    stage: Stage, page: Page
+) -> None:
+    await page.harness.ask(ANNA, f"/claim {page.harness.gateway.claim_code}")
+    stage.plan("A boat.", "A stone.", "An owl.", "A heron.")
+    assert await page.harness.ask(ANNA, "what floats?") == "A boat."
+    assert await page.harness.ask(ANNA, "what sinks?") == "A stone."
+    tab = await page.open_tab()
+    await shows(tab, "what floats?", "A boat.", "what sinks?", "A stone.")
+    await write(tab, "what flies?")
+    whole = ("what floats?", "A boat.", "what sinks?", "A stone.", "what flies?", "An owl.")
+    await shows(tab, *whole)
+    await tab.open(page.address)
+    await shows(tab, *whole)
+    deeds = """[...document.querySelectorAll('article')].map((one) =>
+        [...one.querySelectorAll('[data-deed]')].filter((deed) => !deed.hidden)
+            .map((deed) => deed.dataset.deed).join(' '))"""
+    mine, theirs = "copy edit", "copy again readAloud why"
+    await tab.wait_for(f"JSON.stringify({deeds}) === JSON.stringify({[mine, theirs] * 3!r})")
+    # The first answer, which came on Telegram, says what it is based on.
+    await tab.run("document.querySelector('article.theirs [data-deed=why]').click()")
+    await tab.wait_for("document.body?.innerText.includes('A boat.')")
+    await tab.wait_for("location.pathname.startsWith('/turns/')")
+    # A message of Telegram is changed and sent again on the page.
+    await tab.open(page.address)
+    await shows(tab, *whole)
+    await tab.run("document.querySelectorAll('article.mine [data-deed=edit]')[1].click()")
+    assert await tab.run("document.querySelector('#words').value") == "what sinks?"
+    await tab.write(" and wades?")
+    await tab.press("Enter")
+    await tab.wait_for("document.body.innerText.includes('A heron.')")
+
+
 async def test_files_go_up_and_come_down(stage: Stage, page: Page, tmp_path: Path) -> None:
     tab, other = await page.open_tab(), await page.open_tab()
     picture, notes, large = (tmp_path / name for name in ("a.png", "notes.txt", "large.bin"))
@@ -151,6 +245,45 @@ async def test_files_go_up_and_come_down(stage: Stage, page: Page, tmp_path: Pat
     assert saved == "# Plan\n"
 
 
+async def test_a_voice_message_is_recorded_heard_and_answered(
+    stage: Stage, running_chromium: str
+) -> None:
+    pressed = "document.querySelector('#record').getAttribute('aria-pressed') === '{}'"
+    press = "document.querySelector('#record').click()"
+    async with (
+        OpenAIEmulator() as ears,
+        stage.open(
+            allow="",
+            TALARIA_HTTP__PORT=str(free_port()),
+            TALARIA_MEDIA__TRANSCRIPTION="openai",
+            OPENAI_API_KEY="key",
+            OPENAI_BASE_URL=ears.base_url,
+        ) as harness,
+        serving_page(harness.gateway, take_port(harness.gateway.settings.http)) as address,
+        connect(running_chromium) as browser,
+    ):
+        ears.transcripts.append("Remind me of the milk")
+        stage.plan("When?")
+        tab = await Page(harness, browser, address).open_tab()
+        await tab.run(press)
+        await tab.wait_for(pressed.format("true"))
+        await tab.press("Escape")
+        await tab.wait_for(pressed.format("false"))
+        await tab.run(press)
+        await tab.wait_for("document.querySelector('#line').innerText.includes('Recording 0:01')")
+        await tab.run(press)
+        await tab.wait_for(f"{TEXTS}.at(-1) === 'When?'")
+        assert len(ears.recordings) == 1, "what was thrown away is not heard"
+        assert ears.recordings[0].data.startswith(b"\x1aE\xdf\xa3"), "WebM"
+    assert heard(stage.turns[-1])[-1] == "Remind me of the milk"
+    assert "Spoken" in facts(stage.turns[-1])
+
+
+async def test_without_transcription_there_is_no_microphone(page: Page) -> None:
+    tab = await page.open_tab()
+    assert await tab.run("document.querySelector('#record').hidden")
+
+
 async def test_a_message_and_its_code_can_be_copied(stage: Stage, page: Page) -> None:
     tab = await page.open_tab()
     await page.browser.grant("clipboardReadWrite")
@@ -159,11 +292,60 @@ async def test_a_message_and_its_code_can_be_copied(stage: Stage, page: Page) ->
     await tab.wait_for("document.querySelector('.block .copy')")
     for selector, copied in (
         (".block .copy", "make run"),
-        ("article.theirs > .copy", "Run **this**:\n\n```sh\nmake run\n```"),
+        ("article.theirs [data-deed=copy]", "Run **this**:\n\n```sh\nmake run\n```"),
     ):
         await tab.run(f"document.querySelector('{selector}').click()")
-        await tab.wait_for(f"document.querySelector('{selector}').innerText === 'Copied'")
+        said = f"document.querySelector('{selector}')"
+        await tab.wait_for(f"[{said}.innerText, {said}.dataset.said].includes('Copied')")
         assert await tab.run("navigator.clipboard.readText()") == copied
+
+
+RECORD = """
+window.noted = [];
+window.Notification = class extends Notification {
+  constructor(...words) { super(...words); window.noted.push(this); }
+}
+"""
+NOTED = "noted.map((one) => `${one.title}: ${one.body}`)"
+
+
+async def test_a_page_in_the_background_notifies_without_words_of_the_conversation(
+    stage: Stage, page: Page
+) -> None:
+    tab = await page.open_tab()
+    await page.harness.ask(ANNA, f"/claim {page.harness.gateway.claim_code}")
+    await page.browser.grant("notifications")
+    await tab.open(page.address.replace("/?", "/settings?"))
+    await tab.wait_for("document.querySelector('#notify') && !device.hidden && !notify.checked")
+    await tab.run("notify.click()")
+    await tab.wait_for("localStorage.getItem('notify') === 'on' && notify.checked")
+    await tab.open(page.address)
+    await tab.wait_for("document.querySelector('#line')?.dataset.isUp === 'yes'")
+    await tab.run(RECORD)
+    stage.plan("A boat.", "An owl.", "A stone.")
+    await page.harness.ask(ANNA, "what floats?")
+    await shows(tab, "what floats?", "A boat.")
+    assert await tab.run(NOTED) == [], "the page is in front"
+    await tab.hide()
+    await page.harness.ask(ANNA, "what flies?")
+    await tab.wait_for("noted.length === 1")
+    assert await tab.run(NOTED) == [f"Talaria: {forms.NEW_ANSWER()}"]
+    await tab.run("localStorage.setItem('notify', 'off')")
+    await page.harness.ask(ANNA, "what sinks?")
+    await tab.wait_for("document.querySelectorAll('article').length === 6")
+    await tab.hide(is_hidden=False)
+    await shows(tab, "what floats?", "A boat.", "what flies?", "An owl.", "what sinks?", "A stone.")
+    assert await tab.run("noted.length") == 1, "they are switched off"
+
+
+async def test_a_browser_that_refuses_notifications_says_so_beside_the_switch(page: Page) -> None:
+    tab = await page.open_tab()
+    await page.browser.grant("notifications", setting="denied")
+    await tab.open(page.address.replace("/?", "/settings?"))
+    await tab.wait_for("document.querySelector('#notify') && !device.hidden")
+    await tab.run("notify.click()")
+    await tab.wait_for("!document.querySelector('#notify-refused').hidden && !notify.checked")
+    assert await tab.run("localStorage.getItem('notify')") == "off"
 
 
 async def test_a_slash_opens_the_menu_of_commands(page: Page) -> None:
@@ -217,9 +399,9 @@ async def test_a_forgotten_upload_is_deleted_with_its_bytes(
     notes.write_text("the secret is Rumpelstiltskin")
     await tab.choose_files("#picker", notes)
     await tab.wait_for("document.querySelector('#chosen li') && !send.disabled")
-    stage.plan("Noted.")
+    stage.plan("Which part?")
     await write(tab, "keep this")
-    await shows(tab, "keep this", "Noted.")
+    await shows(tab, "keep this", "Which part?")
     await write(tab, "/forget Rumpelstiltskin")
     await tab.wait_for("document.querySelector('.choice.danger')")
     await tab.run("document.querySelector('.choice.danger').click()")

@@ -56,7 +56,8 @@ async def test_helpers_work_in_the_workspace_and_the_chat_shows_their_progress(
     helper = next(body for body in stage.turns if is_helper(body))
     names = {tool["name"] for tool in helper["tools"]}
     assert "terminal" in names
-    assert not names & {"delegate_task", "memory", "schedule", "ask", "send_file", "settings"}
+    jobs = {"remind", "schedule_job", "manage_jobs"}
+    assert not names & {"delegate_task", "memory", "ask", "send_file", "settings", *jobs}
 
 
 async def test_stop_ends_the_helpers_too(stage: Stage) -> None:

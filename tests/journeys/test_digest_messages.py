@@ -41,10 +41,10 @@ async def test_a_digest_has_its_own_first_line_and_a_chart_with_a_caption(
         await harness.at_rest()
         text, picture = anna.seen()[before:]
         assert text.text.startswith("3 reviews wait, team call at 10:00\n")
-        assert "Morning (job 4)" in text.text
+        assert "Morning" in text.text
         assert picture.text == "Messages per day"
         assert picture.file
-        assert picture.file[0] == "messages-per-day.png"
+        assert picture.file[0] == "Messages-per-day.png"
     if platform == "telegram":
         assert deployment.telegram.calls["sendPhoto"] == 1
 
@@ -66,5 +66,5 @@ async def test_a_digest_preview_has_all_its_files(
         await harness.until(lambda: sum(one.file is not None for one in anna.seen()) == 2)
     shown = talaria(stage.home, "jobs", "preview", "4", **stage.environ())
     assert "3 reviews wait, team call at 10:00" in shown.out
-    assert "file messages-per-day.png (image/png, " in shown.out
-    assert "file reviews.png (image/png, " in shown.out
+    assert "file Messages-per-day.png (image/png, " in shown.out
+    assert "file Reviews.png (image/png, " in shown.out

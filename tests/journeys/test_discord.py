@@ -41,7 +41,7 @@ async def test_menu_commands_are_answered_where_they_are_used(
         (reported,) = await chooses(harness, anna, "status")
         assert "Model: " in reported
         (reported,) = await chooses(harness, anna, "settings", "language de")
-        assert "Sprache: de" in reported
+        assert "Sprache: Deutsch" in reported
         (reported,) = await chooses(harness, anna, "room", room=room.id)
         assert "Alle führen hier ihre eigene Unterhaltung mit mir (/room person)" in reported
         assert not any("/room person" in text for text in texts(anna))

@@ -9,9 +9,11 @@ from tests.emulators.telegram_cast import ANNA, BEN, SUPERGROUP
 from tests.integration.accounts import code_in
 from tests.journeys.rooms import make_room
 from tests.journeys.stage import Stage, call, calls, facts
-from tools.first_hour import count_to_useful, describe, play
+from tools.conversation_picture import read_words, tell
+from tools.first_hour import PAGE, count_to_useful, describe, picture_of, play
 
 EVERYWHERE = ("telegram", "discord", "slack")
+AGAIN = "make the page and its pictures again: make first-hour"
 
 
 @pytest.mark.parametrize("platform", EVERYWHERE)
@@ -37,6 +39,8 @@ async def test_the_owner_is_greeted_once_by_name_with_examples_and_a_time_zone(
         assert await harness.hears(anna, "Danke!") == "Gern."
         assert "Not known of them" not in facts(deployment.turns[-1])
         assert "They want answers in: de" in facts(deployment.turns[-1])
+        again = await harness.hears(anna, "/start")
+        assert "Besitzer" not in again, "that is said only once"
 
 
 @pytest.mark.parametrize(
@@ -163,11 +167,10 @@ async def test_the_stand_in_keeps_the_reminders_that_it_offers(stage: Stage) -> 
     settings = {"TALARIA_MODEL__PROVIDER": "scripted", "TALARIA_MODEL__NAME": "stand-in"}
     async with stage.open(**settings) as harness:
         await harness.ask(ANNA, "/start vienna")
-        assert "09:00" in await harness.ask(ANNA, "Remind me tomorrow at 9 to feed the dog")
+        assert "9:00" in await harness.ask(ANNA, "Remind me tomorrow at 9 to feed the dog")
         anna = stage.account("telegram", ANNA)
-        await harness.notes(anna.says("every weekday at 8 check the mail"))
-        await harness.asks(anna, "Yes, do that")
-        await harness.press(anna, "Yes, do that")
+        told = await harness.hears(anna, "every weekday at 8 check the mail")
+        assert told.startswith("I'll remind you.\n\n⏰ Monday to Friday, 8:00: check the mail.")
         jobs = await harness.ask(ANNA, "/jobs")
         assert "feed the dog" in jobs
         assert "check the mail" in jobs
@@ -182,12 +185,17 @@ async def test_the_stand_in_answers_in_the_persons_language(stage: Stage) -> Non
         assert shown.startswith("Ich bin nur Talarias Platzhalter")
         assert "Du hast geschrieben: „Wie wird das Wetter?“." in shown
         assert "erinnere mich morgen um 9" in shown
-        assert (
-            await harness.ask(BEN, "Merk dir, dass ich Tee mag") == "Ich merke mir: „ich Tee mag“."
-        )
+        told = await harness.ask(BEN, "Merk dir, dass ich Tee mag")
+        assert told == "Das merke ich mir.\n\n📝 Gemerkt: ich Tee mag"
         shown = await harness.ask(BEN, "Und morgen?")
-        assert shown.startswith("Ich bin nur der Platzhalter")
+        assert shown.startswith("Bisher kann ich nur Einfaches")
         assert "I am only" in await harness.ask(ANNA, "What is the weather?")
+        told = await harness.ask(ANNA, "Erinnere mich morgen um 9 den Hund zu füttern")
+        assert told.startswith("Ich erinnere dich.\n\n⏰ "), (
+            "the receipt is in one language with it"
+        )
+        assert "9:00" in told
+        assert "tomorrow" not in told
 
 
 @pytest.mark.parametrize("platform", EVERYWHERE)
@@ -196,9 +204,9 @@ async def test_the_first_useful_answer_takes_at_most_three_messages(
 ) -> None:
     hour = await play(platform, tmp_path / "home")
     assert count_to_useful(hour) <= 3
-    page = describe([hour])
-    assert "feed the dog" in page
-    assert f"first-hour-{platform}.png" in page
+    page = PAGE.read_text("utf-8")
+    assert [line for line in describe([hour]).splitlines() if line not in page] == [], AGAIN
+    assert read_words(picture_of(platform)) == tell(hour.lines()), AGAIN
 
 
 async def test_a_new_city_asks_whether_to_move_jobs(stage: Stage) -> None:
@@ -207,9 +215,7 @@ async def test_a_new_city_asks_whether_to_move_jobs(stage: Stage) -> None:
     async with stage.open() as harness:
         await harness.ask(ANNA, "/start vienna")
         stage.plan(calls(daily), "Every day at 8.")
-        await harness.notes(anna.says("remind me every day at 8 to stretch"))
-        await harness.asks(anna, "Yes, do that")
-        await harness.press(anna, "Yes, do that")
+        await harness.hears(anna, "remind me every day at 8 to stretch")
         shown = await harness.ask(ANNA, "/start tokyo")
         assert "Tokyo time" in shown
         assert "Europe/Vienna" in shown

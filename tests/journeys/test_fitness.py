@@ -75,8 +75,8 @@ async def test_a_model_of_this_machine_reviews_only_once_it_has_passed(stage: St
                 while not await harness.count("tasks", "kind = 'review' AND state = 'done'"):
                     await asyncio.sleep(0.01)
             assert not any(REVIEW in str(body["messages"][0]) for body in api.requests)
-            assert "has not passed its fitness test" in await harness.ask(ANNA, "/learned")
-            assert "has not passed its fitness test" in await harness.ask(ANNA, "/learn")
+            assert "this model isn't good enough at it" in await harness.ask(ANNA, "/learned")
+            assert "this model isn't good enough at it" in await harness.ask(ANNA, "/learn")
             assert not harness.gateway.trust.may("reviews")
             step = find_operation("fitness.step")
             assert step

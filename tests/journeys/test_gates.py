@@ -139,7 +139,7 @@ async def test_an_unreachable_page_is_a_failure(stage: Stage) -> None:
         for attempt, minutes in ((1, 1), (2, 5)):
             await failed(harness, attempt)
             clock.move(harness, minutes=minutes)
-        await harness.until(lambda: "I couldn't check whether it should run." in texts(anna)[-1])
+        await harness.until(lambda: "I couldn't check the reminder's condition." in texts(anna)[-1])
         assert len(stage.turns) == turns
 
 
@@ -156,7 +156,7 @@ async def test_only_the_command_line_sets_a_command_as_a_gate(stage: Stage) -> N
     job = ("--cron", "0 * * * *", "--prompt", "Go.", "--gate", gate)
     made = talaria(stage.home, "jobs", "add", "--person", "anna", *job)
     assert made.code == 0, made.err
-    assert "Only if this command ends with status 0" in made.out
+    assert "Only if this command succeeds" in made.out
     async with stage.open() as harness:
         # The command planned the first run by the real clock; the scheduler plans it by this one.
         async with asyncio.timeout(PATIENCE):

@@ -57,7 +57,7 @@ async def test_a_job_runs_after_another_and_reads_its_result(
             cron="0 * * * *",
         )
         listed = await harness.hears(anna, "/jobs")
-        found = re.search(r"Look\W+job (\d+)", listed)
+        found = re.search(r"Look\W+(\d+)", listed)
         assert found, listed
         question = await make_job(
             harness,
@@ -68,7 +68,7 @@ async def test_a_job_runs_after_another_and_reads_its_result(
             text="Sum up.",
             on=f"after {found[1]}",
         )
-        assert f"After job {found[1]} is done" in question
+        assert f"After reminder {found[1]} is done" in question
         harness.stage.plan("Three letters came.", "Nothing urgent.")
         clock.move(harness, hours=1)
         await harness.until(lambda: any("Nothing urgent." in text for text in texts(anna)))
@@ -76,7 +76,7 @@ async def test_a_job_runs_after_another_and_reads_its_result(
         read = str(harness.stage.turns[-1]["messages"])
         assert "Three letters came." in read
         told = await harness.hears(anna, f"/jobs pause {found[1]}")
-        assert "runs after it, and won't start without it" in told
+        assert "comes after this one. Without this one, it never comes" in told
 
 
 async def test_without_the_http_server_a_job_gets_no_web_address(stage: Stage) -> None:
@@ -91,8 +91,8 @@ async def test_without_the_http_server_a_job_gets_no_web_address(stage: Stage) -
             text="The build is done.",
             on="webhook",
         )
-        assert "Whenever its web address is called" in question
-        number = re.search(r"Build\W+job (\d+)", await harness.hears(anna, "/jobs"))
+        assert "Whenever a program calls its web address" in question
+        number = re.search(r"Build\W+(\d+)", await harness.hears(anna, "/jobs"))
         assert number
         refused = await harness.hears(anna, f"/jobs webhook {number[1]}")
         assert "HTTP server, which is off" in refused

@@ -45,10 +45,10 @@ async def test_the_notice_of_a_pause_has_buttons(deployment: Stage, platform: st
     async with deployment.open(TALARIA_JOBS__PAUSE_AFTER="1") as harness:
         await make_failing_job(harness, anna)
         clock.move(harness, hours=1)
-        await harness.asks(anna, "Resume 4")
-        assert "I've paused Tidy (job 4)" in texts(anna)[-1].replace("*", "")
-        assert asked(anna).labels == ("Resume 4", "Run 4 now", "Drop 4")
-        await harness.press(anna, "Resume 4")
+        await harness.asks(anna, "Resume")
+        assert "I've paused Tidy" in texts(anna)[-1].replace("*", "")
+        assert asked(anna).labels == ("Resume", "Run now", "Delete")
+        await harness.press(anna, "Resume")
         assert "is active again" in texts(anna)[-1]
 
 
@@ -62,5 +62,5 @@ async def test_a_deferred_notice_keeps_its_buttons(stage: Stage) -> None:
             clock.move(harness, hours=1)
             await failed(harness, count)
         clock.move(harness, hours=5)
-        await harness.asks(anna, "Resume 4")
+        await harness.asks(anna, "Resume")
         assert "it failed 2 times in a row" in texts(anna)[-1]

@@ -17,7 +17,8 @@ async def test_a_person_continues_from_telegram_in_discord_and_slack(
         await claim(harness)
         deployment.plan(calls(call("memory", action="add", target="user", text="Has a cat, Mitzi")))
         deployment.plan("What a name!")
-        assert await harness.hears(telegram, "my cat is Mitzi") == "What a name!"
+        told = "What a name!\n\n📝 Remembered: Has a cat, Mitzi"
+        assert await harness.hears(telegram, "my cat is Mitzi") == told
 
         assert "I don't know you yet" in await harness.hears(discord, "hello?")
         assert deployment.turns[-1]["messages"][0]["content"][-1]["text"] == "my cat is Mitzi"
@@ -37,7 +38,8 @@ async def test_a_person_continues_from_telegram_in_discord_and_slack(
         await join(harness, discord, slack)
         deployment.plan(calls(call("memory", action="add", target="user", text="Lives in Graz")))
         deployment.plan("Noted.")
-        assert await harness.hears(slack, "I live in Graz") == "Noted."
+        told = "Noted.\n\n📝 Remembered: Lives in Graz"
+        assert await harness.hears(slack, "I live in Graz") == told
         assert heard(deployment.turns[-1])[:3] == [
             "my cat is Mitzi",
             "who is Mitzi?",
@@ -64,7 +66,7 @@ async def test_an_undo_button_from_before_a_link_undoes_no_other_change(
         await harness.hears(telegram, "I have a cat")
         deployment.plan(calls(call("memory", action="add", target="user", text="In Graz")), "Ok.")
         await harness.hears(discord, "I live in Graz")
-        press = discord.holds("Undo: In Graz")
+        press = discord.holds("Undo")
         await join(harness, telegram, discord)
         await harness.takes(press())
         assert memory.CHANGE_ELSEWHERE() in texts(discord)
@@ -99,7 +101,8 @@ async def test_linking_merges_conversations_and_memories(deployment: Stage) -> N
     async with deployment.open() as harness:
         for account, fact in ((telegram, "Drinks tea"), (discord, "Plays chess")):
             deployment.plan(calls(call("memory", action="add", target="user", text=fact)), "Noted.")
-            assert await harness.hears(account, fact.lower()) == "Noted."
+            told = await harness.hears(account, fact.lower())
+            assert told == f"Noted.\n\n📝 Remembered: {fact}"
         await join(harness, telegram, discord)
         for account in (telegram, discord):
             await harness.hears(account, "/new")
@@ -124,11 +127,19 @@ async def test_a_code_in_a_room_is_refused_and_revoked(deployment: Stage) -> Non
             discord, f"/link {code}", room=str(guild)
         )
         assert "invalid" in await harness.hears(discord, f"/link {code}")
-        assert "only link accounts in direct messages" in await harness.hears(
-            slack, "/link", room=channel
-        )
+        for words in ("/link", "/link telegram", "/link discord"):
+            assert "only link accounts in direct messages" in await harness.hears(
+                slack, words, room=channel
+            )
         assert not [one for one in telegram.seen() if one.labels]
         assert discord.user_id not in await harness.hears(telegram, "/accounts")
+
+
+async def test_a_platform_that_is_off_is_said(stage: Stage) -> None:
+    async with stage.open() as harness:
+        said = await harness.ask(ANNA, "/link Discord")
+        assert said.startswith("Discord isn't connected to me"), said
+        assert "talaria setup discord" in said
 
 
 async def test_no_and_cancel_link_nobody(deployment: Stage) -> None:

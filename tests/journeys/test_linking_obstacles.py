@@ -2,10 +2,12 @@
 
 import asyncio
 
+from agent_core.transcript import flatten
 from gateway.texts import people
 from tests.emulators.telegram_cast import ANNA
 from tests.journeys.accounts import Account, asked, texts
 from tests.journeys.identities import claim, join, make_code
+from tests.journeys.model_answers import QUESTION
 from tests.journeys.stage import PATIENCE, Harness, Stage, call, calls, heard, system_of
 
 SHORT = {"TALARIA_MEMORY__USER_LIMIT": "200"}
@@ -16,7 +18,8 @@ JOINED = "action = 'link.joined' AND detail LIKE 'became %'"
 async def remember(harness: Harness, account: Account, fact: str) -> None:
     """Have the model note a fact about the person."""
     harness.stage.plan(calls(call("memory", action="add", target="user", text=fact)), "Noted.")
-    assert await harness.hears(account, "remember that") == "Noted."
+    told = await harness.hears(account, "remember that")
+    assert told == f"Noted.\n\n📝 Remembered: {flatten(fact, 120)}"
 
 
 async def prompt_of(harness: Harness, account: Account) -> str:
@@ -101,7 +104,7 @@ async def test_an_account_linked_to_an_owner_is_an_owner_until_unlinked(deployme
         await join(harness, telegram, slack)
         assert "(owner)" in await harness.hears(slack, "/whoami")
         reported = await harness.hears(telegram, "/unlink slack")
-        assert "needs an owner's approval" in reported
+        assert "an owner has to let it in" in reported
         assert "(owner)" not in await harness.hears(slack, "/whoami")
         assert await harness.hears(slack, "hello") == ""
         assert deployment.turns == []
@@ -124,3 +127,50 @@ async def test_budget_and_status_are_shared_by_linked_accounts(deployment: Stage
 def _tokens(status: str) -> int:
     line = next(line for line in status.splitlines() if "tokens read" in line)
     return int(line.split(": ")[1].split()[0].replace(",", ""))
+
+
+async def test_a_question_that_waits_is_asked_again_where_the_link_is_confirmed(
+    deployment: Stage,
+) -> None:
+    telegram, discord, _ = deployment.accounts(ANNA)
+    async with deployment.open() as harness:
+        await harness.hears(discord, f"/link {await make_code(harness, telegram)}")
+        deployment.plan(calls(QUESTION), "Blue it is.")
+        await harness.notes(telegram.says("paint my room"))
+        await harness.asks(telegram, "Blue")
+        assert "waiting for your answer to “Which colour?”" in await _status(harness, telegram)
+        await harness.notes(telegram.holds(people.YES())())
+        await harness.until(
+            lambda: people.ANSWER_FIRST(question="Which colour?") in texts(telegram)
+        )
+        await harness.until(lambda: texts(telegram)[-1].startswith("Which colour?"))
+        assert asked(telegram).labels == ("Red", "Blue")
+        await harness.press(telegram, "Blue")
+        assert "Blue it is." in texts(telegram)
+        await harness.press(telegram, people.YES())
+        assert discord.user_id in await harness.hears(telegram, "/accounts")
+
+
+async def test_a_question_on_the_other_account_is_not_shown_before_the_link(
+    deployment: Stage,
+) -> None:
+    telegram, discord, _ = deployment.accounts(ANNA)
+    async with deployment.open() as harness:
+        await harness.hears(discord, f"/link {await make_code(harness, telegram)}")
+        deployment.plan(calls(QUESTION), "Blue it is.")
+        await harness.notes(discord.says("paint my room"))
+        await harness.asks(discord, "Blue")
+        await harness.notes(telegram.holds(people.YES())())
+        await harness.until(
+            lambda: people.describe_question_there("discord") == texts(telegram)[-1]
+        )
+        await harness.press(discord, "Blue")
+        await harness.press(telegram, people.YES())
+        assert discord.user_id in await harness.hears(telegram, "/accounts")
+
+
+async def _status(harness: Harness, account: Account) -> str:
+    """Ask for the status while a turn waits."""
+    await harness.notes(account.says("/status"))
+    await harness.until(lambda: any("Model: " in text for text in texts(account)))
+    return next(text for text in texts(account) if "Model: " in text)

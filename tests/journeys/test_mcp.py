@@ -96,15 +96,15 @@ async def answer_its_questions(harness: Harness, anna: Account) -> None:
     stage = harness.stage
     assert "/python__review" in await harness.ask(ANNA, "/mcp")
     refused = await harness.ask(ANNA, "/mcp login python")
-    assert refused.startswith("You can't sign in to python, because its table")
+    assert refused.startswith("You can't sign in to python yet.")
     stage.plan("I'll look at it.")
     assert await harness.ask(ANNA, "/python__review x = 1") == "I'll look at it."
     assert "Follow the prompt review of the MCP server python" in heard(stage.turns[-1])[-1]
     await use(harness, anna, "book", "It is booked.")
-    await harness.asks(anna, "Answer")
-    shown = await harness.sees(ANNA, "The MCP server python asks: Where to?")
+    await harness.asks(anna, "Answer it")
+    shown = await harness.sees(ANNA, "The service python asks: Where to?")
     assert "It wants to know: City, Nights, and A quiet room?" in shown.text
-    await harness.notes(anna.holds("Answer")())
+    await harness.notes(anna.holds("Answer it")())
     await harness.sees(ANNA, "python asks for: City")
     await harness.notes(anna.says("Oslo"))
     await harness.asks(anna, "Keep 2")

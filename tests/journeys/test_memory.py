@@ -44,10 +44,13 @@ async def test_memories_are_in_the_files_and_in_the_next_prompt(
             ),
             "I'll keep both in mind.",
         )
-        assert (
-            await harness.ask(ANNA, "born near Bergen, and the key is inside")
-            == "I'll keep both in mind."
-        )
+        told = await harness.ask(ANNA, "born near Bergen, and the key is inside")
+        assert told.split("\n") == [
+            "I'll keep both in mind.",
+            "",
+            "📝 Remembered: Was born near Bergen",
+            "📝 Remembered: The shed key hangs inside",
+        ]
         assert "Added to `user`" in results(stage.turns[-1])[0]
         assert "Added to `memory`" in results(stage.turns[-1])[1]
         assert "born near Bergen" in file_of(stage, "USER.md").read_text()
@@ -82,7 +85,8 @@ async def test_a_full_memory_is_reported_with_its_entries(stage: Stage) -> None:
             calls(call("memory", action="add", target="user", text="x" * 1400)),
             "That was too much.",
         )
-        assert await harness.ask(ANNA, "remember all of it") == "That was too much."
+        told = await harness.ask(ANNA, "remember all of it")
+        assert told == "That was too much.\n\n📝 Remembered: Collects stamps"
         (refused,) = results(stage.turns[-1])
         assert "1,375" in refused
         assert "Consolidate" in refused

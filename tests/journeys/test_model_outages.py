@@ -223,7 +223,7 @@ async def test_without_a_direct_chat_faults_are_in_the_console_and_the_log(
     provider = Provider(stage)
     provider.fault = WRONG_KEY
     async with stage.open(timings=QUICK) as harness, harness.terminal() as terminal:
-        assert "only in the console and in the log" in await terminal.ask("/status")
+        assert "only see it in the console and with `talaria logs`" in await terminal.ask("/status")
         await stage.telegram.says(BEN, "hello")
         await harness.until(lambda: "rejects the key" in "".join(terminal.shown.values()))
         assert "rejects the key" in caplog.text
@@ -231,7 +231,7 @@ async def test_without_a_direct_chat_faults_are_in_the_console_and_the_log(
         await harness.at_rest()
         assert "rejects the key" not in "".join(stage.telegram.texts(BEN))
         await claim(harness)
-        assert "only in the console" not in await terminal.ask("/status")
+        assert "only see it in the console" not in await terminal.ask("/status")
 
 
 def test_a_model_without_its_providers_key_prevents_the_start(stage: Stage) -> None:

@@ -24,10 +24,12 @@ async def test_an_approved_stranger_has_their_own_memory(
 
         stage.plan(calls(call("memory", action="add", target="user", text="Drinks green tea")))
         stage.plan("Noted, Anna.")
-        assert await harness.ask(ANNA, "I drink green tea") == "Noted, Anna."
+        told = await harness.ask(ANNA, "I drink green tea")
+        assert told == "Noted, Anna.\n\n📝 Remembered: Drinks green tea"
         stage.plan(calls(call("memory", action="add", target="user", text="Drinks coffee")))
         stage.plan("Noted, Ben.")
-        assert await harness.ask(BEN, "I drink coffee") == "Noted, Ben."
+        told = await harness.ask(BEN, "I drink coffee")
+        assert told == "Noted, Ben.\n\n📝 Remembered: Drinks coffee"
 
         for user in (ANNA, BEN):
             await harness.ask(user, "/new")

@@ -20,7 +20,7 @@ async def test_a_budget_spent_on_one_platform_counts_on_all_for_that_person(
         calls = len(deployment.turns)
         refused = await harness.hears(discord, "and here?")
         assert "your daily limit of $0.0020 is used up" in refused
-        assert "at 00:00 (UTC)" in refused
+        assert "tomorrow, 0:00" in refused
         assert "change cost.person_day_usd" in refused
         assert len(deployment.turns) == calls
         assert await harness.ask(BEN, "hello") == "echo: hello"

@@ -12,8 +12,8 @@ SUNDAY = (2026, 11, 22, 12, 0, 20)
 everywhere = pytest.mark.parametrize("platform", ["telegram", "discord", "slack"])
 
 
-def remind(**when: object) -> object:
-    return calls(call("schedule", action="create", kind="message", text="Call Ada.", **when))
+def remind(when: str) -> object:
+    return calls(call("remind", text="Call Ada.", when=when))
 
 
 @everywhere
@@ -26,11 +26,11 @@ async def test_an_exact_time_counts_on_days_off_and_in_quiet_hours(
         await harness.hears(anna, "/settings time_zone UTC")  # the profile on Slack names Berlin
         await harness.hears(anna, "/settings days_off sun")
         await harness.hears(anna, "/settings quiet_hours 19:00-07:00")
-        deployment.plan(remind(at="2026-11-22T20:00"), "Set for 20:00.")
+        deployment.plan(remind("tonight at 8"), "Set for 20:00.")
         told = await harness.hears(anna, "remind me at 8 pm to call Ada")
-        assert told == "Set for 20:00.\n\n⏰ Sun 2026-11-22 20:00: Call Ada."
+        assert told == "Set for 20:00.\n\n⏰ today, 20:00: Call Ada."
         clock.move(harness, hours=8)
-        await harness.until(lambda: texts(anna)[-1] == "Call Ada.")
+        await harness.until(lambda: texts(anna)[-1] == "⏰ Call Ada.")
 
 
 @everywhere
@@ -40,13 +40,13 @@ async def test_an_unclear_time_is_asked_about(deployment: Stage, platform: str) 
     async with deployment.open() as harness:
         await harness.hears(anna, "/settings time_zone UTC")
         await harness.hears(anna, "/settings days_off sun")
-        deployment.plan(remind(at="2026-11-22T18:00"), "Fine.")
+        deployment.plan(remind("today 18:00"), "Fine.")
         await harness.notes(anna.says("remind me tonight to call Ada"))
         await harness.asks(anna, "Yes, anyway")
         assert "You have Sundays off. Remind you anyway?\n\nCall Ada." in texts(anna)[-1]
         await harness.press(anna, "Yes, anyway")
         clock.move(harness, hours=6)
-        await harness.until(lambda: texts(anna)[-1] == "Call Ada.")
+        await harness.until(lambda: texts(anna)[-1] == "⏰ Call Ada.")
 
 
 async def test_a_deferred_reminder_says_until_when(stage: Stage) -> None:
@@ -54,16 +54,16 @@ async def test_a_deferred_reminder_says_until_when(stage: Stage) -> None:
     stage.now = clock
     async with stage.open() as harness:
         await harness.hears(anna, "/settings days_off sun")
-        stage.plan(remind(at="2026-11-22T18:00"), "Fine.")
+        stage.plan(remind("today 18:00"), "Fine.")
         await harness.notes(anna.says("remind me tonight to call Ada"))
-        await harness.asks(anna, "Wait until Mon 2026-11-23 00:00")
-        await harness.press(anna, "Wait until Mon 2026-11-23 00:00")
+        await harness.asks(anna, "Wait until tomorrow, 0:00")
+        await harness.press(anna, "Wait until tomorrow, 0:00")
         clock.move(harness, hours=6)
         await harness.at_rest()
         listed = await harness.hears(anna, "/jobs")
-        assert "Call Ada.: waits until Mon 2026-11-23 00:00" in listed
+        assert "Call Ada.: waits until tomorrow, 0:00" in listed
         clock.move(harness, hours=6)
-        await harness.until(lambda: texts(anna)[-1].startswith("Call Ada."))
+        await harness.until(lambda: texts(anna)[-1].startswith("⏰ Call Ada."))
 
 
 async def test_no_reminder_is_made_after_a_no(stage: Stage) -> None:
@@ -71,12 +71,12 @@ async def test_no_reminder_is_made_after_a_no(stage: Stage) -> None:
     stage.now = Clock(*SUNDAY)
     async with stage.open() as harness:
         await harness.hears(anna, "/settings days_off sun")
-        stage.plan(remind(at="2026-11-22T18:00"), "Then not.")
+        stage.plan(remind("today 18:00"), "Then not.")
         await harness.notes(anna.says("remind me tonight to call Ada"))
         await harness.asks(anna, "No reminder")
         await harness.press(anna, "No reminder")
         assert results(stage.turns[-1]) == ["No job was created. The person said no."]
-        assert "You have no jobs" in await harness.hears(anna, "/jobs")
+        assert "You have no reminders" in await harness.hears(anna, "/jobs")
 
 
 async def test_a_repeated_job_asks_once_for_its_quiet_times(stage: Stage) -> None:
@@ -84,7 +84,7 @@ async def test_a_repeated_job_asks_once_for_its_quiet_times(stage: Stage) -> Non
     stage.now = Clock(*SUNDAY)
     async with stage.open() as harness:
         await harness.hears(anna, "/settings days_off sun")
-        stage.plan(remind(cron="0 8 * * *"), "Every day at 8.")
+        stage.plan(remind("every day at 8:00"), "Every day at 8.")
         await harness.notes(anna.says("remind me every day at 8 to call Ada"))
         await harness.asks(anna, "Yes, but afterwards")
         assert "You have Sundays off. Should I send it then, too?" in texts(anna)[-1]
@@ -97,15 +97,15 @@ async def test_a_minute_is_sixty_seconds_from_the_message(stage: Stage) -> None:
     stage.now = clock
     async with stage.open() as harness:
         release = stage.hold()
-        stage.plan(remind(in_minutes=1), "Set.")
+        stage.plan(remind("in 1 minute"), "Set.")
         await harness.notes(anna.says("remind me in 1 minute to call Ada"))
         await harness.until(lambda: stage.turns)
         clock.pass_unseen(seconds=20)
         release.set()
-        told = "Set.\n\n⏰ Sun 2026-11-22 12:01: Call Ada."
+        told = "Set.\n\n⏰ today, 12:01: Call Ada."
         await harness.until(lambda: texts(anna)[-1:] == [told])
         clock.move(harness, seconds=39)
         await harness.at_rest()
         assert texts(anna)[-1] == told
         clock.move(harness, seconds=1)
-        await harness.until(lambda: texts(anna)[-1] == "Call Ada.")
+        await harness.until(lambda: texts(anna)[-1] == "⏰ Call Ada.")

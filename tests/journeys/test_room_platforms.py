@@ -156,7 +156,7 @@ async def test_a_style_preference_applies_in_rooms(deployment: Stage, platform: 
         assert style in system_of(deployment.turns[-1])
         await harness.hears(room.ben, "hello", room=room.id)
         assert style not in system_of(deployment.turns[-1])
-        await harness.hears(room.anna, "/memory forget 1")
+        await harness.hears(room.anna, "/memory forget 2")
         await harness.hears(room.anna, "hello again", room=room.id)
         assert style not in system_of(deployment.turns[-1])
 
@@ -179,9 +179,11 @@ async def test_personal_settings_change_but_are_not_shown_in_a_room(
 ) -> None:
     room = make_room(deployment, platform)
     async with deployment.open() as harness:
-        for command in ("/settings", "/home", "/memory"):
+        for command in ("/settings", "/home"):
             reported = await harness.hears(room.anna, command, room=room.id)
             assert reported == rooms.ONLY_IN_DIRECT()
+        reported = await harness.hears(room.anna, "/memory", room=room.id)
+        assert reported.startswith("I haven't saved anything about this group yet.")
         said = await harness.hears(room.anna, "/settings quiet_hours 23:00-06:00", room=room.id)
         assert said == "Done."
         assert not any(one.labels for one in room.anna.seen(room.id))

@@ -21,7 +21,7 @@ async def test_a_message_to_the_person_s_own_chat_goes_out_at_once(stage: Stage)
     async with stage.open() as harness:
         stage.plan(send("me"), "Sent.")
         said = await harness.messages_to(ANNA, "send me a line")
-    assert sorted(m.text for m in said) == ["Sent.", "The cake is ready."]
+    assert sorted(m.text for m in said) == ["Sent.\n\n✉ Sent to me", "The cake is ready."]
     assert results(stage.turns[-1]) == ["Sent to me."]
 
 

@@ -35,7 +35,7 @@ async def test_sessions_are_listed_and_resumed_on_every_platform(
         assert "1: Boat trip (2 messages" in listed
         assert asked(anna).labels == ("Resume 1",)
         await harness.press(anna, "Resume 1")
-        assert "You're back in “Boat trip”, with all of it (2 messages)." in texts(anna)[-1]
+        assert "You're back in “Boat trip” (2 messages). I know all of it." in texts(anna)[-1]
         await harness.hears(anna, "how is it called?")
         assert heard(deployment.turns[-1]) == ["the boat is called Pelikan", "how is it called?"]
         assert "already in that" in await harness.hears(anna, "/resume 1")
@@ -165,6 +165,7 @@ async def test_a_mistyped_command_offers_the_nearest(deployment: Stage) -> None:
             assert "I don't know the command sesions. Did you mean /sessions?" in shown
             await harness.press(account, "sessions all")
             assert "1: hello (2 messages" in texts(account)[-1]
+            assert "Did you mean /help?" in await harness.hears(account, "/hlep")
             assert "/help lists" in await harness.hears(account, "/qqqqq")
             assert "approve" not in await harness.hears(account, "/aprove 12345")
 

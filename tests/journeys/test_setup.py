@@ -8,9 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from adapters.registry import list_declared
 from agent_core.state.engine.database import Database
 from agent_core.state.people import people
+from tests.emulators import whatsapp
+from tests.emulators.signal import SignalEmulator
+from tests.emulators.signal_world import ACCOUNT
 from tests.emulators.telegram_cast import ANNA
+from tests.emulators.whatsapp import WhatsAppEmulator
 from tests.integration.processes import environ, talaria, talaria_beside
 from tests.journeys.stage import Stage
 from tests.journeys.terminal import Terminal, at_terminal
@@ -18,6 +23,8 @@ from tests.journeys.terminal import Terminal, at_terminal
 WRONG_TOKEN = "123456789:AAwrong-token-of-some-35-characters"
 NOWHERE = "http://127.0.0.1:9"
 EMPTY = r"not shown\): $"
+UNUSUAL = tuple(one.title for one in list_declared().values() if not one.is_usual)
+"""The chat apps that the setup does not suggest."""
 
 
 def addresses(deployment: Stage) -> dict[str, str]:
@@ -96,25 +103,23 @@ def answer_model(terminal: Terminal) -> None:
     terminal.type("1\n")
     terminal.wait_for(EMPTY)
     terminal.type("two words\n")
+    terminal.wait_for("Received 9 characters")
     terminal.wait_for("paste it again")
-    terminal.wait_for(r"Choose \[1\]")
-    terminal.type("1\n")
     terminal.wait_for(EMPTY)
     terminal.type("key\n")
-    terminal.wait_for("model's name")
-    terminal.type("claude-unknown\n")
-    terminal.wait_for("claude-unknown")
-    terminal.wait_for(r"Choose \[1\]")
-    terminal.type("\n")
-    terminal.wait_for(EMPTY)
-    terminal.type("key\n")
-    terminal.wait_for("model's name")
+    terminal.wait_for("Received 3 characters")
+    terminal.wait_for("This key can use .*claude-haiku-5-5")
+    terminal.wait_for(r"model's name \[claude-sonnet-5-5\]")
+    terminal.type("claude-haiku-5\n")
+    terminal.wait_for("Did you mean claude-haiku-5-5. The key is kept")
+    terminal.wait_for(r"model's name \[claude-sonnet-5-5\]")
     terminal.type("\n")
     terminal.wait_for("claude-sonnet-5-5 is ready")
 
 
 def answer_platforms(deployment: Stage, terminal: Terminal) -> None:
-    terminal.wait_for(r"Connect Telegram\? \[Y/n\]")
+    terminal.wait_for("1  Telegram")
+    terminal.wait_for(r"Choose \[1\]")
     terminal.type("\n")
     terminal.wait_for(EMPTY)
     terminal.type(f"{WRONG_TOKEN}\n")
@@ -122,9 +127,13 @@ def answer_platforms(deployment: Stage, terminal: Terminal) -> None:
     terminal.wait_for(EMPTY)
     terminal.type(f"{deployment.telegram.token}\n")
     terminal.wait_for(r"your bot is @talaria_bot: https://t.me/talaria_bot")
-    for name in ("Discord", "Slack"):
-        terminal.wait_for(rf"Connect {name}\? \[y/N\]")
-        terminal.type("\n")
+    terminal.wait_for("1  Telegram, connected")
+    for name in UNUSUAL:
+        terminal.wait_for(rf"\d  {name}")
+    terminal.wait_for(rf"Choose \[{len(UNUSUAL) + 2}\]")
+    terminal.type("\n")
+    terminal.wait_for(r"Keep the console page open .* at port 8765\? \[Y/n\]")
+    terminal.type("n\n")
 
 
 async def test_the_environment_is_checked_and_saved_without_a_question(deployment: Stage) -> None:
@@ -237,6 +246,134 @@ def test_a_second_setup_offers_the_present_zone(tmp_path: Path) -> None:
     assert (tmp_path / "SOUL.md").read_text() == "my own"
 
 
+async def test_a_second_setup_begins_with_what_is_set(deployment: Stage) -> None:
+    given = {"ANTHROPIC_API_KEY": "key", "TELEGRAM_BOT_TOKEN": deployment.telegram.token}
+    set_up = ("setup", "--non-interactive", "--time-zone", "Vienna")
+    await talaria_beside(deployment.home, *set_up, **(addresses(deployment) | given))
+    before = read_home(deployment.home)
+
+    def dialogue(variables: Mapping[str, str]) -> None:
+        with at_terminal(variables, "setup") as terminal:
+            terminal.wait_for("Set up already: the model claude-sonnet-5-5, Telegram. Enter keeps")
+            terminal.wait_for("1  claude-sonnet-5-5, as now")
+            terminal.wait_for(r"Choose \[1\]")
+            terminal.type("\n")
+            terminal.wait_for("1  Telegram, connected")
+            terminal.wait_for(rf"Choose \[{len(UNUSUAL) + 2}\]")
+            wanted = ("page", "Your name", "Europe/Vienna", "Talaria", "1")
+            for question in wanted:
+                terminal.type("\n")
+                terminal.wait_for(question)
+            terminal.type("\n")
+            terminal.wait_for("Start Talaria now")
+            terminal.type("n\n")
+            terminal.wait_for("$")
+
+    await asyncio.to_thread(dialogue, addresses(deployment))
+    config, saved = read_home(deployment.home)
+    assert (config, saved) == (before[0] | {"http": {"port": 8765}}, before[1])
+
+
+async def test_an_account_is_linked_by_a_code_that_the_phone_scans(tmp_path: Path) -> None:
+    async with SignalEmulator() as daemon:
+        daemon.account = "+4917700000000"
+
+        def dialogue(variables: Mapping[str, str]) -> None:
+            with at_terminal(variables, "setup", "signal") as terminal:
+                terminal.wait_for("The account's number")
+                terminal.type("01511\n")
+                terminal.wait_for("should be the phone number with its country code")
+                terminal.wait_for("The account's number")
+                terminal.type(f"{ACCOUNT}\n")
+                terminal.wait_for("does not know the account")
+                terminal.wait_for(r"Link it now, with the phone that has the account\? \[Y/n\]")
+                terminal.type("\n")
+                terminal.wait_for("▄▄▄▄▄")
+                terminal.wait_for("sgnl://linkdevice")
+                terminal.wait_for(f"people reach Talaria at .{ACCOUNT[1:]}: https://signal.me")
+
+        await asyncio.to_thread(dialogue, environ(tmp_path, SIGNAL_RPC_URL=daemon.url))
+    assert f"SIGNAL_ACCOUNT={ACCOUNT}" in tmp_path.joinpath(".env").read_text()
+
+
+async def test_whatsapp_asks_for_the_address_that_meta_calls(tmp_path: Path) -> None:
+    async with WhatsAppEmulator() as meta:
+        variables = environ(tmp_path / "home", WHATSAPP_API_BASE_URL=meta.base_url)
+
+        def dialogue() -> str:
+            with at_terminal(variables, "setup", "whatsapp") as terminal:
+                terminal.wait_for("The access token")
+                terminal.type(f"{whatsapp.TOKEN}\n")
+                terminal.wait_for("The phone number ID")
+                terminal.type(f"{whatsapp.PHONE_ID}\n")
+                terminal.wait_for("The app secret")
+                terminal.type(f"{whatsapp.SECRET}\n")
+                terminal.wait_for("The verify token")
+                terminal.type(f"{whatsapp.VERIFY}\n")
+                terminal.wait_for("your number is Talaria")
+                terminal.wait_for("24 hours after a person's last message")
+                terminal.wait_for("The public https address")
+                terminal.type("http://talaria.example.org\n")
+                terminal.wait_for("It must begin with https://")
+                terminal.type("https://talaria.example.org\n")
+                terminal.wait_for("The callback URL is https://talaria.example.org/hooks/whatsapp")
+                terminal.wait_for("Settings are in .*toml")
+            return talaria(tmp_path / "home", "check").out
+
+        reported = await asyncio.to_thread(dialogue)
+    assert "callback URL is https://talaria.example.org/hooks/whatsapp" in " ".join(
+        reported.split()
+    )
+    assert whatsapp.TOKEN not in reported
+
+
+async def test_a_refused_key_leads_back_to_the_choice(deployment: Stage) -> None:
+    deployment.model.key = "key"
+
+    def dialogue(variables: Mapping[str, str]) -> None:
+        with at_terminal(variables, "setup", "model") as terminal:
+            terminal.type("1\n")
+            terminal.wait_for(EMPTY)
+            terminal.type("wrong\n")
+            terminal.wait_for("Check ANTHROPIC_API_KEY")
+            terminal.wait_for(r"Choose \[1\]")
+            assert terminal.leave() == 2
+
+    await asyncio.to_thread(dialogue, addresses(deployment))
+    assert not (deployment.home / ".env").exists()
+
+
+async def test_a_key_of_another_company_is_not_sent_and_leads_back(tmp_path: Path) -> None:
+    rows = (("1", "sk-proj-abc", "GPT"), ("2", "sk-ant-abc", "Claude"))
+
+    def dialogue() -> None:
+        given = environ(tmp_path / "home", TALARIA_MODEL__FIND_LOCAL="false")
+        with at_terminal(given, "setup", "model") as terminal:
+            for number, key, what in rows:
+                terminal.wait_for(r"Choose \[1\]")
+                terminal.type(f"{number}\n")
+                terminal.wait_for(EMPTY)
+                terminal.type(f"{key}\n")
+                terminal.wait_for(f"holds a key for {what}; set it as")
+                terminal.wait_for(EMPTY)
+                terminal.type("\n")
+            terminal.wait_for(r"Choose \[1\]")
+            assert terminal.leave() == 2
+
+    await asyncio.to_thread(dialogue)
+    assert not (tmp_path / "home" / ".env").exists()
+
+
+def test_a_setup_without_questions_says_what_is_missing(tmp_path: Path) -> None:
+    done = talaria(tmp_path / "home", "setup", "--non-interactive")
+    assert done.code == 0
+    assert "Missing: a model. Set ANTHROPIC_API_KEY or OPENAI_API_KEY" in done.out
+    assert "Missing: a chat app. Set one of these: TELEGRAM_BOT_TOKEN; DISCORD_BOT" in done.out
+    assert "; SLACK_BOT_TOKEN and SLACK_APP_TOKEN" in done.out
+    assert "The time zone is this machine's" in done.out
+    assert done.out.endswith("`talaria run` starts Talaria.\n")
+
+
 def test_each_question_can_be_left(tmp_path: Path) -> None:
     questions = ("Your name", "time zone", "assistant's name", r"character.*\[1\]")
     for number in range(len(questions)):
@@ -260,7 +397,7 @@ async def test_a_setup_that_is_left_halfway_keeps_what_was_finished(deployment: 
     def dialogue(variables: Mapping[str, str]) -> None:
         with at_terminal(variables, "setup") as terminal:
             answer_model(terminal)
-            terminal.wait_for("Connect Telegram")
+            terminal.wait_for("Chat apps")
             terminal.type("\x04")
             terminal.wait_for("Run `talaria setup` again to go on")
 

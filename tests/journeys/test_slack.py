@@ -67,7 +67,7 @@ async def test_slacks_one_command_takes_all_commands_and_questions(
         assert "Model: " in await answers_command(harness, anna, "status")
         assert "Model: " in await answers_command(harness, anna, "Status")
         assert await answers_command(harness, anna, "Status of it?") == "echo: Status of it?"
-        assert "Sprache: de" in await answers_command(harness, anna, "settings language de")
+        assert "Sprache: Deutsch" in await answers_command(harness, anna, "settings language de")
         assert "Ich beantworte Fragen" in await answers_command(harness, anna, "")
         assert await answers_command(harness, anna, "who are you?") == "echo: who are you?"
         assert "/talaria room person" in await answers_command(harness, anna, "room", room.id)

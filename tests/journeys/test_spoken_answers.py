@@ -131,7 +131,7 @@ async def test_a_voice_message_is_answered_with_voice_and_a_text_with_text(
 ) -> None:
     anna = deployment.account(platform, ANNA)
     async with OpenAIEmulator() as ears:
-        ears.transcripts.append("Remind me of the milk")
+        ears.transcripts.append("We are out of milk")
         hearing = {
             "TALARIA_MEDIA__TRANSCRIPTION": "openai",
             "OPENAI_API_KEY": "key",
@@ -178,7 +178,7 @@ async def test_without_a_program_one_sentence_says_what_is_missing(stage: Stage)
         await claim(harness)
         assert "Spoken" not in await harness.hears(anna, "/settings")
         told = await harness.hears(anna, "/settings spoken_answers always")
-        assert "Set media.speech_command in config.toml" in told
+        assert "Install the extra talaria[voice], or set media.speech_command" in told
         told = await harness.hears(ben, "/settings spoken_answers always")
         assert told == "Spoken answers aren't set up here. Please ask my owner."
 
@@ -188,8 +188,8 @@ async def test_a_program_that_fails_loses_nothing_and_the_owner_is_told_once_a_d
 ) -> None:
     anna, ben = stage.account("telegram", ANNA), stage.account("telegram", BEN)
     for kind, seconds, why in (
-        ("fail", "30", "English: “it ended with status 1: no voice is installed.”"),
-        ("text", "30", "English: “it wrote no audio.”"),
+        ("fail", "30", "Details: “it ended with status 1: no voice is installed.”"),
+        ("text", "30", "Details: “it wrote no audio.”"),
         ("slow", "1", "took longer than 1 s."),
     ):
         settings = speech(stage, kind, TALARIA_MEDIA__SPEECH_SECONDS=seconds)
@@ -207,7 +207,7 @@ async def test_a_program_that_fails_loses_nothing_and_the_owner_is_told_once_a_d
                 assert await harness.hears(ben, "say something") == word
                 await done(harness)
             (report,) = anna.seen()[before:]
-            assert "the program of media.speech_command" in report.text
+            assert "I couldn't speak an answer: the voice" in report.text
             assert why in report.text
             assert not report.rings
             assert not files(ben)

@@ -25,6 +25,7 @@ CALLED = read_call_name(NAME)
 BY = f" ({CALLED})" if CALLED else ""
 """How an answer names this account: not at all if the name means something, such as root."""
 FACT = "the spare key is with Ada"
+FIRST = asyncio.FIRST_COMPLETED
 ASK = call("ask", '{"question": "Which colour?", "options": ["Red", "Blue"]}')
 
 
@@ -125,6 +126,20 @@ async def test_files_of_an_answer_are_named_or_saved_where_the_person_wants(stag
     refused = talaria(stage.home, "chat", "--save-files", str(folder / "tea.csv"), given="hi\n")
     assert refused.code == 2
     assert "can't be made" in refused.err
+
+
+@pytest.mark.thorough
+async def test_a_chart_is_drawn_in_characters(stage: Stage) -> None:
+    spec = {"kind": "line", "title": "Cups", "labels": ["Mon", "Tue"], "values": [3, 1.5]}
+    settings = stage.environ()
+    del settings["TALARIA_HOME"]
+    async with running(stage.home, **settings):
+        stage.plan(calls({"type": "tool_use", "name": "chart", "input": spec}), "Less tea.")
+        done = await talaria_beside(stage.home, "chat", given="draw my tea\n")
+    assert (
+        "Less tea.\n\n```\nCups\nMon  ████████████████████████ 3\nTue  ████████████ 1.50\n```\n\n"
+        "📎 Cups.png: save it from the console page, or chat with"
+    ) in done.out
 
 
 @pytest.mark.parametrize("name", ["../../tea.png", "/etc/tea.png", "..\\tea.png", "...tea.png"])
@@ -229,8 +244,8 @@ def test_a_button_is_pressed_by_its_number_at_the_prompt(home: Path) -> None:
             terminal.wait_for("› Every step")
             terminal.wait_for("You see: Every step")
             terminal.wait_for("4\xa0Quiet from 22:00")
-        terminal.type("9\r")
-        terminal.wait_for("You wrote: “9”")
+        terminal.type("99\r")
+        terminal.wait_for("You wrote: “99”")
         terminal.wait_for("›")
         terminal.type("1\r")  # the newest message has no buttons now
         terminal.wait_for("You wrote: “1”")
@@ -257,6 +272,57 @@ async def test_a_question_of_a_turn_is_answered_by_its_number_at_the_prompt(home
         await asyncio.to_thread(dialogue)
 
 
+async def test_a_prompt_says_that_the_gateway_went_and_came_back(home: Path) -> None:
+    """One line each; what was typed in between is kept and answered."""
+    loop, going, coming = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
+
+    def dialogue() -> None:
+        with at_terminal(environ(home), "chat") as terminal:
+            terminal.wait_for("›")
+            terminal.type("count to 2\r")
+            terminal.wait_for("1 2\\s")
+            loop.call_soon_threadsafe(going.set)
+            terminal.wait_for(r"Talaria has stopped\. What you write is kept until it is back\.")
+            terminal.type("count to 3\r")
+            terminal.wait_for("› count to 3")
+            loop.call_soon_threadsafe(coming.set)
+            terminal.wait_for(r"Talaria is back\.")
+            terminal.wait_for("1 2 3\\s")
+            terminal.wait_for("›")
+            assert terminal.leave() == 0
+
+    async with served(home):
+        talking = asyncio.create_task(asyncio.to_thread(dialogue))
+        await asyncio.wait({talking, asyncio.create_task(going.wait())}, return_when=FIRST)
+    await asyncio.wait({talking, asyncio.create_task(coming.wait())}, return_when=FIRST)
+    async with served(home):
+        await talking
+    shown = await talaria_beside(home, "turns", "list")
+    assert len(shown.out.splitlines()) == 2
+
+
+async def test_a_prompt_names_what_it_could_not_send(home: Path) -> None:
+    loop, going = asyncio.get_running_loop(), asyncio.Event()
+
+    def dialogue() -> None:
+        with at_terminal(environ(home), "chat") as terminal:
+            terminal.wait_for("›")
+            terminal.type("count to 2\r")
+            terminal.wait_for("1 2\\s")
+            loop.call_soon_threadsafe(going.set)
+            terminal.wait_for("Talaria has stopped")
+            terminal.type("are you there?\r")
+            terminal.wait_for("› are you there")
+            terminal.wait_for("›")
+            terminal.type("\x04")
+            terminal.wait_for("Not sent: are you there")
+
+    async with served(home):
+        talking = asyncio.create_task(asyncio.to_thread(dialogue))
+        await asyncio.wait({talking, asyncio.create_task(going.wait())}, return_when=FIRST)
+    await talking
+
+
 def test_a_conversation_at_the_prompt(home: Path) -> None:
     with at_terminal(environ(home), "chat") as terminal:
         terminal.wait_for("a stand-in answers")
@@ -267,7 +333,7 @@ def test_a_conversation_at_the_prompt(home: Path) -> None:
         terminal.type("tus\r")
         terminal.wait_for("Model: scripted: stand-in")
         terminal.type(f"remember that {FACT}\r")
-        terminal.wait_for(f"remember: “{FACT}”")
+        terminal.wait_for("I'll remember that.")
         terminal.type("think for 60 seconds\r")
         terminal.wait_for("[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]")
         terminal.type("\x03")

@@ -2,15 +2,16 @@
 
     python -m tools.try_model [--kept | --all] [--requests FILE] [--mode tools|guided] [ID ...]
 
-`make try-model` starts the model first; see docs/guided-mode.md. Each request meets a fresh copy of
-one home, and is judged by what is in the database afterwards. The usual half are the requests with
-an odd number; the others are kept for the end.
+`make try-model` starts the model first; see docs/models-and-cost.md. Each request meets a fresh
+copy of one home, and is judged by what is in the database afterwards. The usual half are the
+requests with an odd number; the others are kept for the end.
 """
 
 import argparse
 import asyncio
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -32,13 +33,18 @@ from gateway.home import CONSOLE_SOCKET, CONTROL_SOCKET, make_home
 from gateway.interfaces.http.control import serving_control
 from gateway.interfaces.terminal.socket_client import Choice, ConsoleLink, News, Shown
 from tools.try_model.home import JOBS, NOTES, OLD, OWNER, PERSON, load_requests, read_state
-from tools.try_model.judge import ZONE, Run, judge
+from tools.try_model.judge import ZONE, Run, find_due, judge
 
 _REQUESTS = Path(__file__).parent / "requests.jsonl"
 _PATIENCE = 600.0
 _QUIET = "http://localhost/quiet?platform=console"
 _IS_RIGHT = "Is that right?"
 """How guided mode asks whether it has read a time rightly."""
+_REMINDS, _KEEP = "Shall I remind you?", "Only keep it in mind"
+"""How it asks whether a fact with a time is meant as a reminder, and the other button."""
+_ACTS = {"delete": "deleted", "pause": "paused", "move": "moved", "forget": "gone"}
+"""The goals for which a question about an act is right, by the act."""
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")
 _CONFIRMS = "shall I send this?"
 """The product's own question before a recurring job."""
 
@@ -50,8 +56,12 @@ class Person:
     home: Path
     wanted: str = ""
     """The word on the button to press."""
-    times: Sequence[str] = ()
-    """What a time that is confirmed has to say."""
+    due: datetime | None = None
+    """The time that is wanted, if it is asked about."""
+    refuses: Sequence[str] = ()
+    """Acts that are not wanted, as a question names them."""
+    keeps: bool = False
+    """True if something is to be remembered."""
     texts: dict[str, str] = field(default_factory=dict)
     questions: list[str] = field(default_factory=list)
     _open: list[Shown] = field(default_factory=list)
@@ -80,10 +90,21 @@ class Person:
             await asyncio.gather(line, return_exceptions=True)
 
     def _choose(self, question: str, choices: Sequence[Choice]) -> Choice:
-        if question.endswith(_IS_RIGHT):
-            return choices[0 if any(time in question for time in self.times) else -1]
+        if question.startswith(_REMINDS) and self.keeps:
+            return next(one for one in choices if one.label == _KEEP)
+        if question.endswith(_IS_RIGHT) or question.startswith(_REMINDS):
+            return choices[0 if self._is_due(question) else -1]
+        if any(f"shall I {verb}" in question for verb in self.refuses):
+            return choices[-1]
         named = [one for one in choices if self.wanted and self.wanted in one.label.casefold()]
         return (named or [one for one in choices if one.style == "good"] or [choices[-1]])[0]
+
+    def _is_due(self, question: str) -> bool:
+        found = _MOMENT.search(question)
+        if found is None or self.due is None:
+            return False
+        asked = datetime.fromisoformat(found[0]).replace(tzinfo=ZONE)
+        return abs(asked - self.due) < timedelta(minutes=5)
 
     async def _wait(self) -> None:
         connector = aiohttp.UnixConnector(str(self.home / CONTROL_SOCKET))
@@ -155,8 +176,10 @@ async def try_request(
         home = Path(folder) / "home"
         shutil.copytree(template, home)
         before = read_state(home)
-        person = Person(home, wanted=str(wanted).casefold(), times=_name_times(want))
         began, started = datetime.now(ZONE), time.monotonic()
+        person = Person(home, wanted=str(wanted).casefold(), keeps="added" in want)
+        person.refuses = [verb for verb, goal in _ACTS.items() if goal not in want]
+        person.due = find_due(want, began, before)
         async with running({**base, "TALARIA_HOME": str(home)}):
             started = time.monotonic()
             await person.talk(asked["say"])
@@ -171,14 +194,6 @@ async def try_request(
         "seconds": round(seconds, 1),
         "answer": answer,
     }
-
-
-def _name_times(want: Mapping[str, Any]) -> list[str]:
-    """Return how a question may name the wanted time."""
-    minutes = want.get("in", 0)
-    spans = [f"in {minutes} minutes"] if minutes else []
-    spans += [f"in {minutes // 60} hours"] if minutes and minutes % 60 == 0 else []
-    return [*spans, *([f"at {want['once'].split(' ')[1]}"] if "once" in want else [])]
 
 
 def show_table(results: Sequence[Mapping[str, Any]]) -> str:

@@ -69,7 +69,8 @@ def _is_as_wanted(run: Run) -> bool:
         return not new and not changed and job is not None and job.state == state
     if {"once", "in", "cron", "every"} & want.keys():
         return len(new) == 1 and not changed and _is_due(new[0], want, run) and _names(new[0], want)
-    return not new and not changed and _is_known(want, after)
+    is_moved = "zone" in want  # the person said yes to moving the jobs, too
+    return not new and (is_moved or not changed) and _is_known(want, after)
 
 
 def _is_known(want: dict[str, Any], after: State) -> bool:
@@ -94,7 +95,7 @@ def _is_due(job: Job, want: dict[str, Any], run: Run) -> bool:
     now = milliseconds(run.began)
     timing = load_timing(job.timing)
     if "once" in want:
-        expected = _read_once(want["once"], run)
+        expected = _read_once(want["once"], run.began, run.before)
         return isinstance(timing, Once) and job.next_at == milliseconds(expected)
     if job.next_at is None:
         return False
@@ -111,10 +112,16 @@ def _list_next(timing: Timing, zone: ZoneInfo, now: int) -> Sequence[int]:
     return [one.at for one in islice(walk_slots(timing, zone, first), 6)] if first else []
 
 
-def _read_once(words: str, run: Run) -> datetime:
+def find_due(want: dict[str, Any], now: datetime, before: State) -> datetime | None:
+    """Return the single time that is wanted; None without one."""
+    if "in" in want:
+        return now + timedelta(minutes=want["in"])
+    return _read_once(want["once"], now, before) if "once" in want else None
+
+
+def _read_once(words: str, now: datetime, before: State) -> datetime:
     day, clock = words.split(" ")
     hour, minute = map(int, clock.split(":"))
-    now = run.began
     at = now.replace(hour=hour, minute=minute, second=0, microsecond=0)
     if day == "tomorrow":
         return at + timedelta(days=1)
@@ -126,7 +133,7 @@ def _read_once(words: str, run: Run) -> datetime:
     if found := re.fullmatch(r"(\d\d)-(\d\d)", day):
         return at.replace(month=int(found[1]), day=int(found[2]))
     if day != "today":
-        due = next(one.next_at for one in run.before.jobs.values() if one.title.lower() == day)
+        due = next(one.next_at for one in before.jobs.values() if one.title.lower() == day)
         old = datetime.fromtimestamp((due or 0) / 1000, ZONE)
         return old.replace(hour=hour, minute=minute)
     return at

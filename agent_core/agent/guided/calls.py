@@ -3,18 +3,20 @@
 import json
 import re
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from agent_core.agent.guided.decisions import LANGUAGES, Decision
-from agent_core.agent.guided.transcript import GuidedTurn, find_job
+from agent_core.agent.guided.decisions import LANGUAGES, MANAGE_JOBS, REMIND, Decision
+from agent_core.agent.guided.transcript import GuidedTurn, find_job, is_single
 from agent_core.ids import CallId
 from agent_core.spoken_times import read_when
 from agent_core.transcript import ToolCallPart
 
-_NEXT = re.compile(r"Next: \w{3} (\d{4}-\d\d-\d\d) \d\d:\d\d")
+_DAY = re.compile(
+    r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)"
+    r"|(?P<d>\d\d)\.(?P<m>\d\d)\.(?P<y>\d{4})"
+)
+"""A date as the list of jobs spells it, in English and in German."""
 _AT = re.compile(r"at (\d\d:\d\d)")
-_ONCE = ": Once, "
-"""How the tool's list describes a job with a single time."""
 _ACTIONS = {"delete_reminder": "delete", "pause_reminder": "pause"}
 
 
@@ -24,17 +26,18 @@ def plan_call(decision: Decision, turn: GuidedTurn, call_id: str) -> ToolCallPar
     match decision.intent:
         case "remind_once" | "remind_every":
             timing = _reckon(given["when"], turn.now)
-            job = {"action": "create", "kind": "message", "text": given["text"]}
-            return _make(call_id, "schedule", {**job, **timing}) if timing else None
+            return (
+                _make(call_id, REMIND, {"text": given["text"], "when": timing}) if timing else None
+            )
         case "delete_reminder" | "pause_reminder":
             job_id = _read_number(given["which"])
             arguments: dict[str, object] = {"action": _ACTIONS[decision.intent], "job": job_id}
-            return _make(call_id, "schedule", arguments)
+            return _make(call_id, MANAGE_JOBS, arguments)
         case "move_reminder":
             job_id = _read_number(given["which"])
             timing = _move(given["when"], turn, find_job(turn.jobs or "", job_id))
-            arguments = {"action": "change", "job": job_id, **(timing or {})}
-            return _make(call_id, "schedule", arguments) if timing else None
+            arguments = {"action": "change", "job": job_id, "when": timing}
+            return _make(call_id, MANAGE_JOBS, arguments) if timing else None
         case "remember":
             return _make(call_id, "memory", _edit("add", "user", text=given["fact"]))
         case "correct_memory" | "forget":
@@ -55,30 +58,39 @@ def plan_call(decision: Decision, turn: GuidedTurn, call_id: str) -> ToolCallPar
     return None
 
 
-def _reckon(when: str, now: datetime | None) -> dict[str, object] | None:
-    timing = read_when(when, now) if now else None
-    if timing is None:
+def find_moment(decision: Decision, turn: GuidedTurn) -> datetime | None:
+    """Return the single time of a decision, on the person's clock; None if it has none."""
+    when = decision.given.get("when", "")
+    if clock := _AT.fullmatch(when):
+        day = _DAY.search(find_job(turn.jobs or "", _read_number(decision.given["which"])))
+        if day is None:
+            return None
+        date = "-".join(filter(None, (day["year"], day["month"], day["day"])))
+        date = date or f"{day['y']}-{day['m']}-{day['d']}"
+        return datetime.fromisoformat(f"{date}T{clock[1]}")
+    timing = read_when(when, turn.now) if turn.now else None
+    if timing is None or turn.now is None:
         return None
-    fields = {
-        "at": timing.at,
-        "cron": timing.cron,
-        "in_minutes": timing.in_minutes,
-        "every_minutes": timing.every_minutes,
-    }
-    return {name: value for name, value in fields.items() if value}
+    if timing.in_minutes:
+        return turn.now + timedelta(minutes=timing.in_minutes)
+    return datetime.fromisoformat(timing.at) if timing.at else None
 
 
-def _move(when: str, turn: GuidedTurn, job: str) -> dict[str, object] | None:
-    """Return the new time of a job; a time of day alone keeps the day.
+def _reckon(when: str, now: datetime | None) -> str:
+    """Return the words for a time if the tool can read them; "" if it can't."""
+    return when if now and read_when(when, now) else ""
+
+
+def _move(when: str, turn: GuidedTurn, job: str) -> str:
+    """Return the new time of a job; the tool keeps the day if a time of day stands alone.
 
     What repeats is never made single, or the other way round.
     """
-    is_once = _ONCE in job
-    day, clock = _NEXT.search(job), _AT.fullmatch(when)
-    if clock:
-        return {"at": f"{day[1]}T{clock[1]}"} if day and is_once else None
-    timing = _reckon(when, turn.now)
-    return timing if timing and is_once == bool({"at", "in_minutes"} & timing.keys()) else None
+    is_once = is_single(job)
+    if _AT.fullmatch(when):
+        return when if is_once else ""
+    timing = read_when(when, turn.now) if turn.now else None
+    return when if timing and is_once == bool(timing.at or timing.in_minutes) else ""
 
 
 def _read_number(label: str) -> int:

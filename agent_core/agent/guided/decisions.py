@@ -9,6 +9,8 @@ from agent_core.models.arguments import read_object
 from agent_core.tools.schemas import make_object
 
 CHAT = "chat"
+REMIND, MANAGE_JOBS = "remind", "manage_jobs"
+"""The tools for reminders."""
 LANGUAGES = {
     "English": "en",
     "German": "de",
@@ -66,9 +68,10 @@ def list_intents(tools: set[str], known: Known) -> dict[str, dict[str, object]]:
     jobs = [label_job(*one) for one in known.jobs.items()]
     entries = [label_entry(place, text) for place, (_, text) in enumerate(known.entries, start=1)]
     intents: dict[str, dict[str, object]] = {}
-    if "schedule" in tools:
+    if REMIND in tools:
         intents["remind_once"] = {"text": _TEXT, "when": _match(_ONCE)}
         intents["remind_every"] = {"text": _TEXT, "when": _match(_EVERY)}
+    if MANAGE_JOBS in tools:
         intents["list_reminders"] = {}
         if jobs:
             which = {"enum": jobs}

@@ -2,20 +2,37 @@
 
 import json
 import re
-from collections.abc import AsyncGenerator, Collection
+from collections.abc import AsyncGenerator, Collection, Mapping
 from dataclasses import replace
 from typing import Literal
 
-from agent_core.agent.guided.calls import plan_call
+from agent_core.agent.guided.calls import find_moment, plan_call
 from agent_core.agent.guided.decisions import (
     CHAT,
+    MANAGE_JOBS,
     Decision,
     label_entry,
+    label_job,
     list_intents,
     read_decision,
 )
+from agent_core.agent.guided.named_times import (
+    correct_time,
+    is_clear,
+    list_clocks,
+    list_spans,
+    names_time,
+)
 from agent_core.agent.guided.prompt import VERSION, compose_answer, compose_decision, compose_start
-from agent_core.agent.guided.replies import confirm_time, describe_step, name_failure, reply
+from agent_core.agent.guided.replies import (
+    Refusal,
+    ask_which,
+    confirm_time,
+    describe_step,
+    list_jobs,
+    name_failure,
+    reply,
+)
 from agent_core.agent.guided.transcript import (
     LIST_JOBS,
     PROVIDER,
@@ -24,7 +41,11 @@ from agent_core.agent.guided.transcript import (
     read_turn,
     show_jobs,
 )
-from agent_core.agent.guided.vetoes import list_doubts, list_vetoed, names_time
+from agent_core.agent.guided.vetoes import (
+    list_doubts,
+    list_vetoed,
+    may_be_reminder,
+)
 from agent_core.errors import ModelInterrupted
 from agent_core.ids import CallId
 from agent_core.models.contract import (
@@ -36,14 +57,26 @@ from agent_core.models.contract import (
     TextDelta,
     Usage,
 )
+from agent_core.models.local.servers import read_billions
+from agent_core.models.router import split_name
 from agent_core.models.shapes import make_shape, read_shape
+from agent_core.shared_words import share_word
 from agent_core.tools.selection.catalog import SEARCH_TOOL
 from agent_core.transcript import Message, Part, RawPart, TextPart, ToolCallPart
 
 GuidedSetting = Literal["auto", "tools", "guided"]
+_FEW = 4.0
+"""Billions of parameters below which a model is guided until a test shows that it calls tools well.
+
+Of the models measured, those of 1.5 billion said that things were done which nobody did.
+"""
 _MOST_OPTIONS = 5
 _LABEL = 60
+_LONGEST_TEXT = 200
+_CLOCK_LENGTH = len("09:00")
 _SHAPE = "guided"
+_DECISION = re.compile(r"""[`\w\s:.]*\{\s*["'“]?do["'”]?\s*:""", re.IGNORECASE)
+"""How a decision begins in words: in a fence or not, and with or without quotation marks."""
 
 Stream = AsyncGenerator[TextDelta | ModelAnswer, None]
 
@@ -70,7 +103,10 @@ class GuidedModel:
         if self._setting != "auto":
             return self._setting == "guided"
         known = self._model.profile(model) if isinstance(self._model, HasProfiles) else None
-        return known is not None and known.mode == "guided"
+        if known is not None and known.mode:
+            return known.mode == "guided"
+        billions = read_billions(split_name(model)[1])
+        return billions is not None and billions < _FEW
 
     def stream(self, request: ModelRequest) -> Stream:
         """Make the call, or the next step of a guided turn; see the contract."""
@@ -106,8 +142,8 @@ class GuidedModel:
     async def _step(self, request: ModelRequest, turn: GuidedTurn) -> Stream:
         """Make the next step of a turn."""
         tools = _list_usable(request)
-        if turn.jobs is None and "schedule" in tools and not turn.steps:
-            yield _answer(request, _call(request, "schedule", LIST_JOBS))
+        if turn.jobs is None and MANAGE_JOBS in tools and not turn.steps:
+            yield _answer(request, _call(request, MANAGE_JOBS, LIST_JOBS))
         elif not turn.steps:
             async for piece in self._decide(request, turn, tools):
                 yield piece
@@ -121,30 +157,33 @@ class GuidedModel:
             yield _answer(request, TextPart(text=describe_step(turn.steps[-1])))
 
     async def _decide(self, request: ModelRequest, turn: GuidedTurn, tools: set[str]) -> Stream:
-        """Let the model decide, at most twice: the second time without what was vetoed."""
-        intents = list_intents(tools, turn.known)
-        spent = Usage()
-        decision, shape = Decision(intent=CHAT), ""
-        for _ in range(2):
-            answer = await _collect(
-                self._model.stream(compose_decision(request, turn.known, intents))
-            )
-            spent, shape = _add(spent, answer.usage), answer.shape
-            found = read_decision(answer.message.text, intents)
-            if found is None:
-                break
-            vetoed = list_vetoed(found, turn.said, turn.known)
-            if not vetoed:
-                decision = found
-                break
-            intents = {name: one for name, one in intents.items() if name not in vetoed}
-        if decision.intent == CHAT:
+        """Let the model decide, and act on it, ask, or let it speak."""
+        first, spent, shape = await self._choose(request, turn, list_intents(tools, turn.known))
+        parts: tuple[Part, ...] = ()
+        if first and first.intent != CHAT:
+            vetoed = list_vetoed(first, turn.said, turn.known)
+            second = None
+            if vetoed or may_be_reminder(first, turn.said):
+                intents = list_intents(tools, turn.known)
+                for name in vetoed or (first.intent,):
+                    intents.pop(name, None)
+                second, more, shape = await self._choose(request, turn, intents)
+                spent = _add(spent, more)
+            parts = _follow(request, turn, first, second, is_vetoed=bool(vetoed), tools=tools)
+        if not parts:
             words = self._speak(request, compose_answer(request, turn.known), spent)
             async for piece in words:
                 yield piece
             return
-        parts = _act(request, turn, decision, tools)
         yield replace(_answer(request, *parts), usage=spent, shape=_merge(shape))
+
+    async def _choose(
+        self, request: ModelRequest, turn: GuidedTurn, intents: Mapping[str, Mapping[str, object]]
+    ) -> tuple[Decision | None, Usage, str]:
+        """Return the decision of one call with its usage and shape; None if it can't be read."""
+        asked = compose_decision(request, turn.known, intents)
+        answer = await _collect(self._model.stream(asked))
+        return read_decision(answer.message.text, intents), answer.usage, answer.shape
 
     async def _speak(
         self, request: ModelRequest, asked: ModelRequest, spent: Usage | None = None
@@ -162,31 +201,87 @@ class GuidedModel:
                 yield piece
 
 
+def _follow(
+    request: ModelRequest,
+    turn: GuidedTurn,
+    first: Decision,
+    second: Decision | None,
+    *,
+    is_vetoed: bool,
+    tools: Collection[str],
+) -> tuple[Part, ...]:
+    """Return what follows from one or two decisions; nothing lets the model speak.
+
+    The second one was made because the words of the message spoke against the first, or because
+    a fact with a time may be meant as a reminder.
+    """
+    if not is_vetoed:
+        if second and second.intent == "remind_once":
+            fact = {**second.given, "fact": first.given["fact"]}
+            return _act(request, turn, replace(second, given=fact), tools)
+        return _act(request, turn, first, tools)
+    if second and second.intent != CHAT and not list_vetoed(second, turn.said, turn.known):
+        return _act(request, turn, second, tools)
+    return ()
+
+
 def _act(
-    request: ModelRequest, turn: GuidedTurn, decision: Decision, tools: Collection[str]
+    request: ModelRequest, turn: GuidedTurn, decided: Decision, tools: Collection[str]
 ) -> tuple[Part, ...]:
     """Return the call that a decision leads to, a question, or words."""
-    if decision.intent == "list_reminders":
-        return (TextPart(text=reply("jobs", show_jobs(turn.jobs or ""))),)
+    if decided.intent == "list_reminders":
+        return (TextPart(text=list_jobs(show_jobs(turn.jobs or "", turn.now))),)
+    decision = _correct(decided, turn.said)
     doubts = list_doubts(decision, turn.said, turn.known)[:_MOST_OPTIONS]
-    note = RawPart(provider=PROVIDER, model=request.model, payload=decision.dump())
     if doubts and "ask" in tools:
-        options = [label[:_LABEL] for label in doubts]
-        given = {"question": reply("which"), "options": [*options, reply("none")]}
-        return note, _call(request, "ask", json.dumps(given, ensure_ascii=False))
+        options = [one[:_LABEL] for one in doubts]
+        return _ask(request, decision, ask_which(decision.intent), options, "none")
     call = None if doubts else plan_call(decision, turn, _call_id(request))
     if call is None:
         return (TextPart(text=name_failure()),)
-    if "ask" in tools and _is_unsure(decision, turn.said):
-        given = {"question": confirm_time(decision), "options": [reply("yes"), reply("no")]}
-        return note, _call(request, "ask", json.dumps(given, ensure_ascii=False))
-    return note, call
+    moment = find_moment(decision, turn)
+    if moment and "ask" in tools and _is_unsure(decision, decided, turn.said):
+        options = [reply("yes"), *([reply("keep")] if "fact" in decision.given else [])]
+        return _ask(request, decision, confirm_time(decision, moment, turn.now), options, "no")
+    return _note(request, decision), call
 
 
-def _is_unsure(decision: Decision, said: str) -> bool:
+def _ask(
+    request: ModelRequest, decision: Decision, question: str, options: list[str], last: Refusal
+) -> tuple[Part, ...]:
+    given = {"question": question, "options": [*options, reply(last)]}
+    call = _call(request, "ask", json.dumps(given, ensure_ascii=False))
+    return _note(request, decision), call
+
+
+def _note(request: ModelRequest, decision: Decision) -> RawPart:
+    return RawPart(provider=PROVIDER, model=request.model, payload=decision.dump())
+
+
+def _correct(decision: Decision, said: str) -> Decision:
+    """Return a decision with what the words of a message say for certain.
+
+    That is the clock, the day, and the text of a reminder that has no word of the message. A
+    reminder without a time of day may be a fact to keep.
+    """
+    given = dict(decision.given)
+    if "when" in given:
+        given["when"] = correct_time(given["when"], said)
+    if "text" in given and not share_word(given["text"], said):
+        given["text"] = said[:_LONGEST_TEXT]
+    if decision.intent == "remind_once" and not (list_clocks(said) or list_spans(said)):
+        given.setdefault("fact", said[:_LONGEST_TEXT])
+    return replace(decision, given=given)
+
+
+def _is_unsure(decision: Decision, decided: Decision, said: str) -> bool:
     """Return whether the person has to confirm a single time; what repeats they confirm anyway."""
-    when = decision.given.get("when", "")
-    return decision.intent in ("remind_once", "move_reminder") and not names_time(when, said)
+    if decision.intent not in ("remind_once", "move_reminder"):
+        return False
+    when = decision.given["when"]
+    is_guessed = when[-_CLOCK_LENGTH:] != decided.given["when"][-_CLOCK_LENGTH:]
+    is_guessed = is_guessed and not is_clear(said)
+    return "fact" in decision.given or is_guessed or not names_time(when, said)
 
 
 def _go_on(request: ModelRequest, turn: GuidedTurn, asked: Step) -> tuple[Part, ...]:
@@ -194,20 +289,22 @@ def _go_on(request: ModelRequest, turn: GuidedTurn, asked: Step) -> tuple[Part, 
     decided = json.loads(asked.decision)
     chosen = (asked.result.text if asked.result else "").partition("They chose: ")[2]
     given = {name: str(value) for name, value in decided.items() if name != "do"}
-    number = chosen.partition(" ")[0]
-    if "old" in given and number.isdigit() and int(number) <= len(turn.known.entries):
-        given["old"] = label_entry(int(number), turn.known.entries[int(number) - 1][1])
-    elif "old" in given or chosen != reply("yes"):
+    number = int(found) if (found := chosen.partition(" ")[0]).isdigit() else 0
+    if "old" in given and 0 < number <= len(turn.known.entries):
+        given["old"] = label_entry(number, turn.known.entries[number - 1][1])
+    elif number in turn.known.jobs and "which" in given:
+        given["which"] = label_job(number, turn.known.jobs[number])
+    elif "old" in given or chosen not in (reply("yes"), reply("keep")):
         return (TextPart(text=reply("left")),)
-    decision = Decision(intent=decided["do"], given=given)
+    intent = "remember" if chosen == reply("keep") else decided["do"]
+    decision = Decision(intent=intent, given=given)
     call = plan_call(decision, turn, _call_id(request))
-    note = RawPart(provider=PROVIDER, model=request.model, payload=decision.dump())
-    return (note, call) if call else (TextPart(text=name_failure()),)
+    return (_note(request, decision), call) if call else (TextPart(text=name_failure()),)
 
 
 def _hide_decision(message: Message) -> Message:
     """Return an answer in words; a decision instead of words becomes an honest sentence."""
-    is_decision = re.match(r'[`\w\s]*\{\s*"do"', message.text) is not None
+    is_decision = _DECISION.match(message.text) is not None
     parts = (TextPart(text=name_failure()),)
     return replace(message, parts=parts) if is_decision else message
 

@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Literal
 
 from agent_core.agent.guided.decisions import Known, make_schema
+from agent_core.agent.guided.examples import EXAMPLES, JSON_ENDING, SPOKEN, WORDS_ENDING
 from agent_core.agent.guided.transcript import (
     find_start,
     is_listing,
@@ -14,23 +16,13 @@ from agent_core.models.contract import ModelRequest
 from agent_core.models.transcript_view import read_clock, read_notes
 from agent_core.transcript import Message, TextPart, ToolResultPart
 
-VERSION = 2
+VERSION = 6
 """Part of the shape of each request; grows with every change of the words below."""
 _DECISION_TOKENS = 200
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_DECIDE = "Decision as JSON:"
-_ANSWER = (
-    "Now answer the message itself, in its language, in plain words and a few sentences. Nothing"
-    " was set, saved or changed: don't say that it was."
-)
-_ANSWER_FROM = (
-    "Now answer the message itself, in its language, in a few sentences, from what was found in"
-    " earlier conversations:\n{found}"
-)
 _RULES = """\
-You are a person's assistant. First decide what the last message asks for, as one JSON object.
-
-What a message can ask for:
+You are a person's assistant. A message that ends with "Answer with JSON." is followed by one JSON \
+object that says what the message asks for:
 - remind_once: a reminder or message at one time. "when": like "tomorrow at 09:00", "friday at \
 17:30", "in 20 minutes", "24 december at 18:00".
 - remind_every: a reminder or message that comes again and again. "when": like "every day at \
@@ -39,70 +31,22 @@ month at 09:00".
 - list_reminders: to see their reminders, or to know when one comes.
 - delete_reminder: to end a reminder for good. pause_reminder: to stop it for a while. \
 move_reminder: to change its time; "when" may be a time alone, like "at 16:00".
-- remember: to keep a fact about them.
+- remember: to keep a fact about them. Whatever comes at a time is a reminder instead.
 - correct_memory: a fact that you know is not true any more; "old" is the old fact.
 - forget: to forget a fact that you know.
 - search_past: a question about their own life, plans or people whose answer you don't know; it \
 was perhaps said in an earlier conversation.
-- set_language: the language of your answers. set_time_zone: where they live now. set_quiet_hours: \
+- set_language: the language of your answers. set_time_zone: where they are now. set_quiet_hours: \
 hours without messages.
 - chat: everything else. Questions, stories, jokes, translations, thanks, feelings, advice, and \
 what you know already.
 
 Times have 24 hours: "half past eight in the evening" is 20:30, "quarter to four" is 15:45, "halb \
-neun" is 08:30, "las cinco de la tarde" is 17:00.
-
-Examples (their facts and reminders are made up):
-Message: Remind me on Monday at 2 pm to pay the gas bill.
-{"do": "remind_once", "text": "pay the gas bill", "when": "monday at 14:00"}
-Message: I must feed the cat in half an hour, tell me.
-{"do": "remind_once", "text": "feed the cat", "when": "in 30 minutes"}
-Message: Sag mir übermorgen um halb neun, dass ich zum Amt muss.
-{"do": "remind_once", "text": "zum Amt gehen", "when": "the day after tomorrow at 08:30"}
-Message: Every Saturday at 10 text me: clean the kitchen
-{"do": "remind_every", "text": "clean the kitchen", "when": "every saturday at 10:00"}
-Message: Am Dritten jedes Monats um 9: Zähler ablesen
-{"do": "remind_every", "text": "Zähler ablesen", "when": "on day 3 of every month at 09:00"}
-Message: Recuérdame cada noche a las 22:00 cerrar la puerta.
-{"do": "remind_every", "text": "cerrar la puerta", "when": "every day at 22:00"}
-Message: What have you got planned for me?
-{"do": "list_reminders"}
-Message: I don't need the gym reminder any longer.
-{"do": "delete_reminder", "which": "7 Gym"}
-Message: Mach mit dem Sport Pause, bis ich mich melde.
-{"do": "pause_reminder", "which": "7 Gym"}
-Message: The gym one should come an hour later, at 5 pm.
-{"do": "move_reminder", "which": "7 Gym", "when": "at 17:00"}
-Message: You should know that I'm afraid of dogs.
-{"do": "remember", "fact": "I'm afraid of dogs."}
-Message: Schreib auf: Der Schlüssel liegt unter der Matte.
-{"do": "remember", "fact": "Der Schlüssel liegt unter der Matte."}
-Message: I have a new job, I'm a baker now and no teacher any more.
-{"do": "correct_memory", "fact": "Works as a baker.", "old": "2 Works as a teacher."}
-Message: Ya no digas que me gusta el fútbol.
-{"do": "forget", "old": "1 Likes football."}
-Message: What did we say about the garden fence?
-{"do": "search_past", "words": "garden fence"}
-Message: Where did my aunt want to travel?
-{"do": "search_past", "words": "aunt travel"}
-Message: Wann wollte der Klempner kommen?
-{"do": "search_past", "words": "Klempner"}
-Message: From now on answer in Italian.
-{"do": "set_language", "language": "Italian"}
-Message: I live in Sydney now, use the time there.
-{"do": "set_time_zone", "city": "Sydney"}
-Message: Let me sleep from 11 pm to 6 am.
-{"do": "set_quiet_hours", "hours": "23:00-06:00"}
-Message: How do I get better at chess?
-{"do": "chat"}
-Message: Ich hatte so einen langen Tag.
-{"do": "chat"}
-Message: What is "danke" in Finnish?
-{"do": "chat"}
-Message: My bus leaves at ten.
-{"do": "chat"}
+neun" is 08:30, "las cinco de la tarde" is 17:00. The first messages are examples; their facts and \
+reminders are made up.
 """
-_KNOWN = "\nWhat you know about this person:\n"
+_ACTED, _ASKS = "Done.", ("recall", "ask")
+_KNOWN = "The examples are over. This is what you know about this person:\n"
 
 
 def compose_decision(
@@ -110,7 +54,7 @@ def compose_decision(
 ) -> ModelRequest:
     """Return the request for a forced decision on the newest message."""
     return replace(
-        _compose(request, known, _DECIDE),
+        _compose(request, known, JSON_ENDING),
         response_schema=make_schema(intents),
         max_output_tokens=min(request.max_output_tokens, _DECISION_TOKENS),
     )
@@ -118,31 +62,56 @@ def compose_decision(
 
 def compose_answer(request: ModelRequest, known: Known, found: str = "") -> ModelRequest:
     """Return the request for an answer in words; `found` is what a search has found."""
-    return _compose(request, known, _ANSWER_FROM.format(found=found) if found else _ANSWER)
+    start = find_start(request.messages)
+    now = read_clock(request.messages[start]) if start is not None else None
+    lines = [f"Now: {_WEEKDAYS[now.weekday()]} {now:%Y-%m-%d %H:%M}."] if now else []
+    lines += [f"This was found in earlier conversations:\n{found}\n"] if found else []
+    return _compose(request, known, "\n".join([*lines, WORDS_ENDING]))
 
 
 def compose_start(request: ModelRequest) -> ModelRequest:
     """Return a request with the beginning that all calls of its conversation share."""
-    entries = [text for texts in read_notes(request.system, ()).values() for text in texts]
-    return replace(request, system=_compose_system(request.system, entries), tools=())
+    return replace(
+        request,
+        system=_compose_system(request.system),
+        tools=(),
+        messages=_begin(_list_first(request.system)),
+    )
 
 
-def _compose_system(system: str, entries: Sequence[str]) -> str:
+def _compose_system(system: str) -> str:
     soul = split_parts(system)["identity"].partition("\n# Rules\n")[0].strip()
-    return f"{soul}\n\n{_RULES}{_KNOWN}{_list(entries)}"
+    return f"{soul}\n\n{_RULES}"
+
+
+def _list_first(system: str) -> list[str]:
+    """Return what is known of the person at the session's start."""
+    return [text for texts in read_notes(system, ()).values() for text in texts]
+
+
+def _begin(entries: Sequence[str]) -> tuple[Message, ...]:
+    """Return the examples, and what is known: whatever changes seldom stands in front."""
+    decided = [(f"{said}\n\n{JSON_ENDING}", decision.dump()) for said, decision in EXAMPLES]
+    talked = [(f"{said}\n\n{WORDS_ENDING}", words) for said, words in SPOKEN]
+    examples = [
+        turn
+        for said, answer in (*decided, *talked)
+        for turn in (_say("user", said), _say("assistant", answer))
+    ]
+    known = _say("user", f"{_KNOWN}{_list(entries)}")
+    return (*examples, known, _say("assistant", "Understood."))
 
 
 def _compose(request: ModelRequest, known: Known, ending: str) -> ModelRequest:
-    # What is known at the session's start stands in front; later changes are at the end.
-    entries = [text for texts in read_notes(request.system, ()).values() for text in texts]
+    entries = _list_first(request.system)
     now = [text for _, text in known.entries]
-    if now != entries:
+    if now != entries:  # later changes are at the end
         ending = f"What you know now:\n{_list(now)}\n\n{ending}"
     return replace(
         request,
-        system=_compose_system(request.system, entries),
+        system=_compose_system(request.system),
         tools=(),
-        messages=_render(request.messages, ending),
+        messages=(*_begin(entries), *_render(request.messages, ending)),
         tool_choice="",
     )
 
@@ -152,16 +121,26 @@ def _list(entries: Sequence[str]) -> str:
 
 
 def _render(messages: Sequence[Message], ending: str) -> tuple[Message, ...]:
-    """Return the messages in words: calls and their results are left out."""
+    """Return the messages in words: calls and their results are left out.
+
+    What code says after an act stands there as one word: a small model repeats such sentences.
+    """
     start = find_start(messages)
+    has_acted = False
     rendered: list[Message] = []
     for place, message in enumerate(messages):
         if message.role == "user" and (message.text.strip() or message.images):
+            has_acted = False
             words = _show(message, messages[place + 1 :])
             rendered.append(_make(message, f"{words}\n\n{ending}" if place == start else words))
         elif message.role == "assistant" and message.text.strip() and not message.calls:
-            rendered.append(Message(role="assistant", parts=(TextPart(text=message.text),)))
+            rendered.append(_say("assistant", _ACTED if has_acted else message.text))
+        has_acted |= any(not is_listing(one) and one.name not in _ASKS for one in message.calls)
     return tuple(rendered)
+
+
+def _say(role: Literal["user", "assistant"], text: str) -> Message:
+    return Message(role=role, parts=(TextPart(text=text),))
 
 
 def _make(message: Message, text: str) -> Message:
@@ -170,13 +149,9 @@ def _make(message: Message, text: str) -> Message:
 
 
 def _show(message: Message, following: Sequence[Message]) -> str:
-    now = read_clock(message)
-    lines = [f"Now: {_WEEKDAYS[now.weekday()]} {now:%Y-%m-%d %H:%M}."] if now else []
     jobs = read_jobs(_find_list(following))
-    if jobs:
-        listed = "; ".join(f"{number} {title}" for number, title in jobs.items())
-        lines.append(f"Reminders: {listed}.")
-    return "\n".join([*lines, f"Message: {message.text}"])
+    listed = "; ".join(f"{number} {title}" for number, title in jobs.items())
+    return f"Reminders: {listed}.\nMessage: {message.text}" if jobs else f"Message: {message.text}"
 
 
 def _find_list(following: Sequence[Message]) -> str:

@@ -5,8 +5,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
-from agent_core.agent.guided.decisions import Known
+from agent_core.agent.guided.decisions import MANAGE_JOBS, Known
+from agent_core.localization import say_moment
 from agent_core.models.contract import ModelRequest
 from agent_core.models.transcript_view import read_clock, read_notes
 from agent_core.transcript import Message, RawPart, ToolCallPart, ToolResultPart
@@ -17,6 +19,14 @@ LIST_JOBS = '{"action": "list"}'
 _JOB = re.compile(
     r'^(?P<number>\d+)\. (?P<title>"(?:[^"\\]|\\.)*") \((?P<kind>\w+)\)(?P<rest>.*)$', re.M
 )
+
+_TIMES = re.compile(r"^(?P<timing>.*?)\.? Next: (?P<next>[^;(]*[^;(. ])")
+"""What a job's line says of its times, in the person's language: all, and the next one."""
+_MOMENT = re.compile(
+    r"\b\w{2,3} (?:(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)"
+    r"|(?P<day_>\d\d)\.(?P<month_>\d\d)\.(?P<year_>\d{4})) (?P<hour>\d\d):(?P<minute>\d\d)"
+)
+"""A moment in full, as `format_moment` writes it in one of the languages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +84,7 @@ def find_start(messages: Sequence[Message]) -> int | None:
 
 def is_listing(call: ToolCallPart) -> bool:
     """True for the call that reads the jobs before a decision."""
-    return call.name == "schedule" and call.arguments == LIST_JOBS
+    return call.name == MANAGE_JOBS and call.arguments == LIST_JOBS
 
 
 def read_jobs(listed: str) -> Mapping[int, str]:
@@ -87,13 +97,33 @@ def find_job(listed: str, number: int) -> str:
     return next((one[0] for one in _JOB.finditer(listed) if int(one["number"]) == number), "")
 
 
-def show_jobs(listed: str) -> str:
-    """Return a list of jobs for the person: a line each, without numbers and fields."""
+def is_single(line: str) -> bool:
+    """True for the line of a job with a single time: its next one is all of it."""
+    times = _TIMES.match(line.partition(" Text: ")[0])
+    return times is not None and times["timing"].endswith(times["next"])
+
+
+def show_jobs(listed: str, now: datetime | None) -> str:
+    """Return a list of jobs for the person: a line each, without numbers and fields.
+
+    Moments are as people say them at the time `now`; without it, in full.
+    """
     lines = []
     for found in _JOB.finditer(listed):
         rest = found["rest"].partition(" Text: ")[0].lstrip(": ")
+        if is_single(rest):
+            rest = rest.partition(" Next: ")[0]
+        elif times := _TIMES.match(rest):
+            rest = times[0]
+        rest = _MOMENT.sub(partial(_say_moment, now=now), rest) if now else rest
         lines.append(f"- **{json.loads(found['title'])}**: {rest}")
     return "\n".join(lines)
+
+
+def _say_moment(found: re.Match[str], *, now: datetime) -> str:
+    year, month, day = (int(found[name] or found[f"{name}_"]) for name in ("year", "month", "day"))
+    clock = int(found["hour"]), int(found["minute"])
+    return say_moment(datetime(year, month, day, *clock), now.replace(tzinfo=None))
 
 
 def _list_steps(messages: Sequence[Message]) -> list[Step]:

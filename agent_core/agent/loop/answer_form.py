@@ -31,7 +31,7 @@ def find_misfit(text: str, schema: str | None) -> str:
         compile_schema(schema)(json.loads(written))
     except JsonSchemaValueException as error:
         return flatten(str(error), _LONGEST)
-    except ValueError:  # a schema that can't be checked
+    except (ValueError, RecursionError):  # a schema that can't be checked
         return ""
     return ""
 

@@ -4,9 +4,14 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
 
 from agent_core.agent.budget import Budget
+from agent_core.agent.claims.check import Held
+from agent_core.agent.claims.course import Course
+from agent_core.agent.claims.deeds import Deed
+from agent_core.agent.claims.gate import Gate
 from agent_core.events import Steer
 from agent_core.models.contract import ModelAnswer, ModelRequest, Usage
 from agent_core.tools.contract import ToolResult
+from agent_core.tools.own_words.contract import OwnWords
 from agent_core.tools.policy.approval_requests import ApprovalRequest
 from agent_core.transcript import Message, ToolCallPart, UntrustedSource
 
@@ -24,9 +29,16 @@ class Journal(Protocol):
     def sources(self) -> tuple[UntrustedSource, ...]:
         """The untrusted sources of the session so far, even of messages that are not shown."""
 
+    def read_own_words(self) -> OwnWords:
+        """Return what the person typed or spoke in this turn's messages."""
+
     @property
     def evidence(self) -> str:
         """The person's words in the turn so far, also those that steered it."""
+
+    @property
+    def deeds(self) -> tuple[Deed, ...]:
+        """The changes that the calls of the turn have made so far."""
 
     def note_answer(self, answer: ModelAnswer) -> None:
         """Note an answer when it arrives, so that it is billed even if the turn fails."""
@@ -65,6 +77,19 @@ class Journal(Protocol):
 
     def conclude(self, added: Sequence[Message]) -> None:
         """Keep the last messages of a turn, once; never for a suspended or cancelled turn."""
+
+
+class Claims(Protocol):
+    """Judges what an answer claims to have done."""
+
+    def judge(self, text: str, course: Course) -> Held | None:
+        """Return what to ask the model about an answer; None for an answer that may be shown."""
+
+    def correct(self, text: str, course: Course) -> str:
+        """Return an answer with the truth in place of what it claims."""
+
+    def gate(self, course: Course) -> Gate:
+        """Return the gate for the stream of the next answer."""
 
 
 class ContextWindow(Protocol):

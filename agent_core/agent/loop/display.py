@@ -1,8 +1,13 @@
 """Show the text of a turn: its answers so far, then the answer that is streaming."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
+from agent_core.agent.claims.gate import Gate
 from agent_core.events import Emit, TextGrew, TextReset
+
+_GAP = "\n\n"
+"""Separates the answers of a turn."""
 
 
 class Display:
@@ -11,22 +16,38 @@ class Display:
     def __init__(self, answers: Sequence[str], emit: Emit) -> None:
         """`answers` are those of an earlier process; this process has not shown them yet."""
         self._emit = emit
-        self._kept = "".join(f"{answer}\n\n" for answer in answers)
+        self._make_gate: Callable[[], Gate] = partial(Gate, None)
+        self._gate: Gate | None = None
+        """The gate of the current call; None before its first text."""
+        self._kept = "".join(f"{answer}{_GAP}" for answer in answers)
         self._prefix = self._kept
         """Text to show before the next delta."""
         self._is_stale = False
         """Whether the shown text must be reset before the next delta."""
         self._is_empty = True
-        self._has_text = False
-        """Whether the current call has shown text."""
+        self._text = ""
+        """The text of the current call that is on show."""
+
+    def guard(self, make_gate: Callable[[], Gate]) -> None:
+        """Let a new gate hold back what may be a false claim, in each stream from now on."""
+        self._make_gate = make_gate
 
     async def append(self, delta: str) -> None:
-        """Show more text of the current call."""
+        """Take more text of the current call, and show what may be shown already."""
+        self._gate = self._gate or self._make_gate()
+        await self._show(self._gate.grow(delta))
+
+    async def release(self) -> None:
+        """Show what was held back, because it stands."""
+        if self._gate:
+            await self._show(self._gate.release())
+
+    async def _show(self, delta: str) -> None:
         if not delta:
             return
         is_stale, prefix = self._is_stale, self._prefix
-        self._is_stale, self._prefix = False, ""
-        self._has_text, self._is_empty = True, False
+        self._is_stale, self._prefix, self._is_empty = False, "", False
+        self._text += delta
         if is_stale:
             await self._emit(TextReset())
         if prefix:
@@ -35,25 +56,39 @@ class Display:
 
     async def discard(self) -> None:
         """Remove the text of the current call from the display at once."""
-        if self._has_text:
-            self._has_text, self._is_empty, self._prefix = False, True, self._kept
+        self._gate = None
+        if self._text:
+            self._text, self._is_empty, self._prefix = "", True, self._kept
             await self._emit(TextReset())
 
     async def recall(self, words: str) -> None:
         """Show the words before the calls that an earlier process recorded."""
-        await self.append(words)
+        await self._show(words)
         self.mark_interim()
 
     def mark_interim(self) -> None:
         """Keep the text of the current call on display until the next text replaces it."""
-        if self._has_text:
-            self._has_text, self._is_stale, self._prefix = False, True, self._kept
+        self._gate = None
+        if self._text:
+            self._text, self._is_stale, self._prefix = "", True, self._kept
+
+    async def cut(self, answer: str) -> None:
+        """Keep only the beginning of the current call's text, as `keep` does."""
+        more = self._text.removeprefix(answer) if self._text.startswith(answer) else ""
+        if not _GAP.startswith(more) or not (more or answer.startswith(self._text)):
+            await self.discard()
+            more = ""
+        if not more:
+            await self._show(answer.removeprefix(self._text))
+        self.keep(answer)
+        self._prefix = self._prefix.removeprefix(more)
 
     def keep(self, answer: str) -> None:
         """Keep the text of the current call: it is an answer, but the turn goes on."""
-        self._kept += f"{answer}\n\n"
-        if self._has_text:
-            self._prefix = "\n\n"
+        self._gate = None
+        self._kept += f"{answer}{_GAP}"
+        if self._text:
+            self._prefix = _GAP
         else:  # the whole answer came at the end of its stream, without a delta
             self._prefix, self._is_stale = self._kept, not self._is_empty
-        self._has_text = False
+        self._text = ""

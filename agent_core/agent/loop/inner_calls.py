@@ -10,6 +10,7 @@ from agent_core.agent.loop.messages import UNKNOWN_OUTCOME
 from agent_core.agent.turn import Turn
 from agent_core.ids import CallId
 from agent_core.tools.contract import ToolContext, ToolResult
+from agent_core.tools.selection.renamed_calls import renew
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import ToolCallPart, UntrustedSource
 
@@ -27,6 +28,7 @@ class InnerCalls:
 
     async def run(self, call: ToolCallPart, sources: tuple[UntrustedSource, ...]) -> ToolResult:
         """Run a call. Its intent is recorded before it runs, its result after. See `CallTool`."""
+        call = renew(call)
         begin = partial(self.journal.record_begin, call)
         if not self.toolbox.begins_late(call.name):
             await begin(None)

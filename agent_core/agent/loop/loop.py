@@ -6,9 +6,10 @@ from dataclasses import replace
 from functools import partial
 
 from agent_core.agent.budget import Budget
+from agent_core.agent.claims.course import Course
 from agent_core.agent.compaction.left_out import LeftOutPart, propose, show
 from agent_core.agent.loop.answer_form import ask_for_form, find_misfit
-from agent_core.agent.loop.contract import ContextWindow, Journal, LoadImages, Reserve
+from agent_core.agent.loop.contract import Claims, ContextWindow, Journal, LoadImages, Reserve
 from agent_core.agent.loop.display import Display
 from agent_core.agent.loop.guardrails import Guardrails
 from agent_core.agent.loop.inner_calls import InnerCalls, make_unknown
@@ -16,12 +17,14 @@ from agent_core.agent.loop.messages import (
     INCOMPLETE_REASONS,
     ask_for_answer,
     ask_for_summary,
+    ask_for_tools,
     describe_failure,
     has_visible_text,
     is_answer,
     join_answers,
     list_call_ids,
     make_call_ids_unique,
+    state_facts,
     strip_calls,
 )
 from agent_core.agent.loop.model_caller import ModelCaller
@@ -36,7 +39,7 @@ from agent_core.errors import (
     ModelUnsupported,
     QuotaExceeded,
 )
-from agent_core.events import PASSED, Emit, Ending, Host, Steer, TurnEnded
+from agent_core.events import PASSED, RULE_UNMET, UNMET, Emit, Ending, Host, Steer, TurnEnded
 from agent_core.ids import CallId
 from agent_core.models.contract import Model, ModelAnswer, ModelRequest
 from agent_core.models.fingerprints import Fingerprints
@@ -46,8 +49,10 @@ from agent_core.tools.contract import ToolContext, ToolResult
 from agent_core.tools.delegated_tasks import Helpers
 from agent_core.tools.selection.catalog import unwrap
 from agent_core.tools.toolbox import Toolbox
-from agent_core.transcript import Message, Part, ToolCallPart, user_message
+from agent_core.transcript import Message, Part, TextPart, ToolCallPart, user_message
 
+_MOST_DEMANDS = 2
+"""Times that a turn asks its model to call a tool that must run before the end."""
 _MOST_REFUSALS = 3
 """Refusals of one request for its length, each followed by a compaction, before giving up."""
 
@@ -72,12 +77,12 @@ class Loop:
         reserve: Reserve,
         fingerprints: Fingerprints,
         faulty: set[str],
+        claims: Claims,
         helpers: Callable[[], Helpers] | None = None,
     ) -> None:
         """`emit` gets the turn's events. `now` is in milliseconds since the epoch, UTC.
 
-        `faulty` names the models whose fault was reported; all turns share it. `helpers` makes the
-        runner of the turn's helpers; None if the turn may have none.
+        All turns share `faulty`, the models whose fault was reported. `helpers` makes helpers.
         """
         self._turn = turn
         self._toolbox = toolbox
@@ -88,12 +93,12 @@ class Loop:
         self._emit = emit
         self._now = now
         self._helpers = helpers
+        self._claims = claims
         self._messages = list(turn.messages)
-        self._own = self._messages[-turn.own_count :] if turn.own_count else self._messages[-1:]
+        self._own = self._messages[-(turn.own_count or 1) :]
         self._next_input: list[Message] = []
         """Messages to record and to send with the next model call."""
-        recorded = (message.text for message in self._own if is_answer(message))
-        self._answers = [*turn.earlier_answers, *recorded]
+        self._answers = [*turn.earlier_answers, *(m.text for m in self._own if is_answer(m))]
         self._display = Display(self._answers, emit)
         self._caller = ModelCaller(
             turn,
@@ -113,7 +118,7 @@ class Loop:
         self._outage = Outage(patience=patience, since=turn.waiting_since, clock=budget.clock)
         self._guardrails = Guardrails()
         self._call_ids: set[CallId] | None = None
-        self._asked_again = False
+        self._asked_again, self._demands = False, 0
         self._left_out: LeftOutPart | None = None
 
     async def run(self) -> TurnEnded:
@@ -128,7 +133,7 @@ class Loop:
             await self._run_calls(last.calls)
             if ended := self._pass_on():
                 return ended
-        elif is_answer(last) and not await self._continue_with_steers(None):
+        elif is_answer(last) and not await self._continue_after(None):
             return self._conclude("answered")
         while True:
             if ended := await self._step():
@@ -140,6 +145,7 @@ class Loop:
             await self._record_input(())
             return TurnEnded(ending="suspended", text="")
         is_last = bool(self._guardrails.stop_reason or self._budget.exhausted())
+        await self._note_news()
         await self._record_input(() if is_last else self._host.take_steers())
         if is_last:
             return await self._summarize()
@@ -157,6 +163,7 @@ class Loop:
             return await self._handle_final(answer)
         message = make_call_ids_unique(answer.message, self._all_call_ids())
         await self._record_answer(replace(answer, message=message))
+        await self._display.release()
         self._display.mark_interim()
         await self._run_calls(message.calls)
         return self._pass_on()
@@ -253,6 +260,7 @@ class Loop:
 
     async def _send(self, request: ModelRequest) -> ModelAnswer:
         """Send a request and charge its answer to the budget. Raises as `_call_fitted`."""
+        self._display.guard(partial(self._claims.gate, self._course()))
         answer = await self._caller.call(request)
         self._outage.end()
         self._budget.spend(answer.usage.total_tokens, answer.micro_dollars)
@@ -287,18 +295,26 @@ class Loop:
         if message is not answer.message:
             answer = replace(answer, message=message)
         if answer.stop == "pause":
+            await self._display.release()
             self._display.mark_interim()
             if message.parts:
                 await self._record_answer(answer)
             return None
         if answer.stop == "refusal":
             return self._conclude("refused", answer.refusal)
+        honest = await self._check_claims(message)
+        if honest is None:
+            return None
+        is_unmet = honest is not message
+        message, answer = honest, replace(answer, message=honest)
         flaw = INCOMPLETE_REASONS.get(answer.stop, "")
         if has_visible_text(message.text):
-            if await self._correct_form(answer, flaw) or await self._continue_with_steers(answer):
+            if await self._correct_form(answer, flaw) or await self._continue_after(answer):
                 return None
+            flaw = flaw or (RULE_UNMET if self._toolbox.list_missing() else "")
             self._answers.append(message.text)
             flaw = flaw or (f"left_out_{self._left_out}" if self._left_out else "")
+            flaw = flaw or (UNMET if is_unmet else "")
             return self._conclude("answered", flaw, added=[message])
         if flaw or self._asked_again:
             return self._conclude("failed", flaw or "empty")
@@ -306,6 +322,22 @@ class Loop:
         self._display.mark_interim()
         self._next_input.append(ask_for_answer())
         return None
+
+    async def _continue_after(self, answer: ModelAnswer | None) -> bool:
+        """Continue after a final answer if tools are missing, or if the person wrote meanwhile.
+
+        `answer` is None if an earlier process recorded it.
+        """
+        missing = self._toolbox.list_missing()
+        must_stop = self._budget.exhausted() or self._demands >= _MOST_DEMANDS
+        if not missing or must_stop:
+            return await self._continue_with_steers(answer)
+        self._demands += 1
+        if answer:
+            self._display.mark_interim()
+            await self._record_answer(answer)
+        self._next_input.append(ask_for_tools(missing))
+        return True
 
     async def _correct_form(self, answer: ModelAnswer, flaw: str) -> bool:
         """Ask once more for an answer that does not fit the program's schema; False if it does."""
@@ -318,6 +350,36 @@ class Loop:
         await self._record_answer(answer)
         self._next_input.append(ask_for_form(misfit))
         return True
+
+    async def _check_claims(self, message: Message) -> Message | None:
+        """Return an answer that claims nothing that did not happen; None if the model is asked.
+
+        It is asked once for each message of the person. If it repeats itself, or can't be asked,
+        the truth takes the claim's place.
+        """
+        course = self._course()
+        held = None if self._wants_form else self._claims.judge(message.text, course)
+        if held is None:
+            await self._display.release()
+            return message
+        if course.was_asked or self._budget.exhausted():
+            return _say(self._claims.correct(message.text, course))
+        if has_visible_text(held.kept):
+            self._answers.append(held.kept)
+            await self._display.cut(held.kept)
+            self._next_input.append(_say(held.kept))
+        else:
+            await self._display.discard()
+        self._next_input.append(held.question)
+        return None
+
+    @property
+    def _wants_form(self) -> bool:
+        """True if a program reads the answer: its fields are values, which claim nothing."""
+        return self._turn.wishes.response_schema is not None
+
+    def _course(self) -> Course:
+        return Course(deeds=self._journal.deeds, messages=self._messages)
 
     async def _continue_with_steers(self, answer: ModelAnswer | None) -> bool:
         """Continue after a final answer if the person wrote meanwhile.
@@ -349,6 +411,9 @@ class Loop:
         except QuotaExceeded as error:
             return self._stop_for_quota(error)
         message = strip_calls(answer.message)
+        if not self._wants_form:
+            truth = self._claims.correct(message.text, self._course())
+            message = message if truth == message.text else _say(truth)
         added = []
         if answer.stop != "refusal" and has_visible_text(message.text):
             self._answers.append(message.text)
@@ -440,6 +505,7 @@ class Loop:
         )
         return replace(
             context,
+            own_words=self._journal.read_own_words,
             helpers=self._helpers,
             show_plan=self._host.show_plan,
             show_progress=partial(self._host.show_progress, call.call_id),
@@ -456,6 +522,12 @@ class Loop:
     async def _record_answer(self, answer: ModelAnswer) -> None:
         await self._journal.record_answer(answer)
         self._messages.append(answer.message)
+
+    async def _note_news(self) -> None:
+        """Let the next call see what others have changed in the blocks of the agent."""
+        if self._turn.read_news:
+            lines = await self._turn.read_news((*self._messages, *self._next_input))
+            self._next_input += [state_facts(lines)] if lines else []
 
     async def _record_input(self, steers: Sequence[Steer]) -> None:
         said = [user_message(steer.text, facts=steer.facts, parts=steer.parts) for steer in steers]
@@ -480,3 +552,7 @@ class Loop:
     def _stop_for_quota(self, error: QuotaExceeded) -> TurnEnded:
         ended = self._conclude("exhausted", "ceiling", detail=str(error))
         return replace(ended, quota=error.quota)
+
+
+def _say(text: str) -> Message:
+    return Message(role="assistant", parts=(TextPart(text=text),))

@@ -126,6 +126,17 @@ def ask_for_answer() -> Message:
     return _fact("Your answer held no words. Answer the person now.")
 
 
+def ask_for_tools(names: Sequence[str]) -> Message:
+    """Ask for the calls that a rule requires before the end of a turn."""
+    listed = " and ".join(f"`{name}`" for name in names)
+    return _fact(f"Before this turn ends, {listed} must run. Call it now, then answer once more.")
+
+
+def state_facts(lines: Sequence[str]) -> Message:
+    """State what has changed while the turn runs."""
+    return _fact("\n".join(lines))
+
+
 def _fact(sentence: str) -> Message:
     text = f"<facts>\n{sentence}\n</facts>"
     return Message(role="user", parts=(TextPart(text=text, is_fact=True),))

@@ -7,6 +7,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from agent_core.errors import AgentBroken
+from agent_core.tool_names import renew_names
+from agent_core.tools.selection.call_rules import CallRule
+from agent_core.tools.selection.rule_check import check_rules, read_rule
 
 LONGEST_SOUL = 20_000
 """Characters of an agent's SOUL.md."""
@@ -16,7 +19,7 @@ _LONGEST_DESCRIPTION = 200
 _MOST_NAMES = 50
 """Entries of one list in agent.toml."""
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
-_KEYS = ("description", "model", "tools", "disabled", "skills", "blocks", "tags")
+_KEYS = ("description", "model", "tools", "disabled", "skills", "blocks", "tags", "rules")
 _RESERVED = ("default",)
 """Names that commands use for something else."""
 NEVER = ("propose_identity",)
@@ -29,8 +32,9 @@ class NamedAgent:
 
     `soul` is its identity. An empty `model` is the deployment's. `tools` are the only tools that it
     may use, None for all that its person may use; it never has those in `disabled`. It sees and
-    changes only the blocks whose labels are in `blocks`, None for all that its person sees.
-    `skills` are preloaded.
+    changes only the blocks whose labels are in `blocks`, None for all that its person sees, and
+    those in `shared`, which its teams share. `skills` are preloaded. `rules` say when its tools may
+    run.
     """
 
     name: str
@@ -42,6 +46,8 @@ class NamedAgent:
     skills: tuple[str, ...] = ()
     blocks: tuple[str, ...] | None = None
     tags: tuple[str, ...] = ()
+    rules: tuple[CallRule, ...] = ()
+    shared: tuple[str, ...] = ()
 
     def may_use(self, tool: str) -> bool:
         """Return whether the agent may use a tool that its person may use."""
@@ -50,7 +56,7 @@ class NamedAgent:
 
     def may_see(self, label: str) -> bool:
         """Return whether the agent sees a block that its person sees."""
-        return self.blocks is None or label in self.blocks
+        return self.blocks is None or label in (*self.blocks, *self.shared)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,21 +78,27 @@ def read_agent(name: str, table: str, soul: str, known: KnownNames) -> NamedAgen
     Raises `AgentBroken` with a clause that names the agent and the fault.
     """
     try:
-        values = _parse(table)
-        agent = NamedAgent(
-            name=name,
-            soul=_read_soul(soul),
-            description=_read_text(values, "description", _LONGEST_DESCRIPTION),
-            model=_read_text(values, "model", _LONGEST_DESCRIPTION),
-            tools=_read_list(values, "tools") if "tools" in values else None,
-            disabled=_read_list(values, "disabled"),
-            skills=_read_list(values, "skills"),
-            blocks=_read_list(values, "blocks") if "blocks" in values else None,
-            tags=_read_list(values, "tags"),
-        )
-        _check(agent, known)
+        return parse_agent(name, table, soul, known)
     except ValueError as error:
         raise AgentBroken(f"the agent {name} can't be used: {error}") from error
+
+
+def parse_agent(name: str, table: str, soul: str, known: KnownNames) -> NamedAgent:
+    """Build an agent as `read_agent` does. Raises `ValueError` with a clause on the fault."""
+    values = _parse(table)
+    agent = NamedAgent(
+        name=name,
+        soul=_read_soul(soul),
+        description=_read_text(values, "description", _LONGEST_DESCRIPTION),
+        model=_read_text(values, "model", _LONGEST_DESCRIPTION),
+        tools=renew_names(_read_list(values, "tools")) if "tools" in values else None,
+        disabled=renew_names(_read_list(values, "disabled")),
+        skills=_read_list(values, "skills"),
+        blocks=_read_list(values, "blocks") if "blocks" in values else None,
+        tags=_read_list(values, "tags"),
+        rules=_read_rules(values),
+    )
+    _check(agent, known)
     return agent
 
 
@@ -139,6 +151,21 @@ def _read_list(values: Mapping[str, object], key: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.strip() for one in value))
 
 
+def _read_rules(values: Mapping[str, object]) -> tuple[CallRule, ...]:
+    rows = values.get("rules", [])
+    if not isinstance(rows, list) or len(rows) > _MOST_NAMES:
+        raise ValueError(f"rules must be at most {_MOST_NAMES} tables [[rules]]")
+    rules = []
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row, Mapping):
+            raise ValueError("rules must be tables [[rules]], each with a tool")
+        try:
+            rules.append(read_rule(row))
+        except ValueError as error:
+            raise ValueError(f"in rule {number}, {error}") from error
+    return tuple(rules)
+
+
 def _check(agent: NamedAgent, known: KnownNames) -> None:
     """Raise `ValueError` for an unknown name."""
     if agent.model and known.models and agent.model not in known.models:
@@ -153,3 +180,4 @@ def _check(agent: NamedAgent, known: KnownNames) -> None:
     for tag in agent.tags:
         if not is_name(tag):
             raise ValueError(f"the tag {tag} must consist of lower-case letters, digits and -")
+    check_rules(agent.rules, known.tools, agent.may_use)

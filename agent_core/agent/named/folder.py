@@ -16,6 +16,7 @@ from agent_core.agent.named.definition import (
     read_agent,
 )
 from agent_core.errors import AgentBroken, AgentMissing, SkillBroken, SkillMissing
+from agent_core.tools.selection.call_rules import describe_rules
 from agent_core.transcript import escape, flatten
 
 if TYPE_CHECKING:  # `talaria agents` reads the folder without the database
@@ -27,17 +28,6 @@ _TABLE, _SOUL = "agent.toml", "SOUL.md"
 FOREIGN_SKILL = ", which is of others"
 """The end of the heading of a preloaded skill that Talaria did not bring."""
 _LONGEST_SHOWN = 40
-_BAD_NAME = (
-    "the agent {name!r} can't be used: a name consists of up to 32 lower-case letters, digits and"
-    " -, and is not default"
-)
-_FIRST_SOUL = "You are {name}, one of several assistants of the same person.\n"
-_FIRST_TABLE = """\
-# Each key is optional. docs/agents.md explains all of them.
-# description = "Writes and reviews code"
-# tools = ["terminal", "read_file"]    # only these
-# tags = ["work"]                      # for messages to several agents
-"""
 _BYTES_OF_CHARACTER = 4
 _MOST_AGENTS = 200
 """The most folders that are read; Talaria ignores the others."""
@@ -76,9 +66,17 @@ class AgentFolder:
         as words of others.
         """
         self._folder = home / AGENTS
-        self._known = known or KnownNames()
+        self.known = known or KnownNames()
+        """The models and tools that an agent may name."""
+        self.find_shared: Callable[[str], tuple[str, ...]] = lambda name: ()
+        """Returns the labels of the blocks that an agent shares with its teams."""
         self._load_skill = load_skill
         self._is_bundled = is_bundled
+
+    @property
+    def place(self) -> Path:
+        """The folder of all agents, which need not exist."""
+        return self._folder
 
     def list_all(self) -> list[AgentEntry]:
         """List the folders by name; those that are no agents have the reason.
@@ -119,26 +117,12 @@ class AgentFolder:
             raise AgentBroken(f"the agent {name} can't be used: {error.strerror}") from error
         table = _read(place / _TABLE, name, LONGEST_TABLE)
         soul = _read(place / _SOUL, name, LONGEST_SOUL)
-        agent = read_agent(name, table, soul, self._known)
-        return replace(agent, soul=self._add_skills(agent))
+        agent = read_agent(name, table, soul, self.known)
+        return replace(agent, soul=self._add_skills(agent), shared=self.find_shared(name))
 
-    def add(self, name: str) -> Path:
-        """Create an agent with all rights of its person, and return its folder.
-
-        Raises `AgentBroken` if the name can't be used, or is taken.
-        """
-        if not is_name(name):
-            raise AgentBroken(_BAD_NAME.format(name=name[:_LONGEST_SHOWN]))
-        place = self._folder / name
-        try:
-            place.mkdir(parents=True)
-            (place / _SOUL).write_text(_FIRST_SOUL.format(name=name), encoding="utf-8")
-            (place / _TABLE).write_text(_FIRST_TABLE, encoding="utf-8")
-        except FileExistsError as error:
-            raise AgentBroken(f"there is already a folder {place}") from error
-        except OSError as error:
-            raise AgentBroken(f"{place} can't be written: {error.strerror}") from error
-        return place
+    def check_skill(self, name: str) -> None:
+        """Raise `SkillMissing` or `SkillBroken` if a skill can't be preloaded."""
+        self._load_skill(name)
 
     def _list_names(self) -> list[str]:
         return [one.name for one in self._folder.iterdir()] if self._folder.is_dir() else []
@@ -158,6 +142,8 @@ class AgentFolder:
                 raise AgentBroken(f"the agent {agent.name} can't be used: {error}") from error
             mark = "" if self._is_bundled(skill) else FOREIGN_SKILL
             parts.append(f"# Skill {skill}{mark}\n{text}")
+        if rules := describe_rules(agent.rules):
+            parts.append(f"# Rules of your tools\n{rules}")
         return "\n\n".join(parts)
 
 

@@ -244,7 +244,10 @@ async def describe_recalled(
     if not found.lines:
         return ()
     head = RECALLED_UNTRUSTED if found.is_untrusted else _RECALLED
-    return (f"{head} {RECALLED}", *(f"- {line}" for line in found.lines))
+    return (
+        f"{head}; if you use it, say when it was said {RECALLED}",
+        *(f"- {line}" for line in found.lines),
+    )
 
 
 def count_recalled(facts: str) -> int:

@@ -4,7 +4,7 @@ import hashlib
 import json
 import logging
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -26,9 +26,11 @@ from agent_core.agent.prompt.visibility import (
     find_news,
     find_own_news,
     find_removed,
+    find_replaced,
     find_untold,
     is_still_allowed,
     load_shown,
+    read_reported,
     select_shared,
 )
 from agent_core.errors import SkillBroken, StoreDamaged
@@ -338,6 +340,21 @@ class PromptCache:
                 self._compared.clear()
             self._compared[session.id] = stamps
         return news
+
+    async def find_block_news(
+        self, context: PromptContext, prompt: FrozenPrompt, told: Reported, said: Sequence[Message]
+    ) -> tuple[str, ...]:
+        """Return lines for the facts on blocks that changed while a turn runs.
+
+        `said` are the turn's messages, and `told` is what the session was told. Raises
+        `StoreError`.
+        """
+        seen = await self._visibility.read_shared(context, self._now())
+        shared = [one for one in seen if one.block]
+        if not shared:
+            return ()
+        news = find_news(prompt.shown, shared, read_reported(said, told))
+        return (*news, *find_replaced(prompt.shown, shared, said))
 
     def suggest_skills(self, prompt: FrozenPrompt, request: str) -> tuple[str, ...]:
         """Return the line for the facts that names the skills that fit a request.

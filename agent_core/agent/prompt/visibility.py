@@ -4,11 +4,13 @@ import hashlib
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeGuard
 
 from agent_core.agent.named.definition import NamedAgent
 from agent_core.ids import CallId, TurnId
 from agent_core.memory.files import fit
+from agent_core.memory.line_dates import has_ended
 from agent_core.memory.shared import SharedList, SharedMemory
 from agent_core.memory.store import Snapshot, Stamp
 from agent_core.state.conversations.messages import PRIVATE
@@ -20,8 +22,9 @@ from agent_core.state.memory.ledger import LISTS, LedgerEntry
 from agent_core.state.memory.shares import EVERYONE
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
+from agent_core.tools.clock import local_time
 from agent_core.tools.contract import MemoryOwner, ToolContext
-from agent_core.transcript import Message, TextPart, UntrustedSource, escape
+from agent_core.transcript import Message, Part, TextPart, UntrustedSource, escape
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +57,9 @@ class PromptContext:
     @property
     def memory_owner(self) -> MemoryOwner | None:
         """The owner of the memory that may be changed: the room in a room, else the person."""
-        blocks = self.agent.blocks if self.agent else None
+        agent, blocks = self.agent, None
+        if agent and agent.blocks is not None:
+            blocks = (*agent.blocks, *agent.shared)
         if self.conversation.is_private and not self.is_shared:
             return MemoryOwner(person_id=self.person.id, slug=self.person.slug, blocks=blocks)
         if self.room is None:
@@ -99,6 +104,7 @@ MOST_CHARACTERS = 1500
 """The most characters of news; a new prompt replaces longer ones."""
 
 _NEW, _GONE = "New in", "Gone from"
+_INSTEAD = "Now, instead of"
 _TURN = "turn:"
 """The prefix of actors that are turns."""
 _REPORTED = re.compile(rf"({_NEW}|{_GONE}) (team|block:[\w-]+|memory|user): (\[.*\])")
@@ -143,6 +149,16 @@ class VisibleMemory:
         )
 
 
+def _drop_ended(own: Snapshot, person: Person, now: int) -> Snapshot:
+    """Leave out the lines whose last day has passed where the person lives."""
+    today = local_time(now, person.time_zone or "UTC").date()
+    left = {
+        target: tuple(one for one in lines if not has_ended(one, today))
+        for target, lines in (("memory", own.memory), ("user", own.user))
+    }
+    return replace(own, memory=left["memory"], user=left["user"])
+
+
 class Visibility:
     """Reads the memory that a conversation may see."""
 
@@ -164,7 +180,7 @@ class Visibility:
             notes = await store.snapshot(room.person_id, room.slug, now, kind="room")
         if context.is_shared or (room is None and not is_private):
             return VisibleMemory(room=notes, shared=shared)
-        own = await store.snapshot(person.id, person.slug, now)
+        own = _drop_ended(await store.snapshot(person.id, person.slug, now), person, now)
         if is_private:
             return VisibleMemory(own=own, room=notes, shared=shared)
         borrowed = await self._find_borrowed(person, room, own) if room else ()
@@ -231,6 +247,28 @@ def select_shared(shown: ShownEntries) -> ShownEntries:
 def hash_entry(shared: SharedList, entry: str) -> tuple[str, str]:
     """The identity of a shared list's entry."""
     return f"{shared.kind}:{shared.person_id}", _digest(entry)
+
+
+def find_replaced(
+    shown: ShownEntries, shared: Sequence[SharedList], said: Iterable[Message]
+) -> tuple[str, ...]:
+    """Write a line for each block of which the prompt shows an entry that is gone; pure.
+
+    A turn keeps its prompt, so the line has the whole block. One that was `said` last is left out.
+    """
+    facts = [part.text for message in said for part in message.parts[:1] if _is_fact(part)]
+    told = [line for text in facts for line in text.split("\n") if line.startswith(_INSTEAD)]
+    lines = []
+    for one in shared:
+        owner = f"{one.kind}:{one.person_id}"
+        present = {hash_entry(one, entry) for entry in one.entries}
+        if all(entry in present for entry in shown if entry[0] == owner):
+            continue
+        head = f"{_INSTEAD} {one.target} in your prompt: "
+        line = head + json.dumps([escape(entry) for entry in one.entries], ensure_ascii=False)
+        if next((old for old in reversed(told) if old.startswith(head)), "") != line:
+            lines.append(line)
+    return tuple(lines)
 
 
 def dump_shown(shown: ShownEntries) -> str:
@@ -351,7 +389,7 @@ def read_reported(said: Iterable[Message], before: Reported | None = None) -> Re
         for message in said
         if message.role == "user"
         for part in message.parts[:1]
-        if type(part) is TextPart and part.is_fact and (_NEW in part.text or _GONE in part.text)
+        if _is_fact(part) and (_NEW in part.text or _GONE in part.text)
     ]
     if not facts and before is not None:
         return before  # most facts report no change
@@ -361,6 +399,10 @@ def read_reported(said: Iterable[Message], before: Reported | None = None) -> Re
             texts = dict.fromkeys(json.loads(found[3]), found[1] == _NEW)
             reported.setdefault(found[2], {}).update(texts)
     return reported
+
+
+def _is_fact(part: Part) -> TypeGuard[TextPart]:
+    return type(part) is TextPart and part.is_fact
 
 
 def _write(target: str, new: Sequence[str], gone: Sequence[str]) -> list[str]:

@@ -155,6 +155,28 @@ class QuotaReservation:
         self._quotas.notify_waiters()
 
 
+class PriceReservation:
+    """The fixed price of one paid call that is no model call. Close it when the call is over."""
+
+    def __init__(
+        self, quotas: "Quotas", balances: tuple[Balance, Balance], micro_dollars: int
+    ) -> None:
+        self._quotas = quotas
+        self._balances = balances
+        self._amount = micro_dollars
+        self.day_start = balances[0].day.start
+        """The start of the person's day, in milliseconds since the epoch, UTC."""
+        for balance in balances:
+            balance.reserved["money"] += micro_dollars
+
+    def close(self, *, is_spent: bool) -> None:
+        """Release the price, or count it as spent."""
+        for balance in self._balances:
+            balance.reserved["money"] -= self._amount
+            balance.spent["money"] += self._amount if is_spent else 0
+        self._quotas.notify_waiters()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuotaStatus:
     """Today's balance of a person or of the deployment."""
@@ -223,6 +245,15 @@ class Quotas:
                     await changed.wait()
             except TimeoutError:
                 raise found.error from None
+
+    async def reserve_price(self, person_id: PersonId, micro_dollars: int) -> PriceReservation:
+        """Set aside a fixed price. Raises `QuotaExceeded`, without waiting, and `StoreError`."""
+        await self.write_broken()
+        balances = await self._open(person_id)
+        cost = CostEstimate(sent=0, unit="money", least=micro_dollars, most=micro_dollars)
+        if tight := [balance for balance in balances if balance.judge(cost) != "available"]:
+            raise _explain(tight, cost)
+        return PriceReservation(self, balances, micro_dollars)
 
     async def status(self, person_id: PersonId) -> tuple[QuotaStatus, QuotaStatus]:
         """Today's status of a person and of the deployment. Raises `StoreError`."""

@@ -5,6 +5,9 @@ from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 
 from agent_core.agent.budget import Budget
+from agent_core.agent.claims.check import Held
+from agent_core.agent.claims.course import Course
+from agent_core.agent.claims.gate import Gate
 from agent_core.agent.loop.loop import Loop
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt
 from agent_core.agent.prompt.visibility import PromptContext
@@ -19,6 +22,7 @@ from agent_core.models.fingerprints import Fingerprints
 from agent_core.models.router import ModelPolicy
 from agent_core.state.people.people import Person
 from agent_core.tools.contract import ToolContext, ToolResult
+from agent_core.tools.own_words.contract import NO_WORDS, OwnWords
 from agent_core.tools.policy.approval_requests import ApprovalRequest
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message, ToolCallPart
@@ -56,6 +60,7 @@ async def replay(
         reserve=script.reserve,
         fingerprints=Fingerprints(),
         faulty=set(),
+        claims=_RecordedClaims(script),
     )
     with suppress(RecordEnds):
         await loop.run()
@@ -157,9 +162,14 @@ class _RecordJournal:
 
     sources = ()
     evidence = ""
+    deeds = ()
 
     def __init__(self, script: ReplayScript) -> None:
         self._script = script
+
+    def read_own_words(self) -> OwnWords:
+        """Return no words: a replay changes nothing."""
+        return NO_WORDS
 
     def note_answer(self, answer: ModelAnswer) -> None:
         """Do nothing."""
@@ -190,6 +200,26 @@ class _RecordJournal:
 
     def conclude(self, added: Sequence[Message]) -> None:
         """Do nothing."""
+
+
+class _RecordedClaims:
+    """Repeats the recorded questions about claims, whatever would be judged a claim today."""
+
+    def __init__(self, script: ReplayScript) -> None:
+        self._script = script
+
+    def judge(self, text: str, course: Course) -> Held | None:
+        """Return the question that the record has after this answer, if any."""
+        question = self._script.find_question()
+        return Held(kept=text, question=question) if question else None
+
+    def correct(self, text: str, course: Course) -> str:
+        """Return the answer unchanged: the record has it as the person read it."""
+        return text
+
+    def gate(self, course: Course) -> Gate:
+        """Hold nothing back: nobody watches a replay."""
+        return Gate(None)
 
 
 class _RecordedHost:

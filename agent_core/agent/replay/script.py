@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent_core.agent.budget import Budget, Limits
+from agent_core.agent.claims.notes import is_question
 from agent_core.agent.compaction.compacted_view import find_compaction
 from agent_core.agent.compaction.compactor import apply_compaction
 from agent_core.agent.compaction.left_out import is_note
@@ -198,6 +199,12 @@ class ReplayScript:
                 break
             steers.append(_steer(message))
         return steers
+
+    def find_question(self) -> Message | None:
+        """The recorded question about the claims of the last answer; None if there was none."""
+        place = self.recorded + (1 if self.has_spoken else 0)
+        said = self._said[place] if place < len(self._said) else None
+        return said if said and is_question(said) else None
 
     @property
     def _is_spent(self) -> bool:

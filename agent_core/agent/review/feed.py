@@ -8,7 +8,6 @@ from agent_core.agent.review.work_lessons import read_description
 from agent_core.ids import ArchiveId, PersonId, TaskId
 from agent_core.memory.archive.entries import format_archive_entry
 from agent_core.memory.archive.history import load_archive_history
-from agent_core.memory.explanations import ChangeName
 from agent_core.memory.numbering import ChangeIndex, load_change_index
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger, skill_changes, skills
@@ -25,10 +24,12 @@ class LearnedEntry:
     `at` is in milliseconds since the epoch, UTC. A `skill` is undone by its name.
     """
 
-    name: ChangeName
+    name: str
     text: str
     at: int
     is_skill: bool = False
+    was: tuple[str, ...] = ()
+    """The entry that it replaced, or those that it stands for."""
 
 
 def list_records(
@@ -90,8 +91,23 @@ def _find(
         text = format_archive_entry(row.change.after)
         if history is None or not text or history.rows[-1].id != row.id:
             return None
-        return LearnedEntry(name=history.name(row), text=text, at=row.origin.now)
+        return LearnedEntry(name=str(row.id), text=text, at=row.origin.now)
     tracked = index.find_tracked(row)
     if tracked.words is None or tracked.made_by is None or tracked.made_by.id != row.id:
         return None
-    return LearnedEntry(name=index.find_number(row), text=tracked.words, at=row.origin.now)
+    return LearnedEntry(
+        name=str(row.id),
+        text=tracked.words,
+        at=row.origin.now,
+        was=_list_replaced(connection, person_id, row),
+    )
+
+
+def _list_replaced(
+    connection: Connection, person_id: PersonId, row: LedgerEntry
+) -> tuple[str, ...]:
+    """Return the entries that a row replaced: all those of a merge."""
+    rows = [row]
+    if ledger.is_merge(row) and row.origin.call_key:
+        rows = ledger.find_call(connection, person_id=person_id, call_key=row.origin.call_key)
+    return tuple(one.change.before for one in rows if one.change.before)

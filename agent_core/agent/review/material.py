@@ -10,6 +10,7 @@ from agent_core.agent.review.claim_check import (
     Section,
     keep_own_words,
 )
+from agent_core.agent.review.merging import ASK, MERGE, ShownLine, show_lines
 from agent_core.agent.review.work_lessons import (
     LESSON_TOOLS,
     NOTHING,
@@ -18,6 +19,7 @@ from agent_core.agent.review.work_lessons import (
     describe_work,
 )
 from agent_core.ids import MessageId
+from agent_core.memory.store import MemoryLimits
 from agent_core.models.arguments import read_object
 from agent_core.models.contract import ModelRequest, make_question
 from agent_core.state.queues.reviews import Said
@@ -33,7 +35,6 @@ _MOST_CHARACTERS = 1200
 _WHOLE = 24_000
 """The most characters of all messages together, about 6,000 tokens."""
 _OUTPUT_TOKENS = 1500
-_LONGEST_ENTRY = 400
 
 _SYSTEM = """\
 You review a finished conversation of a person with their assistant. You are not the assistant, and
@@ -44,10 +45,11 @@ Ask yourself what the person said about themselves, their people, their projects
 to be answered that will still matter in weeks. "nothing" is a good answer, and the usual one.
 
 Each call rests on one message of the person:
-- `message` is its number, and `quote` copies words of it exactly.
-- `text` says the same in the words and the language of that message, in their order, without "I":
-  "I moved to Graz in May" becomes "Moved to Graz in May".
-- Conclude nothing, and keep nothing that the person asked, supposed or quoted.
+- `message` is its number, and `quote` copies the sentence that says it exactly.
+- `text` is a short note in the language of that message, without "I", as you would write it down:
+  "Please keep your answers short." becomes "Prefers short answers". It adds nothing to the message
+  and leaves out nothing that changes it, such as "until June".
+- Conclude nothing, and keep nothing that the person asked, supposed, quoted, or said as a joke.
 - Keep nothing that is over in a day, no secret, and nothing that a failed tool suggests.
 - If an entry below is out of date, use the action `replace`, and copy a part of it into `old`.
 """
@@ -86,10 +88,17 @@ _TOOLS = (
 
 
 def make_request(
-    model: str, said: Sequence[Said], entries: Sequence[tuple[str, str]], work: ShownWork = NOTHING
+    model: str,
+    said: Sequence[Said],
+    entries: Sequence[ShownLine],
+    work: ShownWork = NOTHING,
+    *,
+    limits: MemoryLimits | None = None,
+    may_merge: bool = False,
 ) -> ModelRequest:
-    """Build the one call of a review. `entries` are the remembered (list, entry) pairs.
+    """Build the one call of a review. `entries` are the remembered lines of lists with `limits`.
 
+    With `may_merge`, the call may say several lines in one.
     With `work`, the call asks about that, too. Everyone uses a skill, and no words of a person
     prove it. So the call then leaves out quotes, and answers that may repeat words of others.
     """
@@ -97,21 +106,21 @@ def make_request(
         seen = (one for one in said if one.is_own or not one.is_untrusted)
         own = (replace(one, text=keep_own_words(one.text)) for one in seen)
         said = [one for one in own if one.text.strip()]
-    known = "\n".join(f"{name}: {quote(entry, _LONGEST_ENTRY)}" for name, entry in entries)
+    known = show_lines(entries, limits or MemoryLimits())
     text = (
         f"<conversation>\n{_show(said)}\n</conversation>\n\n"
         f"Remembered so far:\n{known or '(nothing)'}"
     )
     if work.tools:
         text = f"{text}\n\n{describe_work(work)}"
-    system = _SYSTEM + QUESTION if work.tools else _SYSTEM
-    tools = (*_TOOLS, *work.tools)
+    system = _SYSTEM + (ASK if may_merge else "") + (QUESTION if work.tools else "")
+    tools = (*_TOOLS, *((MERGE,) if may_merge else ()), *work.tools)
     return make_question(model, system, text, tools=tools, most_tokens=_OUTPUT_TOKENS)
 
 
 def read_claims(calls: Sequence[ToolCallPart]) -> tuple[list[Claim], int]:
     """Return the claims of an answer, and how many calls could not be read."""
-    about_person = [call for call in calls if call.name not in LESSON_TOOLS]
+    about_person = [call for call in calls if call.name not in (*LESSON_TOOLS, MERGE.name)]
     claims = [_read_claim(call) for call in about_person[:MOST_CLAIMS]]
     found = [claim for claim in claims if claim is not None]
     return found, len(about_person) - len(found)

@@ -44,8 +44,8 @@ def list_profile(connection: Connection, *, person_id: PersonId) -> list[Profile
     index = load_change_index(connection, person_id=person_id)
     found = [
         ProfileLine(
-            number=index.find_number(tracked.made_by),
-            section=_find_section(connection, tracked.rows),
+            number=tracked.made_by.id,
+            section=find_section(connection, tracked.rows),
             text=tracked.words,
             quotes=_find_quotes(connection, tracked.made_by, person_id),
             at=tracked.made_by.origin.now,
@@ -58,8 +58,8 @@ def list_profile(connection: Connection, *, person_id: PersonId) -> list[Profile
     return sorted(found, key=lambda one: order.index(one.section))
 
 
-def _find_section(connection: Connection, rows: Iterable[LedgerEntry]) -> Section | None:
-    """Find the section of an entry; each line of `USER.md` has one."""
+def find_section(connection: Connection, rows: Iterable[LedgerEntry]) -> Section | None:
+    """Return the section of an entry; each line of `USER.md` has one."""
     rows = list(rows)
     for row in reversed(rows):
         for one in trace_row(connection, row):

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 
 from agent_core.agent.quotas.background import Ticket
 from agent_core.agent.review.claim_check import Claim
+from agent_core.agent.review.merging import ShownLine
 from agent_core.ids import CallId, MessageId, TurnId
 from agent_core.transcript import ToolCallPart
 
@@ -47,11 +48,26 @@ class ReviewRecord:
     after: TurnId
     until: TurnId
     calls: tuple[ToolCallPart, ...] | None = None
+    judged: tuple[ToolCallPart, ...] | None = None
+    """The judge's first look at the claims; None until then, empty if there was no answer."""
+    rejudged: tuple[ToolCallPart, ...] | None = None
+    """Its second look at the claims that the first one left open; as `judged`."""
+    rivals: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    """The entries that the judge saw beside each claim, by the claim's number."""
+    shown: tuple[ShownLine, ...] = ()
+    """The lines of memory that the review may merge, by their number from 1."""
+    weighed: tuple[ToolCallPart, ...] | None = None
+    """The judge's first look at the merges; as `judged`."""
+    reweighed: tuple[ToolCallPart, ...] | None = None
     drawn: tuple[ToolCallPart, ...] | None = None
     """The answer to the request for conclusions; None until then."""
     reflected: tuple[ToolCallPart, ...] | None = None
     """The answer to the request about what went wrong twice; None until then."""
     kept: tuple[int, ...] = ()
+    merged: tuple[int, ...] = ()
+    """The rows that wrote a line in the place of several."""
+    ended: tuple[int, ...] = ()
+    """The rows that moved lines to the archive because their last day had passed."""
     held: tuple[HeldClaim, ...] = ()
     refused: Mapping[str, int] = field(default_factory=dict)
     ticket: Ticket | None = None
@@ -68,9 +84,17 @@ def dump_record(record: ReviewRecord) -> str:
             "after": record.after,
             "until": record.until,
             "calls": None if record.is_over else _dump_calls(record.calls),
+            "judged": None if record.is_over else _dump_calls(record.judged),
+            "rejudged": None if record.is_over else _dump_calls(record.rejudged),
+            "rivals": {} if record.is_over else record.rivals,
+            "shown": [] if record.is_over else record.shown,
+            "weighed": None if record.is_over else _dump_calls(record.weighed),
+            "reweighed": None if record.is_over else _dump_calls(record.reweighed),
             "drawn": None if record.is_over else _dump_calls(record.drawn),
             "reflected": None if record.is_over else _dump_calls(record.reflected),
             "kept": record.kept,
+            "merged": record.merged,
+            "ended": record.ended,
             "held": [_dump_held(one) for one in record.held],
             "refused": record.refused,
             "ticket": None if record.is_over or not record.ticket else asdict(record.ticket),
@@ -88,9 +112,17 @@ def load_record(text: str) -> ReviewRecord:
         after=TurnId(found["after"]),
         until=TurnId(found["until"]),
         calls=_load_calls(found["calls"]),
+        judged=_load_calls(found.get("judged")),
+        rejudged=_load_calls(found.get("rejudged")),
+        rivals={int(key): tuple(texts) for key, texts in found.get("rivals", {}).items()},
+        shown=tuple((target, text) for target, text in found.get("shown", ())),
+        weighed=_load_calls(found.get("weighed")),
+        reweighed=_load_calls(found.get("reweighed")),
         drawn=_load_calls(found.get("drawn")),
         reflected=_load_calls(found.get("reflected")),
         kept=tuple(found["kept"]),
+        merged=tuple(found.get("merged", ())),
+        ended=tuple(found.get("ended", ())),
         held=tuple(_load_held(one) for one in found["held"]),
         refused=dict(found["refused"]),
         ticket=Ticket(**found["ticket"]) if found.get("ticket") else None,

@@ -10,15 +10,17 @@ from dataclasses import dataclass
 
 from agent_core.agent.review.claim_check import find_flaw_of_guess, find_flaw_of_patch
 from agent_core.agent.review.record import Lesson
-from agent_core.agent.review.triggers import is_correction
+from agent_core.agent.review.triggers import find_correction
 from agent_core.ids import PersonId, TurnId
 from agent_core.models.arguments import read_object
 from agent_core.models.contract import ModelRequest, make_question
 from agent_core.state.conversations import messages, turns
 from agent_core.state.engine.database import Connection
+from agent_core.state.memory import skill_uses
 from agent_core.state.queues import reviews
 from agent_core.state.tokenizer import cut
 from agent_core.tools.schemas import make_schema
+from agent_core.tools.workspace.script_failures import ScriptFailure, list_script_failures
 from agent_core.transcript import ToolCallPart, ToolSpec, quote
 
 _MOST_TURNS = 200
@@ -34,6 +36,9 @@ _OUTPUT_TOKENS = 1000
 _LONGEST_ERROR = 200
 _DIFFERENT = re.compile(r"\"[^\"]*\"|'[^']*'|`[^`]*`|\S*/\S*|\d+")
 """Parts of an error that differ each time: quoted words, paths and numbers."""
+_STATUS = re.compile(r"^\[Exit status (-?\d{1,6})\.\]", re.MULTILINE)
+_KIND = re.compile(r"^([A-Z][A-Za-z]{0,30}(?:Error|Exception|Interrupt|Exit))(?::|$)", re.MULTILINE)
+"""The kind of a Python error: one word, which can't hold an order."""
 _SYSTEM = """\
 The same thing went wrong twice between a person and their assistant. You see both times, and nobody
 reads your words. Call `note` or `patch` once if that would prevent a third time, or answer
@@ -85,14 +90,14 @@ def find_pair(
     """Find a failure that happened for the second time in the turns of a review, or None.
 
     `is_new` returns whether a turn belongs to the review. `is_read` returns whether reviews may
-    read a turn: not if learning was off. A third time is ignored, because the second one was
-    handled.
+    read a turn: not if learning was off. Reviews may run in any order, so either time may be the
+    new one. A third time is ignored, because the second one was handled.
     """
-    for trace in (_find_errors, _find_corrections):
+    for trace in (_find_script_failures, _find_errors, _find_corrections):
         times: dict[str, list[Trace]] = trace(connection, person_id, until, is_read)
         for found in times.values():
             numbers = list(dict.fromkeys(one.turn_id for one in found))
-            if len(numbers) >= 2 and is_new(numbers[1]):
+            if len(numbers) >= 2 and any(map(is_new, numbers[:2])):
                 first, second = (
                     next(one for one in found if one.turn_id == turn_id) for turn_id in numbers[:2]
                 )
@@ -134,6 +139,30 @@ def _read(call: ToolCallPart, pair: Pair, known: Sequence[str]) -> Lesson | None
     return Lesson(skill=name, old=old, text=text, traces=traces)
 
 
+def _find_script_failures(
+    connection: Connection, person_id: PersonId, until: TurnId, is_read: Callable[[TurnId], bool]
+) -> dict[str, list[Trace]]:
+    """Return the failures of skills' scripts by script, oldest first.
+
+    Whatever the error says, it is the same step. A new version of a skill begins from zero. What a
+    script prints may be words of others, so the trace has only what code can tell from it.
+    """
+    found: dict[str, list[Trace]] = {}
+    for turn_id, versions in skill_uses.list_failed_turns(
+        connection, person_id=person_id, until=until, limit=_MOST_TURNS
+    ).items():
+        if not is_read(turn_id):
+            continue
+        asked = messages.request_of_turn(connection, turn_id=turn_id, person_id=person_id)
+        done = messages.list_of_turn(connection, turn_id=turn_id, person_id=person_id)
+        for failure in list_script_failures([row.message for row in done], versions):
+            step = f"{failure.skill}/{failure.script}"
+            text = _show(person=asked, script=step, error=_describe_failure(failure))
+            key = f"{step} {versions[failure.skill]}"
+            found.setdefault(key, []).append(Trace(turn_id=turn_id, text=text))
+    return found
+
+
 def _find_errors(
     connection: Connection, person_id: PersonId, until: TurnId, is_read: Callable[[TurnId], bool]
 ) -> dict[str, list[Trace]]:
@@ -163,14 +192,15 @@ def _find_corrections(
     )
     found: dict[str, list[Trace]] = {}
     for place, one in enumerate(said):
-        if not (one.is_own and is_correction(one.text) and is_read(one.turn_id)):
+        correction = find_correction(one.text) if one.is_own else ""
+        if not correction or not is_read(one.turn_id):
             continue
         before = said[:place]
         answer = next((one for one in reversed(before) if not one.is_own), None)
         turn_ids = [one.turn_id, *([answer.turn_id] if answer else [])]
         if any(turns.is_untrusted(connection, turn_id=turn_id) for turn_id in turn_ids):
             continue
-        key = next((key for key in found if _is_alike(key, one.text)), one.text)
+        key = next((key for key in found if _is_alike(key, correction)), correction)
         asked = next((one.text for one in reversed(before) if one.is_own), "")
         text = _show(person=asked, assistant=answer.text if answer else "", correction=one.text)
         found.setdefault(key, []).append(Trace(turn_id=one.turn_id, text=text))
@@ -179,6 +209,16 @@ def _find_corrections(
 
 def _show(**parts: str) -> str:
     return "\n".join(f"{name}: {quote(text, _LONGEST_PART)}" for name, text in parts.items())
+
+
+def _describe_failure(failure: ScriptFailure) -> str:
+    """Tell how a script failed: the status, the kind of error, and the line of the script."""
+    status = _STATUS.findall(failure.trace)
+    kinds = _KIND.findall(failure.trace)
+    lines = re.findall(rf"/{re.escape(failure.script)}\.\w+\", line (\d{{1,6}})", failure.trace)
+    parts = [f"exit status {status[-1]}" if status else "no result"]
+    parts += [*kinds[-1:], *(f"line {number} of the script" for number in lines[-1:])]
+    return ", ".join(parts)
 
 
 def _name_error(outcome: str) -> str:

@@ -23,6 +23,9 @@ class DaytonaSettings:
     `gateway` distinguishes this gateway's sandboxes from others. `snapshot` is the source of new
     sandboxes, and `target` the region; "" for Daytona's default, as for `api_url`. See
     `HostedBackend` for the seconds.
+
+    A sandbox of an `image` can have a size: processors, graphics cards and bytes of memory; 0 for
+    Daytona's default.
     """
 
     api_key: str = field(repr=False)
@@ -30,6 +33,10 @@ class DaytonaSettings:
     api_url: str = ""
     target: str = ""
     snapshot: str = ""
+    image: str = ""
+    cpus: int = 0
+    gpus: int = 0
+    memory: int = 0
     has_network: bool = False
     idle_seconds: float = 300.0
     patience_seconds: int = PATIENCE
@@ -42,30 +49,43 @@ class ModalSettings:
     `gateway` distinguishes this gateway's sandboxes from others. `image` is the registry image of
     new sandboxes, and `region` where they run; "" for Modal's default. See `HostedBackend` for the
     seconds.
+
+    `cpus` and bytes of `memory` are kept free for a sandbox; 0 for Modal's default. `gpu` is its
+    graphics card in Modal's words, and `secrets` are names of the account's, whose variables
+    commands get.
     """
 
     token_id: str
     token_secret: str = field(repr=False)
     gateway: str
     image: str = ""
+    cpus: float = 0.0
+    gpu: str = ""
+    memory: int = 0
+    secrets: tuple[str, ...] = ()
     region: str = ""
     has_network: bool = False
     idle_seconds: float = 300.0
     patience_seconds: int = PATIENCE
 
 
-def make_daytona(limits: SandboxLimits, settings: DaytonaSettings) -> HostedBackend:
-    """Make the backend whose sandboxes Daytona hosts."""
-    return _make("daytona", limits, settings, lambda module: module.DaytonaProvider(settings))
+def make_daytona(
+    limits: SandboxLimits, settings: DaytonaSettings, name: str = "daytona"
+) -> HostedBackend:
+    """Make the backend whose sandboxes Daytona hosts; `name` is its own in the configuration."""
+    return _make(name, "daytona", limits, settings, lambda module: module.DaytonaProvider(settings))
 
 
-def make_modal(limits: SandboxLimits, settings: ModalSettings) -> HostedBackend:
-    """Make the backend whose sandboxes Modal hosts."""
-    return _make("modal", limits, settings, lambda module: module.ModalProvider(settings))
+def make_modal(
+    limits: SandboxLimits, settings: ModalSettings, name: str = "modal"
+) -> HostedBackend:
+    """Make the backend whose sandboxes Modal hosts; `name` is its own in the configuration."""
+    return _make(name, "modal", limits, settings, lambda module: module.ModalProvider(settings))
 
 
 def _make(
     name: str,
+    kind: str,
     limits: SandboxLimits,
     settings: DaytonaSettings | ModalSettings,
     make: Callable[[ModuleType], Provider],
@@ -73,7 +93,7 @@ def _make(
     return HostedBackend(
         name,
         limits,
-        partial(_load, name, make),
+        partial(_load, kind, make),
         idle_seconds=settings.idle_seconds,
         patience=settings.patience_seconds,
         has_network=settings.has_network,
@@ -85,13 +105,13 @@ def hash_name(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
-async def _load(name: str, make: Callable[[ModuleType], Provider]) -> Provider:
+async def _load(kind: str, make: Callable[[ModuleType], Provider]) -> Provider:
     try:
         # On a thread: importing an SDK takes seconds, and must not block other tasks.
-        module = await asyncio.to_thread(import_module, f"agent_core.execution.hosted.{name}")
+        module = await asyncio.to_thread(import_module, f"agent_core.execution.hosted.{kind}")
     except ModuleNotFoundError as error:
         raise BackendUnavailable(
-            f"the backend {name} needs a package that is not installed ({error.name});"
-            f" run {name_installation(name)}"
+            f"the backend {kind} needs a package that is not installed ({error.name});"
+            f" run {name_installation(kind)}"
         ) from error
     return make(module)

@@ -96,6 +96,10 @@ class HostedBackend(RemoteWorkspaces):
         self._opening = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
 
+    def has_wall(self, workspace: str) -> bool:
+        """Return False: no list of hosts bounds these commands."""
+        return False
+
     def has_network(self, workspace: str) -> bool:
         """Return whether the sandboxes have a network."""
         return self._has_network

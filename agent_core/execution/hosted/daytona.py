@@ -3,22 +3,26 @@
 Names and labels hold only hashes: the provider learns no person's name.
 """
 
+import math
 import secrets
 from base64 import b64decode
 from binascii import Error as NoBase64
 from contextlib import suppress
 from shlex import quote
+from typing import Any
 
 import aiohttp
 from daytona import (
     AsyncDaytona,
     AsyncSandbox,
+    CreateSandboxFromImageParams,
     CreateSandboxFromSnapshotParams,
     DaytonaAuthenticationError,
     DaytonaConfig,
     DaytonaError,
     DaytonaNotFoundError,
     ListSandboxesQuery,
+    Resources,
     SessionExecuteRequest,
 )
 from daytona_api_client_async import SandboxState
@@ -29,6 +33,7 @@ from agent_core.execution.hosted.channel import Take
 from agent_core.execution.hosted.faults import Faults
 from agent_core.execution.hosted.script import Layout
 
+_GIB = 2**30
 _SECONDS = 30.0
 _WAKE_SECONDS = 120.0
 """Seconds; more than an archived sandbox takes to start."""
@@ -84,16 +89,24 @@ class DaytonaProvider:
 
     async def _create(self, name: str) -> AsyncSandbox:
         settings = self._settings
+        common: dict[str, Any] = {
+            "name": name,
+            "labels": {_HOME_LABEL: self._home},
+            "network_block_all": not settings.has_network,
+            "auto_stop_interval": _AUTO_STOP_MINUTES,
+            "auto_archive_interval": _ARCHIVE_MINUTES,
+        }
+        if settings.image:
+            size = Resources(
+                cpu=settings.cpus or None,
+                gpu=settings.gpus or None,
+                memory=math.ceil(settings.memory / _GIB) or None,
+            )
+            asked = CreateSandboxFromImageParams(image=settings.image, resources=size, **common)
+            return await self._daytona.create(asked, timeout=_WAKE_SECONDS)
+        snapshot = settings.snapshot or None
         return await self._daytona.create(
-            CreateSandboxFromSnapshotParams(
-                name=name,
-                snapshot=settings.snapshot or None,
-                labels={_HOME_LABEL: self._home},
-                network_block_all=not settings.has_network,
-                auto_stop_interval=_AUTO_STOP_MINUTES,
-                auto_archive_interval=_ARCHIVE_MINUTES,
-            ),
-            timeout=_WAKE_SECONDS,
+            CreateSandboxFromSnapshotParams(snapshot=snapshot, **common), timeout=_WAKE_SECONDS
         )
 
     async def end_abandoned(self) -> int:

@@ -30,6 +30,7 @@ _APP = "talaria"
 _MOUNTED = "/workspace"
 _PYTHON = "3.12"
 """The Python of Modal's own image; every image builder that an account may have supports it."""
+_MIB = 2**20
 _SECONDS = 30.0
 _CHECK_SECONDS = 10.0
 """Seconds; the SDK itself would try for a minute to reach a server."""
@@ -57,7 +58,9 @@ class ModalProvider:
     def __init__(self, settings: ModalSettings) -> None:
         self._settings = settings
         self._home = hash_name(settings.gateway)
-        self._kind = hash_name(f"{settings.image}/{settings.region}/{settings.has_network}")
+        told = (settings.image, settings.region, str(settings.has_network))
+        size = (settings.cpus, settings.gpu, settings.memory, settings.secrets)
+        self._kind = hash_name("/".join(told) + (f"/{size}" if any(size) else ""))
         """A hash that distinguishes sandboxes with these settings from older ones."""
         self._client: modal.Client | None = None
         self._opening = asyncio.Lock()
@@ -92,6 +95,10 @@ class ModalProvider:
             image=image,
             volumes={_MOUNTED: volume},
             region=settings.region or None,
+            cpu=settings.cpus or None,
+            memory=settings.memory // _MIB or None,
+            gpu=settings.gpu or None,
+            secrets=[modal.Secret.from_name(name) for name in settings.secrets],
             block_network=not settings.has_network,
             timeout=_LIFETIME,
             idle_timeout=_IDLE_STOP,

@@ -6,6 +6,7 @@ is the path of the workspace, without links.
 
 import asyncio
 from abc import ABC, abstractmethod
+from pathlib import Path
 
 from agent_core.errors import BackendUnavailable, WorkspaceError
 from agent_core.execution import files
@@ -64,6 +65,14 @@ class RemoteWorkspaces(ABC):
         self._limits = limits
         self._has_abandoned = False
         self._ending = asyncio.Lock()
+
+    def find_seconds(self, workspace: str) -> int:
+        """Return the longest time of a command; see `Backend`."""
+        return self._limits.seconds
+
+    def find_place(self, workspace: str) -> Path | None:
+        """Return None: the workspaces are elsewhere."""
+        return None
 
     async def end_abandoned(self) -> int:
         """End commands of an earlier gateway; if that fails, each command first tries again."""

@@ -60,16 +60,22 @@ def find_landlock_fault(home: Path) -> str:
 class _ReapedBackend(FolderBackend):
     """Runs each command as a child of a reaper, in the folder of the command's workspace."""
 
-    name: ClassVar[str]
     is_confined: ClassVar[bool]
 
-    def __init__(self, root: Path, limits: SandboxLimits, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self, root: Path, limits: SandboxLimits, environ: Mapping[str, str], name: str
+    ) -> None:
         super().__init__(root, limits)
+        self.name = name
         self._root = root
         self._environ = environ
         self._guard = root.parent / git_guard.HOST_FOLDER
         self._running = RunningCommands[ReapedProcess]()
         self._reapers = Reapers()
+
+    def has_wall(self, workspace: str) -> bool:
+        """Return False: no list of hosts bounds these commands."""
+        return False
 
     def has_network(self, workspace: str) -> bool:
         """Return whether commands have a network: only commands without a sandbox do."""
@@ -163,12 +169,13 @@ class LandlockBackend(_ReapedBackend):
     Commands see their workspace at its real path, and names and sizes of files elsewhere.
     """
 
-    name = "local"
     is_confined = True
 
-    def __init__(self, root: Path, limits: SandboxLimits, *, home: Path) -> None:
+    def __init__(
+        self, root: Path, limits: SandboxLimits, *, home: Path, name: str = "local"
+    ) -> None:
         """`root` holds a folder for each workspace; commands can read nothing else of `home`."""
-        super().__init__(root, limits, _COMMON)
+        super().__init__(root, limits, _COMMON, name)
         self._home = home
 
     def _require(self) -> None:
@@ -182,14 +189,20 @@ class LandlockBackend(_ReapedBackend):
 class UnsandboxedBackend(_ReapedBackend):
     """Runs commands with all rights of Talaria's user, because the owner chose that."""
 
-    name = "unsandboxed"
     is_confined = False
 
-    def __init__(self, root: Path, limits: SandboxLimits, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        root: Path,
+        limits: SandboxLimits,
+        environ: Mapping[str, str],
+        *,
+        name: str = "unsandboxed",
+    ) -> None:
         """Commands inherit only `PATH` and similar variables from `environ`, and never a token."""
         given = {name: environ[name] for name in _INHERITED if name in environ}
         given.setdefault("HOME", "/nonexistent")  # never the workspace
-        super().__init__(root, limits, {**_COMMON, **given})
+        super().__init__(root, limits, {**_COMMON, **given}, name)
 
     def _require(self) -> None:
         if os.geteuid() == 0:

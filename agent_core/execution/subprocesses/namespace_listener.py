@@ -28,7 +28,7 @@ def main(words: list[str]) -> int:
     """
     pid, port, channel = map(int, words)
     try:
-        _enter(os.open(f"/proc/{pid}/ns/net", os.O_RDONLY | os.O_CLOEXEC))
+        enter(os.open(f"/proc/{pid}/ns/net", os.O_RDONLY | os.O_CLOEXEC))
         listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         listener.setsockopt(socket.IPPROTO_IP, _FREE_BIND, 1)
         listener.bind(("127.0.0.1", port))
@@ -41,7 +41,7 @@ def main(words: list[str]) -> int:
     return 0
 
 
-def _enter(namespace: int) -> None:
+def enter(namespace: int) -> None:
     """Enter a network namespace; without root, first enter the user namespace that owns it."""
     try:
         _join(namespace)

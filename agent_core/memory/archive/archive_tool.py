@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import ArchiveId, PersonId
-from agent_core.memory.approval import show_changes
+from agent_core.memory.approval import name_list, show_changes
 from agent_core.memory.archive import writes
 from agent_core.memory.archive.entries import (
     LONGEST,
@@ -22,6 +22,7 @@ from agent_core.memory.archive.writes import UNKNOWN, AppliedChange
 from agent_core.memory.memory_tool import trace_call
 from agent_core.memory.recall.formatting import excerpt, find_match
 from agent_core.memory.recall.query import Query, read_moment, read_query
+from agent_core.memory.receipts import confirm
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import archive, evidence
 from agent_core.state.memory.archive import ArchiveEntry, ArchiveFilter
@@ -29,8 +30,9 @@ from agent_core.state.memory.ledger import Change, Origin
 from agent_core.state.people import people
 from agent_core.tools.clock import local_time
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
+from agent_core.tools.own_words.contract import Essentials
 from agent_core.tools.schemas import make_schema
-from agent_core.transcript import ToolSpec, flatten, quote
+from agent_core.transcript import Receipt, ToolSpec, flatten, quote
 
 PAGE = 8
 """Entries per page."""
@@ -120,25 +122,30 @@ def _write_spec(whose: str) -> ToolSpec:
         ("action",),
         action={"enum": ["insert", "search", "update", "delete", "tags"]},
         text=text,
-        tags={"type": "array", "items": text},
-        id=text,
-        query=text,
-        since=text,
-        until=text,
+        tags={"type": "array", "items": text, "description": "one or two topics"},
+        id={"type": "string", "description": "of an entry; with search, shows the whole of it"},
+        query={"type": "string", "description": "words that it holds"},
+        since={"type": "string", "description": "not older: 2026-11-01"},
+        until={"type": "string", "description": "not newer: 2026-11-30"},
         page={"type": "integer", "minimum": 1, "maximum": _MOST_PAGES},
     )
     return ToolSpec(
         name="archive",
         description=(
-            f"{whose}, unlimited, seen only by searching: for what is long or seldom needed."
-            " search: by `query`, `tags` and time, else the newest; a whole one by `id`."
+            f"{whose}, without a limit, which you see only by searching: texts, lists, records,"
+            " the state of projects. Not for one short fact (`memory`), nor for what was said in a"
+            " conversation (`recall`). `insert` a `text` with `tags`; `search` by `query`, `tags`"
+            " and time, or without them for the newest; `update` puts a new text in the place of"
+            " the old one, and `delete` drops it, by `id`; `tags` lists the tags. To add to a list,"
+            " search it, then update it with the whole new text; without one, insert it."
+            ' Example: {"action": "insert", "text": "Packing list: …", "tags": ["trip"]}'
         ),
         schema=schema,
     )
 
 
-_SPEC = _write_spec("Notes on this person")
-_ROOM_SPEC = _write_spec("Notes of this room, which everyone in it can see")
+_SPEC = _write_spec("Longer notes on this person")
+_ROOM_SPEC = _write_spec("Longer notes of this room, which everyone in it can see")
 _VERBS = {"insert": "Kept as", "update": "Changed", "delete": "Deleted"}
 
 
@@ -167,7 +174,7 @@ class ArchiveTool:
 
     spec = _SPEC
     effect: Effect = "idempotent"
-    declaration = Declaration(cost="free")
+    declaration = Declaration(cost="free", has_receipts=True)
 
     def __init__(
         self,
@@ -206,7 +213,10 @@ class ArchiveTool:
             f"archive.{action}", lambda c: work(c, _trace(c, context))
         )
         self._changed(person_id)
-        return ToolResult(text=describe_change(done, _VERBS[action]))
+        return ToolResult(
+            text=describe_change(done, _VERBS[action]),
+            receipts=(_confirm(done, is_new=action == "insert"),),
+        )
 
     async def preview(
         self, arguments: Mapping[str, object], context: ToolContext
@@ -230,6 +240,18 @@ class ArchiveTool:
             raise ToolArgumentError(UNKNOWN)
         return _show(action, asked, old)
 
+    async def list_essentials(
+        self, arguments: Mapping[str, object], context: ToolContext
+    ) -> Essentials | None:
+        """Return what own words must say for a new note; other changes need a yes.
+
+        Raises `ToolArgumentError`.
+        """
+        if self._in_room or arguments.get("action") != "insert":
+            return None
+        asked = _read(arguments, has_text=True)
+        return Essentials(kind="keep", text="\n".join([asked.text or "", *(asked.tags or ())]))
+
     def _find_owner(self, context: ToolContext) -> PersonId | None:
         """Return the owner of the archive that a call may see; None if there is no archive here."""
         owner = context.memory_owner
@@ -252,7 +274,7 @@ def _show(action: str, asked: _Arguments, old: ArchiveEntry | None) -> str:
             tags = before.tags if tags is None else tags
         after = ArchiveContent(text=text or "", tags=tags or ())
     change = Change(operation="add", position=0, before=_format(before), after=_format(after))
-    return f"[archive]\n{show_changes([change])}"
+    return f"{name_list('archive')}\n{show_changes([change])}"
 
 
 def _format(content: ArchiveContent | None) -> str | None:
@@ -278,6 +300,12 @@ def _read(arguments: Mapping[str, object], *, has_text: bool) -> _Arguments:
         until=words.get("until", ""),
         page=page if isinstance(page, int) else 1,
     )
+
+
+def _confirm(done: writes.AppliedChange, *, is_new: bool) -> Receipt:
+    name = format_archive_id(done.id)
+    after = done.content.text if done.content else None
+    return confirm(None, after) if is_new else confirm(name, after)
 
 
 def _plan(action: str, asked: _Arguments, person_id: PersonId) -> _Work:

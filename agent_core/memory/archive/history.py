@@ -17,7 +17,7 @@ from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import LedgerEntry
 
 _NAME = re.compile(r"([0-9a-z]{8})(?:-([0-9]{1,4}))?")
-"""The id of an entry (eight characters from 1972 to 2059), and optionally one of its changes."""
+"""The id of an entry (eight characters from 1972 to 2059). Old buttons also count its changes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,17 +32,10 @@ class ArchiveRef:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveHistory:
-    """The changes of one entry, oldest first; at least one.
-
-    An entry moves between people with all its changes, so the name of a change never changes.
-    """
+    """The changes of one entry, oldest first; at least one."""
 
     id: ArchiveId
     rows: tuple[LedgerEntry, ...]
-
-    def name(self, row: LedgerEntry) -> str:
-        """Return the name of a change for people, such as `mb2x3k9z-2`."""
-        return f"{format_archive_id(self.id)}-{self.rows.index(row) + 1}"
 
     def find(self, change: int | None) -> LedgerEntry | None:
         """Find a change by its index, or the newest one without an index."""
@@ -78,18 +71,10 @@ def load_archive_history(
 
 def list_archive_changes(
     connection: Connection, *, person_id: PersonId, turn_id: TurnId
-) -> list[tuple[LedgerEntry, str]]:
-    """List the changes that a turn made, oldest first, each with its name. Raises
-    `StoreDamaged`.
-    """
-    found = []
-    for row in ledger.find_of_turn(connection, person_id=person_id, turn_id=turn_id):
-        history = load_archive_history(
-            connection, person_id=person_id, archive_id=ArchiveId(row.change.position)
-        )
-        if history:
-            found.append((format_archive_change(row), history.name(row)))
-    return found
+) -> list[LedgerEntry]:
+    """List the changes that a turn made, oldest first. Raises `StoreDamaged`."""
+    rows = ledger.find_of_turn(connection, person_id=person_id, turn_id=turn_id)
+    return [format_archive_change(row) for row in rows]
 
 
 def explain_archive_entry(
@@ -99,15 +84,13 @@ def explain_archive_entry(
     newest = history.rows[-1]
     made_by = _find_maker(history, newest)
     return Explanation(
-        number=history.name(newest),
+        name=format_archive_id(history.id),
         words=format_archive_entry(newest.change.after),
         made_by=made_by,
         basis=find_basis(connection, made_by, reader),
         is_forgotten=is_forgotten(newest.change.after, history.rows),
         steps=tuple(
-            ChangeStep(
-                number=history.name(row), row=format_archive_change(row), counts=history.counts(row)
-            )
+            ChangeStep(number=row.id, row=format_archive_change(row), counts=history.counts(row))
             for row in history.rows
         ),
     )

@@ -26,17 +26,25 @@ _MONTH_MS = 31 * _DAY_MS
 _SPEC = ToolSpec(
     name="recall",
     description=(
-        "Past messages of this person and you, on every platform. `query`: search by names and"
-        " rare words, in the language they were said in. `around`: read on around a hit's time."
-        " Neither: latest conversations."
+        "Search what this person and you said in earlier conversations, on every platform. For"
+        ' "what did I say about …?", "when did we …?", and before you say that you don\'t know'
+        " something of theirs. Not for what is in this conversation or in your memory lists."
+        " Without `query` and `around`, it lists the latest conversations. Example:"
+        ' {"query": "boiler"}'
     ),
     schema=make_schema(
-        query={"type": "string"},
-        around={"type": "string"},
-        since={"type": "string"},
-        until={"type": "string"},
-        platform={"type": "string"},
-        role={"enum": ["person", "you"]},
+        query={
+            "type": "string",
+            "description": "names and rare words, in the language they were said in",
+        },
+        around={
+            "type": "string",
+            "description": "the time of a hit, to read what was said before and after it",
+        },
+        since={"type": "string", "description": "not older: 2026-11-01"},
+        until={"type": "string", "description": "not newer: 2026-11-30"},
+        platform={"type": "string", "description": "only there, a chat app in lower case"},
+        role={"enum": ["person", "you"], "description": "only what this person, or you, said"},
         limit={"type": "integer", "minimum": 1, "maximum": 20},
     ),
 )

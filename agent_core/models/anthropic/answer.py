@@ -15,7 +15,7 @@ from agent_core.ids import CallId
 from agent_core.models.anthropic.translate import PROVIDER
 from agent_core.models.arguments import join_arguments, read_object
 from agent_core.models.contract import ModelAnswer, StopReason, Usage
-from agent_core.models.http import MOST_BYTES, TOO_LONG
+from agent_core.models.http import MOST_BYTES, TOO_LONG, parse_json
 from agent_core.transcript import Message, Part, RawPart, TextPart, ToolCallPart
 
 _STOPS: Mapping[str, StopReason] = {
@@ -451,7 +451,7 @@ def make_error(response: httpx2.Response, said: bytes) -> anthropic.APIStatusErr
     """Make the SDK's error for a response or a stream event, with the API's message."""
     text = said.decode(errors="replace").strip()
     try:
-        body = json.loads(text)
+        body = parse_json(text)
     except ValueError:
         body = text
     return anthropic.APIStatusError(str(body), response=response, body=body)

@@ -19,6 +19,7 @@ import aiohttp
 from agent_core.errors import ModelDenied
 from agent_core.models.anthropic.translate import PROVIDER
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
+from agent_core.models.http import parse_json, read_body
 from agent_core.models.profiles import ModelProfile, Profiles
 from agent_core.models.settings import AnthropicSettings
 
@@ -155,7 +156,7 @@ async def _has_description(settings: AnthropicSettings, model: str) -> bool:
             aiohttp.ClientSession(timeout=timeout, trust_env=True) as session,
             session.get(address, headers=headers) as response,
         ):
-            found = await response.json() if response.status == 200 else None
+            found = parse_json(await read_body(response)) if response.status == 200 else None
             return isinstance(found, dict) and "id" in found
     except (aiohttp.ClientError, OSError, TimeoutError, ValueError):
         return False

@@ -1,13 +1,13 @@
 """Download a model with Ollama's API."""
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
 import aiohttp
 
 from agent_core.errors import CoreError
+from agent_core.models.http import parse_json
 from agent_core.models.local.search import open_session
 
 _SILENCE = 300.0
@@ -20,7 +20,7 @@ class PullFailed(CoreError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PullProgress:
-    """What a download does now. `total` is 0 while nobody knows how much there is."""
+    """The progress of a download. `total` is 0 while nobody knows how much there is."""
 
     step: str
     done: int = 0
@@ -46,7 +46,7 @@ async def pull(root: str, name: str) -> AsyncGenerator[PullProgress, None]:
                     line = await answer.content.readline()
                 if not line:
                     break
-                told = json.loads(line)
+                told = parse_json(line)
                 if "error" in told:
                     raise PullFailed(f"Ollama can't download {name}: {told['error']}.")
                 is_done = told.get("status") == "success"

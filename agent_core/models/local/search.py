@@ -1,7 +1,6 @@
 """Look for model servers on this machine."""
 
 import asyncio
-import json
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
@@ -9,6 +8,7 @@ from typing import Any
 
 import aiohttp
 
+from agent_core.models.http import parse_json, read_body
 from agent_core.models.local.kinds import MODELS, PATHS, read_ollama_abilities, read_server
 from agent_core.models.local.owners import find_owners
 from agent_core.models.local.servers import USUAL_PORTS, LocalModel, LocalServer
@@ -97,9 +97,6 @@ async def fetch_json(
     method = "GET" if body is None else "POST"
     try:
         async with session.request(method, address, json=body, allow_redirects=False) as answer:
-            raw = await answer.content.read(_LARGEST)
-            while not answer.content.at_eof() and len(raw) < _LARGEST:
-                raw += await answer.content.read(_LARGEST)
-            return json.loads(raw)
-    except (*_FAULTS, RecursionError):
+            return parse_json(await read_body(answer, _LARGEST))
+    except _FAULTS:
         return None

@@ -63,7 +63,11 @@ _BEGINS_IN_THOUGHT, _ENDS_SILENTLY = "begins_in_thought", "ends_silently"
 that an answer has ended: the end of the body has to do.
 """
 _KEPT_SECONDS = 30.0
-"""Seconds to keep an idle connection; the SDK's default of 5 costs a handshake per message."""
+"""Seconds to keep an idle connection; the SDK's default of 5 costs a handshake per message.
+
+None is kept to a server nearby: llama.cpp closes each one after a stream, whatever it announces,
+and a new one costs nothing there.
+"""
 
 WIRE_ERRORS = (
     openai.OpenAIError,
@@ -128,7 +132,8 @@ _UNREACHED = (
 
 def create(settings: OpenAISettings, profiles: Profiles | None = None) -> "OpenAIModel":
     """Create the provider; what it learns of models is noted in `profiles`."""
-    timeout = settings.timeout
+    timeout, is_server_near = settings.timeout, is_near(settings.base_url)
+    kept = 0.0 if is_server_near else _KEPT_SECONDS
 
     async def watch_body(response: httpx2.Response) -> None:
         watch(response, timeout)
@@ -140,7 +145,7 @@ def create(settings: OpenAISettings, profiles: Profiles | None = None) -> "OpenA
         max_retries=0,
         # aiohttp's pool stays cheap with hundreds of calls at once; httpx2's does not.
         http_client=openai.DefaultAioHttpClient(
-            limits=httpx2.Limits(max_connections=_CONNECTIONS, keepalive_expiry=_KEPT_SECONDS),
+            limits=httpx2.Limits(max_connections=_CONNECTIONS, keepalive_expiry=kept),
             event_hooks={"response": [watch_body]},
         ),
     )
@@ -150,7 +155,7 @@ def create(settings: OpenAISettings, profiles: Profiles | None = None) -> "OpenA
     dialect = Dialect(
         limit="max_completion_tokens" if is_openai else "max_tokens",
         id_form=form,
-        notes_behind=is_near(settings.base_url),
+        notes_behind=is_server_near,
     )
     return OpenAIModel(
         client,

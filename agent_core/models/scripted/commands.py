@@ -4,7 +4,7 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal
 
 from agent_core.localization import Text
@@ -17,39 +17,49 @@ _HIT = re.compile(
     re.M,
 )
 """A message found by `recall`, as the tool writes it for models."""
+_JOB = re.compile(r"^\d+\. (\".*?\") \(", re.MULTILINE)
+"""A reminder as the tool lists it for models."""
 _LONGEST_HIT = 200
-_CREATED = re.compile(r"Created\. (?P<number>\d+)\. .* Next: (?P<moment>[^()]+\([^)]+\))\.", re.S)
-"""The result of the tool for jobs, with the job's number and its next time."""
+_CREATED = "Created. "
+"""The beginning of the result of the tool for jobs."""
 _WHO = Text(
-    "I am only Talaria's stand-in: no language model is connected, as no key is set. Set"
-    " ANTHROPIC_API_KEY, or OPENAI_API_KEY or OPENAI_BASE_URL, and start again."
+    "I am only Talaria's stand-in, because no language model is connected. Run `talaria setup`"
+    " to connect one, or set ANTHROPIC_API_KEY, OPENAI_API_KEY or OPENAI_BASE_URL, and start"
+    " again."
 )
-WHO_SHORT = Text("I am only the stand-in (no language model is connected).")
+WHO_SHORT = Text(
+    "I can only do simple things so far: no language model is connected. An owner connects one"
+    " with `talaria setup`."
+)
 ABILITIES = Text(
-    "What I can do without one:\n"
-    "- remember that … / my name is … / forget …\n"
-    "- what do you know about me?\n"
-    "- find … / what did I say about …?\n"
-    "- remind me tomorrow at 9 to … / remind me in 20 minutes to …\n"
-    "- every weekday at 8 … / on the last day of every month at 9 …\n"
-    "- show my reminders\n"
-    "- count to 20 / think for 10 seconds"
+    "This works without a language model:\n- remember that … / my name is … / forget …\n- what"
+    " do you know about me?\n- find … / what did I say about …?\n- remind me tomorrow at 9 to …"
+    " / remind me in 20 minutes to …\n- every weekday at 8 … / on the last day of every month at"
+    " 9 …\n- show my reminders / move … to 10:30 / cancel …\n- count to 20 / think for 10 seconds"
 )
 _THOUGHT = Text("I thought for {seconds} seconds, as far as a stand-in can.")
-_SEVERAL = Text("Several things fit “{entry}”; name one of them:")
-_NO_TOOL = Text("I would need a tool for that which I don't have here.")
+_SEVERAL = Text("“{entry}” fits several notes. Which one do you mean?")
+_NO_TOOL = Text("I can't do that in this chat.")
 _WROTE = Text("You wrote: “{entry}”.")
-_NOT_KEPT = Text("I could not keep “{entry}”.")
-_KNOWN = Text("I knew that already: “{entry}”.")
-_KEPT = Text("I'll remember: “{entry}”.")
-_NOT_THERE = Text("I don't have “{entry}” in my memory.")
-_NOT_FORGOTTEN = Text("I could not forget “{entry}”.")
-_FORGOTTEN = Text("Forgotten: “{entry}”.")
-_PLANNED = Text(
-    "I'll remind you: “{entry}”. Next time: {moment}. It's job {number}; /jobs lists them all."
+_NO_TIME = Text(
+    "I've set no reminder, because I can't read the time in “{entry}”. Write it like “remind me"
+    " every 2 days at 8:00 to stretch”."
 )
-_NOT_PLANNED = Text("I didn't create that reminder.")
-_NOT_SEARCHED = Text("I could not search for “{entry}”.")
+_NOT_KEPT = Text("I couldn't keep “{entry}”.")
+_KNOWN = Text("I knew that already: “{entry}”.")
+_KEPT = Text("I'll remember that.")
+_NOT_THERE = Text("I don't have “{entry}” in my memory.")
+_NOT_FORGOTTEN = Text("I couldn't forget “{entry}”.")
+_FORGOTTEN = Text("All right.")
+_PLANNED = Text("I'll remind you.")
+"""The receipt below says of what, and when."""
+_NOT_PLANNED = Text("I haven't set a reminder.")
+_NO_SUCH = Text(
+    "I changed nothing, because no single reminder fits “{entry}”. /reminders lists yours."
+)
+_NO_JOBS = Text("You have no reminders.")
+_MORE_OF_JOBS = Text("/reminders shows when they come, with buttons to change them.")
+_NOT_SEARCHED = Text("I couldn't search for “{entry}”.")
 _NOT_FOUND = Text("I looked for “{entry}” and found nothing.")
 _FOUND = Text("This is what I found about “{entry}”:")
 _YOU_SAID, _I_SAID = Text("{moment}, you: “{entry}”"), Text("{moment}, me: “{entry}”")
@@ -130,7 +140,7 @@ class Remember(_ToolCommand):
         """Return what the memory did with the fact."""
         if result.is_error:
             return f"{_NOT_KEPT(entry=self.text)} {result.text}"
-        return (_KNOWN if result.text.startswith("Nothing to do") else _KEPT)(entry=self.text)
+        return _KNOWN(entry=self.text) if result.text.startswith("Nothing to do") else _KEPT()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +166,7 @@ class Forget(StandInCommand):
         if not results:
             return _NO_TOOL()
         if not results[-1].is_error:
-            return _FORGOTTEN(entry=self.words)
+            return _FORGOTTEN()
         if not fitting:
             return _NOT_THERE(entry=self.words)
         return f"{_NOT_FORGOTTEN(entry=self.words)} {results[-1].text}"
@@ -189,23 +199,28 @@ class Search(_ToolCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remind(_ToolCommand):
-    """Remind later; the field that is set besides the text is an argument of the tool for jobs."""
+    """Remind later; one field besides the text says when, and a rule comes with its times."""
 
     text: str = ""
     in_minutes: int = 0
     every_minutes: int = 0
     at: str = ""
     cron: str = ""
+    rule: str = ""
+    times: str = ""
 
     def list_calls(self, notes: Notes) -> list[PlannedCall]:
         """Create a job that sends the text."""
-        given = {name: value for name, value in asdict(self).items() if value}
-        return [PlannedCall("schedule", _dump({"action": "create", "kind": "message"} | given))]
+        span = f"in {self.in_minutes} minutes" if self.in_minutes else ""
+        often = f"every {self.every_minutes} minutes" if self.every_minutes else ""
+        rule = f"{self.times} {self.rule}" if self.rule else ""
+        when = self.at or self.cron or rule or span or often
+        return [PlannedCall("remind", _dump({"text": self.text, "when": when}))]
 
     def report(self, result: ToolResultPart) -> str:
         """Name the job and its next time."""
-        if found := _CREATED.match(result.text):
-            return _PLANNED(entry=self.text, **found.groupdict())
+        if result.text.startswith(_CREATED):
+            return _PLANNED()
         return f"{_NOT_PLANNED()} {result.text}" if result.is_error else _NOT_PLANNED()
 
 
@@ -215,11 +230,34 @@ class ShowJobs(_ToolCommand):
 
     def list_calls(self, notes: Notes) -> list[PlannedCall]:
         """List the jobs."""
-        return [PlannedCall("schedule", _dump({"action": "list"}))]
+        return [PlannedCall("manage_jobs", _dump({"action": "list"}))]
 
     def report(self, result: ToolResultPart) -> str:
-        """Return the list as the tool writes it."""
-        return result.text
+        """Name the reminders; the tool writes the rest for models."""
+        titles = [json.loads(one) for one in _JOB.findall(result.text)]
+        if not titles:
+            return _NO_JOBS()
+        return "\n".join([*(f"- {one}" for one in titles), "", _MORE_OF_JOBS()])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManageJob(_ToolCommand):
+    """Delete a reminder, or move it to another time; it is named by words."""
+
+    action: Literal["delete", "change"]
+    words: str
+    when: str = ""
+
+    def list_calls(self, notes: Notes) -> list[PlannedCall]:
+        """Act on the reminder; a time without a word before it is a time of day."""
+        given = {"action": self.action, "job": self.words}
+        if self.when:
+            given["when"] = f"at {self.when}" if self.when[0].isdigit() else self.when
+        return [PlannedCall("manage_jobs", _dump(given))]
+
+    def report(self, result: ToolResultPart) -> str:
+        """Confirm it, or say that there is no such reminder; the receipt says the rest."""
+        return _NO_SUCH(entry=self.words) if result.is_error else _FORGOTTEN()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -284,13 +322,25 @@ class AnythingElse(StandInCommand):
 
     def reply(self, results: Sequence[ToolResultPart], context: ReplyContext) -> str:
         """Quote the words; the first time, introduce the stand-in."""
-        quoted = " ".join(self.words.split())
-        if len(quoted) > _QUOTED_LIMIT:
-            quoted = quoted[:_QUOTED_LIMIT] + "…"
+        quoted = self.quote()
         if not context.is_first:
             return f"{WHO_SHORT()} {_WROTE(entry=quoted)}"
         context.is_first = False
         return f"{_WHO()}\n{_WROTE(entry=quoted)}\n\n{ABILITIES()}"
+
+    def quote(self) -> str:
+        """Return the beginning of the words in one line."""
+        quoted = " ".join(self.words.split())
+        return quoted if len(quoted) <= _QUOTED_LIMIT else quoted[:_QUOTED_LIMIT] + "…"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoTime(AnythingElse):
+    """A wish for a reminder whose time can't be read."""
+
+    def reply(self, results: Sequence[ToolResultPart], context: ReplyContext) -> str:
+        """Say so, and how a time is written."""
+        return _NO_TIME(entry=self.quote())
 
 
 def _memory(**arguments: str) -> PlannedCall:

@@ -8,6 +8,8 @@ from agent_core.models.scripted.commands import (
     AnythingElse,
     Count,
     Forget,
+    ManageJob,
+    NoTime,
     Remember,
     Search,
     ShowHelp,
@@ -16,7 +18,7 @@ from agent_core.models.scripted.commands import (
     StandInCommand,
     Think,
 )
-from agent_core.models.scripted.reminders import read_reminder
+from agent_core.models.scripted.reminders import ME, read_reminder
 
 _MOST_NUMBERS = 1000
 _LONGEST_THOUGHT = 600
@@ -53,10 +55,27 @@ _FORGET = r"(?:forget|unlearn|vergiss)(?: about| that| this)?[:,]? (?P<t>.+)"
 _COUNT = r"count(?: up)?(?: slowly)?(?: from (?:1|one))? (?:up )?to (?P<n>\d{1,6})"
 _THINK = r"think (?:for )?(?P<n>\d{1,4}(?:\.\d+)?) ?(?P<unit>s|secs?|seconds?|m|mins?|minutes?)?"
 _JOBS = (
-    r"(?:(?:show|list|tell)(?: me)?(?: my| your| the)? (?:jobs|reminders|schedule)|"
-    r"zeige?(?: mir)?(?: meine)? (?:erinnerungen|jobs))"
+    r"(?:(?:show|list|tell)(?: me)?(?: all)?(?: my| your| the)? (?:jobs|reminders|schedule)|"
+    r"(?:what|which) reminders (?:do i have|are there|are set)(?: .+)?|(?:my )?reminders|"
+    r"zeige?(?: mir)?(?: alle)?(?: meine)? (?:erinnerungen|jobs)|(?:meine )?erinnerungen|"
+    r"(?:welche|was für) erinnerungen (?:habe? ich|gibt es|stehen an)(?: .+)?)"
 )
-_HELP = r"(?:help(?: me)?|hilfe|was kannst du|what can (?:you|i) do|how does this work|commands)"
+_KEEP_OUT = r"(?:(?:the|my|die|den|das|meine|meinen|mein) )?"
+_CANCEL = (
+    rf"(?:cancel|delete|remove) {_KEEP_OUT}(?:reminder (?:about|for|to) )?(?P<t>.+?)(?: reminder)?",
+    (
+        rf"(?:lösche?|streiche?) {_KEEP_OUT}(?:erinnerung an (?:die |den |das )?)?(?P<t>.+?)"
+        r"(?:[- ]?erinnerung)?"
+    ),
+)
+_MOVE = (
+    rf"(?:move|change|shift|reschedule|push) {_KEEP_OUT}(?P<t>.+?)(?: reminder)? to (?P<w>.+)",
+    rf"(?:verschiebe?|lege?) {_KEEP_OUT}(?P<t>.+?) auf (?P<w>.+)",
+)
+_HELP = (
+    r"(?:help(?: me)?|hilfe|was kannst du(?: alles)?|what can (?:you|i) do(?: for me)?"
+    r"|how does this work|commands)"
+)
 
 
 def read_command(words: str, now: datetime | None = None) -> StandInCommand:
@@ -72,6 +91,14 @@ def read_command(words: str, now: datetime | None = None) -> StandInCommand:
         return ShowJobs()
     if planned := read_reminder(line, _match, now):
         return replace(planned, text=_unquote(planned.text))
+    if _match(rf"(?:.+ )?{ME} .+", line):
+        return NoTime(words=words.strip())
+    for pattern in _MOVE:
+        if found := _match(pattern, line):
+            return ManageJob(action="change", words=_unquote(found["t"]), when=found["w"])
+    for pattern in _CANCEL:
+        if found := _match(pattern, line):
+            return ManageJob(action="delete", words=_unquote(found["t"]))
     for pattern in _SEARCH:
         if found := _match(pattern, line):
             return Search(query=_unquote(found["q"]))

@@ -12,13 +12,19 @@ _RECURRING = tuple(when.removesuffix("?") for when in (LAST, EVERY))
 """With a time of day, these words need no "remind me". Without one, they are no request: "Every day
 I run".
 """
-_ME = r"(?:remind me|erinnere? mich)"
+ME = r"(?:remind me|erinnere? mich)"
 _TO = r"(?:,? ?(?:to|that|about|daran,?|dass|:)|[,:])? (?P<text>.+)"
+_REST = re.compile(
+    r"(?:(?:at|um|@|and|und|on|am|from|ab|until|till|bis)\b ?|@ ?)"
+    r"(?:\d|noon|midnight|mittag|mitternacht|\w+(?:day|tag)s?\b|mittwoch)",
+    re.IGNORECASE,
+)
+"""The beginning of a text that belongs to the time, so that the time was not understood."""
 _PATTERNS = (
-    *(rf"{_ME} {when}{_TO}" for when in WHENS),
-    *(rf"{when}[,:]? {_ME}{_TO}" for when in WHENS),
+    *(rf"{ME} {when}{_TO}" for when in WHENS),
+    *(rf"{when}[,:]? {ME}{_TO}" for when in WHENS),
     *(rf"{when}{_TO}" for when in _RECURRING),
-    *(rf"{_ME}(?: (?:to|that|about|daran,?))? (?P<text>.+?),? {when}" for when in WHENS),
+    *(rf"{ME}(?: (?:to|that|about|daran,?))? (?P<text>.+?),? {when}" for when in WHENS),
 )
 
 
@@ -32,6 +38,6 @@ def read_reminder(
     for pattern in _PATTERNS:
         found = match(pattern, line)
         timing = read_timing(found, now) if found else None
-        if found and timing:
+        if found and timing and not _REST.match(found["text"]):
             return Remind(text=found["text"].strip(), **asdict(timing))
     return None

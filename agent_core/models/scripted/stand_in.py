@@ -3,9 +3,10 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent_core.ids import CallId
+from agent_core.localization import LANGUAGES, use_language
 from agent_core.models.contract import Model, ModelAnswer, ModelRequest, TextDelta
 from agent_core.models.profiles import Profiles
 from agent_core.models.scripted.commands import (
@@ -116,8 +117,8 @@ def make_plan(request: ModelRequest, delay: float) -> StandInPlan:
     tools = {tool.name for tool in request.tools}
     chains = [
         (command, [call for call in command.list_calls(notes) if call.name in tools])
-        for command in map(_understand, turn)
-        if command
+        for message in turn
+        if (command := _understand(message))
     ]
     wanted = dict.fromkeys(call for _, chain in chains if (call := _next(chain, done)))
     if wanted:
@@ -145,7 +146,7 @@ def _understand(message: Message) -> StandInCommand | None:
         return None
     command = read_command(message.text, read_clock(message))
     if isinstance(command, AnythingElse):
-        return AnythingElse(words=" ".join([command.words, *files]).strip())
+        return replace(command, words=" ".join([command.words, *files]).strip())
     return command
 
 
@@ -194,7 +195,10 @@ def _next(
 
 
 def _was_introduced(before: Sequence[Message]) -> bool:
-    lists = (ABILITIES(), ABILITIES.english)
+    lists = set[str]()
+    for tag in LANGUAGES:
+        with use_language(tag):
+            lists.add(ABILITIES())
     answers = [message.text for message in before if message.role == "assistant"]
     return any(listed in answer for answer in answers for listed in lists)
 

@@ -109,6 +109,11 @@ class PersonErasure:
             return subject, blocks, erase_person.list_slugs(connection, subject=subject)
 
         subject, blocks, slugs = await self.database.browse(look)
+        if (
+            await self.database.browse(partial(erase_person.find_successor, subject=subject))
+            is None
+        ):
+            raise LastOwner  # first, because the caller stops work that is in progress
         if await self.database.browse(partial(_has_open_events, subject=subject)):
             raise WorkInProgress
         folders = [f"{_PEOPLE}{slug}" for slug in slugs]

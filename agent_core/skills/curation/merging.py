@@ -12,16 +12,10 @@ from itertools import combinations
 from agent_core.errors import CoreError, SkillConflict
 from agent_core.models.contract import ModelRequest, make_question
 from agent_core.skills.catalog import EVALS, SKILL_FILE, CatalogEntry, SkillCatalog
-from agent_core.skills.changes import (
-    SkillChange,
-    check_create,
-    check_rewrite,
-    plan,
-    plan_moves,
-    write_planned,
-)
+from agent_core.skills.changes import check_create, check_rewrite, plan, plan_moves
 from agent_core.skills.curation.record import CurationProposal, Merge
 from agent_core.skills.install.stage import walk
+from agent_core.skills.intents import SkillChange, write_planned
 from agent_core.skills.ledger_sync import note_loaded, record_archived
 from agent_core.skills.snapshots import is_whole, read_snapshot
 from agent_core.skills.states import list_made
@@ -163,7 +157,7 @@ def apply_merge(
         evidence=f"merges {names}: {proposal.reason}",
         call_key=origin.call_key,
     )
-    if plan(connection, catalog, check_merge(catalog, merge), why) is None:
+    if plan(connection, catalog.folder, check_merge(catalog, merge), why) is None:
         raise SkillConflict(f"The skill {merge.into} has changed since this was proposed.")
     _approve(connection, merge.into, origin)
     away = Origin(actor=origin.actor, now=origin.now, evidence=f"merged into {merge.into}")

@@ -15,9 +15,10 @@ from pathlib import Path
 from agent_core.errors import SkillConflict
 from agent_core.skills.agreements import hash_folder
 from agent_core.skills.catalog import ARCHIVE, list_skill_folders
-from agent_core.skills.changes import archive_planned, plan_moves, write_planned
+from agent_core.skills.changes import archive_planned, plan_moves
 from agent_core.skills.install.installs import record_version
 from agent_core.skills.install.stage import INCOMING, walk, write_copy
+from agent_core.skills.intents import write_planned
 from agent_core.skills.ledger_sync import choose_archive_name, note_loaded
 from agent_core.skills.snapshots import read_snapshot
 from agent_core.skills.states import CURATOR, find_text_actor

@@ -1,27 +1,34 @@
-"""The cases that test a skill: `evals/evals.json` beside its SKILL.md, as Agent Skills have it.
+"""The cases that test a skill: turns of a person, and a file of cases beside its SKILL.md.
 
-A case that was drawn from a turn holds only the turn's number. The turn's words stay in the
-transcript: `/forget` finds them there, and other readers of the skill do not see them.
+A case that was drawn from a turn is only the turn's number. The turn's words stay in the
+transcript, where `/forget` finds them. The file is `evals/evals.json`, as Agent Skills have it. It
+counts only if a person wrote it, or has agreed to it as it is: no author tests their own work.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import re2
 
-from agent_core.errors import SkillBroken, SkillConflict
+from agent_core.errors import SkillBroken
 from agent_core.ids import TurnId
-from agent_core.memory.files import read_file, write_file
+from agent_core.skills.agreements import agree, hash_folder, read_agreements
+from agent_core.skills.catalog import EVALS
+from agent_core.skills.states import has_added
+from agent_core.state.engine.database import Connection
 
-EVALS = "evals/evals.json"
+_FILE = f"{EVALS}/evals.json"
 LEAST_CASES = 3
 """The fewest cases of a test; fewer prove nothing about a skill."""
 _MOST_CASES = 50
 _MOST_BYTES = 1_000_000
 _LONGEST_PATTERN = 500
+_DRAWN = re.compile(r"turn-(\d{1,18})")
+"""The id of a case that was drawn from a turn."""
 
 CheckKind = Literal[
     "exact", "contains", "lacks", "matches", "calls", "does_not_call", "exit_status"
@@ -62,27 +69,36 @@ def read_cases(place: Path) -> list[EvalCase]:
     return [_read_case(one, place) for one in _read_evals(place)["evals"]][:_MOST_CASES]
 
 
-def add_cases(place: Path, name: str, turn_ids: Sequence[TurnId]) -> None:
-    """Add cases that were drawn from turns, unless they are there; keep the others unchanged.
+def may_test(connection: Connection, folder: Path, name: str) -> bool:
+    """Return whether the file of cases of a skill in the home counts. Blocks.
 
-    Blocks. Raises `SkillBroken`, `SkillConflict` if somebody edits the file now, and `OSError`.
+    What the agent wrote itself counts once a person has agreed to it, until it changes.
     """
-    path = place / EVALS
-    seen = read_file(path).hash
-    found = _read_evals(place)
-    known = {one.get("turn") for one in found["evals"] if isinstance(one, dict)}
-    new = [{"id": f"turn-{one}", "turn": one} for one in turn_ids if one not in known]
-    if not new:
-        return
-    found = {"skill_name": name, **found, "evals": [*found["evals"], *new]}
-    path.parent.mkdir(mode=0o700, exist_ok=True)
-    text = json.dumps(found, indent=2, ensure_ascii=False) + "\n"
-    if not write_file(path, text, seen):
-        raise SkillConflict(f"{path} was changed meanwhile; try again.")
+    cases = folder / name / EVALS
+    if not has_added(connection, name, EVALS):
+        return True
+    agreed = read_agreements(folder).get(str(cases.absolute()))
+    return agreed is not None and agreed == hash_folder(cases)
+
+
+def agree_to_cases(folder: Path, name: str) -> None:
+    """Record that an owner agrees to a skill's cases as they are. Blocks. Raises as `agree`."""
+    agree(folder, folder / name / EVALS)
+
+
+def name_drawn(turn_id: TurnId) -> str:
+    """Return the id of the case that is drawn from a turn."""
+    return f"turn-{turn_id}"
+
+
+def find_drawn(case_id: str) -> EvalCase | None:
+    """Return the case that was drawn from a turn; None for a case of a file."""
+    found = _DRAWN.fullmatch(case_id)
+    return EvalCase(id=case_id, turn_id=TurnId(int(found[1]))) if found else None
 
 
 def _read_evals(place: Path) -> dict[str, Any]:
-    path = place / EVALS
+    path = place / _FILE
     try:
         if path.is_symlink() or (path.exists() and path.stat().st_size > _MOST_BYTES):
             raise SkillBroken(f"{path} is a link, or larger than {_MOST_BYTES:,} bytes")
@@ -96,12 +112,15 @@ def _read_evals(place: Path) -> dict[str, Any]:
 
 def _read_case(given: object, place: Path) -> EvalCase:
     """Parse a case. Raises `SkillBroken`."""
-    where = place / EVALS
+    where = place / _FILE
     if not isinstance(given, dict) or not isinstance(given.get("id"), int | str):
         raise SkillBroken(f'each case in {where} must be an object with an "id"')
     turn, prompt = given.get("turn"), given.get("prompt", "")
     if not isinstance(prompt, str) or (not prompt.strip() and type(turn) is not int):
         raise SkillBroken(f'case {given["id"]} in {where} needs a "prompt" or a "turn"')
+    drawn = _DRAWN.fullmatch(str(given["id"]))
+    if drawn and str(turn) != drawn[1]:
+        raise SkillBroken(f'the id {given["id"]} in {where} names another turn than its "turn"')
     lists = [given.get(key, []) for key in ("checks", "assertions", "files")]
     if not all(isinstance(one, list) for one in lists):
         raise SkillBroken(

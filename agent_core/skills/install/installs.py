@@ -12,9 +12,10 @@ from pathlib import Path
 from agent_core.errors import SkillConflict
 from agent_core.skills.agreements import agree, hash_folder
 from agent_core.skills.catalog import ARCHIVE, SKILL_FILE, SkillCatalog, list_skill_folders
-from agent_core.skills.changes import SkillChange, plan, plan_moves, write_planned
+from agent_core.skills.changes import plan, plan_moves
 from agent_core.skills.install.contract import StagedSkill
 from agent_core.skills.install.stage import INCOMING, find_staged
+from agent_core.skills.intents import SkillChange, write_planned
 from agent_core.skills.ledger_sync import (
     choose_archive_name,
     note_loaded,
@@ -22,6 +23,7 @@ from agent_core.skills.ledger_sync import (
     record_text,
 )
 from agent_core.skills.snapshots import explain_omission, is_whole, read_snapshot
+from agent_core.skills.states import is_version
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import blocks, ledger, skill_changes, skills
 from agent_core.state.memory.ledger import Change, LedgerEntry, Origin
@@ -87,7 +89,7 @@ def plan_install(
 
 def list_versions(connection: Connection, folder: Path, name: str) -> Sequence[SkillVersion]:
     """List the versions of a skill, oldest first; files and ledger must be in sync. Blocks."""
-    rows = [row for row in reversed(_list_rows(connection, name)) if row.change.after is not None]
+    rows = [row for row in reversed(_list_rows(connection, name)) if is_version(row)]
     kept = {
         read_snapshot(place): place.name
         for place in list_skill_folders(folder / ARCHIVE)
@@ -130,7 +132,7 @@ def plan_rollback(
         )
     if not chosen.kept:
         change = SkillChange(name=name, path=SKILL_FILE, before=present, after=text)
-        if plan(connection, catalog, change, origin) is None:
+        if plan(connection, catalog.folder, change, origin) is None:
             raise SkillConflict(f"The skill {name} was changed meanwhile; try again.")
         return chosen
     record_version(connection, name, text, origin)

@@ -11,17 +11,16 @@ from agent_core.localization import Text
 from agent_core.memory.approval import PATIENCE, Approval, show_difference
 from agent_core.skills.catalog import SKILL_FILE, SkillCatalog
 from agent_core.skills.changes import (
-    SkillChange,
     archive_planned,
     check_create,
     check_file,
     check_patch,
     find_version,
-    has_written_all,
     plan,
     restore_planned,
-    write_planned,
 )
+from agent_core.skills.intents import SkillChange, has_written_all, write_planned
+from agent_core.skills.states import describe_added
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import skills
 from agent_core.state.memory.ledger import Origin
@@ -48,8 +47,9 @@ class SkillManageTool:
     spec = ToolSpec(
         name="skill_manage",
         description=(
-            "Change the home's skills, for work that comes back. `create` takes the whole SKILL.md"
-            " as `text`; `patch` replaces the passage `old`, which must occur once, by `text`;"
+            "Write or change a skill, which says how a kind of work is done, for work that comes"
+            " back. Not for facts (`memory`) or for times (`remind`). `create` takes the whole"
+            " SKILL.md as `text`; `patch` replaces the passage `old`, which occurs once, by `text`;"
             " `add_file` adds `file`, such as scripts/count.py; `archive` and `restore` move one."
             " Read a skill before you patch it, and prefer a patch to a new one."
         ),
@@ -132,14 +132,15 @@ class SkillManageTool:
         action, name = str(arguments["action"]), str(arguments["name"])
         folder = self._catalog.folder
         if action in ("archive", "restore"):
+            await self._database.write("skills.write_planned", write_planned, folder)
             record = archive_planned if action == "archive" else restore_planned
             await self._database.write("skills.move", record, folder, name, origin)
             return await self._finish(arguments, None)
         change = await asyncio.to_thread(self._check, arguments)
         if change.path != SKILL_FILE:
-            evidence = f"adds {change.path}; {origin.evidence}"[:_EVIDENCE]
-            origin = replace(origin, evidence=evidence)
-        version = await self._database.write("skills.plan", plan, self._catalog, change, origin)
+            evidence = describe_added(change.path, origin.evidence)
+            origin = replace(origin, evidence=evidence[:_EVIDENCE])
+        version = await self._database.write("skills.plan", plan, folder, change, origin)
         if version is None:
             raise SkillConflict(f"The skill {name} was changed meanwhile; read it again.")
         return await self._finish(arguments, version)

@@ -12,6 +12,7 @@ import json
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 from agent_core.errors import SkillBroken, SkillMissing
@@ -24,10 +25,12 @@ from agent_core.skills.tools.directory import SkillDirectory
 from agent_core.skills.tools.workspace_copy import FOLDER, copy_files
 from agent_core.state.engine.database import Database
 from agent_core.state.memory import skill_uses
-from agent_core.tools.contract import Declaration, Effect, Tool, ToolContext, ToolResult
+from agent_core.tools.contract import Declaration, Effect, Pause, Tool, ToolContext, ToolResult
 from agent_core.tools.mcp.schema import reduce_schema
 from agent_core.tools.policy.contract import Action
 from agent_core.tools.workspace.catalog import make_terminal
+from agent_core.tools.workspace.places import CommandPlaces
+from agent_core.tools.workspace.versions import FileVersions
 from agent_core.transcript import ToolSpec, flatten
 
 TOOLS = "tools"
@@ -54,13 +57,19 @@ class SkillScripts:
     """The scripts that skills offer; a source of tools, see `ToolSource`."""
 
     def __init__(
-        self, directory: SkillDirectory, database: Database, backend: Backend, seconds: int
+        self,
+        directory: SkillDirectory,
+        database: Database,
+        backend: Backend,
+        seconds: int,
+        places: CommandPlaces | None = None,
+        versions: FileVersions | None = None,
     ) -> None:
         """`seconds` is the most that a run may take."""
         self._directory = directory
         self._database = database
         self._backend = backend
-        self._terminal = make_terminal(backend, seconds)
+        self._terminal = make_terminal(backend, seconds, places, versions)
         self.declaration: Declaration = self._terminal.declaration
         self._seen: Sequence[CatalogEntry] = ()
         self._tools: tuple[Tool, ...] = ()
@@ -92,6 +101,10 @@ class SkillScripts:
     def list_actions(self, command: str, context: ToolContext) -> Sequence[Action]:
         """Return the actions of a command, as for any command in the workspace."""
         return self._terminal.list_actions({"command": command}, context)
+
+    def hold_place(self, context: ToolContext, pause: Pause) -> AbstractAsyncContextManager[None]:
+        """Hold a place for a run; see `HoldsPlace`."""
+        return self._terminal.hold_place({}, context, pause)
 
     async def run(self, name: str, command: str, context: ToolContext) -> ToolResult:
         """Copy a skill's files to the workspace, run a command on them, and count the use.
@@ -142,6 +155,12 @@ class ScriptTool:
     ) -> Sequence[Action]:
         """Return the actions of the script; see `DeclaresActions`."""
         return self._scripts.list_actions(self._compose(arguments), context)
+
+    def hold_place(
+        self, arguments: Mapping[str, object], context: ToolContext, pause: Pause
+    ) -> AbstractAsyncContextManager[None]:
+        """Hold a place for the script; see `HoldsPlace`."""
+        return self._scripts.hold_place(context, pause)
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         """Run the script with its arguments. Raises what `SkillScripts.run` raises."""

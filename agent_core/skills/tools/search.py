@@ -19,7 +19,8 @@ class SkillsSearchTool:
     spec = ToolSpec(
         name=FIND_TOOL,
         description=(
-            f"Find skills by a few words on the work, in English; `{SKILL_TOOL}` reads one."
+            "Find a skill, which says how a kind of work is done, by a few English words on the"
+            f" work; `{SKILL_TOOL}` then reads it. Not for facts or for the web."
         ),
         schema=make_schema(("query",), query={"type": "string", "minLength": 1}),
     )

@@ -1,5 +1,7 @@
 """The tools that read skills, in the order in which the model sees them."""
 
+from collections.abc import Callable
+
 from agent_core.execution.contract import Backend
 from agent_core.skills.tools.directory import SkillDirectory
 from agent_core.skills.tools.search import SkillsSearchTool
@@ -9,7 +11,15 @@ from agent_core.tools.contract import Tool
 
 
 def make_skill_tools(
-    directory: SkillDirectory, database: Database, backend: Backend | None = None
+    directory: SkillDirectory,
+    database: Database,
+    backend: Backend | None = None,
+    *,
+    find_name: Callable[[str], str],
 ) -> tuple[Tool, ...]:
-    """Make the tools that read skills; with a `backend`, the skills' scripts can run there."""
-    return SkillViewTool(directory.catalog, database, backend), SkillsSearchTool(directory)
+    """Make the tools that read skills; with a `backend`, the skills' scripts can run there.
+
+    `find_name` returns the name of the skill that a person's words start, or "".
+    """
+    view = SkillViewTool(directory.catalog, database, backend, find_name)
+    return view, SkillsSearchTool(directory)

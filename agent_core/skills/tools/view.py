@@ -2,15 +2,16 @@
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from agent_core.errors import SkillBroken, ToolArgumentError
 from agent_core.execution.contract import Backend
 from agent_core.skills.catalog import EVALS, SKILL_FILE, CatalogEntry, SkillCatalog, show_name
-from agent_core.skills.changes import write_planned
+from agent_core.skills.intents import write_planned
 from agent_core.skills.ledger_sync import note_loaded
 from agent_core.skills.tools.workspace_copy import copy_files
+from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import skill_uses, skills
 from agent_core.state.memory.ledger import Origin
@@ -24,6 +25,10 @@ _PART = 18_000
 """The most characters of one result; `offset` continues a longer text."""
 _MOST_BYTES = 2_000_000
 _MOST_NAMED = 60
+_CLOSED = (
+    "The skill {name} is a draft that no test has proved yet. Only a person can start it: with"
+    " `/skills try {name}` and what to do. Work without it, or tell them."
+)
 
 
 class SkillViewTool:
@@ -33,20 +38,31 @@ class SkillViewTool:
     declaration = Declaration(cost="free")
     spec = ToolSpec(
         name=SKILL_TOOL,
-        description="Read a skill, or its `file`. `offset` reads on in a long text.",
+        description=(
+            "Read a skill, which says how a kind of work is done, before you do such work. Only"
+            " names that you were shown, none that you guess."
+        ),
         schema=make_schema(
             ("name",),
             name={"type": "string"},
-            file={"type": "string"},
-            offset={"type": "integer", "minimum": 0},
+            file={"type": "string", "description": "a file of the skill, instead of its text"},
+            offset={"type": "integer", "minimum": 0, "description": "reads on in a long text"},
         ),
     )
 
     def __init__(
-        self, catalog: SkillCatalog, database: Database, backend: Backend | None = None
+        self,
+        catalog: SkillCatalog,
+        database: Database,
+        backend: Backend | None,
+        find_name: Callable[[str], str],
     ) -> None:
-        """With a `backend`, `run` copies the files of a skill to the reader's workspace."""
+        """With a `backend`, `run` copies the files of a skill to the reader's workspace.
+
+        `find_name` returns the name of the skill that a person's words start, or "".
+        """
         self._catalog = catalog
+        self._find_name = find_name
         self._database = database
         self._backend = backend
 
@@ -60,6 +76,8 @@ class SkillViewTool:
         entry = await asyncio.to_thread(self._catalog.find, name)
         if entry.skill is None:
             raise SkillBroken(entry.fault)
+        if not await self._database.read(self._may_read, entry, context):
+            return ToolResult(text=_CLOSED.format(name=name), is_error=True)
         whole = (
             await asyncio.to_thread(_read_file, entry, file)
             if file
@@ -79,6 +97,17 @@ class SkillViewTool:
                 text += f"\n{copied}"
         sources = () if entry.is_trusted else (make_source("skill", name),)
         return ToolResult(text=text, sources=sources)
+
+    def _may_read(self, connection: Connection, entry: CatalogEntry, context: ToolContext) -> bool:
+        """Return whether a skill may be used: a draft only in the turn of a person who started it.
+
+        A job's body and an agent's message look like a person's words, but are none.
+        """
+        row = skills.find(connection, name=entry.name) if entry.origin == "home" else None
+        if row is None or row.state != "draft":
+            return True
+        is_named = self._find_name(context.evidence) == entry.name
+        return is_named and turns.is_by_person(connection, turn_id=context.turn_id)
 
     def _note(
         self, connection: Connection, entry: CatalogEntry, context: ToolContext

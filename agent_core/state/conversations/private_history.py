@@ -4,8 +4,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent_core.chats import Chat
-from agent_core.ids import PersonId, TurnId
+from agent_core.ids import ConversationId, PersonId, SessionId, TurnId
 from agent_core.state.conversations.questions import Choice, load_choices
+from agent_core.state.conversations.sessions import name_direct
+from agent_core.state.engine.connection import read_one
 from agent_core.state.engine.database import Connection
 from agent_core.transcript import ImagePart, load_parts
 
@@ -27,25 +29,56 @@ class HistoryEntry:
     """True for a message of the person."""
     text: str
     created_at: int
+    platform: str
+    turn_id: TurnId | None = None
     buttons: tuple[Choice, ...] = ()
     files: tuple[tuple[str, str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Present:
+    """Names the open session of a person's direct conversation, which may be missing.
+
+    `since` is the moment in milliseconds UTC at which the session before it ended, 0 without one.
+    """
+
+    conversation_id: ConversationId
+    session_id: SessionId | None
+    title: str
+    since: int
+
+
+def find_present(connection: Connection, *, person_id: PersonId) -> Present | None:
+    """Return what goes on in a person's direct conversation; None before their first message."""
+    found = connection.execute(
+        "SELECT conversations.id AS conversation_id, open.id AS session_id,"
+        " COALESCE(open.title, '') AS title, COALESCE((SELECT MAX(ended_at) FROM sessions"
+        " WHERE conversation_id = conversations.id), 0) AS since FROM conversations"
+        " LEFT JOIN sessions AS open ON open.id = (SELECT MAX(id) FROM sessions"
+        " WHERE conversation_id = conversations.id AND ended_at IS NULL)"
+        " WHERE key = :key AND person_id = :person_id",
+        {"key": name_direct(person_id), "person_id": person_id},
+    )
+    return read_one(Present, found)
 
 
 def list_history(
     connection: Connection,
     *,
     person_id: PersonId,
+    present: Present | None,
     chat: Chat,
     before: int,
     limit: int,
 ) -> list[HistoryEntry]:
     """List the newest messages up to the moment `before`, oldest first.
 
-    From `chat`, the list includes everything, also commands and
-    their replies. From other platforms, it includes the conversation. Times are in milliseconds
-    UTC.
+    The list includes the open session, from every platform, and from `chat` everything since that
+    session was opened, also commands and their replies. Times are in milliseconds UTC.
     """
-    values = {
+    values: dict[str, object] = {
+        "session_id": present.session_id if present else None,
+        "since": present.since if present else 0,
         "person_id": person_id,
         "platform": chat.platform,
         "chat": chat.address,
@@ -62,6 +95,13 @@ def list_history(
     return found[-limit:]
 
 
+_OF_SESSION = (
+    # By way of the messages: the turns of a person have no index by session.
+    "SELECT turn_id FROM messages WHERE session_id = :session_id AND person_id = :person_id"
+    " AND role = 'user' AND created_at <= :before ORDER BY id DESC LIMIT :limit"
+)
+
+
 def find_newest_turn(connection: Connection, *, person_id: PersonId) -> tuple[int, str] | None:
     """Return the number and the state of a person's newest turn; if they change, there is news."""
     row = connection.execute(
@@ -73,26 +113,36 @@ def find_newest_turn(connection: Connection, *, person_id: PersonId) -> tuple[in
 
 def _list_events(connection: Connection, values: dict[str, object]) -> list[HistoryEntry]:
     rows = connection.execute(
-        "SELECT event_id, payload, received_at FROM inbox WHERE platform = :platform"
+        "SELECT event_id, payload, received_at, turn_id FROM inbox WHERE platform = :platform"
         " AND payload <> '' AND received_at <= :before"
         " AND id > (SELECT COALESCE(MAX(id), 0) - :span FROM inbox)"
+        f" AND (received_at >= :since OR turn_id IN ({_OF_SESSION}))"
         " AND EXISTS (SELECT 1 FROM accounts WHERE platform = :platform"
         " AND person_id = :person_id) ORDER BY id DESC LIMIT :limit",
         values,
     ).fetchall()
     return [
-        HistoryEntry(source="event", key=row[0], is_own=True, text=row[1], created_at=row[2])
+        HistoryEntry(
+            source="event",
+            key=row[0],
+            is_own=True,
+            text=row[1],
+            created_at=row[2],
+            platform=str(values["platform"]),
+            turn_id=row[3],
+        )
         for row in rows
     ]
 
 
 def _list_sent(connection: Connection, values: dict[str, object]) -> list[HistoryEntry]:
     rows = connection.execute(
-        "SELECT outbox.key, body, outbox.created_at, buttons, file_key, file_name, media_type"
-        " FROM outbox LEFT JOIN files ON files.key = file_key WHERE platform = :platform"
+        "SELECT outbox.key, body, outbox.created_at, buttons, file_key, file_name, media_type,"
+        " turn_id FROM outbox LEFT JOIN files ON files.key = file_key WHERE platform = :platform"
         " AND chat = :chat AND message_id IS NOT NULL AND kind = 'message' AND is_live = 0"
         " AND (person_id = :person_id OR person_id IS NULL)"
         " AND (body <> '' OR file_key IS NOT NULL) AND outbox.created_at <= :before"
+        f" AND (outbox.created_at >= :since OR turn_id IN ({_OF_SESSION}))"
         " ORDER BY outbox.id DESC LIMIT :limit",
         values,
     ).fetchall()
@@ -103,6 +153,8 @@ def _list_sent(connection: Connection, values: dict[str, object]) -> list[Histor
             is_own=False,
             text=row[1],
             created_at=row[2],
+            platform=str(values["platform"]),
+            turn_id=row[7],
             buttons=load_choices(row[3]),
             files=((row[4], row[5] or "", row[6] or ""),) if row[4] else (),
         )
@@ -113,10 +165,9 @@ def _list_sent(connection: Connection, values: dict[str, object]) -> list[Histor
 def _list_transcript(connection: Connection, values: dict[str, object]) -> list[HistoryEntry]:
     """List the messages that are not in an event or an outbox message of the platform."""
     rows = connection.execute(
-        "SELECT id, role, parts, text, created_at, turn_id FROM messages"
+        "SELECT id, role, parts, text, created_at, turn_id, platform FROM messages"
         " WHERE person_id = :person_id AND audience = 'private' AND role IN ('user', 'assistant')"
-        " AND turn_id IN (SELECT id FROM turns WHERE person_id = :person_id AND run_id IS NULL"
-        " AND started_at <= :before ORDER BY id DESC LIMIT :limit)"
+        f" AND turn_id IN ({_OF_SESSION})"
         " AND NOT (role = 'user' AND EXISTS (SELECT 1 FROM inbox"
         " WHERE inbox.turn_id = messages.turn_id AND inbox.platform = :platform"
         " AND payload <> ''))"
@@ -133,6 +184,8 @@ def _list_transcript(connection: Connection, values: dict[str, object]) -> list[
             is_own=row[1] == "user",
             text=row[3],
             created_at=row[4],
+            platform=row[6],
+            turn_id=row[5],
             files=tuple(
                 (part.file_key, "", part.media_type)
                 for part in load_parts(row[2], row[3])

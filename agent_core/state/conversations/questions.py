@@ -1,6 +1,7 @@
 """Queries over questions to people. An answer counts only once, and only for its own question."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -21,11 +22,14 @@ QuestionKind = Literal[
     "full",
     "proposal",
     "reading",
+    "notes",
+    "when",
 ]
 """The kinds, in this order: a choice for the model; approval of a change; approval of exactly one
 tool call; the reason for its refusal, in any words; a link of two accounts; a merge of two memories
 that exceed the limit; a redaction; the erasure of a person; consent to a room's mode `full`; a
-change that a turn only proposed; consent that an owner reads conversations.
+change that a turn only proposed; consent that an owner reads conversations; all notes of reviews
+that wait; the new time of a reminder, in words.
 """
 Style = Literal["plain", "good", "danger"]
 QuestionState = Literal["open", "answered", "over"]
@@ -38,6 +42,8 @@ class Choice:
     key: str
     label: str
     style: Style = "plain"
+    url: str = ""
+    """An https address that the button opens in a browser; nothing is answered then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,14 +87,20 @@ _ROW = (
 
 def dump_choices(choices: tuple[Choice, ...]) -> str:
     """Encode choices as JSON text."""
-    fields = [[choice.key, choice.label, choice.style] for choice in choices]
+    fields = [
+        [choice.key, choice.label, choice.style, *([choice.url] if choice.url else ())]
+        for choice in choices
+    ]
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
 
 
 def load_choices(text: str) -> tuple[Choice, ...]:
     """Decode the text of `dump_choices`; an empty text means no choices."""
     fields = json.loads(text) if text else []
-    return tuple(Choice(key=key, label=label, style=style) for key, label, style in fields)
+    return tuple(
+        Choice(key=key, label=label, style=style, url="".join(url))
+        for key, label, style, *url in fields
+    )
 
 
 def _make_question(*, platform: str, chat: str, **fields: Any) -> Question:
@@ -136,6 +148,21 @@ def find_open(connection: Connection, *, person_id: PersonId) -> list[Question]:
     """List the open questions of a person, newest first."""
     rows = connection.execute(
         f"SELECT {_ROW} FROM questions WHERE person_id = :person_id AND state = 'open'"
+        " ORDER BY id DESC",
+        {"person_id": person_id},
+    )
+    return read_all(_make_question, rows, choices=load_choices)
+
+
+def list_awaited(connection: Connection, *, person_id: PersonId) -> list[Question]:
+    """List the questions for whose answers a person's own running turns wait, newest first.
+
+    What a turn proposes is asked when it has ended, so no turn waits for that.
+    """
+    rows = connection.execute(
+        f"SELECT {_ROW} FROM questions WHERE person_id = :person_id AND state = 'open'"
+        " AND kind != 'proposal' AND turn_id IN"
+        " (SELECT id FROM turns WHERE state = 'running' AND person_id = :person_id)"
         " ORDER BY id DESC",
         {"person_id": person_id},
     )
@@ -191,15 +218,69 @@ def close(connection: Connection, *, question_id: QuestionId, now: int) -> bool:
     return row is not None
 
 
-def list_refused(connection: Connection, *, person_id: PersonId, limit: int) -> list[Question]:
-    """List the proposals that a person did not accept, newest first; redacted ones are left out."""
+def list_refused(
+    connection: Connection, *, person_id: PersonId, limit: int, pieces: Sequence[str] = ()
+) -> list[Question]:
+    """List the proposals that a person did not accept, newest first; redacted ones are left out.
+
+    With `pieces`, only those that hold one of them: SQLite searches, so that the event loop goes on
+    although there may be thousands.
+    """
+    named = {f"piece{number}": piece for number, piece in enumerate(pieces)}
+    holds = " OR ".join(f"instr(payload, :{name}) > 0" for name in named) or "1"
     rows = connection.execute(
         f"SELECT {_ROW} FROM questions WHERE person_id = :person_id AND kind = 'proposal'"
         " AND payload <> '' AND (state = 'over' OR (state = 'answered' AND answer <> 'accept'))"
-        " ORDER BY id DESC LIMIT :limit",
-        {"person_id": person_id, "limit": limit},
+        f" AND ({holds}) ORDER BY id DESC LIMIT :limit",
+        {"person_id": person_id, "limit": limit, **named},
     )
     return read_all(_make_question, rows, choices=load_choices)
+
+
+def set_payload(
+    connection: Connection, *, person_id: PersonId, question_id: QuestionId, payload: str
+) -> None:
+    """Replace the payload of a person's question."""
+    connection.execute(
+        "UPDATE questions SET payload = :payload WHERE id = :id AND person_id = :person_id",
+        {"id": question_id, "person_id": person_id, "payload": payload},
+    )
+
+
+def list_asked_notes(
+    connection: Connection, *, person_id: PersonId, limit: int
+) -> list[tuple[int, QuestionState]]:
+    """List when a person was asked about notes of reviews, and what came of it, newest first."""
+    rows = connection.execute(
+        "SELECT asked_at, state FROM questions WHERE person_id = :person_id"
+        " AND (kind = 'notes' OR (kind = 'proposal' AND call_id LIKE 'review:%'))"
+        " ORDER BY id DESC LIMIT :limit",
+        {"person_id": person_id, "limit": limit},
+    ).fetchall()
+    return [(row[0], row[1]) for row in rows]
+
+
+def reword(
+    connection: Connection,
+    *,
+    person_id: PersonId,
+    question_id: QuestionId,
+    text: str,
+    choices: tuple[Choice, ...],
+    payload: str,
+) -> None:
+    """Ask a person something else by the same question."""
+    connection.execute(
+        "UPDATE questions SET text = :text, choices = :choices, payload = :payload"
+        " WHERE id = :id AND person_id = :person_id",
+        {
+            "id": question_id,
+            "person_id": person_id,
+            "text": text,
+            "choices": dump_choices(choices),
+            "payload": payload,
+        },
+    )
 
 
 def reopen(connection: Connection, *, question_id: QuestionId, expires_at: int) -> None:

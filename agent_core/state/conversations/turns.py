@@ -203,6 +203,15 @@ def list_of_person(
     return read_all(_make_turn, rows)
 
 
+def is_by_person(connection: Connection, *, turn_id: TurnId) -> bool:
+    """Return whether a person's own message began a turn: no job, no helper and no other agent."""
+    row = connection.execute(
+        "SELECT 1 FROM turns WHERE id = :turn_id AND run_id IS NULL AND account_id IS NOT NULL",
+        {"turn_id": turn_id},
+    ).fetchone()
+    return row is not None
+
+
 def find_of_person(
     connection: Connection, *, turn_id: TurnId, person_id: PersonId
 ) -> StoredTurn | None:

@@ -173,6 +173,16 @@ def total_of_turn(connection: Connection, *, turn_id: TurnId) -> Total:
     return _total(connection, "turn_id = :turn_id", {"turn_id": turn_id})
 
 
+def count_since(connection: Connection, *, person_id: PersonId, purpose: str, since: int) -> int:
+    """Count a person's calls of one purpose from a moment on."""
+    found = connection.execute(
+        "SELECT COUNT(*) FROM usage"
+        " WHERE person_id = :person_id AND purpose = :purpose AND created_at >= :since",
+        {"person_id": person_id, "purpose": purpose, "since": since},
+    )
+    return int(found.fetchone()[0])
+
+
 def charged_of_turn(connection: Connection, *, turn_id: TurnId) -> QuotaUsage:
     """Sum the usage of a turn so far that counts against quotas."""
     row = connection.execute(

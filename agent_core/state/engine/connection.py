@@ -219,6 +219,10 @@ class ThreadedConnection:
                     f" BEGIN SELECT note_change('{table}'); END"
                 )
 
+    def has_changed(self, tables: frozenset[str]) -> bool:
+        """Return whether a watched table was written since the last `count_changed`."""
+        return not self._changed.isdisjoint(tables)
+
     def count_changed(self, counts: Counter[str]) -> None:
         """Count the watched tables with a write since the last call, even if it was rolled back."""
         while self._changed:

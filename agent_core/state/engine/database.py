@@ -95,6 +95,7 @@ class Database:
         self.retry_pause = retry_pause
         """Seconds between two attempts of an operation that failed with a `StoreError`."""
         self._changes: Counter[str] = Counter()
+        self._projections: list[tuple[frozenset[str], Callable[[Connection], None]]] = []
         self._pending: deque[PendingWrite] = deque()
         self._has_pending = asyncio.Event()
         self._groups = 0
@@ -236,6 +237,14 @@ class Database:
         While the number stays the same, values that were read after the call are current.
         """
         return self._changes[table]
+
+    def project(self, tables: frozenset[str], work: Callable[[Connection], None]) -> None:
+        """After each commit that may have changed one of these tables in `WATCHED`, run `work`.
+
+        It runs on the writer's thread before the writes return, so that what it writes is never
+        behind for their callers. It must not write, nor raise anything but sqlite3's errors.
+        """
+        self._projections.append((tables, work))
 
     async def retry_while_unavailable(self, work: Callable[[], Awaitable[T]], subject: str) -> T:
         """Call `work` until it raises no `StoreError`; pause `retry_pause` seconds after each.
@@ -552,11 +561,20 @@ class Database:
     async def _run(self, group: list[PendingWrite]) -> sqlite3.Error | StoreError | None:
         """Run a group of writes; return the error that prevented its commit, if any."""
         try:
-            commit = partial(commit_group, writes=group, observe=self._observe)
-            await self._writer.run(self._guard(commit))
+            await self._writer.run(self._guard(partial(self._commit_and_project, group)))
         except (sqlite3.Error, StoreError) as error:
             return error
         return None
+
+    def _commit_and_project(self, group: list[PendingWrite], connection: Connection) -> None:
+        """Commit a group, then run the projections of what changed; on the writer's thread."""
+        commit_group(connection, group, self._observe)
+        for tables, work in self._projections:
+            if self._writer.has_changed(tables):
+                try:
+                    work(connection)
+                except sqlite3.Error as error:  # the writes are stored anyway
+                    _log.error("a projection of %s can't read: %s", sorted(tables), error)
 
     def _record_failure(self, error: BaseException) -> None:
         """Stop all writes after a failure of the disk or a loss of files; note a full disk."""

@@ -36,8 +36,11 @@ from agent_core.state.engine.upgrade import (
 )
 
 READERS = 2
-WATCHED = frozenset({"jobs"})
-"""Tables that change rarely; other modules cache their content. See `Database.count_changes`."""
+WATCHED = frozenset({"jobs", "skills", "skill_uses", "ledger"})
+"""Tables whose changes are noted, for caches and projections of their content.
+
+See `Database.count_changes` and `Database.project`.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,9 +5,20 @@ message.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 from agent_core.chats import Chat
-from agent_core.ids import AccountId, ConversationId, PersonId, RoomId, RunId, SessionId, TurnId
+from agent_core.ids import (
+    AccountId,
+    ConversationId,
+    JobId,
+    MessageId,
+    PersonId,
+    RoomId,
+    RunId,
+    SessionId,
+    TurnId,
+)
 from agent_core.state.engine.connection import list_fields
 from agent_core.state.engine.database import Connection
 
@@ -49,21 +60,62 @@ def record(connection: Connection, saying: JobMessage, *, now: int) -> None:
     )
 
 
+_COLUMNS = (
+    "turns.id, turns.run_id, turns.conversation_id, turns.session_id, turns.person_id,"
+    " turns.account_id, turns.platform, turns.chat, conversations.room_id,"
+    " EXISTS (SELECT 1 FROM messages WHERE messages.turn_id = turns.id)"
+)
+_SAID = (
+    "FROM turns JOIN conversations ON conversations.id = turns.conversation_id"
+    " WHERE turns.person_id = :person_id AND turns.run_id IS NOT NULL"
+    " AND turns.prompt_hash IS NULL AND turns.state = 'answered'"
+)
+"""Turns of a person's jobs without a model call."""
+
+
 def find(
     connection: Connection, *, turn_id: TurnId, person_id: PersonId
 ) -> StoredJobMessage | None:
     """Return the job message of a turn of this person; None for a turn with a model call."""
     row = connection.execute(
-        "SELECT turns.id, turns.run_id, turns.conversation_id, turns.session_id, turns.person_id,"
-        " turns.account_id, turns.platform, turns.chat, conversations.room_id,"
-        " EXISTS (SELECT 1 FROM messages WHERE messages.turn_id = turns.id)"
-        " FROM turns JOIN conversations ON conversations.id = turns.conversation_id"
-        " WHERE turns.id = :turn_id AND turns.person_id = :person_id"
-        " AND turns.run_id IS NOT NULL AND turns.prompt_hash IS NULL AND turns.state = 'answered'",
+        f"SELECT {_COLUMNS} {_SAID} AND turns.id = :turn_id",
         {"turn_id": turn_id, "person_id": person_id},
     ).fetchone()
-    if row is None:
-        return None
+    return _read(row) if row else None
+
+
+def list_of_run(
+    connection: Connection, *, run_id: RunId, person_id: PersonId
+) -> list[StoredJobMessage]:
+    """List the job messages of a run of this person."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} {_SAID} AND turns.run_id = :run_id",
+        {"run_id": run_id, "person_id": person_id},
+    ).fetchall()
+    return [_read(row) for row in rows]
+
+
+def list_answers(
+    connection: Connection, *, person_id: PersonId, after: MessageId, turns: int
+) -> list[tuple[JobId, str, str]]:
+    """List the answers to reminders after a message, as (job, its title, the answer).
+
+    Looks at that many of the person's newest turns.
+    """
+    rows = connection.execute(
+        "SELECT jobs.id, jobs.title, messages.text FROM"
+        " (SELECT id, run_id, prompt_hash FROM turns WHERE person_id = :person_id"
+        " ORDER BY id DESC LIMIT :turns) AS newest"
+        " JOIN messages ON messages.turn_id = newest.id"
+        " JOIN job_runs ON job_runs.id = newest.run_id JOIN jobs ON jobs.id = job_runs.job_id"
+        " WHERE newest.prompt_hash IS NULL AND messages.role = 'user' AND messages.id > :after"
+        " AND messages.person_id = :person_id AND jobs.room_id IS NULL ORDER BY messages.id",
+        {"person_id": person_id, "after": after, "turns": turns},
+    ).fetchall()
+    return [(JobId(row[0]), str(row[1]), str(row[2])) for row in rows]
+
+
+def _read(row: tuple[Any, ...]) -> StoredJobMessage:
     return StoredJobMessage(
         turn_id=TurnId(row[0]),
         run_id=RunId(row[1]),

@@ -16,6 +16,10 @@ GATED = "the gate was closed"
 """The reason of a run whose gate stopped it before it called the model."""
 EVENT = "on:"
 """The prefix of slots that were claimed by events."""
+ACKNOWLEDGED, PUT_OFF, SKIPPED_NEXT = "acknowledged", "put off", "skipped the next"
+"""What a person answered to the reminder of a run: done, later, or not the next time."""
+UNWANTED = "skipped on request"
+"""The reason of a slot that a person skipped before it was due."""
 CROWDED = "too many events in an hour"
 """The reason of skipped runs whose job was started too often."""
 _IS_OPEN = "state IN ('waiting', 'running')"
@@ -155,8 +159,9 @@ def skip(
     job_id: JobId,
     slots: Sequence[tuple[str, int]],
     now: int,
+    reason: str = MISSED,
 ) -> int:
-    """Record missed slots, each in its own row; return how many were not claimed before."""
+    """Record skipped slots, each in its own row; return how many were not claimed before."""
     if not slots:
         return 0
     cursor = connection.executemany(
@@ -164,11 +169,48 @@ def skip(
         " VALUES (:job_id, :slot, :slot_at, :slot_at, 'skipped', :reason, :now)"
         " ON CONFLICT (job_id, slot) DO NOTHING",
         [
-            {"job_id": job_id, "slot": slot, "slot_at": at, "reason": MISSED, "now": now}
+            {"job_id": job_id, "slot": slot, "slot_at": at, "reason": reason, "now": now}
             for slot, at in slots
         ],
     )
     return cursor.rowcount
+
+
+def is_unwanted(connection: Connection, *, job_id: JobId, slot: str) -> bool:
+    """Return whether a person skipped a slot before it was due."""
+    row = connection.execute(
+        "SELECT 1 FROM job_runs WHERE job_id = :job_id AND slot = :slot AND reason = :reason",
+        {"job_id": job_id, "slot": slot, "reason": UNWANTED},
+    ).fetchone()
+    return row is not None
+
+
+def find_unwanted(connection: Connection, *, job_id: JobId) -> tuple[str, int] | None:
+    """Return the slot that a person skipped last before it was due, and its time."""
+    row = connection.execute(
+        "SELECT slot, slot_at FROM job_runs WHERE job_id = :job_id AND reason = :reason"
+        " ORDER BY id DESC LIMIT 1",
+        {"job_id": job_id, "reason": UNWANTED},
+    ).fetchone()
+    return (row[0], row[1]) if row else None
+
+
+def want_again(connection: Connection, *, job_id: JobId, slot: str) -> None:
+    """Let a slot that a person skipped be claimed when it is due."""
+    connection.execute(
+        "DELETE FROM job_runs WHERE job_id = :job_id AND slot = :slot AND reason = :reason",
+        {"job_id": job_id, "slot": slot, "reason": UNWANTED},
+    )
+
+
+def answer(connection: Connection, *, run_id: RunId, reason: str, known: str) -> bool:
+    """Record what a person answered to a reminder; False if its answer is not the `known` one."""
+    row = connection.execute(
+        "UPDATE job_runs SET reason = :reason WHERE id = :run_id AND state = 'done'"
+        " AND reason = :known RETURNING id",
+        {"run_id": run_id, "reason": reason, "known": known},
+    ).fetchone()
+    return row is not None
 
 
 def list_newer(connection: Connection, *, run: Run, now: int) -> list[Run]:

@@ -12,6 +12,7 @@ from agent_core.ids import JobId, PersonId, RoomId
 from agent_core.state.engine.connection import checksum, list_fields
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs.missed_slots import Late
+from agent_core.tool_names import renew_names
 
 JobKind = Literal["prompt", "message", "script", "system"]
 """The kinds: a turn of the agent, a fixed text, a command's output, or a system job."""
@@ -235,21 +236,25 @@ def find_call(connection: Connection, *, person_id: PersonId, call_key: str) -> 
     return read_row(row) if row else None
 
 
+_SOONEST = "ORDER BY state <> 'active', next_at IS NULL, next_at, id"
+"""The order of lists for people; what waits for no moment comes last."""
+
+
 def list_of_person(connection: Connection, *, person_id: PersonId) -> list[Job]:
-    """List the unfinished jobs of a person, oldest first."""
+    """List the unfinished jobs of a person, the next one first."""
     rows = connection.execute(
         f"SELECT {COLUMNS} FROM jobs WHERE person_id = :person_id"
-        " AND state IN ('active', 'paused') ORDER BY id",
+        f" AND state IN ('active', 'paused') {_SOONEST}",
         {"person_id": person_id},
     ).fetchall()
     return [read_row(row) for row in rows]
 
 
 def list_of_room(connection: Connection, *, room_id: RoomId) -> list[Job]:
-    """List the unfinished jobs of a room, oldest first."""
+    """List the unfinished jobs of a room, the next one first."""
     rows = connection.execute(
         f"SELECT {COLUMNS} FROM jobs WHERE room_id = :room_id"
-        " AND state IN ('active', 'paused') ORDER BY id",
+        f" AND state IN ('active', 'paused') {_SOONEST}",
         {"room_id": room_id},
     ).fetchall()
     return [read_row(row) for row in rows]
@@ -341,7 +346,7 @@ def _dump_options(options: Options) -> str:
 @lru_cache(maxsize=1024)
 def _load_options(text: str) -> Options:
     fields = json.loads(text)
-    fields["tools"], fields["skills"] = tuple(fields["tools"]), tuple(fields["skills"])
+    fields["tools"], fields["skills"] = renew_names(fields["tools"]), tuple(fields["skills"])
     return Options(**fields)
 
 

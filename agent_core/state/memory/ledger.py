@@ -1,7 +1,7 @@
 """Queries over the append-only memory ledger, and over the state of its files."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
@@ -93,6 +93,7 @@ def name_operation(before: str | None, after: str | None) -> Operation:
     return "remove" if after is None else "replace"
 
 
+_MERGED = "merged"
 _PART = "#"
 """Separates the key of a call from the index of a row in it."""
 ROW = (
@@ -151,6 +152,14 @@ def find_row(connection: Connection, *, entry_id: int) -> tuple[PersonId, Ledger
         f"SELECT {ROW}, person_id FROM ledger WHERE id = :entry_id", {"entry_id": entry_id}
     ).fetchone()
     return (PersonId(row[-1]), read_row(row[:-1])) if row else None
+
+
+def find_newest_id(connection: Connection, *, person_id: PersonId) -> int:
+    """Return the id of an owner's newest row; 0 if there is none."""
+    row = connection.execute(
+        "SELECT max(id) FROM ledger WHERE person_id = :person_id", {"person_id": person_id}
+    ).fetchone()
+    return row[0] or 0
 
 
 def list_recent(connection: Connection, *, limit: int) -> list[tuple[PersonId, LedgerEntry]]:
@@ -242,6 +251,25 @@ def walk_archived(connection: Connection, *, person_id: PersonId) -> Iterator[Le
     return map(read_row, rows)
 
 
+def list_removed_like(
+    connection: Connection, *, person_id: PersonId, pieces: Sequence[str], limit: int
+) -> list[str]:
+    """List texts that a person removed or undid, newest first, as far as they hold a piece.
+
+    Without pieces, lists all. What a model removed, or moved to the archive, is left out.
+    """
+    named = {f"piece{number}": piece for number, piece in enumerate(pieces)}
+    holds = " OR ".join(f"instr(before, :{name}) > 0" for name in named) or "1"
+    rows = connection.execute(
+        "SELECT before FROM ledger WHERE person_id = :person_id AND target <> 'soul'"
+        " AND target <> 'skill' AND before IS NOT NULL AND (undoes IS NOT NULL OR (after IS NULL"
+        " AND (actor IN ('hand', 'person') OR actor LIKE 'account:%')))"
+        f" AND ({holds}) ORDER BY id DESC LIMIT :limit",
+        {"person_id": person_id, "limit": limit, **named},
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
 def redact(
     connection: Connection, *, entry_id: int, is_wanted: Callable[[str], bool], mark: str
 ) -> None:
@@ -323,6 +351,19 @@ def name_call(call_key: str, edit: int, row: int) -> str:
 def read_edit(key: str, call_key: str) -> int:
     """Return the number of the edit that a row of a call belongs to; the reverse of `name_call`."""
     return int(key.removeprefix(call_key).strip(_PART).partition(".")[0] or 0)
+
+
+def name_merge(call_key: str, number: int) -> str:
+    """Return the key of a call that puts one entry in the place of several."""
+    return f"{call_key}:{_MERGED}{number}"
+
+
+def is_merge(row: LedgerEntry) -> bool:
+    """Return whether a row belongs to such a call, which is undone as a whole."""
+    key = (row.origin.call_key or "").partition(_PART)[0]
+    return row.origin.actor.startswith("review:") and key.startswith(
+        f"{row.origin.actor}:{_MERGED}"
+    )
 
 
 def identify_group(row: LedgerEntry) -> tuple[str, int, str]:

@@ -29,10 +29,28 @@ def find_text_row(connection: Connection, *, person_id: PersonId, skill_id: int)
     return int(row[0]) if row else None
 
 
-def count_rows(connection: Connection, *, person_id: PersonId) -> dict[int, int]:
-    """Count, for each skill, the rows that have a text: the number of its newest version."""
+def find_version_row(connection: Connection, *, person_id: PersonId, skill_id: int) -> int | None:
+    """Return the row with which the present text of a skill came, or its last one.
+
+    A text that left for the archive and came back is the same version, with its tests and uses.
+    """
+    row = connection.execute(
+        "WITH texts AS (SELECT id, after FROM ledger WHERE person_id = :person_id"
+        " AND target = 'skill' AND position = :skill_id AND after IS NOT NULL),"
+        " last AS (SELECT after FROM texts ORDER BY id DESC LIMIT 1)"
+        " SELECT MIN(id) FROM texts WHERE id > COALESCE((SELECT MAX(texts.id) FROM texts, last"
+        " WHERE texts.after <> last.after), 0)",
+        {"person_id": person_id, "skill_id": skill_id},
+    ).fetchone()
+    return int(row[0]) if row[0] else None
+
+
+def count_versions(connection: Connection, *, person_id: PersonId) -> dict[int, int]:
+    """Count the versions of each skill; see `skills.states.is_version`."""
     rows = connection.execute(
-        "SELECT position, COUNT(after) FROM ledger WHERE person_id = :person_id"
+        "SELECT position, SUM(CASE WHEN before = after"
+        " THEN evidence NOT LIKE 'state % -> %' AND evidence NOT LIKE 'adds %'"
+        " ELSE after IS NOT NULL END) FROM ledger WHERE person_id = :person_id"
         " AND target = 'skill' GROUP BY position",
         {"person_id": person_id},
     ).fetchall()

@@ -1,7 +1,7 @@
 """Queries over the uses of skills, one per skill and turn, and over their outcomes."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,15 +11,23 @@ from agent_core.state.memory import blocks, skill_changes, skills
 from agent_core.state.memory.ledger import Origin
 
 Outcome = Literal["done", "corrected", "retried", "stopped", "failed", "liked", "disliked", "void"]
-"""The outcome of a use. `void` says nothing about the skill: for instance, no model answered."""
+"""The outcome of a use.
+
+`void` and `stopped` say nothing about the skill: no model answered, the turn reached a limit, or
+the person wanted something else. `failed` is a use whose script failed.
+"""
 
 _BEFORE_REACTIONS = "COALESCE(spoken, outcome)"
 """The outcome by the end of the turn and by later words, without reactions."""
 _MOST_ANSWERS = 500
 """The newest turns of a person that are searched for the message that a reaction is on."""
-_ANSWERED = "('done', 'corrected', 'retried', 'liked', 'disliked')"
+_LIKEABLE = (
+    f"{_BEFORE_REACTIONS} <> 'failed' AND EXISTS (SELECT 1 FROM turns"
+    " WHERE turns.id = skill_uses.turn_id AND turns.state = 'answered')"
+)
+"""The condition of a use that a thumb may judge: the turn was answered, and no script failed."""
 _GOOD = "('done', 'liked')"
-_BAD = "('corrected', 'retried', 'stopped', 'failed', 'disliked')"
+_BAD = "('corrected', 'retried', 'failed', 'disliked')"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +67,7 @@ def note(connection: Connection, *, name: str, turn_id: TurnId, now: int) -> Non
             origin=Origin(actor=f"turn:{turn_id}", now=now),
         )
     team = blocks.find_team(connection)
-    text_row = team and skill_changes.find_text_row(connection, person_id=team, skill_id=row.id)
+    text_row = team and skill_changes.find_version_row(connection, person_id=team, skill_id=row.id)
     made = connection.execute(
         "INSERT INTO skill_uses (skill_id, turn_id, text_row, created_at)"
         " SELECT :skill_id, id, :text_row, :now FROM turns WHERE id = :turn_id"
@@ -80,15 +88,59 @@ def is_used(connection: Connection, *, skill_id: int, turn_id: TurnId) -> bool:
     return row is not None
 
 
-def end(connection: Connection, *, turn_id: TurnId, outcome: Outcome, now: int) -> int | None:
-    """Set the outcome of a turn's uses, in the transaction that ends the turn.
+def list_names(connection: Connection, *, turn_id: TurnId) -> list[str]:
+    """List the names of the skills that a turn has used."""
+    rows = connection.execute(
+        "SELECT skills.name FROM skill_uses JOIN skills ON skills.id = skill_uses.skill_id"
+        " WHERE skill_uses.turn_id = :turn_id ORDER BY skill_uses.id",
+        {"turn_id": turn_id},
+    ).fetchall()
+    return [row[0] for row in rows]
 
-    Returns when the first use began, in milliseconds; None if there was none.
+
+def list_failed_turns(
+    connection: Connection, *, person_id: PersonId, until: TurnId, limit: int
+) -> dict[TurnId, dict[str, int | None]]:
+    """List a person's newest turns with failed uses up to one, oldest first.
+
+    Each has the names of the failed skills with the ledger rows of their texts. Turns of jobs and
+    of conversations that others share are left out.
     """
     rows = connection.execute(
-        "UPDATE skill_uses SET outcome = :outcome, decided_at = :now WHERE turn_id = :turn_id"
-        " AND outcome IS NULL RETURNING created_at",
-        {"turn_id": turn_id, "outcome": outcome, "now": now},
+        "SELECT skill_uses.turn_id, skills.name, skill_uses.text_row FROM skill_uses"
+        " JOIN skills ON skills.id = skill_uses.skill_id"
+        " JOIN turns ON turns.id = skill_uses.turn_id AND turns.person_id = :person_id"
+        " AND turns.run_id IS NULL AND turns.account_id IS NOT NULL"
+        " JOIN conversations ON conversations.id = turns.conversation_id"
+        " AND conversations.person_id = :person_id AND conversations.kind = 'direct'"
+        " WHERE skill_uses.outcome = 'failed' AND skill_uses.turn_id <= :until"
+        " ORDER BY skill_uses.id DESC LIMIT :limit",
+        {"person_id": person_id, "until": until, "limit": limit},
+    ).fetchall()
+    found: dict[TurnId, dict[str, int | None]] = {}
+    for turn_id, name, text_row in reversed(rows):
+        found.setdefault(TurnId(turn_id), {})[name] = text_row
+    return found
+
+
+def end(
+    connection: Connection,
+    *,
+    turn_id: TurnId,
+    outcome: Outcome,
+    now: int,
+    failed: Collection[str] = (),
+) -> int | None:
+    """Set the outcome of a turn's uses, in the transaction that ends the turn.
+
+    The skills that `failed` names have failed, whatever the turn's own outcome is. Returns when the
+    first use began, in milliseconds; None if there was none.
+    """
+    rows = connection.execute(
+        "UPDATE skill_uses SET outcome = CASE WHEN skill_id IN (SELECT id FROM skills"
+        " WHERE name IN (SELECT value FROM json_each(:failed))) THEN 'failed' ELSE :outcome END,"
+        " decided_at = :now WHERE turn_id = :turn_id AND outcome IS NULL RETURNING created_at",
+        {"turn_id": turn_id, "outcome": outcome, "failed": json.dumps([*failed]), "now": now},
     ).fetchall()
     return min((row[0] for row in rows), default=None)
 
@@ -99,13 +151,13 @@ def revise(
     """Change the outcome of a finished turn's uses after feedback of its person; return how many.
 
     A thumb counts more than a correction, and a standing reaction more than words. The outcome of a
-    turn that was stopped or failed does not change.
+    turn that was not answered, or of a failed script, does not change.
     """
-    changeable = _ANSWERED if outcome in ("liked", "disliked") else "('done')"
+    changeable = _LIKEABLE if outcome in ("liked", "disliked") else f"{_BEFORE_REACTIONS} = 'done'"
     return connection.execute(
         "UPDATE skill_uses SET outcome = CASE WHEN spoken IS NULL THEN :outcome ELSE outcome END,"
         " spoken = CASE WHEN spoken IS NULL THEN NULL ELSE :outcome END, decided_at = :now"
-        f" WHERE turn_id = :turn_id AND {_BEFORE_REACTIONS} IN {changeable}"
+        f" WHERE turn_id = :turn_id AND {changeable}"
         f" AND {_BEFORE_REACTIONS} <> :outcome AND EXISTS (SELECT 1"
         " FROM turns WHERE turns.id = :turn_id AND turns.person_id = :person_id)",
         {"turn_id": turn_id, "person_id": person_id, "outcome": outcome, "now": now},
@@ -171,7 +223,7 @@ def set_reactions(
     """
     connection.execute(
         "UPDATE skill_uses SET reactions = :reactions, decided_at = :now,"
-        f" outcome = CASE WHEN :verdict IS NOT NULL AND {_BEFORE_REACTIONS} IN {_ANSWERED}"
+        f" outcome = CASE WHEN :verdict IS NOT NULL AND {_LIKEABLE}"
         f" THEN :verdict ELSE {_BEFORE_REACTIONS} END,"
         f" spoken = CASE WHEN :verdict IS NULL THEN NULL ELSE {_BEFORE_REACTIONS} END"
         " WHERE turn_id = :turn_id",
@@ -241,10 +293,11 @@ def list_judged(
 def list_good_turns(
     connection: Connection, *, skill_id: int, person_id: PersonId, limit: int = 20
 ) -> list[TurnId]:
-    """List the newest turns of a person in which a skill was used well, newest first."""
+    """List the newest turns of a person's own words that used a skill well, newest first."""
     rows = connection.execute(
         "SELECT skill_uses.turn_id FROM skill_uses JOIN turns ON turns.id = skill_uses.turn_id"
         f" AND turns.person_id = :person_id WHERE skill_uses.skill_id = :skill_id"
+        " AND turns.run_id IS NULL AND turns.account_id IS NOT NULL"
         f" AND skill_uses.outcome IN {_GOOD} ORDER BY skill_uses.id DESC LIMIT :limit",
         {"skill_id": skill_id, "person_id": person_id, "limit": limit},
     ).fetchall()

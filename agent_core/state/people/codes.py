@@ -3,15 +3,18 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from agent_core.state.engine.connection import read_one
+from agent_core.state.engine.connection import read_all, read_one
 from agent_core.state.engine.database import Connection
 
-Purpose = Literal["claim", "pairing"]
+Purpose = Literal["claim", "pairing", "invite"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Code:
-    """A one-time code, stored as a hash. A code for `pairing` has the account that asks."""
+    """A one-time code, stored as a hash. A code for `pairing` has the account that asks.
+
+    The `display_name` of an invitation is the name of whom it is for.
+    """
 
     id: int
     purpose: Purpose
@@ -72,6 +75,17 @@ def insert(
     )
 
 
+def insert_invitation(
+    connection: Connection, *, code_hash: str, guest: str, now: int, expires_at: int
+) -> None:
+    """Store the code of an invitation; `guest` is the name of whom it is for."""
+    connection.execute(
+        "INSERT INTO link_codes (purpose, code_hash, display_name, created_at, expires_at)"
+        " VALUES ('invite', :code_hash, :guest, :now, :expires_at)",
+        {"code_hash": code_hash, "guest": guest, "now": now, "expires_at": expires_at},
+    )
+
+
 def find(connection: Connection, *, code_hash: str, purpose: Purpose, now: int) -> Code | None:
     """Return a code of this purpose that is unused and not expired."""
     found = connection.execute(
@@ -80,6 +94,16 @@ def find(connection: Connection, *, code_hash: str, purpose: Purpose, now: int) 
         {"code_hash": code_hash, "purpose": purpose, "now": now},
     )
     return read_one(Code, found)
+
+
+def list_open(connection: Connection, *, purpose: Purpose, now: int) -> list[Code]:
+    """List the codes of a purpose that are unused and not expired, the newest first."""
+    found = connection.execute(
+        f"SELECT {_CODE} FROM link_codes WHERE purpose = :purpose AND used_at IS NULL"
+        " AND expires_at > :now ORDER BY id DESC",
+        {"purpose": purpose, "now": now},
+    )
+    return read_all(Code, found)
 
 
 def find_latest_pairing(connection: Connection, *, platform: str, user_id: str) -> Code | None:
@@ -97,6 +121,15 @@ def use(connection: Connection, *, code_id: int, now: int) -> None:
     connection.execute(
         "UPDATE link_codes SET used_at = :now WHERE id = :code_id",
         {"code_id": code_id, "now": now},
+    )
+
+
+def retire_pairings(connection: Connection, *, platform: str, user_id: str, now: int) -> None:
+    """Invalidate the open pairing codes of an account: it is in."""
+    connection.execute(
+        "UPDATE link_codes SET used_at = :now WHERE purpose = 'pairing' AND platform = :platform"
+        " AND user_id = :user_id AND used_at IS NULL",
+        {"platform": platform, "user_id": user_id, "now": now},
     )
 
 

@@ -15,8 +15,11 @@ _ASKED = (
     " (SELECT id FROM accounts WHERE accounts.person_id = :person_id))"
 )
 """The chats where a person asked something through an account that still belongs to that person."""
-_LOOKED_THROUGH = 50
-"""The newest turns that are searched for a chat."""
+_LOOKED_THROUGH = 5000
+"""The newest turns that are searched for chats; reading them takes some milliseconds. Somebody who
+lately wrote a lot on the page still has their chat app.
+"""
+_MOST_SEEN = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,11 +79,13 @@ def list_seen(connection: Connection, *, person_id: PersonId) -> list[Chat]:
 
     Turns of jobs are left out, because the person may not have been in their chat.
     """
+    newest = _ASKED.replace("platform, chat", "id, platform, chat", 1)
     rows = connection.execute(
-        f"{_ASKED} ORDER BY id DESC LIMIT :limit",
-        {"person_id": person_id, "limit": _LOOKED_THROUGH},
+        f"SELECT platform, chat FROM ({newest} ORDER BY id DESC LIMIT :limit)"
+        " GROUP BY platform, chat ORDER BY MAX(id) DESC LIMIT :most",
+        {"person_id": person_id, "limit": _LOOKED_THROUGH, "most": _MOST_SEEN},
     ).fetchall()
-    return list(dict.fromkeys(Chat(platform=row[0], address=row[1]) for row in rows))
+    return [Chat(platform=row[0], address=row[1]) for row in rows]
 
 
 def list_asked(connection: Connection, *, person_id: PersonId) -> frozenset[Chat]:

@@ -7,6 +7,7 @@ from typing import Literal
 from agent_core.ids import AccountId, PersonId
 from agent_core.state.engine.connection import Decoders, list_fields, read_all, read_one
 from agent_core.state.engine.database import Connection
+from agent_core.tool_names import renew_names
 
 PersonRole = Literal["owner", "member"]
 PersonKind = Literal["human", "room", "team", "block"]
@@ -98,7 +99,7 @@ _COLUMNS = (
     *("spoken_answers", "tools_off", "agent", "learning", "learning_summary"),
 )
 _PERSON = ", ".join(f"people.{column}" for column in _COLUMNS)
-_DECODE: Decoders = {"tools_off": lambda names: tuple(names.split())}
+_DECODE: Decoders = {"tools_off": lambda names: renew_names(names.split())}
 _ACCOUNT = "id, person_id, platform, user_id, display_name, admitted_by, created_at, came_from"
 
 

@@ -8,6 +8,7 @@ from agent_core.safe_names import NO_NAME, PlainName, name_given, read_plain_nam
 from agent_core.state.engine.connection import Decoders, read_all, read_one
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
+from agent_core.tool_names import renew_names
 
 Mode = Literal["person", "full", "room", "off"]
 """The conversation that a mention uses: the asker's own in this room, the direct conversation of
@@ -72,7 +73,7 @@ _ROOM = (
 
 _DECODE: Decoders = {
     "slug": lambda slug: slug.removeprefix(_PREFIX),
-    "tools_off": lambda names: tuple(names.split()),
+    "tools_off": lambda names: renew_names(names.split()),
     "name": name_given,
 }
 

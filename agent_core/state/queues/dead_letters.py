@@ -41,6 +41,19 @@ def revive_dead(
     return sorted((read_row(row) for row in rows), key=lambda row: row.id)
 
 
+def revive_waiting(
+    connection: Connection, *, platform: str, chat: str, reason: str
+) -> list[OutboxRow]:
+    """Queue the messages that this chat did not get for this reason again; return them in order."""
+    rows = connection.execute(
+        "UPDATE outbox SET state = 'owed', attempts = 0, message_id = NULL, shown = NULL"
+        " WHERE platform = :platform AND chat = :chat AND state = 'dead' AND reason = :reason"
+        f" RETURNING {ROW}",
+        {"platform": platform, "chat": chat, "reason": reason},
+    ).fetchall()
+    return sorted((read_row(row) for row in rows), key=lambda row: row.id)
+
+
 def has_dead(connection: Connection, *, person_id: PersonId, platform: str, chat: str) -> bool:
     """Return whether this person has undeliverable messages in this chat."""
     found = connection.execute(

@@ -209,6 +209,25 @@ def find_message(
     return read_row(row) if row else None
 
 
+def list_buttoned(connection: Connection, *, turn_id: TurnId) -> list[OutboxRow]:
+    """List the messages of a turn that have buttons."""
+    rows = connection.execute(
+        f"SELECT {ROW} FROM outbox WHERE turn_id = :turn_id AND buttons <> '' ORDER BY id",
+        {"turn_id": turn_id},
+    ).fetchall()
+    return [read_row(row) for row in rows]
+
+
+def list_newest_shown(connection: Connection, *, chat: Chat, limit: int) -> list[OutboxRow]:
+    """List the newest messages that a chat shows, newest first."""
+    rows = connection.execute(
+        f"SELECT {ROW} FROM outbox WHERE platform = :platform AND chat = :chat"
+        " AND message_id IS NOT NULL AND kind = 'message' ORDER BY id DESC LIMIT :limit",
+        {"platform": chat.platform, "chat": chat.address, "limit": limit},
+    ).fetchall()
+    return [read_row(row) for row in rows]
+
+
 def revise(
     connection: Connection, *, outbox_id: OutboxId, body: str, buttons: tuple[Choice, ...] = ()
 ) -> OutboxRow:
@@ -241,6 +260,22 @@ def find(connection: Connection, *, outbox_id: OutboxId) -> OutboxRow | None:
     return read_row(row) if row else None
 
 
+def find_by_key(
+    connection: Connection, *, platform: str, key: str, is_open: bool
+) -> OutboxRow | None:
+    """Return the message with a key, if its row still exists.
+
+    With `is_open`, only one that is queued, being sent or unsure, which an index knows. Without it,
+    the whole table is read: few messages fail after they were accepted.
+    """
+    wanted = f" AND {IS_OPEN}" if is_open else ""
+    row = connection.execute(
+        f"SELECT {ROW} FROM outbox WHERE key = :key AND platform = :platform{wanted}",
+        {"key": key, "platform": platform},
+    ).fetchone()
+    return read_row(row) if row else None
+
+
 def finalize_live(
     connection: Connection, *, outbox_id: OutboxId, body: str, buttons: tuple[Choice, ...] = ()
 ) -> OutboxRow:
@@ -260,6 +295,15 @@ def finalize_live(
         },
     ).fetchone()
     return read_row(row)
+
+
+def bind(connection: Connection, row: OutboxRow, *, question_id: QuestionId) -> OutboxRow:
+    """Make a message that of a question, too, and return it."""
+    connection.execute(
+        "UPDATE outbox SET question_id = :question_id WHERE id = :id",
+        {"question_id": question_id, "id": row.id},
+    )
+    return replace(row, question_id=question_id)
 
 
 def withdraw_live(connection: Connection, *, outbox_id: OutboxId) -> OutboxRow:
@@ -386,10 +430,11 @@ def mark_waiting(connection: Connection, *, outbox_id: OutboxId, reason: str) ->
 
 
 def mark_unsure(connection: Connection, *, outbox_id: OutboxId, reason: str) -> None:
-    """Record that the outcome of an attempt is unknown."""
+    """Record that the outcome of an attempt is unknown, unless a report has told it meanwhile."""
     change = "state = 'unsure', reason = :reason, attempts = attempts + 1"
     connection.execute(
-        f"UPDATE outbox SET {change} WHERE id = :id", {"id": outbox_id, "reason": reason}
+        f"UPDATE outbox SET {change} WHERE id = :id AND state <> 'sent'",
+        {"id": outbox_id, "reason": reason},
     )
 
 

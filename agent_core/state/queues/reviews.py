@@ -24,9 +24,11 @@ _OWN = (
     " JOIN conversations ON conversations.id = turns.conversation_id"
     " AND conversations.person_id = :person_id AND conversations.kind = 'direct'"
     " AND conversations.agent = ''"
+    " AND NOT EXISTS (SELECT 1 FROM inbox JOIN meta ON meta.key = 'disappears:' || inbox.id"
+    " WHERE inbox.turn_id = turns.id)"
 )
 """Restricts turns to a person's own direct conversation; conversations of jobs, helpers and named
-agents are left out.
+agents are left out, and what its chat will delete.
 """
 
 
@@ -115,6 +117,17 @@ def find_last_turn(connection: Connection, *, person_id: PersonId, after: TurnId
     return TurnId(row[0]) if row else None
 
 
+def is_silent(connection: Connection, *, person_id: PersonId, after: TurnId, since: int) -> bool:
+    """Return whether a person has answered turns after `after`, and none of them after a time."""
+    row = connection.execute(
+        "SELECT MAX(turns.state = 'answered'), MAX(COALESCE(turns.ended_at, :since))"
+        f" FROM turns{_OWN}"
+        " WHERE turns.person_id = :person_id AND turns.id > :after AND turns.run_id IS NULL",
+        {"person_id": person_id, "after": after, "since": since},
+    ).fetchone()
+    return bool(row[0]) and row[1] < since
+
+
 def count_steps(connection: Connection, *, person_id: PersonId, after: TurnId, most: int) -> int:
     """Count the tool calls in a person's turns after `after`, up to `most`."""
     row = connection.execute(
@@ -146,6 +159,22 @@ def list_said(
         {"person_id": person_id, "after": after, "until": until, "limit": limit},
     )
     return read_all(Said, rows, is_own=bool, is_untrusted=bool)[::-1]
+
+
+def list_own_words(
+    connection: Connection, *, person_id: PersonId, since: int, limit: int
+) -> list[tuple[int, str]]:
+    """List the newest private messages that a person wrote since a time, with their times."""
+    rows = connection.execute(
+        f"SELECT messages.created_at, messages.text FROM turns{_OWN} JOIN messages"
+        " ON messages.turn_id = turns.id AND messages.person_id = :person_id"
+        " WHERE turns.person_id = :person_id AND turns.run_id IS NULL"
+        " AND turns.account_id IS NOT NULL AND messages.role = 'user' AND messages.text <> ''"
+        " AND messages.audience = 'private' AND messages.forgotten_at IS NULL"
+        " AND messages.created_at >= :since ORDER BY turns.id DESC LIMIT :limit",
+        {"person_id": person_id, "since": since, "limit": limit},
+    ).fetchall()
+    return [(row[0], row[1]) for row in rows]
 
 
 def has_forgotten(

@@ -53,7 +53,7 @@ def enqueue_checks(
         "SELECT skills.id, skills.name, skill_uses.text_row, skill_uses.outcome FROM skill_uses"
         " JOIN skills ON skills.id = skill_uses.skill_id WHERE skill_uses.turn_id = :turn_id"
         " AND skill_uses.text_row IS NOT NULL AND (skills.state = 'trial' OR"
-        " skill_uses.outcome NOT IN ('done', 'liked', 'void'))",
+        " skill_uses.outcome NOT IN ('done', 'liked', 'stopped', 'void'))",
         {"turn_id": turn_id},
     ).fetchall()
     for skill_id, name, text_row, outcome in rows:

@@ -9,7 +9,7 @@ from agent_core.chats import Chat
 from agent_core.errors import ToolArgumentError
 from agent_core.execution.contract import Backend
 from agent_core.ids import PersonId
-from agent_core.localization import Text
+from agent_core.localization import Text, find_language, use_language
 from agent_core.state.conversations import files, turns
 from agent_core.state.conversations.turns import Step
 from agent_core.state.engine.database import Connection, Database
@@ -19,7 +19,7 @@ from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResu
 from agent_core.tools.policy.contract import Action
 from agent_core.tools.schemas import make_schema
 from agent_core.tools.send_file import read_workspace_file
-from agent_core.transcript import ToolSpec, flatten
+from agent_core.transcript import Receipt, ToolSpec, flatten
 
 MOST_MESSAGES = 5
 """Messages per turn."""
@@ -31,6 +31,7 @@ ROOM_SIGN = "#"
 """The first character of the name of every other group or channel."""
 _NAMED = 100
 _PLACE = "chat"
+_SENT = Text("✉ Sent to {name}")
 _FOR_OTHERS = Text("{name} asked me to post this:")
 _PROPERTIES = {
     "to": {"type": "string", "minLength": 1, "maxLength": _NAMED},
@@ -39,9 +40,10 @@ _PROPERTIES = {
 _SPEC = ToolSpec(
     name="send_message",
     description=(
-        "Send a message to another chat of this person at once; your answer goes out by itself."
-        " `to` is `me` (their own chat), a platform such as `slack` (their own chat there), `home`,"
-        " or #title of a group that they named just now."
+        "Send a message to another chat of this person at once, when they ask for that. Not for"
+        " your answer, which goes out here by itself, and not for later (`remind`). `to` is `me`"
+        " (their own chat), a chat app in lower case (their own chat there), `home`, or #title of"
+        ' a group that they named just now. Example: {"to": "home", "text": "The report is done."}'
     ),
     schema=make_schema(("to", "text"), **_PROPERTIES),
 )
@@ -113,7 +115,7 @@ class SendMessageTool:
 
     spec = _SPEC
     effect: Effect = "idempotent"
-    declaration = Declaration(cost="free")
+    declaration = Declaration(cost="free", has_receipts=True)
 
     def __init__(
         self, database: Database, messenger: Messenger, backend: Backend | None = None
@@ -158,12 +160,16 @@ class SendMessageTool:
         if self._backend and "path" in arguments:
             given = await read_workspace_file(self._backend, str(arguments["path"]), context)
 
+        language = find_language()
+
         def work(connection: Connection) -> tuple[ToolResult, Sequence[OutboxRow]]:
             turn_id, call_id = context.turn_id, context.call_id
             steps = turns.list_steps(connection, turn_id=turn_id)
             earlier = next((step for step in steps if step.call_id == call_id), None)
             if earlier and earlier.outcome is not None:
-                return ToolResult(text=earlier.outcome, is_error=earlier.is_error), ()
+                return ToolResult(
+                    text=earlier.outcome, is_error=earlier.is_error, receipts=earlier.receipts
+                ), ()
             sent = [step for step in steps if step.name == _SPEC.name and _is_done(step)]
             if len(sent) >= MOST_MESSAGES:
                 raise ToolArgumentError(
@@ -184,21 +190,32 @@ class SendMessageTool:
                 now=context.now,
                 file=file,
             )
-            outcome = f"Sent to {destination.name}."
-            effect = self.effect
-            turns.begin_steps(
-                connection,
-                turn_id=turn_id,
-                calls=[(call_id, _SPEC.name, effect)],
-                now=context.now,
-            )
-            step = Step(call_id=call_id, name=_SPEC.name, outcome=outcome, is_error=False)
-            turns.end_step(connection, turn_id=turn_id, step=step, now=context.now)
-            return ToolResult(text=outcome), rows
+            with use_language(language):  # no context reaches the thread of a connection
+                receipt = Receipt(text=_SENT(name=destination.name))
+            done = ToolResult(text=f"Sent to {destination.name}.", receipts=(receipt,))
+            self._record(connection, done, context)
+            return done, rows
 
         result, rows = await self._database.write("messages.send", work)
         self._messenger.deliver(rows)
         return result
+
+    def _record(self, connection: Connection, done: ToolResult, context: ToolContext) -> None:
+        """Record the call and its result in the transaction that sends the message."""
+        turns.begin_steps(
+            connection,
+            turn_id=context.turn_id,
+            calls=[(context.call_id, _SPEC.name, self.effect)],
+            now=context.now,
+        )
+        step = Step(
+            call_id=context.call_id,
+            name=_SPEC.name,
+            outcome=done.text,
+            is_error=False,
+            receipts=done.receipts,
+        )
+        turns.end_step(connection, turn_id=context.turn_id, step=step, now=context.now)
 
     def _find(self, connection: Connection, name: str, context: ToolContext) -> Destination:
         """Return the chat with a name. Raises `ToolArgumentError` that lists all names."""

@@ -28,9 +28,11 @@ class TodoTool:
     spec = ToolSpec(
         name="todo",
         description=(
-            "Keep a plan of this conversation's work, for work of three or more steps; the person"
-            " sees the active one. `plan` replaces the whole list, an empty one ends it. `update`"
-            " changes steps by number; the next free number adds one. Without arguments, read it."
+            "Keep a plan of your own work in this conversation, if it takes three or more steps;"
+            " the person sees the active one. Not for a person's own lists (`archive`) or reminders"
+            " (`remind`). `plan` replaces the whole list, an empty one ends it. `update` changes"
+            " steps by number; the next free number adds one. Without arguments, read it. Example:"
+            ' {"plan": [{"text": "Read the log", "state": "active"}, {"text": "Name the fault"}]}'
         ),
         schema=json.dumps(
             {

@@ -101,7 +101,7 @@ class SandboxProxy:
 
 
 class ProxySession:
-    """The connections of one command."""
+    """The connections of one command, or of the running commands of a conversation."""
 
     def __init__(
         self, hosts: AllowedHosts, lookup: HostLookup, everyone: set[asyncio.Task[None]]
@@ -111,7 +111,9 @@ class ProxySession:
         self._lookup = lookup
         self._tasks: set[asyncio.Task[None]] = set()
         self._everyone = everyone
-        self._refusals: dict[str, None] = {}
+        self._refusals: dict[str, int] = {}
+        """The sentences, each with the number of its last refusal."""
+        self._refused = 0
         self._server: asyncio.Server | None = None
 
     async def listen(self, listener: socket.socket) -> None:
@@ -126,6 +128,14 @@ class ProxySession:
     def refusals(self) -> tuple[str, ...]:
         """Sentences on the refused hosts for the model, without repeats."""
         return tuple(self._refusals)
+
+    def count_refusals(self) -> int:
+        """Return the number of refusals so far."""
+        return self._refused
+
+    def list_refusals(self, since: int) -> tuple[str, ...]:
+        """Return the sentences on refusals after the first ones, without repeats."""
+        return tuple(one for one, number in self._refusals.items() if number > since)
 
     def close(self) -> None:
         """Close the port and every connection; never waits."""
@@ -196,8 +206,11 @@ class ProxySession:
 
     def _note(self, status: int, sentence: str) -> _Refused:
         """Keep a sentence for the model, and return the refusal for the command."""
-        if len(self._refusals) < _MOST_REFUSALS and sentence not in self._refusals:
-            self._refusals[sentence] = None
+        self._refused += 1
+        if sentence in self._refusals:
+            self._refusals[sentence] = self._refused
+        elif len(self._refusals) < _MOST_REFUSALS:
+            self._refusals[sentence] = self._refused
             _log.info("a command's connection was refused: %s", sentence)
         return _Refused(status, sentence)
 

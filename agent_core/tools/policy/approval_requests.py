@@ -10,6 +10,7 @@ from typing import Literal, Protocol
 
 from agent_core.ids import CallId, ConversationId, PersonId, SessionId, TurnId
 from agent_core.tools.policy.contract import Action, ActionKind
+from agent_core.tools.policy.paths import LISTED
 from agent_core.transcript import IGNORED, UntrustedSource
 
 LONGEST_SHOWN = 6000
@@ -62,6 +63,11 @@ class ApprovalRequest:
     is_over: bool = False
     sources: tuple[UntrustedSource, ...] = ()
     session_id: SessionId | None = None
+
+    @property
+    def is_walled(self) -> bool:
+        """True if a list of hosts bounds all that is asked, so that it can be allowed for good."""
+        return all(one.place == LISTED for one in self.asked)
 
     @property
     def digest(self) -> str:

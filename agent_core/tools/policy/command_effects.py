@@ -21,6 +21,7 @@ from agent_core.tools.policy.outputs import (
 )
 from agent_core.tools.policy.paths import (
     ANYWHERE,
+    LISTED,
     OUTSIDE,
     ROOT,
     SYSTEM,
@@ -52,14 +53,23 @@ _MOST_ACTIONS = 200
 
 
 def list_command_actions(
-    text: str, workdir: str, *, has_network: bool, is_confined: bool = True
+    text: str,
+    workdir: str,
+    *,
+    has_network: bool,
+    is_confined: bool = True,
+    has_wall: bool = False,
+    is_fresh: bool = False,
 ) -> tuple[Action, ...]:
     """Return every action that a bash command may take. Never raises.
 
     `workdir` is its folder, relative to the workspace. Without a network, it fetches and sends
-    nothing. In an unconfined place, an unknown word may change files outside the workspace.
+    nothing. In an unconfined place, an unknown word may change files outside the workspace. With a
+    wall, an unknown program reaches the listed hosts only. A fresh shell is in the workspace.
     """
-    lister = _Lister(text=text, has_network=has_network, is_confined=is_confined)
+    lister = _Lister(text=text, has_network=has_network, is_confined=is_confined, has_wall=has_wall)
+    if is_fresh:
+        lister.folders = [ROOT]
     if workdir:
         if is_obeyed(workdir):
             lister.doubt(text.strip())
@@ -106,6 +116,7 @@ class _Lister:
     text: str
     has_network: bool
     is_confined: bool
+    has_wall: bool = False
     folders: list[str] = field(default_factory=list)
     actions: dict[Action, None] = field(default_factory=dict)
     has_fetched: bool = False
@@ -136,7 +147,8 @@ class _Lister:
         """Add the worst possible actions of something unknown."""
         self.add("run", target, WORKSPACE)
         if self.has_network:
-            self.add("send", target, ANYWHERE, is_outward=True)
+            place = LISTED if self.has_wall else ANYWHERE
+            self.add("send", target, place, is_outward=True)
         self.trust(target)
 
     def trust(self, target: str) -> None:

@@ -12,6 +12,8 @@ OUTSIDE = "outside"
 """The place of files that are not in the workspace."""
 ANYWHERE = "anywhere"
 """The place of data that may go to anybody."""
+LISTED = "allowed hosts"
+"""The place of data that may go to the hosts which the owner lists, and to no others."""
 ROOT = "/workspace"
 """The folder of the workspace, as commands see it."""
 _SCRATCH = ("/tmp", "/var/tmp")  # noqa: S108 - a name to compare with, never opened

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from agent_core.tools.policy.approval_requests import reveal
 from agent_core.tools.policy.contract import Action
-from agent_core.tools.policy.paths import ANYWHERE, OUTSIDE, SYSTEM, WORKSPACE
+from agent_core.tools.policy.paths import ANYWHERE, LISTED, OUTSIDE, SYSTEM, WORKSPACE
 from agent_core.tools.policy.plain_words import leave_open
 from agent_core.tools.policy.programs import MAILERS
 from agent_core.tools.policy.transfers import host_of
@@ -72,9 +72,12 @@ def _cover_command(action: Action, *, is_guarded: bool) -> _Covered:
     """Return the words of a command; for one among others, the whole text in which it stands.
 
     Pipes, redirections, variables and folders can change what the same words do. A command that may
-    reach anybody has a shape only if its usage is known, and never after untrusted words.
+    reach anybody has a shape only if its usage is known, and never after untrusted words. One that
+    a list of hosts bounds has its whole text as its shape.
     """
     whole = action.within or action.target
+    if action.place == LISTED:
+        return {"text": whole}
     if set(action.target) & (_UNKNOWN | _OPERATORS) or set(whole) & _UNKNOWN:
         return None
     try:

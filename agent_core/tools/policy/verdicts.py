@@ -8,7 +8,7 @@ from typing import Literal
 
 from agent_core.state.conversations.page_fetches import name_site
 from agent_core.tools.policy.contract import Action, ActionKind
-from agent_core.tools.policy.paths import OUTSIDE, SYSTEM, WORKSPACE
+from agent_core.tools.policy.paths import LISTED, OUTSIDE, SYSTEM, WORKSPACE
 from agent_core.tools.policy.protected import Protected
 from agent_core.tools.policy.shapes import shape_of
 from agent_core.tools.policy.sites import site_of
@@ -26,6 +26,7 @@ MOST_FROM_PAGES = 5
 
 A page that lists one address for each letter could spell out private words with more of them.
 """
+_TERMINAL = "terminal"
 _BY_COMMANDS = "*"
 """The site of all fetches by commands, which follow redirects to any host."""
 _ORDER: Mapping[VerdictKind, int] = {"allow": 0, "ask": 1, "deny": 2}
@@ -81,7 +82,8 @@ class Verdict:
 
     `denied` is the target that nobody may allow. `needs_owner` means that only an owner may allow
     the call. `is_tainted` means that the person is asked because of untrusted words, and `is_over`
-    because the turn has fetched too many addresses of pages. `fetched` counts the addresses from
+    because the turn has fetched too many addresses of pages. A call that `is_offline` may run, but
+    without the network that a list of hosts bounds. `fetched` counts the addresses from
     pages that the call fetches; see `Facts`.
     """
 
@@ -93,6 +95,7 @@ class Verdict:
     needs_owner: bool = False
     is_tainted: bool = False
     is_over: bool = False
+    is_offline: bool = False
     fetched: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -106,7 +109,7 @@ def judge(tool: str, actions: Sequence[Action], facts: Facts, *, is_proposed: bo
             return Verdict(effect="deny", denied=closed)
     effect: VerdictKind = "allow"
     asked: dict[Action, bool] = {}
-    exceeds = False
+    exceeds = is_offline = False
     fetched = Counter[str]()
     for action in actions:
         sites = _count_sites(tool, action, facts)
@@ -117,6 +120,8 @@ def judge(tool: str, actions: Sequence[Action], facts: Facts, *, is_proposed: bo
         fetched.update(sites)
         if one == "deny":
             return Verdict(effect="deny", denied=action.target)
+        if one == "ask" and is_guarded and _may_run_offline(tool, action, facts):
+            one, is_offline = "allow", True
         if one == "ask":
             exceeds = exceeds or is_over
             asked[action] = asked.get(action, False) or is_guarded
@@ -129,8 +134,19 @@ def judge(tool: str, actions: Sequence[Action], facts: Facts, *, is_proposed: bo
         needs_owner=not facts.is_owner and any(_is_owners_alone(action) for action in asked),
         is_tainted=any(asked.values()),
         is_over=exceeds,
+        is_offline=is_offline and effect == "allow",
         fetched=fetched,
     )
+
+
+def _may_run_offline(tool: str, action: Action, facts: Facts) -> bool:
+    """Return whether a command that was allowed for good may run without its network.
+
+    Untrusted words may have changed the files that it runs, so nothing may leave.
+    """
+    if action.place != LISTED or tool != _TERMINAL:
+        return False
+    return shape_of(tool, action, is_guarded=True) in facts.grants
 
 
 def _count_sites(tool: str, action: Action, facts: Facts) -> tuple[str, ...]:
@@ -166,8 +182,8 @@ def _judge_one(
 def _is_granted(tool: str, action: Action, facts: Facts, *, is_guarded: bool) -> bool:
     """Return whether an approval covers an action; after untrusted words, few do."""
     exact = shape_of(tool, action, is_guarded=True)
-    if is_guarded:
-        return facts.grants.get(exact, False)
+    if is_guarded:  # a program behind a wall runs what untrusted words may have written
+        return action.place != LISTED and facts.grants.get(exact, False)
     return exact in facts.grants or shape_of(tool, action) in facts.grants
 
 

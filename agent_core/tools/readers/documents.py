@@ -31,22 +31,33 @@ class Extract:
     whole: str = ""
 
 
-async def read_pdf(data: bytes, readers: ReaderPool, begin: int, most: int) -> Extract:
-    """Read a part of a PDF file's text; a scan gives "". Raises `SourceFailed`."""
+async def read_pdf(
+    data: bytes,
+    readers: ReaderPool,
+    begin: int,
+    most: int,
+    pages_wanted: tuple[int, int] | None = None,
+) -> Extract:
+    """Read a part of a PDF file's text; a scan gives "". Raises `SourceFailed`.
+
+    `pages_wanted` are the first and the last page to read, counted from 1.
+    """
     # One character more than needed is read, to find out whether more text follows.
     end = min(begin + most + 1, _MOST_PDF)
-    found = await run_reader(readers, _PDF_READER, data, (str(end),), end)
+    wanted = tuple(map(str, pages_wanted or ()))
+    found = await run_reader(readers, _PDF_READER, data, (str(end), *wanted), end)
     if found.get("fault") == "encrypted":
         raise SourceFailed("it is a PDF file with a password")
     text, count, pages = found.get("text"), found.get("read"), found.get("pages")
     if not isinstance(text, str) or not isinstance(pages, int) or not pages:
         raise SourceFailed("it is a PDF file without pages")
     whole = text
-    if count != pages and not find_pdf_fault(data, pages):
+    if count != pages and not pages_wanted and not find_pdf_fault(data, pages):
         found = await run_reader(readers, _PDF_READER, data, (str(_MOST_PDF),), _MOST_PDF)
         whole = str(found.get("text"))
     shown = text[begin : begin + most] if text.strip() else ""
-    note = f"Read up to page {count} of {pages}." if shown and count != pages else ""
+    is_part = shown and count != pages and not pages_wanted
+    note = f"Read up to page {count} of {pages}." if is_part else ""
     length = len(text) if shown else 0
     text = strip_controls(shown)
     return Extract(text=text, length=length, note=note, pages=pages, whole=whole)

@@ -18,8 +18,11 @@ _LIMITS = ReaderLimits(memory=1_000_000_000, cpu_seconds=30)
 """Python and pypdf take about 150 MB of address space."""
 
 
-def read(data: bytes, most: int) -> dict[str, object]:
-    """Return the first pages, up to `most` characters, or the reason why there is no text."""
+def read(data: bytes, most: int, first: int = 1, last: int = 0) -> dict[str, object]:
+    """Return pages, up to `most` characters, or the reason why there is no text.
+
+    `first` and `last` count from 1; 0 means the last page.
+    """
     try:
         pdf = pypdf.PdfReader(io.BytesIO(data))
         # Many files have a password only against changes, and can be read without it.
@@ -27,8 +30,8 @@ def read(data: bytes, most: int) -> dict[str, object]:
             return {"fault": "encrypted"}
         texts: list[str] = []
         found = 0
-        for page in pdf.pages:
-            texts.append(page.extract_text())
+        for number in range(first - 1, min(last or len(pdf.pages), len(pdf.pages))):
+            texts.append(pdf.pages[number].extract_text())
             found += len(texts[-1])
             if found > most:
                 break
@@ -41,4 +44,4 @@ def read(data: bytes, most: int) -> dict[str, object]:
 
 if __name__ == "__main__":
     confine_reader(_LIMITS)
-    sys.stdout.write(json.dumps(read(sys.stdin.buffer.read(), int(sys.argv[1]))))
+    sys.stdout.write(json.dumps(read(sys.stdin.buffer.read(), *map(int, sys.argv[1:]))))

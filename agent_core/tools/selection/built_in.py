@@ -29,7 +29,9 @@ BUILT_IN: Mapping[str, Offer] = {
     "recall": Offer(in_prompt=True, in_rooms=True),
     "archive": Offer(in_prompt=True, in_rooms=True),
     "gather": Offer(in_prompt=True, in_rooms=True),
-    "schedule": Offer(in_prompt=True, in_rooms=True),
+    "remind": Offer(in_prompt=True, in_rooms=True),
+    "schedule_job": Offer(in_prompt=True, in_rooms=True),
+    "manage_jobs": Offer(in_prompt=True, in_rooms=True),
     "terminal": Offer(in_prompt=True, needs_backend=True),
     "read_file": Offer(in_prompt=True, needs_backend=True),
     "write_file": Offer(in_prompt=True, needs_backend=True),
@@ -38,8 +40,8 @@ BUILT_IN: Mapping[str, Offer] = {
     "web_search": Offer(in_prompt=True, in_rooms=True),
     "web_fetch": Offer(in_prompt=True, in_rooms=True),
     SKILL_TOOL: Offer(in_prompt=True, in_rooms=True),
+    "settings": Offer(in_prompt=True),
     "ask": Offer(in_prompt=True, in_rooms=True),
-    "settings": Offer(),
     "todo": Offer(in_rooms=True),
     "send_message": Offer(),
     "send_file": Offer(in_rooms=True),
@@ -49,14 +51,16 @@ BUILT_IN: Mapping[str, Offer] = {
     "execute_code": Offer(needs_backend=True),
     "delegate_task": Offer(needs_backend=True),
     "message_agent": Offer(in_rooms=True),
+    "manage_agents": Offer(),
     "chart": Offer(in_rooms=True),
+    "image_generate": Offer(in_rooms=True),
     "skills_search": Offer(in_rooms=True),
     "skill_manage": Offer(),
     "group_titles": Offer(in_rooms=True),
 }
 """Every built-in tool; those of the prompt first, in their order there.
 
-`gather` and `chart` exist in jobs only, `gather` in the place of `ask`: a job can't ask a person.
+`gather` exists in jobs only, in the place of `ask`: a job can't ask a person.
 """
 PROMPT_TOOLS = tuple(name for name, offer in BUILT_IN.items() if offer.in_prompt)
 """The tools that stay in the prompt, in their order there; others follow while there is room."""

@@ -10,9 +10,10 @@ from agent_core.tools.contract import Declaration, Effect, Tool, ToolContext, To
 from agent_core.tools.schemas import make_schema
 from agent_core.tools.selection.built_in import PROMPT_TOOLS, RARE_TOOLS
 from agent_core.tools.selection.ranking import WordIndex
+from agent_core.tools.selection.renamed_calls import renew
 from agent_core.transcript import ToolCallPart, ToolSpec, UntrustedSource, flatten, make_source
 
-MOST_IN_PROMPT = 15
+MOST_IN_PROMPT = 18
 SEARCH_TOOL, USE_TOOL = "tool_search", "use_tool"
 _MOST_FOUND = 8
 _MOST_SCHEMAS = 3
@@ -56,12 +57,12 @@ def order_for_prompt(
 
 
 def unwrap(call: ToolCallPart) -> ToolCallPart:
-    """Return the call inside a `use_tool` call; return any other call unchanged.
+    """Return the call inside a `use_tool` call, and calls of old tools as those of the present.
 
-    A malformed call stays unchanged, so that its fault can be reported.
+    Returns any other call unchanged, and a malformed one, so that its fault can be reported.
     """
     if call.name != USE_TOOL:
-        return call
+        return renew(call)
     try:
         given = json.loads(call.arguments)
         name, arguments = given["name"], given.get("arguments", {})
@@ -69,7 +70,7 @@ def unwrap(call: ToolCallPart) -> ToolCallPart:
         return call
     if not isinstance(name, str) or not isinstance(arguments, dict) or name == USE_TOOL:
         return call
-    return replace(call, name=name, arguments=json.dumps(arguments, ensure_ascii=False))
+    return renew(replace(call, name=name, arguments=json.dumps(arguments, ensure_ascii=False)))
 
 
 def rank(query: str, tools: Sequence[Tool]) -> list[Tool]:
@@ -103,8 +104,9 @@ class _SearchTool:
         self.spec = ToolSpec(
             name=SEARCH_TOOL,
             description=(
-                f"Find more tools, in English:{named} those of connected servers. Search before"
-                " you say that you can't do something."
+                f"Find tools that are not in this list:{named} those of connected servers. Search"
+                " before you say that you can't do something; not for what a tool in this list"
+                ' does. The query is in English. Example: {"query": "send a file"}'
             ),
             schema=make_schema(("query",), query={"type": "string"}),
         )
@@ -135,7 +137,10 @@ class _UseTool:
     declaration = Declaration(cost="free")
     spec = ToolSpec(
         name=USE_TOOL,
-        description=f"Call a tool that `{SEARCH_TOOL}` found.",
+        description=(
+            f"Call a tool that `{SEARCH_TOOL}` found, with the arguments that it showed. Tools in"
+            " this list are called directly."
+        ),
         schema=make_schema(
             ("name", "arguments"), name={"type": "string"}, arguments={"type": "object"}
         ),

@@ -25,8 +25,19 @@ _LONGEST_SHOWN = 100
 
 SPEC = ToolSpec(
     name="web_fetch",
-    description="Read a web page, PDF, text or picture.",
-    schema=make_schema(("url",), url={"type": "string"}, offset={"type": "integer", "minimum": 0}),
+    description=(
+        "Read a web page, PDF, text or picture whose address this person gave or `web_search`"
+        " found. Don't guess addresses."
+    ),
+    schema=make_schema(
+        ("url",),
+        url={"type": "string"},
+        offset={
+            "type": "integer",
+            "minimum": 0,
+            "description": "reads on in a long text, from where the last result ended",
+        },
+    ),
 )
 
 

@@ -19,7 +19,11 @@ _LONGEST_SNIPPET = 400
 
 SPEC = ToolSpec(
     name="web_search",
-    description="Search the web; `web_fetch` reads what it finds.",
+    description=(
+        "Search the web for what is new, local or uncertain: news, weather, prices, opening hours."
+        " Not for what you know well, nor for what this person told you (`recall`). `web_fetch`"
+        ' then reads the best hits. Example: {"query": "Leipzig library opening hours"}'
+    ),
     schema=make_schema(
         ("query",),
         query={"type": "string"},

@@ -2,18 +2,25 @@
 
 import asyncio
 import json
-from asyncio import Lock, Timeout
+from asyncio import Timeout
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from agent_core.errors import ToolArgumentError, WorkspaceError
 from agent_core.execution.contract import Command, Exit, Process
-from agent_core.execution.subprocesses.spawning import finish
 from agent_core.ids import CallId
-from agent_core.tools.contract import CallTool, Declaration, Effect, ToolContext, ToolResult
+from agent_core.tools.contract import (
+    CallTool,
+    Declaration,
+    Effect,
+    Pause,
+    ToolContext,
+    ToolResult,
+)
 from agent_core.tools.policy.command_effects import list_input_actions
 from agent_core.tools.policy.contract import Action
 from agent_core.tools.schemas import make_schema
@@ -121,10 +128,10 @@ class ExecuteCodeTool:
         self.spec = ToolSpec(
             name=EXECUTE_CODE,
             description=(
-                "Run Python in the workspace, best for many calls of tools in one step: `from"
-                " talaria_tools import call`, then call('read_file', path='a.txt') returns the"
-                " result as text, or raises ToolError. Only what is printed comes back. At most"
-                f" {MOST_CALLS} calls."
+                "Run Python in the workspace when one step needs many calls of tools; `terminal`"
+                " runs other programs. `from talaria_tools import call`, then call('read_file',"
+                " path='a.txt') returns the result as text, or raises ToolError. Only what is"
+                f" printed comes back. At most {MOST_CALLS} calls."
             ),
             schema=make_schema(
                 ("code",),
@@ -144,6 +151,12 @@ class ExecuteCodeTool:
             is_confined=backend.is_confined,
         )
 
+    def hold_place(
+        self, arguments: Mapping[str, object], context: ToolContext, pause: Pause
+    ) -> AbstractAsyncContextManager[None]:
+        """Hold a place while the code runs, but not during its calls; see `HoldsPlace`."""
+        return self._workspaces.hold_place(context, pause)
+
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         """Run the code until it ends. Cancellation kills it.
 
@@ -157,12 +170,18 @@ class ExecuteCodeTool:
         if context.call_tool is None:
             raise ToolArgumentError("code can't be run here")
         given = arguments.get("timeout")
-        seconds = given if isinstance(given, int) else min(_SECONDS, self._most_seconds)
+        seconds = min(
+            given if isinstance(given, int) else min(_SECONDS, self._most_seconds),
+            self._workspaces.backend.find_seconds(slug),
+        )
         argv = ("/usr/bin/env", "python3", "-I", "-c", self._program)
-        command = Command(workspace=slug, argv=argv, has_input=True)
-        async with self._workspaces.lock(slug):
+        circle = str(context.conversation_id)
+        command = Command(workspace=slug, argv=argv, has_input=True, circle=circle)
+        await self._workspaces.await_writes(slug)
+        async with self._workspaces.watch(context):
             process = await self._workspaces.backend.start(command)
-            run = _Run(process, context, context.call_tool, self._workspaces.lock(slug))
+            lend = partial(self._workspaces.places.lend, slug)
+            run = _Run(process, context, context.call_tool, lend)
             ended = await run.play(code, seconds)
         return await run.describe(ended, seconds, self._cleaner)
 
@@ -171,12 +190,13 @@ class _Run:
     """A run of code, with the calls that it has made."""
 
     def __init__(
-        self, process: Process, context: ToolContext, call_tool: CallTool, lock: Lock
+        self, process: Process, context: ToolContext, call_tool: CallTool, lend: Pause
     ) -> None:
+        """`lend` gives up the code's place for a while."""
         self._process = process
         self._context = context
         self._call_tool = call_tool
-        self._lock = lock
+        self._lend = lend
         self._output: list[str] = []
         self._length = 0
         self._calls: Counter[str] = Counter()
@@ -223,7 +243,7 @@ class _Run:
                     self._status = frame.status
 
     async def _call(self, frame: CodeCall, clock: Timeout) -> ToolResult:
-        """Run a call of the code; meanwhile its clock stops and the workspace lock is released."""
+        """Run a call of the code; meanwhile its clock stops, and others may have its place."""
         name, number = frame.name, self._calls.total() + 1
         if number > MOST_CALLS:
             return _refuse(
@@ -237,7 +257,7 @@ class _Run:
             name=name,
             arguments=frame.arguments,
         )
-        async with _paused(clock), _released(self._lock):
+        async with _paused(clock), self._lend():
             result = await self._call_tool(call, tuple(self._sources))
         self._failed += result.is_error
         self._sources |= dict.fromkeys(result.sources)
@@ -289,13 +309,3 @@ async def _paused(clock: Timeout) -> AsyncIterator[None]:
     clock.reschedule(None)
     yield
     clock.reschedule(now() + left)
-
-
-@asynccontextmanager
-async def _released(lock: Lock) -> AsyncIterator[None]:
-    """Release a lock during the block; afterwards the caller always holds it again."""
-    lock.release()
-    try:
-        yield
-    finally:
-        await finish(lock.acquire())

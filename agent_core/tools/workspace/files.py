@@ -1,9 +1,9 @@
 """The tools for files of the workspace: `read_file`, `write_file` and `patch`."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from agent_core.errors import ToolArgumentError, WorkspaceError
-from agent_core.execution.contract import Backend
 from agent_core.state.conversations.images import find_fault, find_pdf_fault, find_type, is_pdf
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.policy.command_effects import list_file_actions
@@ -31,6 +31,8 @@ _MOST_PDF = 1_000_000
 _MOST_WRITTEN = 1_000_000
 """Bytes in one call; a model writes far less."""
 _LONGEST_NAME = 200
+_MOST_EDITS = 50
+_LONGEST_RANGE = 16
 _TEXT = {"type": "string"}
 _LINE = {"type": "integer", "minimum": 1}
 
@@ -64,10 +66,16 @@ class ReadFileTool:
     spec = ToolSpec(
         name="read_file",
         description=(
-            "Read a text file of the workspace from line `offset` (1) on, at most `limit`"
-            f" ({_LINES}) lines, or see a picture or PDF."
+            "Read a text file of the workspace, or see a picture or PDF there. `search_files` finds"
+            " a file whose path you don't know; `web_fetch` reads what is on the web."
         ),
-        schema=make_schema(("path",), path=_TEXT, offset=_LINE, limit=_LINE),
+        schema=make_schema(
+            ("path",),
+            path=_TEXT,
+            offset={**_LINE, "description": "first line, 1 by default"},
+            limit={**_LINE, "description": f"most lines, {_LINES} by default"},
+            pages={"type": "string", "description": "of a PDF: 3 or 3-5; all by default"},
+        ),
     )
     effect: Effect = "read"
     declaration = Declaration()
@@ -82,7 +90,7 @@ class ReadFileTool:
 
         Raises `ToolArgumentError`, `WorkspaceError` and `BackendUnavailable`.
         """
-        path = read_text(arguments, "path")
+        path = self._workspaces.read_path(arguments)
         slug = find_slug(context)
         found = await self._workspaces.read_any(slug, path)
         if media_type := find_type(found.data):
@@ -91,7 +99,7 @@ class ReadFileTool:
         assert isinstance(offset, int)  # noqa: S101 - the schema says so
         assert isinstance(limit, int)  # noqa: S101
         if is_pdf(found.data):
-            return await self._show_pdf(path, found.data, offset, limit)
+            return await self._show_pdf(path, found.data, _read_pages(arguments), offset, limit)
         refuse_binary(path, found)
         if not found.data:
             return ToolResult(text=f"`{path}` is empty.")
@@ -103,14 +111,21 @@ class ReadFileTool:
         text = f"{notes}\n\n{quote(path, _LONGEST_NAME)}:\n{shown}" if notes else shown
         return ToolResult(text=text, sources=(*sources, make_source("file", path)))
 
-    async def _show_pdf(self, path: str, data: bytes, offset: int, limit: int) -> ToolResult:
-        """Show a PDF file to the model, with a part of its text. Raises the errors of `run`."""
+    async def _show_pdf(
+        self, path: str, data: bytes, pages: tuple[int, int] | None, offset: int, limit: int
+    ) -> ToolResult:
+        """Show a PDF file to the model, with a part of its text, or the text of some pages.
+
+        Raises the errors of `run`.
+        """
         try:
-            found = await read_pdf(data, self._readers, 0, _MOST_PDF)
+            found = await read_pdf(data, self._readers, 0, _MOST_PDF, pages)
         except SourceFailed as error:
             raise WorkspaceError(f"`{path}` can't be read: {error}") from error
         extracted = found.text.encode("utf-8", "replace")
         count, fault = count_lines(extracted), find_pdf_fault(data, found.pages)
+        if pages and pages[0] > found.pages:
+            raise ToolArgumentError(f"`{path}` has only {found.pages:,} pages")
         if not extracted and fault:
             raise WorkspaceError(
                 f"`{path}` is a PDF file without text, such as a scan, and {fault}"
@@ -122,7 +137,23 @@ class ReadFileTool:
             shown = _show(extracted, count, offset - 1, limit)
         text = f"{describe_pdf(data, found.pages)}\n{shown}"
         result = ToolResult(text=text, sources=(make_source("file", path),))
-        return add_pdf(result, data, found.pages, found.whole) if offset == 1 else result
+        if offset > 1 or pages:
+            return result
+        return add_pdf(result, data, found.pages, found.whole)
+
+
+def _read_pages(arguments: Mapping[str, object]) -> tuple[int, int] | None:
+    """Return the first and the last page of a range. Raises `ToolArgumentError`."""
+    given = read_text(arguments, "pages").replace(" ", "")
+    if not given:
+        return None
+    first, _, last = given.replace("\N{EN DASH}", "-").partition("-")
+    if not (first.isdecimal() and (last or first).isdecimal() and len(given) < _LONGEST_RANGE):
+        raise ToolArgumentError("`pages` is a number or a range, such as 3-5")
+    begin, end = int(first), int(last or first)
+    if not 1 <= begin <= end:
+        raise ToolArgumentError("`pages` counts from 1, the smaller number first")
+    return begin, end
 
 
 def _show_picture(path: str, data: bytes, media_type: str) -> ToolResult:
@@ -161,8 +192,8 @@ class WriteFileTool:
     spec = ToolSpec(
         name="write_file",
         description=(
-            "Create or replace a text file in the workspace; makes its folders. `patch` changes a"
-            " part."
+            "Create a text file in the workspace, or replace the whole of it; makes its folders."
+            " `patch` changes a part; `send_file` sends a file to the person."
         ),
         schema=make_schema(("path", "content"), path=_TEXT, content=_TEXT),
     )
@@ -176,29 +207,51 @@ class WriteFileTool:
         self, arguments: Mapping[str, object], context: ToolContext
     ) -> Sequence[Action]:
         """Return what a file that later commands obey may make them do."""
-        return _list_actions(self._workspaces.backend, arguments, context)
+        return _list_actions(self._workspaces, arguments, context)
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         """Write the whole file or nothing. Raises the errors of `read_file`."""
-        slug, path = find_slug(context), read_text(arguments, "path")
+        slug, path = find_slug(context), self._workspaces.read_path(arguments)
         data = str(arguments["content"]).encode(errors="replace")
         if len(data) > _MOST_WRITTEN:
             raise ToolArgumentError(
                 f"`content` has {len(data):,} bytes, at most {_MOST_WRITTEN:,} can be written;"
                 " split it"
             )
-        async with self._workspaces.lock(slug):
+        async with self._workspaces.lock(slug), self._workspaces.watch(context, path):
             await self._workspaces.backend.write_file(slug, path, data)
         return ToolResult(text=f"Wrote {path} ({len(data):,} bytes).")
 
 
 class PatchTool:
-    """The `patch` tool: replaces the only occurrence of a text."""
+    """The `patch` tool: replaces texts that occur once, or everywhere."""
 
     spec = ToolSpec(
         name="patch",
-        description=("Replace a text in a file of the workspace. `old` must occur exactly once."),
-        schema=make_schema(("path", "old", "new"), path=_TEXT, old=_TEXT, new=_TEXT),
+        description=(
+            "Change parts of a text file of the workspace: `new` takes the place of `old`, which is"
+            " copied from the file exactly and occurs there once; with `all`, everywhere. Several"
+            " changes of a file go into `edits`, made in their order, all or none. Read the file"
+            ' first. Example: {"path": "a.py", "edits": [{"old": "x = 1", "new": "x = 2"},'
+            ' {"old": "y", "new": "z", "all": true}]}'
+        ),
+        schema=make_schema(
+            ("path",),
+            path=_TEXT,
+            old=_TEXT,
+            new=_TEXT,
+            all={"type": "boolean", "description": "replace every occurrence"},
+            edits={
+                "type": "array",
+                "minItems": 1,
+                "maxItems": _MOST_EDITS,
+                "items": {
+                    "type": "object",
+                    "properties": {"old": _TEXT, "new": _TEXT, "all": {"type": "boolean"}},
+                    "required": ["old", "new"],
+                },
+            },
+        ),
     )
     effect: Effect = "unsafe"
     declaration = Declaration()
@@ -210,44 +263,84 @@ class PatchTool:
         self, arguments: Mapping[str, object], context: ToolContext
     ) -> Sequence[Action]:
         """Return what a file that later commands obey may make them do."""
-        return _list_actions(self._workspaces.backend, arguments, context)
+        return _list_actions(self._workspaces, arguments, context)
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         """Change the file completely or not at all. Raises the errors of `read_file`."""
-        slug, path = find_slug(context), read_text(arguments, "path")
-        old, new = str(arguments["old"]), str(arguments["new"])
-        if not old or old == new:
-            raise ToolArgumentError("`old` is empty" if not old else "`old` and `new` are the same")
-        async with self._workspaces.lock(slug):
+        slug, path = find_slug(context), self._workspaces.read_path(arguments)
+        edits = _read_edits(arguments)
+        async with self._workspaces.lock(slug), self._workspaces.watch(context, path):
             found = await self._workspaces.read(slug, path)
             try:
                 text = found.data.decode()
             except UnicodeDecodeError as error:
                 raise WorkspaceError(f"`{path}` is not UTF-8 text; change it otherwise") from error
-            line = _find_line(text, old, path)
-            await self._workspaces.backend.write_file(slug, path, text.replace(old, new).encode())
-        return ToolResult(text=f"Changed {path} at line {line:,}.")
+            changed = []
+            for number, edit in enumerate(edits, start=1):
+                try:
+                    text, told = _replace(text, edit, path)
+                except ToolArgumentError as error:
+                    if len(edits) == 1:
+                        raise
+                    raise ToolArgumentError(
+                        f"edit {number} can't be made, so none was: {error}"
+                    ) from error
+                changed.append(told)
+            await self._workspaces.backend.write_file(slug, path, text.encode())
+        return ToolResult(text=f"Changed {path} at {'; '.join(changed)}.")
 
 
 def _list_actions(
-    backend: Backend, arguments: Mapping[str, object], context: ToolContext
+    workspaces: Workspaces, arguments: Mapping[str, object], context: ToolContext
 ) -> Sequence[Action]:
+    backend = workspaces.backend
     return list_file_actions(
-        read_text(arguments, "path"),
+        workspaces.read_path(arguments),
         has_network=backend.has_network(find_slug(context)),
         is_confined=backend.is_confined,
     )
 
 
-def _find_line(text: str, old: str, path: str) -> int:
-    """Return the line of the only occurrence. Raises `ToolArgumentError`."""
-    count = text.count(old)
-    if count == 1:
-        return text[: text.index(old)].count("\n") + 1
-    if count:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Edit:
+    """A text to replace, once or everywhere."""
+
+    old: str
+    new: str
+    is_everywhere: bool
+
+
+def _read_edits(arguments: Mapping[str, object]) -> list[_Edit]:
+    """Return the edits of a call. Raises `ToolArgumentError`."""
+    given, names = arguments.get("edits"), {"old", "new"} & arguments.keys()
+    if isinstance(given, list) and not names:
+        found: list[Mapping[str, object]] = given
+    elif given is None and len(names) == 2:
+        found = [arguments]
+    else:
+        raise ToolArgumentError("give either `old` and `new`, or `edits`")
+    edits = [
+        _Edit(old=str(one["old"]), new=str(one["new"]), is_everywhere=one.get("all") is True)
+        for one in found
+    ]
+    for edit in edits:
+        if not edit.old or edit.old == edit.new:
+            wrong = "`old` is empty" if not edit.old else "`old` and `new` are the same"
+            raise ToolArgumentError(wrong)
+    return edits
+
+
+def _replace(text: str, edit: _Edit, path: str) -> tuple[str, str]:
+    """Return the changed text, and where it was changed. Raises `ToolArgumentError`."""
+    count = text.count(edit.old)
+    if not count:
+        raise ToolArgumentError(
+            f"`old` does not occur in `{path}`; read the file, and copy the text exactly"
+        )
+    if count > 1 and not edit.is_everywhere:
         raise ToolArgumentError(
             f"`old` occurs {count:,} times in `{path}`; add lines around it until it is unique"
         )
-    raise ToolArgumentError(
-        f"`old` does not occur in `{path}`; read the file, and copy the text exactly"
-    )
+    line = text[: text.index(edit.old)].count("\n") + 1
+    where = f"line {line:,}" if count == 1 else f"{count:,} places, first at line {line:,}"
+    return text.replace(edit.old, edit.new), where

@@ -1,5 +1,6 @@
 """Shorten a command's output for the model."""
 
+import re
 import signal
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -9,6 +10,16 @@ OUT_OF_TIME = 128 + signal.SIGXCPU
 """The status of a command that used up its processor time."""
 HEAD, TAIL = 4_000, 6_000
 """Characters shown of a long output's beginning and end; the end reports the outcome."""
+NO_OUTPUT = "[No output.]"
+_LONGEST_STATE = 60
+_STATE = re.compile(
+    r"(?:[0-9]+|[\s.,:;%=/()+-]|\b(?:ok|okay|done|success|passed|failed|true|false|yes|no|none|error"
+    r"|errors|warnings?|skipped|in|s|ms|tests?|total|all)\b)*",
+    re.IGNORECASE | re.ASCII,
+)
+"""Numbers, and words that only say how something went."""
+_MOST_NUMBERS = 4
+"""Numbers of a state; a longer row could spell words."""
 
 
 Keep = Callable[[bytes], Awaitable[str]]
@@ -53,3 +64,14 @@ def describe_status(status: int) -> list[str]:
     if status == OUT_OF_TIME:
         return ["[It was stopped because it took too much processor time; do less at once.]"]
     return [f"[Exit status {status}.]"] if status else []
+
+
+def says_state(shown: str) -> bool:
+    """Return whether an output only says how a command went: nothing, "OK", "3 passed in 0.2 s".
+
+    No such text can ask for anything, whoever wrote it. Any other output counts as words of others.
+    """
+    if shown == NO_OUTPUT:
+        return True
+    is_short = len(shown) <= _LONGEST_STATE and len(re.findall(r"[0-9]+", shown)) <= _MOST_NUMBERS
+    return is_short and _STATE.fullmatch(shown) is not None

@@ -81,8 +81,9 @@ class ProcessTool:
         self.spec = ToolSpec(
             name="process",
             description=(
-                "Use commands that `terminal` started in the background: list them, read new"
-                " output, write to their input, wait for their end, or kill them."
+                "Look after commands that `terminal` started with `background`: list them, read"
+                " new output, write to their input, wait for their end, or kill them. Example:"
+                ' {"action": "read", "id": "p7"}'
             ),
             schema=make_schema(
                 ("action",),

@@ -6,27 +6,49 @@ from agent_core.execution.contract import Command
 from agent_core.execution.timed_command import run_command
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.schemas import make_schema
-from agent_core.tools.workspace.workspaces import Workspaces, find_slug, read_text
+from agent_core.tools.workspace.background import LOGS
+from agent_core.tools.workspace.shell import STATES
+from agent_core.tools.workspace.workspaces import OUTPUTS, Workspaces, find_slug, read_text
 from agent_core.transcript import ToolSpec, make_source, strip_controls
 
 _SECONDS = 30.0
 _MOST_BYTES = 200_000
 _MOST_LINES = 100
 _LONGEST_LINE = 300
+_SHOWS = ("lines", "files", "count")
+_MOST_AROUND = 20
+_OWN = frozenset((OUTPUTS, LOGS, STATES))
 _SEARCH = """
-path=$1 pattern=$2 glob=$3
+path=$1 pattern=$2 glob=$3 show=$4 around=$5
+shift 5
+found=() rg=() grep=()
+for one; do
+    found+=(-not -path "*/$one/*") rg+=(--glob "!$one") grep+=(--exclude-dir="$one")
+done
+case $show in
+    files) rg+=(--files-with-matches) grep+=(-l) ;;
+    count) rg+=(--count) grep+=(-c) ;;
+    *) [ "$around" = 0 ] || { rg+=(--context "$around"); grep+=(-C "$around"); } ;;
+esac
 if [ ! -e "$path" ]; then
     echo "there is no ${path#./}"
     exit 2
 elif [ -z "$pattern" ]; then
-    find "$path" -type f -name "$glob" -not -path '*/.git/*' | sed 's|^\\./||' | sort
+    find "$path" -type f -name "$glob" "${found[@]}" | sed 's|^\\./||' | sort |
+        if [ "$show" = count ]; then wc -l; else cat; fi
 elif command -v rg >/dev/null; then
-    exec rg --no-config --hidden --glob '!.git' ${glob:+--glob "$glob"} --line-number \\
-        --no-heading --with-filename --color never --sort path -e "$pattern" -- "$path"
+    exec rg --no-config --hidden ${glob:+--glob "$glob"} "${rg[@]}" --line-number --no-heading \\
+        --with-filename --color never --sort path -e "$pattern" -- "$path"
 else
     flavor=E  # it knows no \\d, as models write it, and finds nothing without a word
     grep -qP x <<< x 2>/dev/null && flavor=P
-    exec grep -rnI$flavor --exclude-dir=.git ${glob:+--include="$glob"} -e "$pattern" -- "$path"
+    grep -rnIH$flavor "${grep[@]}" ${glob:+--include="$glob"} -e "$pattern" -- "$path" |
+        case $show in
+            count) grep -v ':0$' | sort ;;
+            files) sort ;;
+            *) cat ;;
+        esac
+    exit ${PIPESTATUS[0]}
 fi
 """
 """This script runs in the sandbox, so a path or a pattern can't reach anything else."""
@@ -38,14 +60,25 @@ class SearchFilesTool:
     spec = ToolSpec(
         name="search_files",
         description=(
-            "Find lines in the workspace that match a regular expression, in files below `path`"
-            " that fit `glob`. Without `pattern`, list files."
+            "Find lines in files of the workspace; without `pattern`, find the files themselves."
+            " Not for the web (`web_search`) or for earlier conversations (`recall`). Example:"
+            ' {"pattern": "TODO|FIXME", "glob": "*.py", "context": 2}'
         ),
         schema=make_schema(
             (),
-            pattern={"type": "string"},
-            glob={"type": "string", "description": "like *.py"},
-            path={"type": "string"},
+            pattern={"type": "string", "description": "a regular expression"},
+            glob={"type": "string", "description": "only files like *.py"},
+            path={"type": "string", "description": "only below this folder"},
+            show={
+                "enum": list(_SHOWS),
+                "description": "lines by default; only the files, or the number of matches in each",
+            },
+            context={
+                "type": "integer",
+                "minimum": 0,
+                "maximum": _MOST_AROUND,
+                "description": "lines before and after each match, 0 by default",
+            },
         ),
     )
     effect: Effect = "read"
@@ -60,10 +93,15 @@ class SearchFilesTool:
         Raises `ToolArgumentError`, `WorkspaceError` and `BackendUnavailable`.
         """
         pattern, glob = read_text(arguments, "pattern"), read_text(arguments, "glob")
-        path = read_text(arguments, "path")
+        path = self._workspaces.read_path(arguments)
+        path = "" if path == "." else path
         if not pattern and not glob:
             glob = "*"
-        argv = ("/bin/bash", "-c", _SEARCH, "search", _name(path), pattern, glob)
+        # Outputs and logs of Talaria repeat what was found before.
+        own = () if _OWN & {*path.split("/")} else _OWN
+        how = (read_text(arguments, "show"), str(arguments.get("context", 0)))
+        words = (_name(path), pattern, glob, *how, ".git", *sorted(own))
+        argv = ("/bin/bash", "-c", _SEARCH, "search", *words)
         done = await run_command(
             self._workspaces.backend,
             Command(workspace=find_slug(context), argv=argv),

@@ -5,10 +5,12 @@ written that file. So a shell takes over only variables that commands of its con
 exported by name, and that no program obeys.
 """
 
+import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from agent_core.execution.contract import Backend
 from agent_core.ids import ConversationId
 from agent_core.tools.policy.exports import Exports, list_exports
 
@@ -17,6 +19,11 @@ STATES = ".shell"
 _MOST_SHELLS = 1_000
 """Conversations whose exported names are known; one of them takes a kilobyte at most."""
 _MOST_NAMES = 100
+_FRAGILE = re.compile(
+    r"PYTHON(?!UNBUFFERED$|DONTWRITEBYTECODE$)|LC_ALL$|POSIXLY_CORRECT$|BASH_|GLIBC_|MALLOC_"
+    r"|FUNCNEST$|EXECIGNORE$|GLOBIGNORE$"
+)
+"""Names whose wrong value breaks all later programs of the conversation, or fills their output."""
 _LONGEST_STATE = 100_000
 """Characters; with a longer environment, programs could not start."""
 _BASH = ("/bin/bash", "--norc", "--noprofile", "-c")
@@ -135,7 +142,8 @@ __save() {{
         return
     fi
     [ -d "${{__state%/*}}" ] || mkdir -p -- "${{__state%/*}}"
-    printf '%s\\0' "${{__all[@]}}" > "$__state.new" && mv -f -- "$__state.new" "$__state"
+    local __new=$__state.$RANDOM$RANDOM  # commands of a conversation may end at one time
+    printf '%s\\0' "${{__all[@]}}" > "$__new" && mv -f -- "$__new" "$__state"
 }} 3>&2 2>/dev/null
 trap __save EXIT
 """
@@ -165,7 +173,8 @@ class ShellNames:
         """Add the names of a command; return what its shell takes over."""
         found = list_exports(text)
         known = self._names.pop(conversation_id, None)
-        names = dict.fromkeys([*(known or {}), *found.plain][:_MOST_NAMES])
+        plain = [name for name in found.plain if not _FRAGILE.match(name)]
+        names = dict.fromkeys([*(known or {}), *plain][:_MOST_NAMES])
         self._names[conversation_id] = names
         if len(self._names) > _MOST_SHELLS:
             del self._names[next(iter(self._names))]
@@ -182,6 +191,15 @@ class ShellExports:
     names: tuple[str, ...] = ()
     found: Exports = field(default_factory=Exports)
     is_first: bool = False
+
+
+def is_fresh(backend: Backend, workspace: str, conversation_id: ConversationId) -> bool:
+    """Return whether a conversation's shell is still in the workspace's own folder.
+
+    No state means that no command has changed the folder.
+    """
+    place = backend.find_place(workspace)
+    return place is not None and not (place / STATES / str(conversation_id)).exists()
 
 
 def make_shell_command(

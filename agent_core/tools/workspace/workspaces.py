@@ -1,15 +1,22 @@
-"""The workspaces of calls: find the person, and run changes one after another."""
+"""The workspaces of calls: find the person, and keep their changes apart."""
 
 import asyncio
 import re
 from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
+from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from agent_core.errors import CoreError, ToolArgumentError, WorkspaceError
 from agent_core.execution.contract import Backend, FileContent
 from agent_core.ids import CallId
-from agent_core.tools.contract import ToolContext
+from agent_core.tools.contract import Pause, ToolContext
+from agent_core.tools.workspace.places import CommandPlaces
 
+if TYPE_CHECKING:
+    from agent_core.tools.workspace.versions import FileVersions
+
+_HOMES = ("~", "$HOME", "${HOME}", "$WORKSPACE", "${WORKSPACE}")
 OUTPUTS = ".output"
 """The workspace folder with outputs that were too long to show."""
 MOST_BYTES = 4_000_000
@@ -19,16 +26,58 @@ MOST_BYTES = 4_000_000
 class Workspaces:
     """The workspaces of all people in one backend."""
 
-    def __init__(self, backend: Backend) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        places: CommandPlaces | None = None,
+        versions: "FileVersions | None" = None,
+    ) -> None:
+        """Without `versions`, nothing that calls change can be taken back."""
         self.backend = backend
+        self._versions = versions
+        self.places = places or CommandPlaces()
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def lock(self, slug: str) -> asyncio.Lock:
-        """The lock that a call holds while it changes a workspace; reading needs no lock."""
+        """The lock that a call holds while it changes a file; reading needs no lock."""
         lock = self._locks.get(slug)
         if lock is None:
             lock = self._locks[slug] = asyncio.Lock()
         return lock
+
+    def hold_place(
+        self, context: ToolContext, pause: Pause, *, is_alone: bool = False
+    ) -> AbstractAsyncContextManager[None]:
+        """Hold a place for a command; see `HoldsPlace`."""
+        owner = context.memory_owner
+        if owner is None or owner.kind != "human":
+            return nullcontext()  # the call is refused
+        return self.places.hold(owner.slug, pause, is_alone=is_alone)
+
+    def watch(
+        self, context: ToolContext, path: str | None = None
+    ) -> AbstractAsyncContextManager[None]:
+        """Record what a call changes during the block, or what it does to one path."""
+        owner = context.memory_owner
+        if self._versions is None or owner is None:
+            return nullcontext()
+        return self._versions.watch(owner, context.turn_id, self.backend, path)
+
+    def read_path(self, arguments: Mapping[str, object], name: str = "path") -> str:
+        """Return a path argument; a home that models name is the workspace.
+
+        Without a sandbox, commands have another home. Raises as `read_text`.
+        """
+        path = read_text(arguments, name)
+        return strip_home(path) if self.backend.is_confined else path
+
+    async def await_writes(self, slug: str) -> None:
+        """Wait until the file changes that were asked for earlier are made.
+
+        A model may write a script, and run it, in one answer.
+        """
+        async with self.lock(slug):
+            return
 
     async def keep_output(self, slug: str, call_id: CallId, data: bytes) -> str:
         """Write a long output to a file; return a clause that names the file.
@@ -69,6 +118,14 @@ class Workspaces:
                 " once; read a part of it in `terminal` with head, tail or sed"
             )
         return found
+
+
+def strip_home(path: str) -> str:
+    """Return a path in the workspace without the home that models put in front of it."""
+    for home in _HOMES:
+        if path == home or path.startswith(f"{home}/"):
+            return path[len(home) :].lstrip("/") or "."
+    return path
 
 
 def refuse_binary(path: str, found: FileContent) -> None:

@@ -69,6 +69,15 @@ class Talaria:
         """Show the person of the token."""
         return cast(types.PersonModel, self._get("/me"))
 
+    def settings(self) -> dict[str, str]:
+        """Return your settings, as you would enter them."""
+        return cast(dict[str, str], self._get("/settings"))
+
+    def change_settings(self, settings: Mapping[str, str]) -> dict[str, str]:
+        """Change some of your settings, or none if one value is wrong; "" resets one."""
+        answer = json.loads(self._ask("PATCH", "/settings", dict(settings)))
+        return cast(dict[str, str], answer)
+
     def people(self) -> Iterator[types.PersonModel]:
         """List everybody, newest first; for owners."""
         return self._walk("/people", "people")
@@ -119,9 +128,38 @@ class Talaria:
         """Return a file that a turn made."""
         return self._ask("GET", f"/turns/{turn}/files/{number}")
 
+    def files(self, folder: str = "") -> list[types.WorkspaceFile]:
+        """Return what is in a folder of the workspace."""
+        return cast(types.WorkspaceFolder, self._get("/files", folder=folder))["files"]
+
+    def read_file(self, path: str) -> bytes:
+        """Return a file of the workspace."""
+        return self._ask("GET", f"/files/content?{urlencode({'path': path})}")
+
+    def add_file(self, path: str, data: bytes) -> str:
+        """Add a file to the workspace, and return its path. It replaces nothing."""
+        answer = json.loads(self._ask("POST", f"/files?{urlencode({'path': path})}", data))
+        return cast(types.AddedFile, answer)["path"]
+
     def memory(self) -> types.MemoryModel:
         """Show what is remembered."""
         return cast(types.MemoryModel, self._get("/memory"))
+
+    def remember(self, text: str, *, list_name: Literal["user", "memory"] = "user") -> int:
+        """Add an entry to your memory, and return the number of the change."""
+        return self._edit("POST", "", {"text": text, "list": list_name})
+
+    def change_memory(self, entry: int, text: str) -> int:
+        """Change an entry of your memory, and return the number of the change."""
+        return self._edit("PATCH", f"/{entry}", {"text": text})
+
+    def forget(self, entry: int) -> int:
+        """Remove an entry of your memory, and return the number of the change."""
+        return self._edit("DELETE", f"/{entry}", None)
+
+    def _edit(self, method: str, path: str, body: object) -> int:
+        answer = json.loads(self._ask(method, f"/memory/entries{path}", body))
+        return cast(types.UndoneModel, answer)["id"]
 
     def changes(self) -> Iterator[types.ChangeModel]:
         """List all changes of memory, newest first."""
@@ -245,9 +283,53 @@ class Talaria:
         """Show a skill with its text."""
         return cast(types.SkillDetail, self._get(f"/skills/{quote(name)}"))
 
-    def agents(self) -> list[types.AgentModel]:
+    def agents(self) -> list[types.AgentDetail]:
         """List the named agents."""
-        return cast(types.AgentList, self._get("/agents"))["agents"]
+        return cast(types.AgentDetails, self._get("/agents"))["agents"]
+
+    def agent(self, name: str) -> types.AgentDetail:
+        """Show a named agent."""
+        return cast(types.AgentDetail, self._get(f"/agents/{quote(name)}"))
+
+    def make_agent(self, new: types.NewAgent) -> types.AgentDetail:
+        """Make a named agent, as an owner."""
+        return cast(types.AgentDetail, self._post("/agents", new))
+
+    def change_agent(self, name: str, change: types.AgentChange) -> types.AgentDetail:
+        """Change a named agent, as an owner."""
+        answer = self._ask("PATCH", f"/agents/{quote(name)}", change)
+        return cast(types.AgentDetail, json.loads(answer))
+
+    def move_agent(self, name: str, source: str, target: str) -> types.AgentDetail:
+        """Move an agent from one team to another, as an owner."""
+        move = {"source": source, "target": target}
+        return cast(types.AgentDetail, self._post(f"/agents/{quote(name)}/move", move))
+
+    def act_on_agent(self, name: str, verb: Literal["archive", "restore"]) -> None:
+        """Put an agent away or bring it back, as an owner."""
+        self._post(f"/agents/{quote(name)}/{verb}")
+
+    def teams(self) -> list[types.TeamModel]:
+        """List the teams of agents."""
+        return cast(types.TeamList, self._get("/teams"))["teams"]
+
+    def team(self, name: str) -> types.TeamModel:
+        """Show a team of agents."""
+        return cast(types.TeamModel, self._get(f"/teams/{quote(name)}"))
+
+    def make_team(self, new: types.NewTeam) -> types.TeamModel:
+        """Make a team of agents, as an owner."""
+        return cast(types.TeamModel, self._post("/teams", new))
+
+    def change_team(self, name: str, change: types.TeamChange) -> types.TeamModel:
+        """Change a team of agents, as an owner."""
+        return cast(
+            types.TeamModel, json.loads(self._ask("PATCH", f"/teams/{quote(name)}", change))
+        )
+
+    def act_on_team(self, name: str, verb: Literal["archive", "restore"]) -> None:
+        """Put a team away or bring it back, as an owner."""
+        self._post(f"/teams/{quote(name)}/{verb}")
 
     def usage(self, *, days: int = 30) -> types.UsageModel:
         """Show the usage of the last days."""
@@ -286,10 +368,11 @@ class Talaria:
         """Send a request; the connection ends with the block. Raises `TalariaError`."""
         sent = {"Authorization": f"Bearer {self._token}", **headers}
         if body is not None:
-            sent["Content-Type"] = "application/json"
+            is_file = isinstance(body, bytes)
+            sent["Content-Type"] = "application/octet-stream" if is_file else "application/json"
         connection = self._kind(self._host, timeout=self._timeout)
         try:
-            data = None if body is None else json.dumps(body)
+            data = body if body is None or isinstance(body, bytes) else json.dumps(body)
             connection.request(method, f"{self._prefix}/api{path}", data, sent)
             answer = connection.getresponse()
             if answer.status >= http.HTTPStatus.BAD_REQUEST:

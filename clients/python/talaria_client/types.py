@@ -10,6 +10,12 @@ class AccountModel(TypedDict):
     display_name: str
 
 
+class AddedFile(TypedDict):
+    """Where a new file is; another file may have had its name."""
+
+    path: str
+
+
 class AddedWebhook(TypedDict):
     """A new webhook with its secret, which only this answer contains."""
 
@@ -24,18 +30,56 @@ class AddedWebhook(TypedDict):
     secret: str
 
 
-class AgentModel(TypedDict):
-    """A named agent."""
+class RuleModel(TypedDict):
+    """A rule about one tool of an agent. docs/tools.md explains each key."""
+
+    tool: str
+    callers: NotRequired[list[str]]
+    most_per_turn: NotRequired[int]
+    must_run_first: NotRequired[bool]
+    ends_turn: NotRequired[bool]
+    then_only: NotRequired[list[str]]
+    only_after: NotRequired[list[str]]
+    must_run_before_end: NotRequired[bool]
+
+
+class AgentChange(TypedDict):
+    """A change to an agent; omitted fields stay unchanged."""
+
+    soul: NotRequired[str | None]
+    description: NotRequired[str | None]
+    model: NotRequired[str | None]
+    tools: NotRequired[list[str] | None]
+    disabled: NotRequired[list[str] | None]
+    skills: NotRequired[list[str] | None]
+    blocks: NotRequired[list[str] | None]
+    tags: NotRequired[list[str] | None]
+    rules: NotRequired[list[RuleModel] | None]
+    any_tools: NotRequired[bool]
+    any_blocks: NotRequired[bool]
+
+
+class AgentDetail(TypedDict):
+    """An agent. `tools` and `blocks` are null for all; with a `fault`, it can't be used."""
 
     name: str
+    fault: str
     description: str
+    model: str
+    tools: list[str] | None
+    disabled: list[str]
+    skills: list[str]
+    blocks: list[str] | None
     tags: list[str]
+    rules: list[RuleModel]
+    teams: list[str]
 
 
-class AgentList(TypedDict):
-    """The named agents that can be used."""
+class AgentDetails(TypedDict):
+    """The named agents. Only owners see those with a fault, and the archived ones."""
 
-    agents: list[AgentModel]
+    agents: list[AgentDetail]
+    archived: list[str]
 
 
 class ApprovalModel(TypedDict):
@@ -152,6 +196,12 @@ class DeliveryList(TypedDict):
 
     deliveries: list[DeliveryModel]
     next: int | None
+
+
+class EntryText(TypedDict):
+    """The words of an entry."""
+
+    text: str
 
 
 class ErrorDetail(TypedDict):
@@ -271,10 +321,41 @@ class Metadata(TypedDict):
     conversation_id: NotRequired[str | None]
 
 
+class Move(TypedDict):
+    """The team that an agent leaves, and the one that it joins."""
+
+    source: str
+    target: str
+
+
 class NamedConversation(TypedDict):
     """A conversation that Talaria keeps under the program's name for it."""
 
     id: str
+
+
+class NewAgent(TypedDict):
+    """A new agent; `soul` says who it is and how it works."""
+
+    soul: NotRequired[str | None]
+    description: NotRequired[str | None]
+    model: NotRequired[str | None]
+    tools: NotRequired[list[str] | None]
+    disabled: NotRequired[list[str] | None]
+    skills: NotRequired[list[str] | None]
+    blocks: NotRequired[list[str] | None]
+    tags: NotRequired[list[str] | None]
+    rules: NotRequired[list[RuleModel] | None]
+    any_tools: NotRequired[bool]
+    any_blocks: NotRequired[bool]
+    name: str
+
+
+class NewEntry(TypedDict):
+    """A new entry: about the person (`user`), or a note (`memory`)."""
+
+    text: str
+    list: NotRequired[Literal["user", "memory"]]
 
 
 class NewFork(TypedDict):
@@ -294,6 +375,7 @@ class NewJob(TypedDict):
     zone: NotRequired[str | None]
     late: NotRequired[Literal["catch_up", "skip", "all"] | None]
     urgent: NotRequired[bool | None]
+    when: NotRequired[str | None]
     kind: Literal["prompt", "message"]
 
 
@@ -303,6 +385,20 @@ class NewMessage(TypedDict):
     text: str
     conversation: NotRequired[str]
     reply: NotRequired[Literal["wait", "stream", "later"]]
+
+
+class NewTeam(TypedDict):
+    """A new team of agents."""
+
+    manager: NotRequired[Literal["supervisor", "round_robin", "free"] | None]
+    members: NotRequired[list[str] | None]
+    supervisor: NotRequired[str | None]
+    description: NotRequired[str | None]
+    blocks: NotRequired[list[str] | None]
+    rounds: NotRequired[int | None]
+    steps: NotRequired[int | None]
+    dollars: NotRequired[float | None]
+    name: str
 
 
 class NewWebhook(TypedDict):
@@ -460,6 +556,40 @@ class StepModel(TypedDict):
     is_error: bool
 
 
+class TeamChange(TypedDict):
+    """A change to a team; omitted fields stay unchanged."""
+
+    manager: NotRequired[Literal["supervisor", "round_robin", "free"] | None]
+    members: NotRequired[list[str] | None]
+    supervisor: NotRequired[str | None]
+    description: NotRequired[str | None]
+    blocks: NotRequired[list[str] | None]
+    rounds: NotRequired[int | None]
+    steps: NotRequired[int | None]
+    dollars: NotRequired[float | None]
+
+
+class TeamModel(TypedDict):
+    """A team; with a `fault`, it can't be used. `dollars` is 0 without a limit of its own."""
+
+    name: str
+    fault: str
+    manager: str
+    members: list[str]
+    supervisor: str
+    description: str
+    blocks: list[str]
+    rounds: int
+    steps: int
+    dollars: float
+
+
+class TeamList(TypedDict):
+    """The teams of agents."""
+
+    teams: list[TeamModel]
+
+
 class TurnDetail(TypedDict):
     """A turn with its words, steps and cost; `micro_dollars` is null if no price is known."""
 
@@ -548,3 +678,18 @@ class WebhookList(TypedDict):
     """The webhooks of the person."""
 
     webhooks: list[WebhookModel]
+
+
+class WorkspaceFile(TypedDict):
+    """A file or a folder of a workspace; `changed_at` is in milliseconds UTC."""
+
+    name: str
+    is_folder: bool
+    size: int
+    changed_at: int
+
+
+class WorkspaceFolder(TypedDict):
+    """A folder of a workspace: folders first, by name."""
+
+    files: list[WorkspaceFile]

@@ -1,22 +1,40 @@
-"""`talaria agents`: creates, lists and checks named agents."""
+"""`talaria agents`: makes, changes, lists and checks named agents."""
 
 import argparse
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
 
-from agent_core.agent.named.definition import NamedAgent
-from agent_core.agent.named.folder import AGENTS
 from agent_core.errors import AgentBroken
 from gateway.errors import Declined
-from gateway.home import find_home
+from gateway.home import DATABASE, find_home
+from gateway.interfaces import client
 from gateway.interfaces.parser import Parser
 from gateway.interfaces.waiting import read_settings
+from gateway.operations.agent_types import ChangedAgent, PutAway, WriteAgent
+
+if TYPE_CHECKING:
+    from agent_core.agent.named.definition import NamedAgent
+    from gateway.app.settings import Settings
 
 _HEADS = {
     "list": "Agents of {home}:",
     "check": "Checking the agents of {home} ...",
     "add": "Adding an agent to {home} ...",
     "show": "Reading the agents of {home} ...",
+    "change": "Changing an agent of {home} ...",
+    "archive": "Putting an agent of {home} away ...",
+    "restore": "Bringing an agent of {home} back ...",
 }
+_LISTS = {
+    "tools": "only these tools, with commas between; all for any",
+    "disabled": "tools that it never has",
+    "skills": "skills that it always has",
+    "blocks": "memory blocks that it sees; all for any",
+    "tags": "tags for messages to several agents",
+}
+
+ANY = "all"
+"""The word for every tool or block."""
 
 _DONE, _FAILED = 0, 1
 
@@ -29,13 +47,30 @@ def configure(parser: Parser) -> None:
         "list", help="list the agents with their descriptions, models and tags (the default)"
     )
     add = verbs.add_parser(
-        "add", help="create the two files of a new agent", examples=["talaria agents add coder"]
+        "add",
+        help="make an agent",
+        examples=[
+            "talaria agents add coder",
+            'talaria agents add writer --soul "You write short, warm texts." --tags press',
+        ],
     )
-    add.add_argument("name", metavar="NAME", help="letters, digits and hyphens")
-    show = verbs.add_parser(
-        "show", help="show what an agent may use", examples=["talaria agents show coder"]
+    change = verbs.add_parser(
+        "change", help="change an agent", examples=["talaria agents change coder --tags work,code"]
     )
-    show.add_argument("name", metavar="NAME", help="the name of its folder")
+    for one in (add, change):
+        one.add_argument("name", metavar="NAME", help="letters, digits and hyphens")
+        one.add_argument("--soul", metavar="TEXT", help="who it is and how it works")
+        one.add_argument("--description", metavar="TEXT", help="what it is for, in a few words")
+        one.add_argument("--model", metavar="NAME", help="one of your configured models")
+        for key, help_text in _LISTS.items():
+            one.add_argument(f"--{key}", metavar="NAMES", help=help_text)
+    for verb, help_text in (
+        ("show", "show what an agent may use"),
+        ("archive", "put an agent away; its conversations and its files stay"),
+        ("restore", "bring an archived agent back"),
+    ):
+        one = verbs.add_parser(verb, help=help_text, examples=[f"talaria agents {verb} coder"])
+        one.add_argument("name", metavar="NAME", help="the name of its folder")
     verbs.add_parser("check", help="check the files of all agents; 1 if one can't be used")
 
 
@@ -45,24 +80,26 @@ def announce(arguments: argparse.Namespace, environ: Mapping[str, str]) -> str:
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    """Read the folder of the agents, and print the result. Raises `Declined`, `StartError`."""
+    """Do what the verb says, and print the result. Raises `Declined`, `StartError`."""
+    from agent_core.agent.named.folder import AGENTS
     from gateway.app.agent_folders import open_agent_folder
 
-    settings = read_settings(environ)
+    verb, settings = arguments.verb or "list", read_settings(environ)
+    if verb in ("add", "change"):
+        return _write(settings, arguments)
+    if verb in ("archive", "restore"):
+        print(put_away(settings, "agent", arguments))
+        return _DONE
     agents = open_agent_folder(settings)
     try:
-        if arguments.verb == "add":
-            place = agents.add(arguments.name)
-            print(f"Created {place}. Describe the agent in its SOUL.md, then send /agents.")
-            return _DONE
-        if arguments.verb == "show":
+        if verb == "show":
             print("\n".join(_show(agents.find(arguments.name))))
             return _DONE
         entries = agents.list_all()
     except AgentBroken as error:
-        raise Declined(str(error)) from error
+        raise Declined(_end(str(error))) from error
     broken = [entry.fault for entry in entries if entry.fault]
-    if arguments.verb == "check":
+    if verb == "check":
         good = "1 agent is good." if len(entries) == 1 else f"{len(entries)} agents are good."
         print("\n".join(map(_end, broken)) or good)
         return _FAILED if broken else _DONE
@@ -73,18 +110,86 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     return _DONE
 
 
+def put_away(
+    settings: "Settings", kind: Literal["agent", "team"], arguments: argparse.Namespace
+) -> str:
+    """Archive or restore an agent or a team; return a sentence. Raises what `perform` raises."""
+    verb: Literal["archive", "restore"] = arguments.verb
+    asked = PutAway(kind=kind, action=verb, name=arguments.name)
+    done = client.perform_typed(
+        settings.home, "agents.put_away", asked, ChangedAgent, load_settings=lambda: settings
+    )
+    return f"{done.name} is {'put away' if verb == 'archive' else 'back'}."
+
+
+def split(names: str | None) -> tuple[str, ...] | None:
+    """Return the names of a list with commas; None if none was given, or the word for all."""
+    if names is None or names == ANY:
+        return None
+    return tuple(one.strip() for one in names.split(",") if one.strip())
+
+
+def _write(settings: "Settings", arguments: argparse.Namespace) -> int:
+    from agent_core.agent.named.folder import AGENTS
+
+    is_new, lists = arguments.verb == "add", {key: getattr(arguments, key) for key in _LISTS}
+    asked = WriteAgent(
+        action="create" if is_new else "change",
+        name=arguments.name,
+        soul=arguments.soul,
+        description=arguments.description,
+        model=arguments.model,
+        tools=split(lists["tools"]),
+        disabled=split(lists["disabled"]),
+        skills=split(lists["skills"]),
+        blocks=split(lists["blocks"]),
+        tags=split(lists["tags"]),
+        any_tools=lists["tools"] == ANY,
+        any_blocks=lists["blocks"] == ANY,
+    )
+    if (settings.home / DATABASE).exists():
+        client.perform_typed(
+            settings.home, "agents.write", asked, ChangedAgent, load_settings=lambda: settings
+        )
+    else:
+        _write_first(settings, asked)
+    place = settings.home / AGENTS / asked.name
+    if is_new and not asked.soul:
+        print(f"Created {place}. Describe the agent in its SOUL.md, then send /agents.")
+    else:
+        print(f"{'Created' if is_new else 'Changed'} {place}. It applies to new conversations.")
+    return _DONE
+
+
+def _write_first(settings: "Settings", asked: WriteAgent) -> None:
+    """Write an agent before the first start, when nothing else can need it. Raises `Declined`."""
+    from agent_core.agent.named.agent_files import AgentFiles
+    from agent_core.errors import AgentRefused
+    from gateway.app.agent_folders import open_agent_folder
+    from gateway.operations.agents import read_change
+
+    files = AgentFiles(open_agent_folder(settings))
+    work = files.create if asked.action == "create" else files.change
+    try:
+        work(asked.name, read_change(asked))
+    except AgentRefused as error:
+        raise Declined(_end(str(error))) from error
+
+
 def _end(clause: str) -> str:
     """Make a sentence from a clause."""
     return f"{clause[:1].upper()}{clause[1:]}."
 
 
-def _outline(agent: NamedAgent) -> str:
+def _outline(agent: "NamedAgent") -> str:
     model = f", model {agent.model}" if agent.model else ""
     tags = f", tags {', '.join(agent.tags)}" if agent.tags else ""
     return f"{agent.name}: {agent.description or 'no description'}{model}{tags}"
 
 
-def _show(agent: NamedAgent) -> Sequence[str]:
+def _show(agent: "NamedAgent") -> Sequence[str]:
+    from agent_core.tools.selection.call_rules import describe_rules
+
     def name_all(names: Sequence[str] | None, otherwise: str) -> str:
         return otherwise if names is None else ", ".join(names) or "none"
 
@@ -94,5 +199,6 @@ def _show(agent: NamedAgent) -> Sequence[str]:
         f"Without: {name_all(agent.disabled, '')}",
         f"Skills: {name_all(agent.skills, '')}",
         f"Memory blocks: {name_all(agent.blocks, 'all that its person sees')}",
+        *(f"Rule: {line.removeprefix('- ')}" for line in describe_rules(agent.rules).splitlines()),
         f"Identity: {len(agent.soul):,} characters, with its skills",
     )

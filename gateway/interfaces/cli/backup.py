@@ -2,6 +2,7 @@
 
 import argparse
 import getpass
+import os
 import secrets as random
 import sys
 import time
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
 _BY_HAND = "manual-"
 """Prefix of a backup's name if the user gives no file; Talaria never deletes these."""
+_NOBODY = (
+    "The passphrase is asked for twice, and there is nobody to answer."
+    " Without a terminal, set BACKUP_PASSPHRASE and leave out --passphrase."
+)
 _PATIENCE = 3600.0
 """Seconds; a database of many gigabytes takes minutes to copy and check."""
 
@@ -111,6 +116,8 @@ def _choose_lock(arguments: argparse.Namespace, settings: "Settings") -> Lock:
 
 
 def _ask_twice() -> str:
+    if not os.isatty(0):
+        raise Mistaken(_NOBODY)
     try:
         first = getpass.getpass("Passphrase of the backup (not shown): ")
         if not first:
@@ -118,10 +125,7 @@ def _ask_twice() -> str:
         if getpass.getpass("Once more: ") != first:
             raise Mistaken("The two passphrases differ.")
     except EOFError:
-        raise Mistaken(
-            "The passphrase is asked for twice, and there is nobody to answer."
-            " Without a terminal, set BACKUP_PASSPHRASE and leave out --passphrase."
-        ) from None
+        raise Mistaken(_NOBODY) from None
     return first
 
 

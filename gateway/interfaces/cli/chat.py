@@ -4,12 +4,14 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Mapping
+from contextlib import redirect_stdout
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gateway.errors import StartError
 from gateway.home import make_home
+from gateway.interfaces.client import is_served
 from gateway.interfaces.parser import Parser, read_path
 from gateway.interfaces.waiting import read_settings
 
@@ -32,18 +34,26 @@ def configure(parser: Parser) -> None:
     )
     parser.epilog = (
         "Connects to the running gateway, or starts one for this chat."
-        " Type a button's number alone to press it. With input from a pipe, each line is a"
-        " message, and only answers are printed."
+        " Type a button's number or letter alone to press it. With input from a pipe, each line is"
+        " a message, and only answers are printed."
     )
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    """Chat until the end of input. Raises `SettingsError`, `StartError` and `StoreError`."""
+    """Chat until the end of input.
+
+    Raises `SettingsError`, `Mistaken`, `StartError` and `StoreError`.
+    """
     from gateway.app.logging import logging_to
+    from gateway.interfaces.cli.setup.local_models import use_local
     from gateway.interfaces.terminal.server_discovery import chat_with_gateway
 
+    given = dict(environ)  # reading the settings wipes the process's own keys
     found = read_settings(environ)
     make_home(found.home)
+    if found.has_no_model and not is_served(found.home):
+        with redirect_stdout(sys.stdout if sys.stdin.isatty() else sys.stderr):
+            found = use_local(found, given)
     folder = _make_folder(arguments.save_files)
     hidden = found.hidden
     with logging_to(found.log, found.home, hidden=hidden, to_stderr=False):

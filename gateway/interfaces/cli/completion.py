@@ -1,4 +1,4 @@
-"""`talaria completion`: prints a script that completes the command line in a shell.
+"""`talaria completion`: prints or installs a script that completes the command line in a shell.
 
 The script is made from the argument parsers and holds every word, so pressing Tab starts no Python.
 """
@@ -7,14 +7,26 @@ import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 
+from gateway.errors import Mistaken, StartError
 from gateway.interfaces import subcommands
 from gateway.interfaces.parser import Parser
 from gateway.interfaces.subcommands import SUBCOMMANDS
 
 _EPILOG = (
-    "The script completes commands, verbs, options and their values. Print it again after an"
+    "The script completes commands, verbs, options and their values. Install it again after an"
     " update of Talaria."
+)
+_PLACES: Mapping[str, str] = {
+    "bash": ".local/share/bash-completion/completions/talaria",
+    "zsh": ".local/share/zsh/site-functions/_talaria",
+    "fish": ".config/fish/completions/talaria.fish",
+}
+"""Where each shell looks, below the user's home. zsh has to be told, in `.zshrc`."""
+_ZSHRC = (
+    "\n# Talaria's completion\n"
+    "fpath=(~/.local/share/zsh/site-functions $fpath)\nautoload -Uz compinit && compinit\n"
 )
 
 
@@ -30,27 +42,54 @@ class Level:
 
 
 def configure(parser: Parser) -> None:
-    """Add the name of the shell."""
-    parser.add_argument("shell", metavar="SHELL", choices=_WRITE, help="bash, zsh or fish")
-    parser.epilog = _EPILOG
-    parser.examples = (
-        "talaria completion bash > ~/.local/share/bash-completion/completions/talaria",
-        'talaria completion zsh > "${fpath[1]}/_talaria"',
-        "talaria completion fish > ~/.config/fish/completions/talaria.fish",
+    """Add the name of the shell, and `--install`."""
+    parser.add_argument(
+        "shell",
+        metavar="SHELL",
+        nargs="?",
+        choices=_WRITE,
+        help="bash, zsh or fish; without it, the shell you use",
     )
+    parser.add_argument(
+        "--install", action="store_true", help="save the script where the shell looks for it"
+    )
+    parser.epilog = _EPILOG
+    parser.examples = ("talaria completion --install", "talaria completion bash")
 
 
-def run(arguments: argparse.Namespace, _: Mapping[str, str]) -> int:
-    """Print the script."""
-    print("\n".join(_WRITE[arguments.shell](list(_list_levels()))))
+def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Print or install the script. Raises `Mistaken` and `StartError`."""
+    shell = arguments.shell or Path(environ.get("SHELL", "")).name
+    if shell not in _WRITE:
+        raise Mistaken("Name the shell that you use: bash, zsh or fish.")
+    script = "\n".join(_WRITE[shell](list(_list_levels())))
+    if arguments.install:
+        _install(shell, script, Path(environ.get("HOME") or Path.home()))
+    else:
+        print(script)
     return 0
+
+
+def _install(shell: str, script: str, user_home: Path) -> None:
+    path = user_home / _PLACES[shell]
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{script}\n", "utf-8")
+        print(f"Saved as {path}.")
+        start = user_home / ".zshrc"
+        if shell == "zsh" and (not start.exists() or _ZSHRC not in start.read_text("utf-8")):
+            with start.open("a", encoding="utf-8") as file:
+                file.write(_ZSHRC)
+            print(f"{start} names its folder now.")
+    except OSError as error:
+        raise StartError(f"{error.filename} can't be written: {error.strerror}.") from error
+    print("Open a new terminal, type `talaria ` and press Tab.")
 
 
 def _list_levels() -> Iterator[Level]:
     yield Level(path=(), words={**SUBCOMMANDS, "--help": "Show the commands"}, values={})
     for name in SUBCOMMANDS:
-        parser = Parser(prog=f"talaria {name}", description=SUBCOMMANDS[name])
-        subcommands.load_arguments(name)(parser)
+        parser = subcommands.make_parser(name)
         yield _describe_level(parser, (name,))
         for verb, inner in parser.list_verbs().items():
             yield _describe_level(inner, (name, verb))

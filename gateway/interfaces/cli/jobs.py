@@ -110,7 +110,8 @@ def configure(parser: Parser) -> None:
 
 def _configure_add(add: argparse.ArgumentParser) -> None:
     add.add_argument("--person", metavar="SLUG", required=True, help="the person it belongs to")
-    _configure_timing(add, is_needed=True)
+    when = _configure_timing(add, is_needed=True)
+    when.add_argument("--when", metavar="WORDS", help='in words: "every monday at 19:00"')
     _configure_work(add, is_needed=True)
     _configure_ways(add)
 
@@ -122,13 +123,16 @@ def _configure_change(change: argparse.ArgumentParser) -> None:
     _configure_ways(change)
 
 
-def _configure_timing(parser: argparse.ArgumentParser, *, is_needed: bool) -> None:
+def _configure_timing(
+    parser: argparse.ArgumentParser, *, is_needed: bool
+) -> argparse._MutuallyExclusiveGroup:
     when = parser.add_mutually_exclusive_group(required=is_needed)
     for name in _TIMINGS:
         _add_flag(when, _DECLARED[name])
     for one in DECLARATIONS:
         if one.goes_with:
             _add_flag(parser, one)
+    return when
 
 
 def _configure_work(parser: argparse.ArgumentParser, *, is_needed: bool) -> None:

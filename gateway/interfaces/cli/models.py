@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agent_core.errors import StoreError
+from agent_core.models.http import read_body
 from gateway.errors import Declined, StartError
 from gateway.home import DATABASE, MODEL_TABLE, expand, open_home
 from gateway.interfaces import client
@@ -177,7 +178,4 @@ async def _fetch(source: str) -> bytes:
         session.get(source) as response,
     ):
         response.raise_for_status()
-        whole = await response.content.read(_MOST_BYTES)
-        while len(whole) < _MOST_BYTES and (more := await response.content.read(_MOST_BYTES)):
-            whole += more
-    return whole
+        return await read_body(response, _MOST_BYTES)

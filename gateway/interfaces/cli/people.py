@@ -5,11 +5,27 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from adapters.registry import list_declared
 from gateway.errors import Declined
 from gateway.home import open_home
 from gateway.interfaces import client
 from gateway.interfaces.parser import Parser, read_path
-from gateway.texts.privacy import describe_remains
+from gateway.operations.people_types import (
+    CancelCode,
+    Entrances,
+    Invitation,
+    Invite,
+    NamedPerson,
+    Nothing,
+)
+from gateway.operations.settings_types import (
+    ChangedSettings,
+    SetSettings,
+    Setting,
+    ShownSettings,
+    ShowSettings,
+)
+from gateway.texts.people import describe_invitation, describe_way
 
 _LONG = 3600.0
 """Seconds for an export or an erasure, which reads all of a person's data."""
@@ -21,12 +37,39 @@ def configure(parser: Parser) -> None:
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     verbs.add_parser("list", help="list people with their accounts")
     verbs.add_parser("claim", help="make a code that turns an account into the owner's")
+    invite = verbs.add_parser(
+        "invite",
+        help="make a link that lets someone in",
+        examples=["talaria people invite", "talaria people invite Ben"],
+    )
+    invite.add_argument("name", metavar="NAME", nargs="?", default="", help="whom it is for")
+    verbs.add_parser("waiting", help="list who wants in, and the open invitations")
+    cancel = verbs.add_parser(
+        "cancel",
+        help="cancel an invitation, or refuse someone who waits",
+        examples=["talaria people cancel 3"],
+    )
+    cancel.add_argument("number", metavar="NUMBER", type=int, help="from `talaria people waiting`")
     approve = verbs.add_parser(
         "approve",
         help="let in the person with a pairing code",
         examples=["talaria people approve K7QD2M"],
     )
     approve.add_argument("code", metavar="CODE", help="the code that the bot gave them")
+    settings = verbs.add_parser(
+        "settings",
+        help="show a person's settings",
+        examples=["talaria people settings ada"],
+    )
+    change = verbs.add_parser(
+        "set",
+        help="change a setting of a person",
+        examples=[
+            "talaria people set ada time_zone Vienna",
+            "talaria people set ada quiet_hours 22:00-07:00",
+            "talaria people set ada quiet_hours off",
+        ],
+    )
     export = verbs.add_parser(
         "export",
         help="export a person's data to a new zip archive",
@@ -37,8 +80,10 @@ def configure(parser: Parser) -> None:
         help="permanently delete a person's data",
         examples=["talaria people erase ada", "talaria people erase ada --yes"],
     )
-    for verb in (export, erase):
+    for verb in (export, erase, settings, change):
         verb.add_argument("slug", metavar="SLUG", help="the person's folder name, from `list`")
+    change.add_argument("name", metavar="NAME", help="the setting, from `settings`")
+    change.add_argument("value", metavar="VALUE", help="as in a chat; off resets it")
     export.add_argument(
         "file", metavar="FILE", type=read_path, help="the archive; must not exist yet"
     )
@@ -53,8 +98,19 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         answer = client.perform(home, "people.claim", {})
         print(
             f"{answer['code']}\nSend  /claim {answer['code']}  to the bot, in a direct message."
-            f" On Slack, send  /talaria claim {answer['code']}  instead."
+            f"{_tell_other_spellings(answer['code'])}"
             " It works once, within 24 hours. Earlier codes are invalid now."
+        )
+    elif verb == "invite":
+        made = client.perform_typed(home, "people.invite", Invite(guest=arguments.name), Invitation)
+        ways = [describe_way(one.platform, one.address, one.command) for one in made.links]
+        print(describe_invitation(made.guest, ways or [f"/join {made.code}"]))
+    elif verb == "waiting":
+        print("\n".join(_list_entrances(home)))
+    elif verb == "cancel":
+        cancelled = CancelCode(number=arguments.number)
+        print(
+            f"Cancelled: {client.perform_typed(home, 'people.cancel', cancelled, NamedPerson).name}"
         )
     elif verb == "approve":
         answer = client.perform(home, "people.approve", {"code": arguments.code})
@@ -63,12 +119,28 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         asked = {"slug": arguments.slug, "target": str(arguments.file)}
         answer = client.perform(home, "people.export", asked, timeout=_LONG)
         print(f"Written to {answer['target']}.")
+    elif verb == "settings":
+        wish = ShowSettings(person=arguments.slug)
+        shown = client.perform_typed(home, "settings.show", wish, ShownSettings)
+        print("\n".join(map(_describe_setting, shown.settings)))
+    elif verb == "set":
+        wanted = Setting(name=arguments.name, value=_strip_off(arguments.value))
+        change = SetSettings(person=arguments.slug, settings=(wanted,))
+        done = client.perform_typed(home, "settings.set", change, ChangedSettings)
+        print("\n".join(map(_describe_setting, done.settings)))
     elif verb == "erase":
         _erase(home, arguments.slug, is_asked=not arguments.yes)
     else:
         listed = client.perform(home, "people.list", {})["people"]
         print("\n".join(map(_describe, listed)) or "Nobody yet.")
     return 0
+
+
+def _list_entrances(home: Path) -> list[str]:
+    found = client.perform_typed(home, "people.entrances", Nothing(), Entrances)
+    waiting = [f"{one.number:>4}  waits: {one.name} on {one.platform}" for one in found.waiting]
+    invited = [f"{one.number:>4}  invited: {one.guest or '-'}" for one in found.invitations]
+    return [*waiting, *invited] or ["Nobody waits, and no invitation is open."]
 
 
 def _erase(home: Path, slug: str, *, is_asked: bool) -> None:
@@ -82,9 +154,28 @@ def _erase(home: Path, slug: str, *, is_asked: bool) -> None:
         if input(f"Type {slug} to continue: ").strip() != slug:
             raise Declined("No data was deleted.")
     done = client.perform(home, "people.erase", {"slug": slug}, timeout=_LONG)
+    from gateway.texts.privacy import describe_remains  # it needs the database
+
     print(f"{done['name']} is erased. {describe_remains(done['backups'], done['outside'])}")
+
+
+def _strip_off(value: str) -> str:
+    return "" if value.casefold() in ("off", "none", "auto", "default") else value
+
+
+def _describe_setting(one: Setting) -> str:
+    return f"{one.name:<15} {one.value or '-'}"
 
 
 def _describe(person: Mapping[str, Any]) -> str:
     accounts = ", ".join(person["accounts"]) or "no account"
     return f"{person['name']} ({person['role']}): {accounts}; memory in people/{person['folder']}"
+
+
+def _tell_other_spellings(code: str) -> str:
+    """Say how the claim is sent where commands are typed differently."""
+    return "".join(
+        f" On {one.title}, send  {one.command}claim {code}  instead."
+        for one in list_declared().values()
+        if one.command != "/"
+    )

@@ -3,8 +3,9 @@
 import argparse
 import getpass
 import os
+import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
@@ -14,7 +15,17 @@ from agent_core.errors import StoreBusy
 from agent_core.state.backups.encryption import KEY, Keys
 from gateway.app.env_file import add_saved
 from gateway.errors import Mistaken
-from gateway.home import BACKUPS, DATABASE, RUNTIME_NAMES, find_home, make_home
+from gateway.home import (
+    BACKUPS,
+    DATABASE,
+    ENV_NAME,
+    MCP_TOKENS,
+    RUNTIME_NAMES,
+    SECRETS_CONFIG,
+    WORKSPACES,
+    find_home,
+    make_home,
+)
 from gateway.interfaces.client import is_served
 from gateway.interfaces.parser import Parser, read_path
 from gateway.interfaces.waiting import read_settings
@@ -22,6 +33,13 @@ from gateway.interfaces.waiting import read_settings
 if TYPE_CHECKING:
     from agent_core.state.backups.restoring import Restored
 
+_LACKS = {
+    ENV_NAME: "keys and tokens (.env). `talaria setup` asks for them.",
+    SECRETS_CONFIG: "the secrets that tools use by name, if there were any (secrets.toml).",
+    MCP_TOKENS: "logins at MCP servers, if there were any. `talaria mcp list` names the servers.",
+    WORKSPACES: "the files of the workspaces.",
+}
+"""What a backup may leave out, with what to do about it."""
 _PASSPHRASE = "BACKUP_PASSPHRASE"  # noqa: S105 - the name of a variable
 
 
@@ -99,6 +117,9 @@ def _read(
         print(f"{_describe(rehearse(place, backup, keys))} Nothing was changed.")
         return 0
     is_new = not home.exists()
+    if not is_new and not _agrees(home):
+        print("Nothing was changed.")
+        return 1
     make_home(home)
     aside = _name_aside(home)
     now = int(datetime.now(UTC).timestamp() * 1000)
@@ -106,7 +127,25 @@ def _read(
     print(f"{_describe(restored)}\n{home} is restored. Start Talaria with `talaria run`.")
     if not is_new and aside.exists() and any(aside.iterdir()):
         print(f"What was there before is in {aside}; delete it when you don't need it.")
+    for line in _name_missing(home, restored):
+        print(line)
     return 0
+
+
+def _agrees(home: Path) -> bool:
+    """Ask on a terminal before data that is there makes way."""
+    if not (home / DATABASE).exists() or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return True
+    from gateway.interfaces.dialogue import confirm
+
+    return confirm(f"{home} has data. Put it aside, and restore the backup?", default=False)
+
+
+def _name_missing(home: Path, restored: "Restored") -> Iterator[str]:
+    """Say what the home lacks now, because the backup left it out."""
+    for name, said in _LACKS.items():
+        if name in restored.left_out and not (home / name).exists():
+            yield f"Not in the backup: {said}"
 
 
 def _refuse_if_served(home: Path) -> None:

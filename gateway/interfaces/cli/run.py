@@ -26,6 +26,7 @@ def run(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from gateway.app.settings import load
     from gateway.interfaces.cli.setup import command
     from gateway.interfaces.cli.setup.hello import wait_for_hello
+    from gateway.interfaces.cli.setup.local_models import use_local
     from gateway.interfaces.foreground import serve
 
     given = dict(environ)  # `load` wipes the process's own keys
@@ -33,21 +34,8 @@ def run(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
     if _is_new(found) and sys.stdin.isatty() and sys.stdout.isatty() and command.offer(given):
         serve(load(given), wait_for_hello)
     else:
-        serve(_use_local(found, given))
+        serve(use_local(found, given))
     return 0
-
-
-def _use_local(found: "Settings", given: Mapping[str, str]) -> "Settings":
-    """Return settings with a model of this machine, if no key is set and one is found.
-
-    Raises `Mistaken` and `StartError`.
-    """
-    from gateway.app.local_models import list_variables
-    from gateway.app.settings import load
-    from gateway.interfaces.cli.setup.local_models import find_choice
-
-    choice = find_choice(found, given, may_ask=True)
-    return load({**given, **list_variables(choice)}) if choice else found
 
 
 def _is_new(found: "Settings") -> bool:

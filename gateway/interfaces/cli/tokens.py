@@ -47,7 +47,8 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
     home = open_home(environ)
     if arguments.verb == "create":
-        made = client.perform(home, "tokens.create", vars(arguments))
+        asked = {name: getattr(arguments, name) for name in ("name", "person", "scope")}
+        made = client.perform(home, "tokens.create", asked)
         print(f"Token {made['number']}, {made['name']}, acts for {made['folder']}:\n")
         print(f"  {made['secret']}\n")
         print("Copy it now: it isn't shown again. `talaria tokens revoke` ends it.")

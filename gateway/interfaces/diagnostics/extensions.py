@@ -1,10 +1,11 @@
 """Checks of extensions in a home: skills, plug-ins, backends, MCP servers and named agents."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
+from agent_core.agent.named.teams import TeamFolder
 from agent_core.errors import AgentBroken, SkillBroken, name_installation
 from agent_core.execution.local import find_bubblewrap
 from agent_core.execution.subprocesses.confinement import find_protection
@@ -14,8 +15,10 @@ from gateway.app.agent_folders import open_agent_folder
 from gateway.app.backends import make_backend
 from gateway.app.external_plugins import ExternalPlugins
 from gateway.app.mcp_file import read_mcp_servers
+from gateway.app.named_backends import apply, describe_cost, find_backend
 from gateway.app.settings import Settings
 from gateway.app.tables import ToolSettings
+from gateway.app.tool_rules import BackendName, NamedBackend
 from gateway.errors import SettingsError, StartError
 from gateway.home import MCP_CONFIG, SKILLS
 from gateway.interfaces.diagnostics.finding import Finding, make_finding
@@ -116,9 +119,21 @@ def _look_at_tools(settings: Settings) -> Finding:
         f"those of {_name_user(who)} {_describe_backend(name, table)}"
         for who, name in table.backends
     ]
-    chosen = {table.backend, *dict(table.backends).values()}
-    is_weaker = "unsandboxed" in chosen or ("local" in chosen and find_bubblewrap() is None)
+    used = {table.backend, *dict(table.backends).values()} - {""}
+    kinds = {find_backend(table, name).kind for name in used}
+    parts += [
+        f"{one.name} costs {describe_cost(apply(table, one), one)}"
+        for one in _list_priced(table, used)
+    ]
+    is_weaker = "unsandboxed" in kinds or ("local" in kinds and find_bubblewrap() is None)
     return make_finding("tools", "note" if faults or is_weaker else "ok", "; ".join(parts))
+
+
+def _list_priced(table: ToolSettings, used: Iterable[str]) -> list[NamedBackend]:
+    """List the backends that may cost something, with those that nobody uses yet."""
+    names = dict.fromkeys((*sorted(used), *(one.name for one in table.named_backends)))
+    found = [find_backend(table, name) for name in names]
+    return [one for one in found if one.name != one.kind or one.kind in ("daytona", "modal")]
 
 
 def _name_user(who: str) -> str:
@@ -126,24 +141,33 @@ def _name_user(who: str) -> str:
     return f'the {kind} "{name}"' if colon else who
 
 
-def _describe_backend(name: str, table: ToolSettings) -> str:
-    if name == "unsandboxed":
-        return "WITHOUT a sandbox, with all rights and the network of this user"
-    if name == "local" and find_bubblewrap() is None:
-        return (
-            "confined by Landlock and seccomp, without network; they can still see which files"
-            " exist elsewhere, which bubblewrap prevents: install it"
-        )
-    if name == "ssh":
-        return f"in a sandbox on {table.ssh_host}, without network"
-    if name in ("daytona", "modal"):
-        has_network = table.daytona_network if name == "daytona" else table.modal_network
-        reach = "with the internet" if has_network else "without network"
-        return f"in a sandbox at {name.capitalize()} for each person, {reach}"
-    if name == "docker":
-        network = table.docker_network
-        reach = "without network" if network == "none" else f"with the network {network}"
-        return f"in a container for each person, {reach}"
+def _describe_backend(name: str, common: ToolSettings) -> str:
+    """Describe where commands of a backend run, with its own settings."""
+    backend = find_backend(common, name)
+    table, kind = apply(common, backend), backend.kind
+    named = "" if name == kind else f"{name}: "
+    return f"{named}{_describe_place(kind, table)}"
+
+
+def _describe_place(kind: BackendName, table: ToolSettings) -> str:
+    match kind:
+        case "unsandboxed":
+            return "WITHOUT a sandbox, with all rights and the network of this user"
+        case "local" if find_bubblewrap() is None:
+            return (
+                "confined by Landlock and seccomp, without network; they can still see which files"
+                " exist elsewhere, which bubblewrap prevents: install it"
+            )
+        case "ssh":
+            return f"in a sandbox on {table.ssh_host}, without network"
+        case "daytona" | "modal":
+            has_network = table.daytona_network if kind == "daytona" else table.modal_network
+            reach = "with the internet" if has_network else "without network"
+            return f"in a sandbox at {kind.capitalize()} for each person, {reach}"
+        case "docker":
+            network = table.docker_network
+            reach = "without network" if network == "none" else f"with the network {network}"
+            return f"in a container for each person, {reach}"
     people = ["everyone" if person == "*" else person for person in table.network_people]
     if not people:
         return "in a sandbox on this machine, without network"
@@ -177,14 +201,20 @@ def _look_at_mcp(settings: Settings) -> list[Finding]:
 
 
 def _look_at_agents(settings: Settings) -> list[Finding]:
-    """Return findings about named agents; none without any. Their faults never prevent a start."""
+    """Return findings about named agents and their teams; none without any.
+
+    Their faults never prevent a start.
+    """
     try:
-        entries = open_agent_folder(settings).list_all()
+        folder = open_agent_folder(settings)
+        entries, teams = folder.list_all(), TeamFolder(settings.home, folder).list_all()
     except AgentBroken as error:
         return [make_finding("agents", "note", str(error))]
     except StartError:
         return []  # reported with the plug-ins
-    faults = [make_finding("agents", "note", entry.fault) for entry in entries if entry.fault]
+    broken = [*(one.fault for one in entries), *(one.fault for one in teams)]
+    faults = [make_finding("agents", "note", fault) for fault in broken if fault]
     if entries and not faults:
-        return [make_finding("agents", "ok", f"{len(entries)} in the home directory")]
+        joined = f", {len(teams)} teams" if teams else ""
+        return [make_finding("agents", "ok", f"{len(entries)} in the home directory{joined}")]
     return faults

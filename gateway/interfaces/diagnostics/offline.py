@@ -6,21 +6,39 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from adapters.declaration import Platform
+from adapters.ids import list_platforms
+from adapters.registry import list_declared
 from agent_core.errors import StoreError, name_installation
+from agent_core.models.local.servers import is_loopback
+from agent_core.models.settings import OPENAI
 from agent_core.state.lifecycle.inspect import DatabaseInfo, peek
 from gateway.app.credentials import Secrets
+from gateway.app.external_plugins import discover
 from gateway.app.settings import Settings, list_unknown_variables
 from gateway.app.settings_check import SECRET_VARIABLES
 from gateway.app.tables import PromptSettings
 from gateway.background.alert_conditions import measure_space
-from gateway.errors import StartError
+from gateway.errors import StartError, suggest
 from gateway.home import CONFIG_NAME, DATABASE, explain_length, find_open_mode
 from gateway.interfaces.client import NoGateway, fetch_health
 from gateway.interfaces.diagnostics.extensions import examine_extensions
 from gateway.interfaces.diagnostics.finding import Finding, make_finding
+from gateway.media.voices.installed import EXTRA
 
 _PATIENCE = 2.0
 _OTHER_HOME = "Set TALARIA_HOME to a folder that is yours."
+_HEARING = {
+    "": "voice messages are not transcribed",
+    "local": "Whisper transcribes voice messages on this machine",
+    "openai": "the server at OPENAI_BASE_URL transcribes voice messages with {model}",
+    "command": "media.transcription_command transcribes voice messages",
+}
+_SPEAKING = {
+    "": "answers are not spoken",
+    "local": "the local voices speak answers (English, French, German, Italian, Spanish)",
+    "command": "media.speech_command speaks answers",
+}
 _ROOM = "Make room on that disk, or move the home to another one."
 
 
@@ -34,10 +52,13 @@ def examine(settings: Settings) -> Iterator[Finding]:
     yield _look_at_database(settings.home)
     yield _look_at_gateway(settings.home)
     yield from _look_at_platforms(settings)
+    yield from _look_at_access(settings)
     yield _look_at_model(settings)
     yield from _look_at_prompt(settings.prompt)
     yield _look_at_digests(settings)
     yield _look_at_web(settings)
+    yield _look_at_voice(settings)
+    yield from _look_at_images(settings)
     yield from _look_at_outside(settings)
     yield from examine_extensions(settings)
     yield make_finding("secrets", "ok", _name_secrets(settings.secrets))
@@ -126,15 +147,17 @@ def _look_for_traces(home: Path) -> Finding:
 
 def _look_at_platforms(settings: Settings) -> list[Finding]:
     secrets = settings.secrets
-    findings = [make_finding("console", "ok", "on: talaria chat, and the console page")]
-    for name, tokens in _tokens_of(settings).items():
-        given = [token for token in tokens if getattr(secrets, token)]
-        wanted = ", ".join(token.upper() for token in tokens)
+    page = "and the console page" if settings.http.port else "without the console page"
+    findings = [make_finding("console", "ok", f"on: talaria chat, {page}")]
+    for name, platform in list_declared().items():
+        tokens = platform.needs(settings.find_table(name))
+        given = [token for token in tokens if secrets.find(token)]
+        wanted = ", ".join(tokens)
         fix = f"Run `talaria setup {name}`."
         if not given:
             findings.append(make_finding(name, "ok", f"off; it needs {wanted}"))
         elif len(given) == len(tokens):
-            findings.append(make_finding(name, "ok", "on"))
+            findings.append(_look_at_address(settings, platform))
         elif tokens[0] in given:
             findings.append(make_finding(name, "fault", f"it needs all of {wanted}", fix))
         else:
@@ -142,14 +165,39 @@ def _look_at_platforms(settings: Settings) -> list[Finding]:
     return findings
 
 
-def _tokens_of(settings: Settings) -> dict[str, tuple[str, ...]]:
-    """Return the tokens that each platform needs; the first token turns the platform on."""
-    second = "slack_app_token" if settings.slack.mode == "socket" else "slack_signing_secret"
-    return {
-        "telegram": ("telegram_bot_token",),
-        "discord": ("discord_bot_token",),
-        "slack": ("slack_bot_token", second),
-    }
+def _look_at_address(settings: Settings, platform: Platform) -> Finding:
+    """Say how the servers of a platform that is on reach Talaria, if they have to."""
+    if not platform.needs_address:
+        return make_finding(platform.name, "ok", "on")
+    if callback := find_callback(settings, platform):
+        return make_finding(platform.name, "ok", f"on; its callback URL is {callback}")
+    return make_finding(
+        platform.name,
+        "note",
+        "on, but its servers can't call Talaria: it needs a public HTTPS address, whose"
+        f" /hooks/{platform.name} leads to port {settings.http.port}",
+        "Put a proxy with TLS in front of it, and run `talaria config set http.public_url"
+        " https://YOUR-ADDRESS`.",
+    )
+
+
+def find_callback(settings: Settings, platform: Platform) -> str:
+    """Return the address that a platform's servers call; "" without a public HTTPS address."""
+    address = settings.http.public_url.rstrip("/")
+    return f"{address}/hooks/{platform.name}" if address.startswith("https://") else ""
+
+
+def _look_at_access(settings: Settings) -> Iterator[Finding]:
+    """Yield a note for each account of a platform that Talaria doesn't know."""
+    enabled = [one for one in discover(settings.home) if one.name in settings.plugins.enabled]
+    of_plugins = {entry.name for one in enabled for entry in one.list_entries("platforms")}
+    known = of_plugins.union(list_platforms())
+    for account in settings.access.allow:
+        platform = account.partition(":")[0]
+        if account != "*" and platform not in known:
+            text = f'access.allow has "{account}", but Talaria knows no platform {platform}'
+            hint = suggest(platform, known)
+            yield make_finding("access", "note", text, f"{hint[0].upper()}{hint[1:]}")
 
 
 def _look_at_model(settings: Settings) -> Finding:
@@ -222,6 +270,32 @@ def _look_at_web(settings: Settings) -> Finding:
         reason = f"the extra `web` is not installed, so {' and '.join(missing)}"
         return make_finding("web", "note", f"{search}; {reason}", name_installation("web"))
     return make_finding("web", "ok", f"{search}; reads pages as Markdown")
+
+
+def _look_at_voice(settings: Settings) -> Finding:
+    """Say how voice notes are heard and answers are spoken; nobody has to want either."""
+    media = settings.media
+    hears = _HEARING[media.hearing].format(model=media.transcription_model)
+    text = f"{hears}; {_SPEAKING[media.speaking]}"
+    is_offered = "auto" in (media.transcription, media.speech)
+    if is_offered and not (media.hearing and media.speaking):
+        return make_finding("voice", "ok", f"{text}; to add both: {name_installation(EXTRA)}")
+    return make_finding("voice", "ok", text)
+
+
+def _look_at_images(settings: Settings) -> Iterator[Finding]:
+    """Say what makes pictures; nothing without a model for them."""
+    images = settings.images
+    if not images.model:
+        return
+    text = f"{images.model} makes pictures, at most {images.most_per_day} a day for one person"
+    if images.price_usd:
+        yield make_finding("images", "ok", f"{text}, ${images.price_usd:,.2f} each")
+    elif is_loopback(settings.secrets.openai_base_url or OPENAI):
+        yield make_finding("images", "ok", f"{text}, on this machine")
+    else:
+        remedy = "Set images.price_usd, so that pictures count in the limits of the day."
+        yield make_finding("images", "note", f"{text}; no price is set", remedy)
 
 
 def _name_secrets(secrets: Secrets) -> str:

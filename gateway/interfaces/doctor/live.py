@@ -10,6 +10,7 @@ from pathlib import Path
 
 import aiohttp
 
+from adapters.registry import list_declared
 from agent_core.errors import StoreError
 from agent_core.models.catalog import find_window
 from agent_core.state.backups.places import find_newest
@@ -22,27 +23,34 @@ from gateway.interfaces.diagnostics.finding import Finding
 from gateway.interfaces.doctor.local_model import look_at_local_model
 from gateway.interfaces.doctor.probes import check_model, check_platform
 from gateway.interfaces.doctor.repairs import find_open_files
+from gateway.interfaces.waiting import showing
 
 _PATIENCE = 15.0
 _ALL = os.R_OK | os.W_OK | os.X_OK
 _LARGEST_SKEW = 60.0
-"""Seconds. Slack refuses requests that are five minutes off; smaller errors shift schedules."""
+"""Seconds. Some services refuse requests that are minutes off; smaller errors shift schedules."""
 _SERVICES = (
-    ("telegram_bot_token", "telegram_api_base_url", "https://api.telegram.org/"),
-    ("discord_bot_token", "discord_api_base_url", "https://discord.com/api/v10/gateway"),
-    ("slack_bot_token", "slack_api_base_url", "https://slack.com/api/api.test"),
-    ("anthropic_api_key", "anthropic_base_url", "https://api.anthropic.com/"),
-    ("openai_api_key", "openai_base_url", "https://api.openai.com/v1/models"),
+    *(
+        (one.variables[0].name, one.server, one.clock)
+        for one in list_declared().values()
+        if one.clock
+    ),
+    ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "https://api.anthropic.com/"),
+    ("OPENAI_API_KEY", "OPENAI_BASE_URL", "https://api.openai.com/v1/models"),
 )
-"""For each service: the setting that turns it on, that of its address, and its usual address."""
+"""For each service: the variable that turns it on, that of its address, and its usual address."""
 
 
 def examine_live(settings: Settings) -> Iterator[Finding]:
     """Yield the findings of the live checks. Blocks until the services answer."""
-    yield _look_at_clock(settings)
+    with showing("Comparing the clock"):
+        clock = _look_at_clock(settings)
+    yield clock
     yield from _look_at_tokens(settings)
     yield from _look_at_models(settings)
-    yield _look_at_data(settings.home / DATABASE)
+    with showing("Reading the whole database"):
+        data = _look_at_data(settings.home / DATABASE)
+    yield data
     yield _look_at_backups(settings.home)
     for path, mode in find_open_files(settings.home):
         yield Finding(
@@ -76,8 +84,8 @@ def _look_at_clock(settings: Settings) -> Finding:
 def _find_service(settings: Settings) -> str:
     """Return the address of a service that is in use; empty if there is none."""
     for token, base, usual in _SERVICES:
-        if getattr(settings.secrets, token):
-            return getattr(settings.secrets, base) or usual
+        if settings.secrets.find(token):
+            return settings.secrets.find(base) or usual
     return settings.secrets.openai_base_url or ""
 
 
@@ -92,19 +100,18 @@ async def _measure_skew(address: str) -> float:
     return time.time() - told.timestamp()
 
 
-def _look_at_tokens(settings: Settings) -> list[Finding]:
-    findings = []
+def _look_at_tokens(settings: Settings) -> Iterator[Finding]:
     for name in settings.secrets.platforms:
         part = f"{name} bot"
         try:
-            bot = check_platform(settings, name)
+            with showing(f"Asking {list_declared()[name].title}"):
+                bot = check_platform(settings, name)
         except StartError as error:
             fix = f"Run `talaria setup {name}`."
-            findings.append(Finding(part=part, state="fault", text=str(error), fix=fix))
+            yield Finding(part=part, state="fault", text=str(error), fix=fix)
             continue
-        findings.append(Finding(part=part, state="ok", text=f"{bot.name}, {bot.link}"))
-        findings += [Finding(part=part, state="note", text=gap) for gap in bot.gaps]
-    return findings
+        yield Finding(part=part, state="ok", text=f"{bot.name}, {bot.link}")
+        yield from (Finding(part=part, state="note", text=gap) for gap in bot.gaps)
 
 
 def _look_at_models(settings: Settings) -> Iterator[Finding]:
@@ -117,7 +124,8 @@ def _look_at_models(settings: Settings) -> Iterator[Finding]:
     for name in settings.model.named:
         try:
             if name != settings.model.name:
-                check_model(settings, name)
+                with showing(f"Asking for {name}"):
+                    check_model(settings, name)
         except StartError as error:
             text = f"{name} can't be used: {error}"
             fix = "Correct its name in [model] in config.toml, or add its key."
@@ -129,7 +137,8 @@ def _look_at_model(settings: Settings) -> Finding:
     if model.provider == "scripted":
         return Finding(part="model key", state="ok", text="none is needed for the stand-in")
     try:
-        check_model(settings)
+        with showing(f"Asking for {model.name}"):
+            check_model(settings)
     except StartError as error:
         fix = "Run `talaria setup model`."
         return Finding(part="model key", state="fault", text=str(error), fix=fix)

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from agent_core.errors import StoreError
 from agent_core.models.local.search import find_servers
-from agent_core.models.profiles import CARD
+from agent_core.models.profiles import CARD, MODE
 from agent_core.models.router import split_name
 from gateway.app.local_models import describe_owner, discover
 from gateway.app.settings import Settings
@@ -18,7 +18,7 @@ from gateway.interfaces import client
 from gateway.interfaces.diagnostics.finding import Finding
 from gateway.operations.model_types import KnownModels, ListModels
 
-_PART = "local model"
+_PART, _TEST = "local model", "fitness test"
 _UNSEEN: Mapping[Unseen, str] = {"reviews": "review conversations", "skills": "write skills"}
 _LEAST_WINDOW = 8192
 """Tokens; rules and tools alone take some 3,000, and an answer needs room, too."""
@@ -28,8 +28,8 @@ def look_at_local_model(settings: Settings) -> Iterator[Finding]:
     """Yield what concerns models of this machine; nothing if none is used or looked for."""
     if settings.is_model_local:
         yield _describe_load(settings)
-        yield from _look_at_window(settings)
-        yield _look_at_trust(settings)
+        yield from _look_at_server(settings)
+        yield from _look_at_card(settings)
     elif settings.has_no_model:
         yield from _look_for_one(settings)
 
@@ -49,10 +49,18 @@ def _describe_load(settings: Settings) -> Finding:
     )
 
 
-def _look_at_window(settings: Settings) -> Iterator[Finding]:
-    """Note a window that has no room for the rules; some servers cut them off without a word."""
+def _look_at_server(settings: Settings) -> Iterator[Finding]:
+    """Note what may be a proxy of a vendor, and a window that has no room for the rules.
+
+    Some servers cut the rules off without a word.
+    """
     port = urlsplit(settings.secrets.openai_base_url or "").port
     for server in asyncio.run(find_servers([port])) if port else ():
+        if server.kind == "other":
+            text = f"nobody knows what kind of server is at port {port}"
+            fix = "If it only passes requests on to a vendor, as a proxy does: "
+            fix += "Set model.runs_here to false."
+            yield Finding(part=_PART, state="note", text=text, fix=fix)
         for model in server.models:
             if model.name == settings.model.name and 0 < (model.window or 0) < _LEAST_WINDOW:
                 yield Finding(
@@ -63,27 +71,39 @@ def _look_at_window(settings: Settings) -> Iterator[Finding]:
                 )
 
 
-def _look_at_trust(settings: Settings) -> Finding:
-    """Say whether the model of this machine may review conversations and write skills."""
-    name = settings.model.cheap
-    server, model = settings.secrets.openai_base_url or "", split_name(name)[1]
-    values: dict[str, object] = {}
+def _look_at_card(settings: Settings) -> Iterator[Finding]:
+    """Say what the models of this machine may do, by their fitness test."""
+    known = KnownModels(models=())
     if (settings.home / DATABASE).exists():
         try:
-            found = client.perform_typed(settings.home, "models.known", ListModels(), KnownModels)
+            known = client.perform_typed(settings.home, "models.known", ListModels(), KnownModels)
         except (StartError, Declined, StoreError) as error:
-            text = f"what is known of {name} can't be read now: {error}"
-            return Finding(part="fitness test", state="note", text=text)
-        known = (one for one in found.models if (one.server, one.model) == (server, model))
-        values = {fact.kind: json.loads(fact.value) for one in known for fact in one.facts}
+            text = f"what is known of {settings.model.name} can't be read now: {error}"
+            yield Finding(part=_TEST, state="note", text=text)
+            return
+    server = settings.secrets.openai_base_url or ""
+    values = {
+        one.model: {fact.kind: json.loads(fact.value) for fact in one.facts}
+        for one in known.models
+        if one.server == server
+    }
+    if values.get(split_name(settings.model.name)[1], {}).get(MODE) == "unfit":
+        text = f"{settings.model.name} has failed it; it answers, but often wrongly"
+        yield Finding(part=_TEST, state="note", text=text, fix="Choose another model.")
+    name = settings.model.cheap
+    yield _describe_trust(name, server, values.get(split_name(name)[1], {}))
+
+
+def _describe_trust(name: str, server: str, values: Mapping[str, object]) -> Finding:
+    """Say whether a model of this machine may review conversations and write skills."""
     lacking = [word for use, word in _UNSEEN.items() if not is_allowed(server, values, use)]
     if not lacking:
         text = f"{name} may review conversations and write skills"
-        return Finding(part="fitness test", state="ok", text=text)
+        return Finding(part=_TEST, state="ok", text=text)
     why = "has not passed it" if CARD in values else "has not taken it"
     text = f"{name} {why}, so it does not {' or '.join(lacking)}"
     fix = f"Run `talaria models test {name}`, or `talaria models trust {name}`."
-    return Finding(part="fitness test", state="note", text=text, fix=fix)
+    return Finding(part=_TEST, state="note", text=text, fix=fix)
 
 
 def _look_for_one(settings: Settings) -> Iterator[Finding]:

@@ -2,16 +2,17 @@
 
 import asyncio
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from http import HTTPStatus
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from adapters.abilities import TakesRequests, WebRequest
 from agent_core.errors import StoreError
 from gateway.app.gateway import Gateway
 from gateway.interfaces.api.access import ApiAccess
@@ -23,14 +24,17 @@ from gateway.interfaces.api.responses import (
     refuse,
 )
 from gateway.interfaces.health import examine
-from gateway.interfaces.http.gate import API_PATHS, HOOKS, MCP_PATH
+from gateway.interfaces.http.gate import API_PATHS, HOOKS, MCP_PATH, is_for_people
 from gateway.interfaces.http.loading import load_api
 from gateway.interfaces.http.mcp_route import McpRoute
 from gateway.interfaces.http.metrics import CONTENT_TYPE, Metrics
 
+ShowError = Callable[[Request, HTTPStatus], Awaitable[Response]]
+"""Makes the page about a request that has no answer."""
 _DELIVERY = ("Idempotency-Key", "X-GitHub-Delivery", "webhook-id")
 """Headers that identify a delivery, so that a repeated delivery starts its job only once."""
 _MINUTE = 60_000
+_FAILED = "Something went wrong here. The log of Talaria says what."
 _CROWDED = "The job was started too often this hour."
 _RETRY_AFTER = "3600"
 _MOST_KEY = 200
@@ -38,12 +42,29 @@ _MOST_BYTES = 64 * 1024
 
 
 def make_application(
-    gateway: Gateway, console: Sequence[BaseRoute], mcp: McpRoute, access: ApiAccess
+    gateway: Gateway,
+    console: Sequence[BaseRoute],
+    mcp: McpRoute,
+    access: ApiAccess,
+    show_error: ShowError,
 ) -> Starlette:
     """Make the application of a gateway. The `Guard` in front of it checks every client.
 
-    `console` are the routes of the console's pages.
+    `console` are the routes of the console's pages; `show_error` makes the page about a fault.
     """
+
+    async def answer(request: Request, error: Exception) -> Response:
+        """Answer a fault: people get a page, programs a sentence."""
+        tell: Callable[[Request, Exception], Awaitable[Response]]
+        if isinstance(error, HTTPException):
+            status, tell = HTTPStatus(error.status_code), answer_http
+        elif isinstance(error, StoreError):
+            status, tell = HTTPStatus.SERVICE_UNAVAILABLE, answer_store_error
+        else:
+            status, tell = HTTPStatus.INTERNAL_SERVER_ERROR, _answer_failure
+        if is_for_people(request) and not request.url.path.startswith(API_PATHS):
+            return await show_error(request, status)
+        return await tell(request, error)
 
     async def report_health(_: Request) -> Response:
         is_well, report = await examine(gateway)
@@ -58,19 +79,24 @@ def make_application(
     routes: list[BaseRoute] = [
         Route("/health", report_health),
         Route("/metrics", report_metrics),
-        Route(f"{HOOKS}{{secret}}", Webhooks(gateway).receive, methods=["POST"]),
+        Route(f"{HOOKS}{{secret}}", Webhooks(gateway).receive, methods=["GET", "POST"]),
         Route(MCP_PATH, mcp, methods=["POST"]),
         *console,
         ApiRoute(gateway, access),
     ]
     handlers = {
-        StoreError: answer_store_error,
-        HTTPException: answer_http,
+        StoreError: answer,
+        HTTPException: answer,
         ClientDisconnect: answer_disconnect,
+        Exception: answer,
     }
     application = Starlette(routes=routes, exception_handlers=handlers)
     application.router.redirect_slashes = False
     return application
+
+
+async def _answer_failure(_: Request, __: Exception) -> Response:
+    return refuse(HTTPStatus.INTERNAL_SERVER_ERROR, _FAILED)
 
 
 class ApiRoute(BaseRoute):
@@ -110,8 +136,22 @@ class ApiRoute(BaseRoute):
         return application
 
 
+async def _pass_on(request: Request, adapter: TakesRequests) -> Response:
+    """Let a platform answer a request of its servers; it checks who sent it."""
+    body = await read_body(request, adapter.most_request_bytes)
+    answer = await adapter.take_request(
+        WebRequest(
+            method=request.method,
+            query=dict(request.query_params),
+            headers={name.lower(): value for name, value in request.headers.items()},
+            body=body,
+        )
+    )
+    return PlainTextResponse(answer.text, answer.status)
+
+
 class Webhooks:
-    """Answers below `/hooks/`."""
+    """Answers below `/hooks/`: platforms that call us, by name, and jobs, by a secret."""
 
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
@@ -119,15 +159,24 @@ class Webhooks:
     async def receive(self, request: Request) -> Response:
         """Start the job of an address, and answer 202 once the start is on disk.
 
+        A platform's own path has its own answers.
+
         404 for an unknown address, 413 for more than 64 KB, 429 if the job was started too often in
         an hour, and 503 while the store is unavailable.
         """
-        gateway, data = self._gateway, await read_body(request, _MOST_BYTES)
+        gateway = self._gateway
+        secret: str = request.path_params["secret"]
+        adapter = gateway.adapters.get(secret)
+        if adapter is not None and isinstance(adapter, TakesRequests):
+            return await _pass_on(request, adapter)
+        if request.method != "POST":
+            return refuse(HTTPStatus.METHOD_NOT_ALLOWED, "Jobs are started with POST.")
+        data = await read_body(request, _MOST_BYTES)
         named = next((request.headers[name] for name in _DELIVERY if name in request.headers), "")
         key = named[:_MOST_KEY] or _name_body(data, gateway.now())
         body = data.decode(errors="replace").replace("\0", "")
         try:
-            outcome = await gateway.event_jobs.call(request.path_params["secret"], key, body)
+            outcome = await gateway.event_jobs.call(secret, key, body)
         except StoreError:
             return refuse(HTTPStatus.SERVICE_UNAVAILABLE, "The request was not stored. Repeat it.")
         if outcome == "unknown":

@@ -112,7 +112,6 @@ async def _pass_up(page: WebSocket, writer: asyncio.StreamWriter) -> None:
 
 
 _FILES: Mapping[str, tuple[str, str]] = {
-    "/": ("console.html", "text/html"),
     "/console.css": ("console.css", "text/css"),
     "/console.js": ("console.js", "text/javascript"),
     "/choices.js": ("choices.js", "text/javascript"),
@@ -120,16 +119,25 @@ _FILES: Mapping[str, tuple[str, str]] = {
     "/files.js": ("files.js", "text/javascript"),
     "/markdown.js": ("markdown.js", "text/javascript"),
     "/messages.js": ("messages.js", "text/javascript"),
+    "/reading.css": ("reading.css", "text/css"),
+    "/recorder.js": ("recorder.js", "text/javascript"),
+    "/reading.js": ("reading.js", "text/javascript"),
     "/texts.js": ("texts.js", "text/javascript"),
     "/api/docs": ("api_docs.html", "text/html"),
     "/api/docs.css": ("api_docs.css", "text/css"),
     "/api/docs.js": ("api_docs.js", "text/javascript"),
     "/icon.svg": ("icon.svg", "image/svg+xml"),
 }
+READING = frozenset({"/reading.js", "/markdown.js", "/reading.css"})
+"""Files that every person's pages need, too."""
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
+    " base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
 
 
-class ChatPages:
-    """The static files, read once."""
+class ChatFiles:
+    """The static files of the chat and of the API's description, read once."""
 
     def __init__(self) -> None:
         folder = resources.files("gateway.interfaces.http") / "static"
@@ -144,14 +152,5 @@ class ChatPages:
 
     async def _show(self, request: Request) -> Response:
         body, kind = self._bodies[request.scope["path"]]
-        headers = {
-            "Content-Security-Policy": (
-                "default-src 'none'; script-src 'self'; style-src 'self';"
-                " img-src 'self' blob:;"
-                # Before 15.4, Safari's 'self' does not cover a WebSocket of the page's own host.
-                # The gate has checked that the host is this machine.
-                f" connect-src 'self' ws://{request.headers['host']};"
-                " base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-            )
-        }
+        headers = {"Content-Security-Policy": _POLICY}
         return Response(body, media_type=f"{kind}; charset=utf-8", headers=headers)

@@ -27,6 +27,7 @@ from gateway.turns.client_calls import Client
 
 GATEWAY = web.AppKey("gateway", Gateway)
 """The key under which the application stores the gateway that it serves."""
+_STOP = web.AppKey("stop", asyncio.Event)
 LOCAL = "local"
 """The client name of `talaria mcp serve`."""
 _STORE = "The database is not available now. Repeat the request later."
@@ -37,13 +38,20 @@ _QUIET_POLL = 0.03
 
 
 @asynccontextmanager
-async def serving_control(gateway: Gateway) -> AsyncIterator[None]:
-    """Serve the control socket while the block runs. Raises `StartError`.
+async def serving_control(
+    gateway: Gateway, stop: asyncio.Event | None = None
+) -> AsyncIterator[None]:
+    """Serve the control socket while the block runs; `stop` is set by who asks to stop.
+
+    Raises `StartError`.
 
     File permissions are the socket's only protection: whoever can open it owns the home.
     """
     path = gateway.settings.home / CONTROL_SOCKET
     application = _make_application(gateway)
+    if stop:
+        application[_STOP] = stop
+        application.router.add_post("/stop", _stop)
     application.router.add_get("/quiet", _wait_for_quiet)
     application.router.add_post("/control/{operation}", _operate)
     application.router.add_post("/client/tools", _list_tools)
@@ -96,6 +104,12 @@ async def _operate(request: web.Request) -> web.Response:
         return _decline(str(error), HTTPStatus.UNPROCESSABLE_ENTITY)
     except (Declined, StoreError) as error:
         return _decline(str(error))
+
+
+async def _stop(request: web.Request) -> web.Response:
+    """Let the gateway stop in order, as after Ctrl-C."""
+    request.app[_STOP].set()
+    return web.json_response({})
 
 
 async def _wait_for_quiet(request: web.Request) -> web.Response:

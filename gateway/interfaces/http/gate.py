@@ -5,7 +5,7 @@ import ipaddress
 import os
 import re
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from http import HTTPStatus
 from pathlib import Path
@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agent_core.errors import StoreError
+from agent_core.ids import PersonId
 from agent_core.localization import Text, use_language
 from gateway.interfaces.api.access import ApiAccess
 from gateway.interfaces.api.errors import answer_error
@@ -136,7 +137,8 @@ class Guard:
     """Checks every request first: a foreign host or origin gets 403, an unknown client gets 401.
 
     `is_of_pages` says whether a path is open to everybody with a login. `is_known` says whether a
-    path exists. Paths that only `is_known` accepts need the login of the printed address.
+    path exists. Those of `is_of_chat` are open to the person for whom `is_chatter` is true. All
+    others that exist need the login of the printed address.
     """
 
     application: ASGIApp
@@ -145,6 +147,8 @@ class Guard:
     access: ApiAccess
     _: KW_ONLY
     is_of_pages: Callable[[str], bool]
+    is_of_chat: Callable[[str], bool]
+    is_chatter: Callable[[PersonId], Awaitable[bool]]
     is_known: Callable[[str], bool]
     body_seconds: float
     """Seconds in which a client has to send the body of its request."""
@@ -189,8 +193,8 @@ class Guard:
             return await self._log_out(secret, request)
         if login.person_id is None or self.is_of_pages(path):
             return None
-        if path == "/":
-            return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": "/today"})
+        if self.is_of_chat(path) and await self.is_chatter(login.person_id):
+            return None
         if request.scope["type"] == "http" and not self.is_known(path):
             return _tell(request, NOT_FOUND, HTTPStatus.NOT_FOUND)
         return _tell(request, texts.ONLY_OWNERS, HTTPStatus.FORBIDDEN)
@@ -204,7 +208,7 @@ class Guard:
         if await self.access.find(request.headers, "api") is not None:
             return None if is_described else refuse(HTTPStatus.FORBIDDEN, _NEEDS_PRINTED)
         locked = HTTPStatus.UNAUTHORIZED
-        if _is_for_people(request) or self.is_of_pages(request.scope["path"]):
+        if is_for_people(request) or self.is_of_pages(request.scope["path"]):
             return _tell(request, texts.LOGIN_ENDED, locked)
         if is_described:
             challenge = {"WWW-Authenticate": "Bearer"}
@@ -225,7 +229,7 @@ class Guard:
         """End a login. A form gets a sentence as the answer; the chat's script needs none."""
         await self.logins.end(secret)
         response = Response(status_code=HTTPStatus.NO_CONTENT)
-        if _is_for_people(request):
+        if is_for_people(request):
             response = _tell(request, texts.LOGGED_OUT, HTTPStatus.OK)
         response.delete_cookie(self.gate.cookie, path="/")
         return response
@@ -246,13 +250,14 @@ def give_cookie(response: Response, gate: Gate, secret: str) -> None:
 
 def _tell(request: HTTPConnection, note: Text, status: HTTPStatus) -> Response:
     """Answer with a sentence: people get a page, programs get plain text."""
-    if _is_for_people(request):
+    if is_for_people(request):
         return render_note(Request(request.scope), note, status)
     with use_language(*read_languages(request.headers)):
         return refuse(status, note())
 
 
-def _is_for_people(request: HTTPConnection) -> bool:
+def is_for_people(request: HTTPConnection) -> bool:
+    """Return whether a browser asks for a page, as opposed to a program or a script."""
     return request.scope["type"] == "http" and "text/html" in request.headers.get("accept", "")
 
 

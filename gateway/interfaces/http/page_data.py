@@ -10,28 +10,31 @@ from starlette.routing import BaseRoute, Route
 from adapters.errors import AdapterError
 from adapters.ids import EventId
 from adapters.messages import InboundMessage, RawEvent
+from agent_core.ids import PersonId
 from agent_core.localization import Text, find_language, use_language
 from agent_core.state.conversations import files
 from agent_core.state.conversations.private_history import (
     HistoryEntry,
+    Present,
     find_newest_turn,
+    find_present,
     list_history,
 )
 from agent_core.state.engine.database import Connection
-from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from gateway.app.gateway import Gateway
 from gateway.commands.catalog import COMMANDS
 from gateway.interfaces.api.responses import read_body, refuse
 from gateway.media.file_types import find_media_type
+from gateway.operations.logins import find_owner
 from gateway.people.admission import LOCAL_PLATFORM, UNATTENDED
 from gateway.people.onboarding import list_unlinked
 from gateway.people.owner_notices import LOCAL_CHAT
 from gateway.texts.console_page import list_texts
 from gateway.texts.people import offer_link
+from gateway.texts.privacy import show_words
+from gateway.texts.states import name_platform
 
-_LOCAL = "local"
-"""The console's only account."""
 _MOST_ENTRIES = 60
 _MEGABYTE = 1_000_000
 _SHOWN_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
@@ -40,14 +43,16 @@ _FOREVER = 2**62
 
 
 class PageData:
-    """Answers the page's requests for data. The gate lets only the owner reach them."""
+    """Answers the chat's requests for data. The gate lets only its person reach them."""
 
     def __init__(self, gateway: Gateway) -> None:
         self._database = gateway.database
         self._adapters = gateway.platforms.adapters
         self._mask = gateway.dispatcher.mask
         self._now = gateway.now
+        self._zone_of = gateway.zone_of
         media = gateway.settings.media
+        self._hears = bool(media.hearing)
         self._most_bytes = int(max(media.image_mb, media.file_mb) * _MEGABYTE)
 
     def list_routes(self) -> list[BaseRoute]:
@@ -59,12 +64,23 @@ class PageData:
             Route("/files/{key}", self._give_file),
         ]
 
-    async def find_news(self) -> tuple[int, str] | None:
-        """Return a value that changes with each turn of the owner. Raises `StoreError`."""
+    async def is_for(self, person_id: PersonId) -> bool:
+        """Return whether the chat is this person's. Raises `StoreError`."""
+        owner = await self._database.read(find_owner)
+        return owner is not None and owner.id == person_id
 
-        def work(connection: Connection) -> tuple[int, str] | None:
-            owner = _find_owner(connection)
-            return find_newest_turn(connection, person_id=owner.id) if owner else None
+    async def find_news(self) -> object:
+        """Return a value that changes with each turn and session of the owner.
+
+        Raises `StoreError`.
+        """
+
+        def work(connection: Connection) -> object:
+            owner = find_owner(connection)
+            if owner is None:
+                return None
+            present = find_present(connection, person_id=owner.id)
+            return find_newest_turn(connection, person_id=owner.id), present
 
         return await self._database.read(work)
 
@@ -81,37 +97,51 @@ class PageData:
                     {"command": f"/link {platform}", "label": offer_link(platform)}
                     for platform in unlinked
                 ],
+                "zone": self._zone_of(owner),
                 "mostBytes": self._most_bytes,
+                "hears": self._hears,
             }
         return JSONResponse(fields)
 
     def _find_unlinked(self, connection: Connection) -> tuple[Person | None, list[str]]:
         """Find the owner, and the platforms on which the owner has no linked account."""
-        owner = _find_owner(connection)
+        owner = find_owner(connection)
         chats = [platform for platform in self._adapters if platform not in UNATTENDED]
         return owner, list_unlinked(connection, owner, chats) if owner else chats
 
     async def _show_history(self, request: Request) -> Response:
-        """Answer with the newest messages before a given time, oldest first."""
+        """Answer with the newest messages of the open session before a given time, oldest first."""
         asked = request.query_params.get("before", "")
         before = int(asked) if asked.isascii() and asked.isdecimal() else _FOREVER
 
-        def work(connection: Connection) -> list[HistoryEntry]:
-            owner = _find_owner(connection)
+        def work(
+            connection: Connection,
+        ) -> tuple[Person | None, Present | None, list[HistoryEntry]]:
+            owner = find_owner(connection)
             if owner is None:
-                return []
-            return list_history(
+                return None, None, []
+            present = find_present(connection, person_id=owner.id)
+            found = list_history(
                 connection,
                 person_id=owner.id,
+                present=present,
                 chat=LOCAL_CHAT,
                 before=min(before, _FOREVER),
                 limit=_MOST_ENTRIES,
             )
+            return owner, present, found
 
-        found = await self._database.read(work)
-        entries = [entry for entry in map(self._convert, found) if entry]
-        has_more = len(found) == _MOST_ENTRIES
-        return JSONResponse({"entries": entries, "hasMore": has_more})
+        owner, present, found = await self._database.read(work)
+        with use_language(owner.language if owner else None, *read_languages(request.headers)):
+            entries = [entry for entry in map(self._convert, found) if entry]
+        return JSONResponse(
+            {
+                "entries": entries,
+                "hasMore": len(found) == _MOST_ENTRIES,
+                "since": present.since if present else 0,
+                "title": present.title if present else "",
+            }
+        )
 
     def _convert(self, entry: HistoryEntry) -> dict[str, object] | None:
         """Return an entry in the page's format; None if it is a button press."""
@@ -128,8 +158,10 @@ class PageData:
         return {
             "id": name,
             "who": "mine" if entry.is_own else "theirs",
-            "text": self._mask.hide(text),
+            "text": self._mask.hide(show_words(text)),
             "at": entry.created_at,
+            "platform": "" if entry.platform == LOCAL_PLATFORM else name_platform(entry.platform),
+            "turn": entry.turn_id,
             "buttons": [
                 {"key": one.key, "label": one.label, "style": one.style} for one in entry.buttons
             ],
@@ -174,11 +206,6 @@ class PageData:
                 "Content-Security-Policy": "default-src 'none'; sandbox",
             },
         )
-
-
-def _find_owner(connection: Connection) -> Person | None:
-    """Return the person of the console's account; None before the first message."""
-    return people.find_by_account(connection, platform=LOCAL_PLATFORM, user_id=_LOCAL)
 
 
 def read_languages(headers: Mapping[str, str]) -> list[str]:

@@ -1,6 +1,7 @@
 """The server of the port: FastAPI on uvicorn, for the page, health, webhooks, MCP and the API."""
 
 import asyncio
+import logging
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -20,7 +21,7 @@ from gateway.home import CONSOLE_SOCKET, HTTP_TOKEN, describe_unwritable
 from gateway.interfaces.api.access import ApiAccess
 from gateway.interfaces.api.responses import BODY_SECONDS, find_bearer
 from gateway.interfaces.http.application import make_application
-from gateway.interfaces.http.console import LONGEST_LINE, Bridge, ChatPages
+from gateway.interfaces.http.console import LONGEST_LINE, READING, Bridge, ChatFiles
 from gateway.interfaces.http.gate import Gate, Guard, load_token
 from gateway.interfaces.http.link_login import LinkLogin
 from gateway.interfaces.http.logins import Logins
@@ -32,6 +33,8 @@ _HEARTBEAT = 30.0
 _LAST_ANSWERS = 2
 """Seconds that running responses get to finish when the server stops."""
 _START = 10.0
+_SOCKET = "/console"
+"""The path of the chat's WebSocket."""
 
 
 class _Protocol(H11Protocol):
@@ -80,21 +83,23 @@ async def serving_page(
         return Login(person_id=login.person_id) if login else None
 
     pages = make_pages(gateway, find_login)
+    chat = [*ChatFiles().list_routes(), *page_data.list_routes()]
     console = [
-        WebSocketRoute("/console", bridge.join),
-        *ChatPages().list_routes(),
-        *page_data.list_routes(),
+        WebSocketRoute(_SOCKET, bridge.join),
+        *chat,
         *pages.list_routes(),
         *LinkLogin(logins, gate).list_routes(),
     ]
     async with McpRoute(gateway, access).opened() as mcp:
-        application = make_application(gateway, console, mcp, access)
+        application = make_application(gateway, console, mcp, access, pages.show_error)
         guard = Guard(
             application,
             gate,
             logins,
             access,
-            is_of_pages=pages.has_path,
+            is_of_pages=lambda path: path in READING or pages.has_path(path),
+            is_of_chat=lambda path: path == _SOCKET or has_route(chat, path),
+            is_chatter=page_data.is_for,
             is_known=partial(has_route, application.routes),
             body_seconds=body_seconds,
         )
@@ -124,6 +129,7 @@ async def _running(application: ASGIApp, bound: socket.socket) -> AsyncIterator[
         server_header=False,
         timeout_graceful_shutdown=_LAST_ANSWERS,
     )
+    logging.getLogger("uvicorn.error").addFilter(_CUT_STREAMS)
     server = _Server(config)
     serving = asyncio.create_task(server.serve(sockets=[bound]))
     try:
@@ -136,6 +142,19 @@ async def _running(application: ASGIApp, bound: socket.socket) -> AsyncIterator[
     finally:
         server.should_exit = True
         await serving
+
+
+class _CutStreams(logging.Filter):
+    """Leaves out what uvicorn says of streams, such as those of open pages, that a stop cuts."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return whether a line is about something else."""
+        error = record.exc_info[1] if record.exc_info else None
+        is_cut = isinstance(error, asyncio.CancelledError)
+        return not is_cut and "graceful shutdown exceeded" not in record.getMessage()
+
+
+_CUT_STREAMS = _CutStreams()
 
 
 def _name_host(bind: str) -> str:

@@ -2,18 +2,17 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from http import HTTPStatus
 
 from starlette.responses import Response
 
-from agent_core.localization import format_date
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import account_links, people
 from agent_core.state.people.people import Account
-from agent_core.state.queues.outbox import OutboxRow
-from agent_core.tools.clock import local_time
-from gateway.interfaces.pages.rendering import render
+from agent_core.tools.clock import ReaderClock
+from gateway.interfaces.pages.rendering import render_note
 from gateway.interfaces.pages.views import Fields, Look, Missing
+from gateway.outbound.questions import AnswerOutcome
 from gateway.people.identity import Identity
 from gateway.people.merging import UnlinkRequest
 from gateway.texts import people as texts
@@ -22,12 +21,14 @@ Joined = Mapping[tuple[str, str], int]
 """When accounts were linked, by platform and user id."""
 
 
-def describe_account(account: Account, joined: Joined, identity: Identity, zone: str) -> str:
+def describe_account(
+    account: Account, joined: Joined, identity: Identity, clock: ReaderClock
+) -> str:
     """Describe how and when the person got an account."""
-    since = format_date(local_time(account.created_at, zone))
+    since = clock.show_day(account.created_at)
     how = account.admitted_by if identity.is_admitted(account) else "link"
     linked_at = joined.get((account.platform, account.user_id))
-    linked = format_date(local_time(linked_at, zone)) if linked_at else ""
+    linked = clock.show_day(linked_at) if linked_at else ""
     return texts.describe_admission(how, since, is_linked=bool(account.came_from), linked=linked)
 
 
@@ -39,10 +40,10 @@ async def show_own(look: Look) -> Fields:
         return accounts, account_links.list_joined(connection, person_id=look.person.id)
 
     accounts, joined = await look.gateway.database.read(work)
-    identity, zone = look.gateway.identity, look.viewer.zone
+    identity, clock = look.gateway.identity, look.viewer.clock
     return {
         "p": texts,
-        "accounts": [(one, describe_account(one, joined, identity, zone)) for one in accounts],
+        "accounts": [(one, describe_account(one, joined, identity, clock)) for one in accounts],
     }
 
 
@@ -55,17 +56,17 @@ async def unlink(look: Look) -> Response:
     """Unlink an account, with everything that began there. Raises `Missing`."""
     gateway = look.gateway
 
-    def work(connection: Connection) -> tuple[str, list[OutboxRow]]:
+    def work(connection: Connection) -> AnswerOutcome:
         account = _find(connection, look)
         leaving = UnlinkRequest(account=account, is_admitted=gateway.identity.is_admitted(account))
         return gateway.merging.unlink(connection, look.person, leaving, gateway.now())
 
-    words, rows = await gateway.database.write("pages.unlink", work)
-    gateway.dispatcher.enqueue(rows)
+    done = await gateway.database.write("pages.unlink", work)
+    gateway.dispatcher.enqueue(done.rows)
     gateway.forget_known()
     gateway.wake_jobs()
-    shown: dict[str, Any] = {"note": lambda: words}
-    return render(look.request, look.viewer, "note.html", **shown)
+    # The person's logins have ended with the account: a redirect would lead nowhere.
+    return render_note(look.request, lambda: done.words, HTTPStatus.OK)
 
 
 def _find(connection: Connection, look: Look) -> Account:

@@ -1,4 +1,4 @@
-"""Conversations: list and messages, search that explains its hits, new messages, and forks."""
+"""Conversations: list and messages, new messages, forks, and consent to be read."""
 
 from collections.abc import AsyncIterator
 from http import HTTPStatus
@@ -7,18 +7,13 @@ from typing import Any
 
 from starlette.responses import Response, StreamingResponse
 
-from agent_core.ids import ConversationId, MessageId, PersonId, TurnId
-from agent_core.memory.recall.formatting import excerpt, find_match, list_held
-from agent_core.memory.recall.message_search import search_messages
-from agent_core.memory.recall.query import Query, read_query
-from agent_core.state.conversations import sessions, transcripts
+from agent_core.ids import ConversationId, MessageId, PersonId
+from agent_core.state.conversations import session_list, sessions, transcripts
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people, reading_consents
 from agent_core.state.people.people import Person
-from agent_core.state.search.search_scope import SearchFilter, scope_of_person
-from agent_core.tools.clock import local_time
-from gateway.conversation_keys import CONSOLE
+from gateway.conversation_keys import CONSOLE, DIRECT
 from gateway.errors import Declined
 from gateway.interfaces.api import forks
 from gateway.interfaces.api.errors import ApiError
@@ -32,32 +27,30 @@ from gateway.texts import pages as texts
 from gateway.texts import turns as turn_texts
 from gateway.turns.client_calls import Client
 
-_PAGE, _HITS = 30, 20
-_LONGEST_QUERY = 1000
+_PAGE = 30
 _MOST_BYTES = 12 * LONGEST_TEXT + 1000
 """Most bytes of a form; each character is encoded as up to 12 bytes."""
 _EVENTS = "text/event-stream"
 
 
 async def show_list(look: Look) -> Fields:
-    """Read the person's conversations, and the hits of a search in them."""
-    asked = look.request.query_params.get("q", "").replace("\0", " ")[:_LONGEST_QUERY].strip()
-    person, now = look.person, look.gateway.now()
+    """Read the person's sessions, by their last messages."""
+    person, now, skip = look.person, look.gateway.now(), look.read_number("skip")
 
     def work(connection: Connection) -> dict[str, Any]:
         consents = [
             (people.find(connection, person_id=one.reader_id), one.expires_at)
             for one in reading_consents.list_of(connection, person_id=person.id, now=now)
         ]
+        found = session_list.list_newest(connection, person_id=person.id, limit=_PAGE, skip=skip)
         return {
-            **_list(connection, look, person.id),
+            "talks": found,
+            "next": skip + _PAGE if len(found) == _PAGE else None,
             "removed": transcripts.list_conversations(
                 connection, person_id=person.id, before=LARGEST, limit=_PAGE, is_removed=True
             ),
             "r": turn_texts,
             "consents": [(reader.name, until) for reader, until in consents if reader],
-            "asked": asked,
-            "hits": _search(connection, look, read_query(asked)) if asked else [],
             "key": token_urlsafe(16),
         }
 
@@ -78,7 +71,7 @@ async def show(look: Look) -> Fields:
                 connection, conversation_id=number, person_id=look.person.id
             ),
             "can_fork": forks.can_fork(found),
-            "can_write": _find_name(found) is not None and found.removed_at is None,
+            "can_write": find_name(found) is not None and found.removed_at is None,
             "can_remove": found.kind == "fork",
             "is_removed": found.removed_at is not None,
             "key": token_urlsafe(16),
@@ -114,7 +107,7 @@ async def _set_removed(look: Look, *, is_removed: bool) -> Response:
     return _go_to(number)
 
 
-def _find_name(conversation: Conversation) -> str | None:
+def find_name(conversation: Conversation) -> str | None:
     """Return the name of a conversation that began on the pages; None for any other."""
     person_id = conversation.person_id
     first, last = f"program:{person_id}/{CONSOLE}/", f":{person_id}"
@@ -127,8 +120,8 @@ def _ask(look: Look, text: str, name: str, *, conversation: str) -> Question:
     return Question(client=client, text=text, name=name, conversation=conversation)
 
 
-def _go_to(conversation: ConversationId | None) -> Response:
-    place = "/conversations" if conversation is None else f"/conversations/{conversation}"
+def _go_to(conversation: ConversationId) -> Response:
+    place = f"/conversations/{conversation}"
     return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": place})
 
 
@@ -205,28 +198,28 @@ async def send(look: Look) -> Response:
         raise Declined(str(error.detail)) from error
     if _EVENTS in look.request.headers.get("accept", ""):
         return StreamingResponse(end_with_error(_stream(requests, question)), media_type=_EVENTS)
-    return _go_to(place)
+    return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": place})
 
 
-def _find_asked(
-    connection: Connection, look: Look, asked: str
-) -> tuple[ConversationId | None, str]:
-    """Return the id and the name of the conversation in a form; "" is the first conversation.
+def _find_asked(connection: Connection, look: Look, asked: str) -> tuple[str, str]:
+    """Return the page and the name of the conversation in a form; "" is the first of the pages.
 
     Raises `Missing`, and `Declined` if it was removed.
     """
     if not asked:
-        return None, ""
+        return "/conversations", ""
+    if asked == DIRECT:
+        return look.viewer.chat, DIRECT
     number = ConversationId(parse_number(asked, 0))
     if not transcripts.is_of_person(connection, conversation_id=number, person_id=look.person.id):
         raise Missing
     found = sessions.get_conversation(connection, conversation_id=number, person_id=look.person.id)
-    name = _find_name(found)
+    name = find_name(found)
     if name is None:
         raise Missing
     if found.removed_at is not None:
         raise Declined(turn_texts.REMOVED_FIRST())
-    return number, name
+    return f"/conversations/{number}", name
 
 
 async def _stream(requests: Requests, question: Question) -> AsyncIterator[str]:
@@ -279,24 +272,3 @@ def _read(connection: Connection, look: Look, person_id: PersonId) -> dict[str, 
         "is_removed": False,
         "r": turn_texts,
     }
-
-
-def _search(connection: Connection, look: Look, query: Query) -> list[dict[str, Any]]:
-    """Search the person's private conversations, and explain each hit."""
-    if not query.asked:
-        return []
-    field = SearchFilter(
-        person_id=look.person.id, scope=scope_of_person(look.person.id), except_turn=TurnId(0)
-    )
-    zone = look.viewer.zone
-    found = search_messages(
-        connection, field, query, limit=_HITS, clock=lambda moment: local_time(moment, zone)
-    )
-    return [
-        {
-            "message": hit.message,
-            "text": excerpt(hit.text, find_match(query, hit.text)),
-            "words": list_held(query, hit.text) if hit.holds else [],
-        }
-        for hit in found.hits
-    ]

@@ -23,7 +23,10 @@ from agent_core.state.people.rooms import Room
 from gateway.interfaces.pages.accounts import describe_account
 from gateway.interfaces.pages.rendering import Viewer
 from gateway.interfaces.pages.views import Fields, Look
+from gateway.operations.people import list_entrances
+from gateway.operations.people_types import Nothing
 from gateway.people.reading_consent import is_asked
+from gateway.texts import forms
 from gateway.texts import people as texts
 from gateway.texts.usage import EVERYONES_USAGE
 
@@ -34,7 +37,7 @@ async def show(look: Look) -> Fields:
     """Read the people with their accounts, and the rooms."""
     now, after = look.gateway.now(), look.read_number("after")
     skipped = look.read_number("rooms")
-    identity, zone = look.gateway.identity, look.viewer.zone
+    identity, clock = look.gateway.identity, look.viewer.clock
 
     def work(connection: Connection) -> dict[str, Any]:
         everybody = people.list_all(connection)
@@ -49,7 +52,7 @@ async def show(look: Look) -> Fields:
             joined = account_links.list_joined(connection, person_id=person.id)
             accounts = people.list_accounts(connection, person_id=person.id)
             return person, [
-                (one, describe_account(one, joined, identity, zone)) for one in accounts
+                (one, describe_account(one, joined, identity, clock)) for one in accounts
             ]
 
         def look_at(room: Room) -> RoomLine:
@@ -87,7 +90,13 @@ async def show(look: Look) -> Fields:
     lines = [
         (line, _describe_direct(line, fields["names"], look.viewer)) for line in fields["rooms"]
     ]
-    return {**fields, "rooms": lines}
+    return {**fields, "rooms": lines, **await _find_entrances(look)}
+
+
+async def _find_entrances(look: Look) -> dict[str, Any]:
+    """Return who wants in, the open invitations, and the invitation that was made just now."""
+    entrances = await list_entrances(look.context, Nothing())
+    return {"entrances": entrances, "invited": look.flash.get("invited"), "f": forms}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +117,7 @@ def _describe_direct(line: RoomLine, names: Mapping[PersonId, str], viewer: View
     if room.mode == "full":
         return texts.DIRECT_CONTINUES(name=names.get(room.set_by, "") if room.set_by else "")
     if seen is not None and seen.others_at is not None:
-        return texts.DIRECT_WITH_OTHERS(time=viewer.show_time(seen.others_at))
+        return texts.DIRECT_WITH_OTHERS(time=viewer.clock.show(seen.others_at))
     if room.full_asked_at is not None:
-        return texts.DIRECT_ASKED(time=viewer.show_time(room.full_asked_at))
+        return texts.DIRECT_ASKED(time=viewer.clock.show(room.full_asked_at))
     return texts.DIRECT_NOT_ASKED()

@@ -12,6 +12,7 @@ from agent_core.state.backups.places import find_newest
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.queues import dead_letters, incidents, tasks
+from agent_core.tools.clock import ReaderClock
 from gateway.home import BACKUPS, DATABASE
 from gateway.interfaces.health import examine
 from gateway.interfaces.pages.views import Fields, Look
@@ -26,9 +27,10 @@ _SAMPLE = 500
 
 async def show(look: Look) -> Fields:
     """Read the state of the gateway."""
-    gateway, zone = look.gateway, look.viewer.zone
+    gateway = look.gateway
     is_well, report = await examine(gateway)
     now = gateway.now()
+    clock = ReaderClock(zone=look.viewer.zone, now=now)
 
     def work(connection: Connection) -> dict[str, Any]:
         oldest = dead_letters.list_oldest(connection)
@@ -36,7 +38,7 @@ async def show(look: Look) -> Fields:
         due = tasks.find_earliest_due(connection)
         return {
             "incidents": [
-                (describe_incident(one, zone).replace("**", ""), one.since)
+                (describe_incident(one, clock).replace("**", ""), one.since)
                 for one in incidents.list_all(connection)
                 if one.ended_at is None
             ],
@@ -65,7 +67,7 @@ async def show(look: Look) -> Fields:
             for name, one in report["platforms"].items()
         ],
         "upkeep": [
-            (title, describe_run(runs[0], zone) if runs else "") for title, runs in found["upkeep"]
+            (title, describe_run(runs[0], clock) if runs else "") for title, runs in found["upkeep"]
         ],
         "backup": backup,
         "megabytes": size / 1e6,

@@ -1,7 +1,10 @@
 """Memory: waiting claims, entries, profile, archive, and changes with evidence and undo."""
 
 import hashlib
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from starlette.responses import Response
 
 from agent_core.agent.review.profile import list_profile
 from agent_core.agent.review.record import HeldClaim
@@ -9,17 +12,19 @@ from agent_core.agent.review.replacing import find_replaced
 from agent_core.ids import QuestionId
 from agent_core.memory.archive.conclusions import list_conclusions
 from agent_core.memory.archive.entries import format_archive_id
+from agent_core.memory.archive.history import format_archive_change
 from agent_core.state.conversations import questions
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import archive, ledger
 from agent_core.state.memory.archive import ArchiveFilter
-from gateway.errors import Declined
+from gateway.errors import Declined, Mistaken
 from gateway.interfaces.api.responses import read_form
-from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing
+from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing, parse_number
+from gateway.operations.memory import edit as edit_memory
 from gateway.operations.memory import undo
-from gateway.operations.memory_types import UndoChange
+from gateway.operations.memory_types import EditMemory, UndoChange
 from gateway.people.owner_notices import LOCAL_CHAT, find_direct_chat
-from gateway.texts import approvals, profile
+from gateway.texts import approvals, forms, profile
 from gateway.texts import learning as notices
 from gateway.texts import pages as texts
 from gateway.turns.proposals import (
@@ -34,7 +39,8 @@ from gateway.turns.proposals import (
 )
 
 _PAGE = 30
-_MOST_BYTES = 10_000
+_MOST_BYTES = 20_000
+_EDITS: Mapping[str, Literal["replace", "remove"]] = {"replace": "replace", "remove": "remove"}
 
 
 async def show(look: Look) -> Fields:
@@ -70,6 +76,9 @@ async def show(look: Look) -> Fields:
     fields = await gateway.database.read(work)
     changes, known = fields["changes"], {line.text for line in fields["profile"]}
     return fields | {
+        "changes": [
+            format_archive_change(one) if one.target == "archive" else one for one in changes
+        ],
         "about": [entry for entry in own.user if entry not in known],
         "remembered": [entry for entry in own.memory if entry not in known],
         "shared": [one for one in shared if one.entries],
@@ -80,8 +89,37 @@ async def show(look: Look) -> Fields:
         "doubt": _describe_doubt,
         "digest": _digest,
         "choices": {"accept": approvals.ACCEPT, "dismiss": approvals.DISMISS},
+        "undo": look.flash.get("undo"),
+        "fault": None,
+        "f": forms,
         "next": changes[-1].id if len(changes) == _PAGE else None,
     }
+
+
+async def edit(look: Look) -> Response:
+    """Add, change or delete an entry of the person's memory, and offer to undo it."""
+    form = await read_form(look.request, _MOST_BYTES)
+    given = {name: values[0].replace("\r\n", "\n") for name, values in form.items()}
+    action: Literal["add", "replace", "remove"] = _EDITS.get(given.get("action", ""), "add")
+    asked = EditMemory(
+        person=look.person.slug,
+        action=action,
+        row=parse_number(given.get("row", ""), 0),
+        text=given.get("text", ""),
+    )
+    try:
+        made = await edit_memory(look.context, asked)
+    except (Declined, Mistaken) as error:
+        fault = {"row": asked.row if action != "add" else 0, "words": str(error)}
+        return await _refuse(look, fault | {"text": asked.text})
+    note = forms.REMEMBERED() if made.after else forms.FORGOTTEN()
+    return look.redirect("/memory", note=note, undo=made.row)
+
+
+async def _refuse(look: Look, fault: Mapping[str, Any]) -> Response:
+    """Show the page with what was typed, and what is wrong with it."""
+    fields = {**await show(look), "fault": fault}
+    return look.reject("memory.html", **fields)
 
 
 async def decide(look: Look) -> Fields:

@@ -1,62 +1,88 @@
 """Renders the pages: templates, their viewer, and the headers of each answer."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime, timedelta
 from functools import cache
 from http import HTTPStatus
 from importlib import resources
+from urllib.parse import parse_qsl, urlencode
 
 import jinja2
 from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import Response
 
+from adapters.registry import list_declared
 from agent_core.localization import (
     find_language,
     format_date,
     format_number,
     format_weekday,
+    name_month,
+    say_clock,
+    say_day,
     use_language,
 )
+from agent_core.state.conversations.session_list import ListedSession
 from agent_core.state.people.people import Person
-from agent_core.tools.clock import local_time
+from agent_core.tools.clock import ReaderClock, local_time
 from agent_core.tools.time_zones import name_zone
-from gateway.texts import access, states
+from gateway.interfaces.pages.flashes import FLASH
+from gateway.texts import access, console_page, forms, shell, states
 from gateway.texts import pages as texts
 from gateway.texts.general import name_role
 from gateway.texts.job_results import name_run_state
 from gateway.texts.jobs import IN_ZONE
 from gateway.texts.memory import name_maker
+from gateway.texts.privacy import show_words
+from gateway.texts.skills import summarize_bundled
 from gateway.texts.usage import describe_amount, describe_charged, name_purpose
 
 _CODE = re.compile(r"```\w*\n(.*?)\n```|`([^`\n]+)`", re.DOTALL)
 _POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:;"
+    # Before 15.4, Safari's 'self' does not cover a WebSocket of the page's own host. The gate has
+    # checked that the host is this machine.
+    " connect-src 'self' ws://{host}; manifest-src 'self';"
     " base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
-PLACES: Mapping[str, Callable[[], str]] = {
+_MAIN: Mapping[str, Callable[[], str]] = {
     "/": texts.CHAT,
     "/today": texts.TODAY,
-    "/conversations": texts.CONVERSATIONS,
-    "/turns": texts.TURNS,
+    "/jobs": texts.JOBS,
     "/memory": texts.MEMORY,
     "/skills": texts.SKILLS,
-    "/jobs": texts.JOBS,
+}
+_OWN: Mapping[str, Callable[[], str]] = {
+    "/turns": texts.TURNS,
+    "/workspace": forms.FILES,
     "/usage": texts.USAGE,
     "/settings": texts.SETTINGS,
+}
+_ADMINISTRATION: Mapping[str, Callable[[], str]] = {
     "/people": texts.PEOPLE,
     "/condition": texts.HEALTH,
     "/configuration": texts.CONFIGURATION,
 }
-"""The pages by their addresses, in the order of the menu."""
-OWNERS_ONLY = frozenset({"/people", "/condition", "/configuration"})
+PLACES: Mapping[str, Callable[[], str]] = {
+    **_MAIN,
+    "/conversations": texts.CONVERSATIONS,
+    **_OWN,
+    **_ADMINISTRATION,
+}
+"""The pages by their addresses, in the order of the sidebar."""
+OWNERS_ONLY = frozenset(_ADMINISTRATION)
 """Pages that only owners may open."""
 FILES: Mapping[str, tuple[str, str]] = {
     "/pages/pages.css": ("pages.css", "text/css"),
     "/pages/pages.js": ("pages.js", "text/javascript"),
+    "/manifest.webmanifest": ("manifest.webmanifest", "application/manifest+json"),
+    "/icon-192.png": ("icon-192.png", "image/png"),
+    "/icon-512.png": ("icon-512.png", "image/png"),
+    "/pages/forms.js": ("forms.js", "text/javascript"),
     "/pages/htmx.js": ("htmx.min.js", "text/javascript"),
 }
 """The static files by their addresses, each with its name and media type."""
@@ -73,6 +99,20 @@ class Viewer:
     zone: str
     is_owner: bool
     has_chat: bool = False
+    """Whether the page Chat is theirs."""
+    now: int = 0
+    sessions: tuple[ListedSession, ...] = ()
+    """The newest sessions, for the sidebar."""
+
+    @property
+    def chat(self) -> str:
+        """The address of the chat: a person without the console's account has it on a page."""
+        return "/" if self.has_chat else "/chats"
+
+    @property
+    def clock(self) -> ReaderClock:
+        """The clock on which the chats show moments to this reader, too."""
+        return ReaderClock(zone=self.zone, now=self.now)
 
     def show_time(self, moment: int) -> str:
         """Format a moment, in milliseconds UTC, in the viewer's time zone."""
@@ -88,24 +128,82 @@ class Viewer:
         return name_zone(zone)
 
     def show_date(self, day: date) -> str:
-        """Format a date."""
-        return format_date(day)
+        """Return a day as people say it, but by its date if it is near, too: `Mon 30 Nov`."""
+        return say_day(day, day + _WEEK)
 
-    def show_weekday(self, day: date) -> str:
-        """Format a date with its weekday."""
-        return f"{format_weekday(day.weekday())} {format_date(day)}"
+    def tell_time(self, moment: int) -> str:
+        """Return a moment as people say it, seen from now: `5 min ago`, `tomorrow, 9:00`."""
+        local, now = local_time(moment, self.zone), local_time(self.now, self.zone)
+        days = (local.date() - now.date()).days
+        minutes = abs(moment - self.now) // 60_000
+        is_past, clock = moment <= self.now, say_clock(local)
+        if minutes < 1:
+            return shell.JUST_NOW()
+        if minutes < 60:
+            return (shell.MINUTES_AGO if is_past else shell.IN_MINUTES)(minutes)
+        if days == 0 or minutes < 6 * 60:
+            return (shell.HOURS_AGO if is_past else shell.IN_HOURS)(minutes // 60)
+        if days in _NEAR:
+            return _NEAR[days](time=clock)
+        if abs(days) < 7:
+            return shell.ON_WEEKDAY(weekday=format_weekday(local.weekday()), time=clock)
+        return self.clock.show(moment)
 
     def mark_time(self, moment: int) -> Markup:
-        """Return the HTML element of a moment, which programs can read, too."""
-        return self._mark(moment, self.show_time(moment))
+        """Return the HTML element of a moment: as people say it, with the exact one on hover."""
+        return self._mark(moment, self.tell_time(moment))
+
+    def mark_moment(self, moment: int) -> Markup:
+        """Return the HTML element of a moment with its day, as chats show it: `tomorrow, 9:00`."""
+        return self._mark(moment, self.clock.show(moment))
 
     def mark_clock(self, moment: int) -> Markup:
         """Return the HTML element of a moment, showing only the time of day."""
-        return self._mark(moment, f"{local_time(moment, self.zone):%H:%M}")
+        return self._mark(moment, say_clock(local_time(moment, self.zone)))
+
+    def group_sessions(self) -> list[tuple[str, list[ListedSession]]]:
+        """Group the sessions of the sidebar by the day of their last message."""
+        today = local_time(self.now, self.zone).date()
+        groups: dict[str, list[ListedSession]] = {}
+        for one in self.sessions:
+            day = local_time(one.last_at, self.zone)
+            groups.setdefault(_name_span(day, today), []).append(one)
+        return list(groups.items())
+
+    def find_place(self, one: ListedSession) -> str:
+        """Return the address of a session: the open one goes on in the chat."""
+        if one.kind != "direct":
+            return f"/conversations/{one.conversation_id}"
+        return self.chat if one.is_open else f"/chats/{one.session_id}"
 
     def _mark(self, moment: int, shown: str) -> Markup:
-        machine = local_time(moment, self.zone).isoformat(timespec="seconds")
-        return Markup('<time datetime="{}">{}</time>').format(machine, shown)
+        local = local_time(moment, self.zone)
+        exact = f"{format_weekday(local.weekday())} {self.show_time(moment)}"
+        return Markup('<time datetime="{}" title="{}">{}</time>').format(
+            local.isoformat(timespec="seconds"), exact, shown
+        )
+
+
+def _summarize_skill(skill: Mapping[str, str]) -> str:
+    """Return what a skill does, in the reader's language if it comes with Talaria."""
+    known = summarize_bundled(skill["name"]) if skill["origin"] == "bundled" else None
+    return known or skill["description"]
+
+
+_WEEK = timedelta(days=7)
+_NEAR = {-1: shell.YESTERDAY_AT, 1: shell.TOMORROW_AT}
+
+
+def _name_span(day: datetime, today: date) -> str:
+    """Name the span of time that a day belongs to, seen from today."""
+    days = (today - day.date()).days
+    if days <= 0:
+        return texts.TODAY()
+    if days == 1:
+        return shell.YESTERDAY()
+    if days < 7:
+        return shell.LAST_WEEK()
+    return shell.MONTH(month=name_month(day.month), year=day.year)
 
 
 NOBODY = Viewer(person=None, zone="UTC", is_owner=False)
@@ -121,9 +219,15 @@ def mark_code(text: str) -> Markup:
     return Markup(_CODE.sub(mark, str(escape(text))))  # noqa: S704 - escaped
 
 
-def render_note(request: Request, note: Callable[[], str], status: HTTPStatus) -> Response:
-    """Render a page with one sentence, for a reader who may see no other page."""
-    return render(request, NOBODY, "note.html", status=status, note=note)
+def render_note(
+    request: Request, note: Callable[[], str], status: HTTPStatus, viewer: Viewer = NOBODY
+) -> Response:
+    """Render a page with one sentence, and a way on from it; without a viewer, out of the frame."""
+    way = f"/{request.url.path.split('/')[1]}"
+    ways = [one for one in (way, "/today") if one in PLACES and one != request.url.path]
+    return render(
+        request, viewer, "note.html", status=status, note=note, way=(ways or ["/today"])[0]
+    )
 
 
 def render(
@@ -134,43 +238,52 @@ def render(
     status: HTTPStatus = HTTPStatus.OK,
     **fields: object,
 ) -> Response:
-    """Render a page in the language of its viewer."""
+    """Render a page in the language of its viewer. `flash` says what the last form did."""
     with speak_to_viewer(request, viewer):
         body = (
             _load()
             .get_template(template)
             .render(
                 t=texts,
+                f_=forms,
+                s_=shell,
+                c=console_page.TEXTS,
                 language=find_language(),
                 access=access,
-                places={address: PLACES[address]() for address in _list_places(viewer)},
+                places=_list_places(viewer),
                 here=request.url.path,
                 address=_find_address(request),
                 amount=describe_amount,
                 viewer=viewer,
                 number=format_number,
-                **fields,
+                **{"flash": "", "is_rejected": False, **fields},
             )
         )
     # With `no-referrer`, a browser would send no origin with a form.
-    headers = {"Content-Security-Policy": _POLICY, "Referrer-Policy": "same-origin"}
+    policy = _POLICY.format(host=request.headers.get("host", ""))
+    headers = {"Content-Security-Policy": policy, "Referrer-Policy": "same-origin"}
     return Response(body, status, headers, media_type="text/html; charset=utf-8")
 
 
 def _find_address(request: Request) -> str:
     """Return a request's path with its query; a page that updates itself requests it again."""
-    return f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
+    asked = [one for one in parse_qsl(request.url.query, keep_blank_values=True) if one[0] != FLASH]
+    return f"{request.url.path}?{urlencode(asked)}" if asked else request.url.path
 
 
-def _list_places(viewer: Viewer) -> list[str]:
-    """List the pages in a viewer's menu. The chat needs a login from the printed address."""
+def _list_places(viewer: Viewer) -> Mapping[str, Sequence[tuple[str, str]]]:
+    """List the pages in a viewer's sidebar with their names, in groups; none without a login."""
     if viewer.person is None and not viewer.is_owner:
-        return []
-    return [
-        address
-        for address in PLACES
-        if (viewer.is_owner or address not in OWNERS_ONLY) and (viewer.has_chat or address != "/")
-    ]
+        return {}
+    groups = {
+        "main": _MAIN,
+        "own": _OWN,
+        "administration": _ADMINISTRATION if viewer.is_owner else {},
+    }
+    return {
+        name: [(viewer.chat if one == "/" else one, text()) for one, text in group.items()]
+        for name, group in groups.items()
+    }
 
 
 def read_file(name: str) -> bytes:
@@ -201,12 +314,21 @@ def _load() -> jinja2.Environment:
         "connection": lambda state: states.CONNECTIONS[state](),
         "job_state": lambda state: states.JOBS[state](),
         "mode": lambda mode: states.MODES[mode](),
+        "place": lambda address: PLACES[address](),
         "platform": states.name_platform,
+        "platform_icon": _find_icon,
         "purpose": name_purpose,
         "role": name_role,
         "run_state": name_run_state,
+        "said": show_words,
         "skill_origin": lambda origin: states.ORIGINS[origin](),
+        "skill_summary": _summarize_skill,
         "skill_state": lambda state: states.SKILLS[state](),
         "turn_state": lambda state: states.TURNS[state](),
     }
     return environment
+
+
+def _find_icon(name: str) -> str:
+    declared = list_declared().get(name)
+    return declared.icon if declared else ""

@@ -4,12 +4,16 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
+from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Match, Route
 
+from agent_core.errors import StoreError
 from agent_core.ids import PersonId
+from agent_core.state.conversations import session_list
+from agent_core.state.conversations.session_list import ListedSession
 from agent_core.state.engine.database import Connection
 from agent_core.state.people.people import Person
 from gateway.app.gateway import Gateway
@@ -17,25 +21,36 @@ from gateway.errors import Declined, Mistaken
 from gateway.interfaces.api.streams import end_with_error, follow_feed
 from gateway.interfaces.pages import (
     accounts,
+    admitting,
+    approvals,
     configuration,
+    connections,
     conversations,
     everyone,
     health,
     memory,
     replays,
+    search,
     settings,
+    skill_forms,
     skills,
     today,
+    tokens,
+    tools,
     turns,
     webhooks,
+    workspace,
 )
+from gateway.interfaces.pages import sessions as session_pages
 from gateway.interfaces.pages import usage_views as views
 from gateway.interfaces.pages.accounts import ask_unlink, show_own
-from gateway.interfaces.pages.jobs import editing, listing
+from gateway.interfaces.pages.flashes import FLASH, Flashes
+from gateway.interfaces.pages.jobs import adding, editing, listing
 from gateway.interfaces.pages.jobs.calendar import show_calendar
 from gateway.interfaces.pages.jobs.editing import put_back, show_job
 from gateway.interfaces.pages.rendering import (
     FILES,
+    NOBODY,
     OWNERS_ONLY,
     Viewer,
     read_file,
@@ -45,13 +60,18 @@ from gateway.interfaces.pages.rendering import (
 )
 from gateway.interfaces.pages.usage_views import show_everyone
 from gateway.interfaces.pages.views import Look, Missing, View
-from gateway.operations.logins import find_owner
+from gateway.operations.logins import OWNER, find_owner
 from gateway.outbound.event_feed import EventFeed, read_cursor
-from gateway.texts import access
+from gateway.people.admission import LOCAL_PLATFORM
+from gateway.texts import access, general, shell
 from gateway.texts import pages as texts
 
 _VIEWS: dict[str, tuple[str, View]] = {
     "/today": ("today.html", today.show),
+    "/search": ("search.html", search.show),
+    "/talks": ("talks.html", session_pages.list_newest),
+    "/chats": ("talk.html", session_pages.show_present),
+    "/chats/{session:int}": ("talk.html", session_pages.show),
     "/conversations": ("conversations.html", conversations.show_list),
     "/conversations/{conversation:int}": ("conversation.html", conversations.show),
     "/turns": ("turns.html", turns.show_list),
@@ -59,20 +79,30 @@ _VIEWS: dict[str, tuple[str, View]] = {
     "/turns/{turn:int}/replay": ("replay.html", replays.show),
     "/memory": ("memory.html", memory.show),
     "/skills": ("skills.html", skills.show_list),
+    "/skills/new": ("new_skill.html", skill_forms.show),
+    "/skills/{skill}/edit": ("edit_skill.html", skill_forms.edit),
     "/skills/{skill}": ("skill.html", skills.show),
     "/jobs": ("jobs.html", listing.show),
     "/jobs/calendar": ("calendar.html", show_calendar),
+    "/jobs/new": ("new_job.html", adding.show),
     "/jobs/{job:int}": ("job.html", show_job),
     "/usage": ("usage.html", views.show),
+    "/approvals": ("approvals.html", approvals.show),
+    "/tools": ("tools.html", tools.show),
+    "/connections": ("connections.html", connections.show),
+    "/tokens": ("tokens.html", tokens.show),
+    "/workspace": ("workspace.html", workspace.show),
     "/settings": ("settings.html", settings.show),
     "/webhooks": ("webhooks.html", webhooks.show),
     "/accounts": ("accounts.html", show_own),
     "/accounts/{account:int}/unlink": ("unlink.html", ask_unlink),
     "/people": ("people.html", everyone.show),
     "/people/usage": ("usage.html", show_everyone),
+    "/people/{person:int}/remove": ("remove_person.html", admitting.ask_remove),
     "/people/{person:int}": ("others.html", conversations.show_list_of_other),
     "/people/{person:int}/{conversation:int}": ("conversation.html", conversations.show_of_other),
     "/condition": ("health.html", health.show),  # the path `/health` is for monitors
+    "/configuration/{name}": ("edit_setting.html", configuration.edit),
     "/configuration": ("configuration.html", configuration.show),
 }
 """The template and the view of each page, by address."""
@@ -92,6 +122,9 @@ _CHANGES: dict[str, tuple[str, View]] = {
     ),
 }
 """The changes by their addresses; each has the page to which it redirects."""
+
+_LISTED = 40
+"""Sessions in the sidebar; the page Conversations and the search have all."""
 
 PageHandler = Callable[[Request], Awaitable[Response]]
 
@@ -113,6 +146,7 @@ class Pages:
     def __init__(self, gateway: Gateway, find_login: FindLogin) -> None:
         self._gateway = gateway
         self._find_login = find_login
+        self._flashes = Flashes(gateway.now)
         self._files = {path: (read_file(name), kind) for path, (name, kind) in FILES.items()}
 
         answers: dict[str, Callable[[Look], Awaitable[Response]]] = {
@@ -121,14 +155,40 @@ class Pages:
             "/messages/{message:int}/fork": conversations.fork,
             "/conversations/{conversation:int}/remove": conversations.remove,
             "/conversations/{conversation:int}/restore": conversations.restore,
+            "/new": session_pages.begin,
+            "/chats/{session:int}/go-on": session_pages.go_on,
+            "/chats/{session:int}/title": session_pages.name,
             "/jobs/{job:int}/change": editing.change,
             "/jobs/{job:int}/undo": put_back,
-            "/settings/{name}": settings.change,
+            "/settings": settings.change,
+            "/people/invite": admitting.invite,
+            "/people/approve": admitting.approve,
+            "/people/waiting/{code:int}/approve": admitting.approve,
+            "/people/waiting/{code:int}/cancel": admitting.cancel,
+            "/people/{person:int}/remove": admitting.remove,
+            "/skills/new": skill_forms.create,
+            "/skills/{skill}/edit": skill_forms.change,
+            "/skills/{skill}/{verb}": skill_forms.act,
+            "/configuration/{name}": configuration.change,
+            "/approvals/{approval:int}/revoke": approvals.revoke,
+            "/connections/finish": connections.finish,
+            "/connections/{server}/connect": connections.connect,
+            "/connections/{server}/end": connections.end,
+            "/connections/{server}/accept": connections.accept,
+            "/connections/{server}/retry": connections.retry,
+            "/tools/switch": tools.switch,
+            "/tokens/new": tokens.create,
+            "/tokens/{token:int}/revoke": tokens.revoke,
+            "/workspace/add": workspace.add,
+            "/memory/entries": memory.edit,
+            "/jobs/new": adding.add,
+            "/jobs/new/times": adding.preview,
             "/webhooks/add": webhooks.add,
             "/webhooks/{webhook:int}/change": webhooks.change,
             "/webhooks/{webhook:int}/rotate": webhooks.rotate,
         }
         self._routes: list[BaseRoute] = [
+            Route("/", self._show_chat),
             *(Route(path, self._give_file) for path in self._files),
             *(Route(path, self._make_page(*view)) for path, view in _VIEWS.items()),
             *(Route(path, self._guard(work), methods=["POST"]) for path, work in answers.items()),
@@ -136,6 +196,9 @@ class Pages:
                 Route(path, self._make_change(*change), methods=["POST"])
                 for path, change in _CHANGES.items()
             ),
+            Route("/workspace/file", self._guard(workspace.give)),
+            # Whoever keeps or reloads the address of a form gets the page that it is on.
+            *(Route(path, find_page) for path in (*answers, *_CHANGES) if path not in _VIEWS),
             Route("/pages/events", self._follow),
         ]
 
@@ -147,7 +210,7 @@ class Pages:
         """Return whether a path belongs to the pages."""
         return has_route(self._routes, path)
 
-    async def _find_viewer(self, request: Request) -> Viewer | None:
+    async def _find_viewer(self, request: Request, *, has_list: bool = True) -> Viewer | None:
         """Return the viewer; None if the login has ended or the person may not talk any more.
 
         Raises `StoreError`.
@@ -157,25 +220,63 @@ class Pages:
             return None
         person_id = login.person_id
 
-        def look(connection: Connection) -> Person | None:
-            if person_id is None:
-                return find_owner(connection)
-            return self._gateway.identity.find_admitted(connection, person_id)
+        now = self._gateway.now()
 
-        person = await self._gateway.database.read(look)
+        def look(
+            connection: Connection,
+        ) -> tuple[Person | None, Person | None, list[ListedSession]]:
+            console = find_owner(connection)
+            if person_id is None:
+                person = console
+            else:
+                person = self._gateway.identity.find_admitted(connection, person_id)
+            listed = (
+                session_list.list_newest(connection, person_id=person.id, limit=_LISTED)
+                if person and has_list
+                else []
+            )
+            return person, console, listed
+
+        person, console, listed = await self._gateway.database.read(look)
         if person is None and person_id is not None:
             return None
+        if person is None:  # whoever has the printed address owns the home, as in the terminal
+            person = console = await self._gateway.identity.identify(LOCAL_PLATFORM, OWNER)
         return Viewer(
             person=person,
             zone=self._gateway.zone_of(person),
             is_owner=person_id is None or (person is not None and person.is_owner),
-            has_chat=person_id is None,
+            has_chat=person_id is None or (console is not None and console.id == person_id),
+            now=now,
+            sessions=tuple(listed),
         )
+
+    async def _show_chat(self, request: Request) -> Response:
+        viewer = await self._find_viewer(request)
+        if viewer is None:
+            return render_note(request, access.LOGIN_ENDED, HTTPStatus.UNAUTHORIZED)
+        if not viewer.has_chat:
+            return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": viewer.chat})
+        return render(request, viewer, "chat.html", examples=general.EXAMPLES)
+
+    async def show_error(self, request: Request, status: HTTPStatus) -> Response:
+        """Return a page about a request that has no answer, in the frame if there is a login."""
+        try:
+            viewer = await self._find_viewer(request) or NOBODY
+        except StoreError:
+            viewer = NOBODY
+        return render_note(request, shell.FAULTS.get(status, shell.FAULT), status, viewer)
 
     def _make_page(self, template: str, view: View) -> PageHandler:
         async def show(look: Look) -> Response:
             fields = await view(look)
-            return render(look.request, look.viewer, template, **fields)
+            said = look.said
+            if said and said.template:  # a rejected form, with what was typed and what is wrong
+                return render(
+                    look.request, look.viewer, said.template, is_rejected=True, **said.fields
+                )
+            note = said.note if said else ""
+            return render(look.request, look.viewer, template, **{"flash": note, **fields})
 
         return self._guard(show)
 
@@ -195,11 +296,19 @@ class Pages:
             if viewer is None:
                 return render_note(request, access.LOGIN_ENDED, HTTPStatus.UNAUTHORIZED)
             if viewer.person is None:
-                return render(request, viewer, "note.html", note=texts.UNOWNED)
+                return render_note(request, access.LOGIN_ENDED, HTTPStatus.UNAUTHORIZED)
             if f"/{request.url.path.split('/')[1]}" in OWNERS_ONLY and not viewer.is_owner:
                 status, note = HTTPStatus.FORBIDDEN, access.ONLY_OWNERS
-                return render(request, viewer, "note.html", status=status, note=note)
-            look = Look(gateway=self._gateway, viewer=viewer, person=viewer.person, request=request)
+                return render_note(request, note, status, viewer)
+            name = request.query_params.get(FLASH, "")
+            look = Look(
+                gateway=self._gateway,
+                viewer=viewer,
+                person=viewer.person,
+                request=request,
+                flashes=self._flashes,
+                said=self._flashes.take(viewer.person.id, name) if name else None,
+            )
             note = texts.NOT_FOUND
             status = HTTPStatus.NOT_FOUND
             try:
@@ -209,26 +318,38 @@ class Pages:
                 pass
             except (Declined, Mistaken) as error:
                 status, note = HTTPStatus.CONFLICT, partial(texts.REFUSED, reason=str(error))
-            return render(request, viewer, "note.html", status=status, note=note)
+            return render_note(request, note, status, viewer)
 
         return handle
 
     async def _give_file(self, request: Request) -> Response:
         body, kind = self._files[request.scope["path"]]
-        return Response(body, media_type=f"{kind}; charset=utf-8")
+        is_text = kind.startswith(("text/", "application/"))
+        return Response(body, media_type=f"{kind}; charset=utf-8" if is_text else kind)
 
     async def _follow(self, request: Request) -> Response:
-        viewer = await self._find_viewer(request)
+        viewer = await self._find_viewer(request, has_list=False)
         if viewer is None or viewer.person is None:
             return Response(status_code=HTTPStatus.NO_CONTENT)
         last = request.headers.get("last-event-id", "")
         feed = EventFeed(viewer.person.id, read_cursor(last))
 
         async def is_open() -> bool:
-            return await self._find_viewer(request) is not None
+            return await self._find_viewer(request, has_list=False) is not None
 
         lines = end_with_error(follow_feed(self._gateway.database, feed, is_open))
         return StreamingResponse(lines, media_type="text/event-stream")
+
+
+async def find_page(request: Request) -> Response:
+    """Redirect from the address of a form to the nearest page above it."""
+    pages = [Route(path, find_page) for path in _VIEWS]
+    path = request.url.path
+    while path and not has_route(pages, path):
+        path = path.rpartition("/")[0]
+    query = f"?{request.url.query}" if FLASH in request.query_params else ""
+    place = f"{quote(path) or '/today'}{query}"
+    return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": place})
 
 
 def make_pages(gateway: Gateway, find_login: FindLogin) -> Pages:

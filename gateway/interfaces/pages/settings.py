@@ -1,171 +1,202 @@
-"""Settings: a person's own settings, as in the chat. Each change can be undone at once."""
+"""Settings: a person's own settings, by lists, switches and boxes. A change can be undone."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from http import HTTPStatus
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from starlette.responses import Response
 
-from agent_core.errors import ToolArgumentError
-from agent_core.localization import Text
-from agent_core.schedule.confirmations import list_left
-from agent_core.state.engine.database import Connection
-from agent_core.state.people import people
-from agent_core.state.people.people import Person
-from agent_core.tools.settings_tool import SPOKEN_ANSWERS, describe_hours
-from gateway.commands.learned import choose_learning
-from gateway.commands.settings import (
-    PersonalSettings,
-    change_setting,
-    find_model,
-    find_settings,
-    parse_setting,
-    save_settings,
-)
+from agent_core.localization import Text, format_weekday
+from agent_core.tools.clock import local_time
+from agent_core.tools.settings_tool import DAYS_OFF, SPOKEN_ANSWERS
+from agent_core.tools.time_zones import list_zones, name_zone
 from gateway.interfaces.api.responses import read_form
-from gateway.interfaces.pages.rendering import render
 from gateway.interfaces.pages.views import Fields, Look, Missing
+from gateway.operations import settings as operations
+from gateway.operations.settings import DAYS, LEARNING, MODEL, WrongSettings
+from gateway.operations.settings_types import SetSettings, Setting, ShowSettings
+from gateway.texts import forms
 from gateway.texts import learning as notices
 from gateway.texts import pages as texts
 from gateway.texts.attachments import SPEECH_BUTTONS
+from gateway.texts.connections import CONNECTIONS
 from gateway.texts.general import VERBOSITIES
 from gateway.texts.people import YOUR_ACCOUNTS
+from gateway.texts.tokens import TOKENS
+from gateway.texts.tools import TOOLS
 from gateway.texts.webhooks import WEBHOOKS
 
-_MODEL, _LEARNING = "model", "learning"
-_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_MOST_BYTES = 4_000
-"""Most bytes of a form: a value of up to 300 characters, each encoded as up to 12 bytes."""
+QUIET_HOURS = "quiet_hours"
+_MOST_BYTES = 16_000
 _LABELS = {
-    "time_zone": texts.TIME_ZONE,
     "language": texts.LANGUAGE,
-    "quiet_hours": texts.QUIET_HOURS,
-    "days_off": texts.DAYS_OFF,
+    "time_zone": texts.TIME_ZONE,
+    QUIET_HOURS: texts.QUIET_HOURS,
+    DAYS_OFF: texts.DAYS_OFF,
     "verbosity": texts.PROGRESS,
+    SPOKEN_ANSWERS: texts.SPOKEN_ANSWERS,
+    LEARNING: texts.LEARNING,
+    MODEL: texts.MODEL,
     "context_cap": texts.READING_LIMIT,
-    "spoken_answers": texts.SPOKEN_ANSWERS,
-    _LEARNING: texts.LEARNING,
-    _MODEL: texts.MODEL,
 }
-_HINTS = {
-    "time_zone": texts.HINT_TIME_ZONE,
-    "language": texts.HINT_LANGUAGE,
-    "quiet_hours": texts.HINT_QUIET_HOURS,
-    "days_off": texts.HINT_DAYS_OFF,
-    "context_cap": texts.HINT_READING_LIMIT,
-    _MODEL: texts.HINT_MODEL,
+"""The settings in the order of the page, with their names."""
+_FURTHER = {
+    "/accounts": YOUR_ACCOUNTS,
+    "/tools": TOOLS,
+    "/approvals": forms.ALLOWED,
+    "/connections": CONNECTIONS,
+    "/tokens": TOKENS,
+    "/webhooks": WEBHOOKS,
 }
+"""The pages of settings that have their own, in the order of the list."""
+_NIGHT = ("22:00", "07:00")
+"""What the page proposes as quiet hours."""
+_LANGUAGES = {
+    "en": "English",
+    "de": "Deutsch",
+    "fr": "Français",
+    "es": "Español",
+    "it": "Italiano",
+    "pt": "Português",
+    "pt-BR": "Português (Brasil)",
+    "nl": "Nederlands",
+    "da": "Dansk",
+    "sv": "Svenska",
+    "nb": "Norsk",
+    "fi": "Suomi",
+    "pl": "Polski",
+    "cs": "Čeština",
+    "sk": "Slovenčina",
+    "sl": "Slovenščina",
+    "hr": "Hrvatski",
+    "hu": "Magyar",
+    "ro": "Română",
+    "el": "Ελληνικά",
+    "tr": "Türkçe",
+    "uk": "Українська",
+    "ru": "Русский",
+    "ar": "العربية",
+    "he": "עברית",
+    "fa": "فارسی",
+    "hi": "हिन्दी",
+    "th": "ไทย",
+    "vi": "Tiếng Việt",
+    "id": "Bahasa Indonesia",
+    "ja": "日本語",
+    "ko": "한국어",
+    "zh-Hans": "简体中文",
+    "zh-Hant": "繁體中文",
+}
+"""Languages by their own names; another one can be set in a chat."""
 
 
 async def show(look: Look) -> Fields:
     """Read the person's settings."""
-    return await look.gateway.database.read(lambda c: _describe(look, _list_values(c, look)))
+    found = await operations.show(look.context, ShowSettings(person=look.person.slug))
+    return _describe(look, {one.name: one.value for one in found.settings})
 
 
 async def change(look: Look) -> Response:
-    """Change a setting, and show all settings with a button that restores the old value.
+    """Change what differs in the form, and offer to undo it.
 
-    A refused value changes nothing, and stays in its field. Raises `Missing` and `StoreError`.
+    Wrong values change nothing: the form says what is wrong beside them, and keeps what was typed.
+    Raises `Missing` and `StoreError`.
     """
-    name = look.request.path_params["name"]
-    if name not in _LABELS:
+    form = await read_form(look.request, _MOST_BYTES, keeps_empty=True)
+    found = await operations.show(look.context, ShowSettings(person=look.person.slug))
+    known = {one.name: one.value for one in found.settings}
+    wanted = _read(form, known)
+    if not wanted.keys() <= {*_LABELS}:
         raise Missing
-    value = (await read_form(look.request, _MOST_BYTES)).get("value", [""])[0].strip()
-    database = look.gateway.database
-    try:
-        old, new, person = await database.write("settings.set", _set, look, name, value)
-    except (ToolArgumentError, LookupError) as error:
-        values = await database.read(_list_values, look)
-        fields = _describe(look, {**values, name: value}) | {"refused": str(error), "bad": name}
-        status = HTTPStatus.CONFLICT
-        return render(look.request, look.viewer, "settings.html", status=status, **fields)
-    look.gateway.forget_known()
-    look.gateway.wake_jobs()  # deferred messages may be due now
-    old_zone, zone = look.viewer.zone, look.gateway.zone_of(person)
-    left = await database.read(
-        lambda c: list_left(c, person_id=person.id, zone=old_zone) if zone != old_zone else []
+    asked = SetSettings(
+        person=look.person.slug,
+        settings=tuple(
+            Setting(name=name, value=value)
+            for name, value in wanted.items()
+            if not _is_same(name, value, known.get(name, ""))
+        ),
     )
-    fields = _describe(look, new) | {"left": len(left), "old_zone": old_zone}
-    if old[name] != new[name]:
-        fields["changed"] = {"name": name, "label": _LABELS[name], "old": old[name]}
-    viewer = replace(look.viewer, person=person, zone=zone)
-    return render(look.request, viewer, "settings.html", **fields)
+    if not asked.settings:
+        return look.redirect("/settings", note=forms.NOTHING_CHANGED())
+    try:
+        done = await operations.change(look.context, asked)
+    except WrongSettings as error:
+        fields = _describe(look, known | wanted, error.faults)
+        return look.reject("settings.html", **fields)
+    if not done.before:
+        return look.redirect("/settings", note=forms.NOTHING_CHANGED())
+    before = {one.name: one.value for one in done.before}
+    return look.redirect(
+        "/settings", before=before, left=done.jobs_left, old_zone=done.old_zone, is_changed=True
+    )
 
 
-def _set(
-    connection: Connection, look: Look, name: str, value: str
-) -> tuple[dict[str, str], dict[str, str], Person]:
-    """Store one setting; return all values before and after, and the changed person.
+def _read(form: Mapping[str, Sequence[str]], known: Mapping[str, str]) -> dict[str, str]:
+    """Return the values of a form by setting, as a person would enter them in a chat.
 
-    Raises `ToolArgumentError` and `LookupError` with a sentence.
+    `shown` names the settings that the form has, since a box without a tick sends nothing.
     """
-    now, person_id = look.gateway.now(), look.person.id
-    old = _list_values(connection, look)
-    if name == _MODEL:
-        names = look.gateway.settings.model.named
-        model = find_model(names, value) if value else ""
-        people.set_model(connection, person_id=person_id, model=model)
-    elif name == _LEARNING:
-        for word in value.split() or [""]:
-            person = _find(connection, look).person
-            choose_learning(connection, person, word, now=now)
-    else:
-        _, parsed = parse_setting(f"{name} {value}")
-        wanted = change_setting(_find(connection, look), name, parsed or "")
-        zone = look.gateway.zone_of(wanted.person)
-        save_settings(connection, wanted, zone=zone, now=now)
-    return old, _list_values(connection, look), _find(connection, look).person
+    raw = {name: form.get(f"set-{name}", [""])[0] for name in form.get("name", ())}
+    given = {name: form.get(name, [""])[0].strip() for name in form.get("shown", ())}
+    if QUIET_HOURS in given:
+        times = [form.get(name, [""])[0].strip() for name in ("quiet_from", "quiet_until")]
+        given[QUIET_HOURS] = "-".join(times) if "quiet" in form else ""
+    if DAYS_OFF in given:
+        ticked = form.get(DAYS_OFF, [])
+        given[DAYS_OFF] = ",".join(day for day in DAYS if day in ticked)
+    return {name: value for name, value in {**given, **raw}.items() if name in {**_LABELS, **raw}}
 
 
-def _find(connection: Connection, look: Look) -> PersonalSettings:
-    can_speak = bool(look.gateway.settings.media.speech_command)
-    return find_settings(connection, look.person, can_speak=can_speak)
+def _is_same(name: str, value: str, known: str) -> bool:
+    """Return whether a value is the present one; the form shows one word of how to learn."""
+    return value == known or (name == LEARNING and value == known.split(" ")[-1])
 
 
-def _list_values(connection: Connection, look: Look) -> dict[str, str]:
-    """List the values by name, in the form in which a person enters them."""
-    found = _find(connection, look)
-    person = found.person
-    values = {
-        "time_zone": person.time_zone or "",
-        "language": person.language or "",
-        "quiet_hours": describe_hours(person),
-        "days_off": ",".join(_DAYS[day - 1] for day in found.days_off),
-        "verbosity": person.verbosity,
-        "context_cap": str(person.context_cap or ""),
-        _LEARNING: f"{person.learning} {person.learning_summary}".strip(),
-        _MODEL: person.model,
-    }
-    return values | ({SPOKEN_ANSWERS: person.spoken_answers} if found.can_speak else {})
-
-
-def _describe(look: Look, values: Mapping[str, str]) -> dict[str, Any]:
+def _describe(
+    look: Look, values: Mapping[str, str], faults: Mapping[str, str] | None = None
+) -> dict[str, Any]:
     """Return the fields of the page; their texts get a language when the page is rendered."""
     choices: dict[str, Mapping[str, Callable[[], str]]] = {
         "verbosity": VERBOSITIES,
         SPOKEN_ANSWERS: SPEECH_BUTTONS,
-        _LEARNING: dict[str, Text]((*notices.MODES.items(), *notices.SUMMARIES.items())),
+        LEARNING: dict[str, Text]((*notices.MODES.items(), *notices.SUMMARIES.items())),
     }
-    rows = [
-        {
-            "name": name,
-            "label": label,
-            "hint": _HINTS.get(name),
-            "value": values[name],
-            "choices": choices.get(name),
-        }
-        for name, label in _LABELS.items()
-        if name in values
-    ]
+    own, flash = look.gateway.zone_of(None), look.flash
+    quiet_from, _, quiet_until = values[QUIET_HOURS].partition("-")
     return {
-        "rows": rows,
-        "accounts": YOUR_ACCOUNTS,
-        "webhooks": WEBHOOKS,
+        "labels": {name: label for name, label in _LABELS.items() if name in values},
+        "values": values,
+        "faults": faults or {},
+        "zones": _list_zones(local_time(look.gateway.now(), "UTC").date().isoformat()),
+        "own_zone": name_zone(own),
+        "quiet": (quiet_from or _NIGHT[0], quiet_until or _NIGHT[1]),
+        "days": [(day, format_weekday(place)) for place, day in enumerate(DAYS)],
+        "days_off": values[DAYS_OFF].split(","),
+        "languages": _LANGUAGES,
+        "choices": choices,
+        "learning": values[LEARNING].split(" ")[-1],
         "models": look.gateway.settings.model.named,
-        "changed": None,
-        "left": 0,
-        "old_zone": "",
-        "refused": "",
-        "bad": "",
+        "changed": flash.get("before", {}),
+        "left": flash.get("left", 0),
+        "old_zone": flash.get("old_zone", ""),
+        "further": _FURTHER,
+        "f": forms,
     }
+
+
+@lru_cache(maxsize=2)
+def _list_zones(day: str) -> Mapping[str, Sequence[tuple[str, str]]]:
+    """List the time zones by continent, each with its name and its offset on a day."""
+    noon = datetime.fromisoformat(f"{day}T12:00")
+    found: dict[str, list[tuple[str, str]]] = {}
+    for zone in list_zones():
+        area, _, place = zone.partition("/")
+        offset = ZoneInfo(zone).utcoffset(noon) or timedelta()
+        minutes = int(offset.total_seconds()) // 60
+        sign, (hours, rest) = "-+"[minutes >= 0], divmod(abs(minutes), 60)
+        shown = f"UTC{sign}{hours}{f':{rest:02}' if rest else ''}" if minutes else "UTC"
+        named = place.replace("_", " ").replace("/", ", ")
+        found.setdefault(area, []).append((zone, f"{named} ({shown})"))
+    return {area: sorted(rows, key=lambda row: row[1]) for area, rows in sorted(found.items())}

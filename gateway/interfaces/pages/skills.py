@@ -10,8 +10,9 @@ from typing import Any
 from agent_core.agent.quotas.balance import day_of
 from agent_core.errors import SkillBroken
 from agent_core.localization import format_date
-from agent_core.skills.evaluation.cases import read_cases
+from agent_core.skills.evaluation.cases import may_test, read_cases
 from agent_core.skills.evaluation.record import CaseRun, EvalRecord, load_record
+from agent_core.skills.evaluation.sequential import MOST_PAIRS
 from agent_core.skills.states import read_states
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import blocks, skill_changes, skill_uses, skills
@@ -23,9 +24,9 @@ from gateway.errors import Declined
 from gateway.interfaces.pages import charts
 from gateway.interfaces.pages.views import Fields, Look, Missing
 from gateway.operations.skills import list_skills, list_versions_of, show_skill
+from gateway.texts import forms, states
 from gateway.texts import pages as page_texts
 from gateway.texts import skills as texts
-from gateway.texts import states
 
 _MOST, _MOST_CHANGES = 20, 50
 """Most versions, and most changes of state, on a page; the page counts the others."""
@@ -41,7 +42,7 @@ _ROLLED_BACK = re.compile(r"rolled back to version (\d+)(?:: (.*))?", re.DOTALL)
 async def show_list(look: Look) -> Fields:
     """Read all skills. Raises `Declined` if their folder can't be read."""
     found = await list_skills(look.context, {})
-    return {"skills": found["skills"]}
+    return {"skills": found["skills"], "kept": look.flash.get("kept"), "f": forms}
 
 
 async def show(look: Look) -> Fields:
@@ -69,7 +70,9 @@ async def show(look: Look) -> Fields:
             changes = skill_changes.list_of_skill(
                 connection, person_id=team, skill_id=row.id, limit=_ROWS
             )
-            text_row = skill_changes.find_text_row(connection, person_id=team, skill_id=row.id) or 0
+            text_row = (
+                skill_changes.find_version_row(connection, person_id=team, skill_id=row.id) or 0
+            )
         tests = skill_tests.list_of_text(connection, skill_id=row.id, text_row=text_row)
         test = _describe_test(load_record(tests[0])) if tests else None
         told = [row for row in changes if read_states(row) or _ROLLED_BACK.fullmatch(_why(row))]
@@ -81,40 +84,43 @@ async def show(look: Look) -> Fields:
         }
 
     shown = await look.gateway.database.read(work)
+    folder = look.gateway.home_skills.catalog.folder
+    counts = not is_own or await look.gateway.database.read(may_test, folder, name)
     return {
         **shown,
         "more_versions": len(found) - _MOST,
         "skill": skill,
         "s": texts,
+        "f": forms,
+        "undo": look.flash.get("undo"),
         "versions": _compare(found)[::-1],
-        "cases": await asyncio.to_thread(_count_cases, look, name),
+        "cases": await asyncio.to_thread(_count_cases, look, name, counts=counts),
         "weeks": _WEEKS,
         **_describe_uses(shown["uses"], end, look.viewer.zone),
     }
 
 
-def _count_cases(look: Look, name: str) -> int:
-    """Count the test cases in the folder of a skill. Raises `Declined` if they can't be read."""
+def _count_cases(look: Look, name: str, *, counts: bool) -> int:
+    """Count the cases that a skill brings. Raises `Declined` if they can't be read."""
     place = look.gateway.home_skills.catalog.find(name).place
     try:
-        return len(read_cases(place)) if place else 0
+        return len(read_cases(place)) if place and counts else 0
     except SkillBroken as error:
         raise Declined(str(error)) from error
 
 
 def _describe_test(record: EvalRecord) -> dict[str, Any]:
     """Describe a test by its cases, without their texts, which may come from one person."""
-    runs = {(run.case, run.arm): run for run in record.runs}
+    both = [[run for run in record.runs if run.arm == arm] for arm in ("without", "with")]
     cases = [
-        (case, _describe_run(runs.get((case, "without"))), _describe_run(runs.get((case, "with"))))
+        (case, *(_describe_runs([run for run in side if run.case == case]) for side in both))
         for case in record.cases or ()
     ]
-    both = [[run for run in record.runs if run.arm == arm] for arm in ("without", "with")]
     return {
         "result": texts.name_result(record.result) if record.result else "",
         "done": len(record.runs),
-        "count": 2 * len(cases),
-        "cases": [*cases, (texts.SUM(), *(_add_up(side) for side in both))] if cases else [],
+        "most": 2 * MOST_PAIRS,
+        "cases": [*cases, (texts.SUM(), *map(_add_up, both))] if cases else [],
     }
 
 
@@ -125,13 +131,14 @@ def _add_up(runs: Sequence[CaseRun]) -> tuple[str, int, int]:
     return right, sum(run.steps for run in runs), sum(run.tokens for run in runs)
 
 
-def _describe_run(run: CaseRun | None) -> tuple[str, int, int]:
-    """Return the result of a run, its steps and its tokens."""
-    if run is None:
-        return texts.NOT_YET(), 0, 0
-    if run.passed is None:
-        return texts.NOT_REPEATED(), run.steps, run.tokens
-    return (texts.RIGHT() if run.passed else texts.WRONG()), run.steps, run.tokens
+def _describe_runs(runs: Sequence[CaseRun]) -> tuple[str, int, int]:
+    """Return the result of a case, the steps of its runs and their tokens."""
+    right, steps, tokens = _add_up(runs)
+    if not runs:
+        return texts.NOT_YET(), steps, tokens
+    if all(run.passed is None for run in runs):
+        return texts.NOT_REPEATED(), steps, tokens
+    return right, steps, tokens
 
 
 def _list_history(rows: Sequence[LedgerEntry]) -> Iterator[tuple[LedgerEntry, str, str]]:

@@ -1,14 +1,18 @@
-"""Today: what is running, what waits for the person's answer, what was done, and its cost."""
+"""Today: what is still to come, what waits for an answer, what was done, and its cost."""
 
+from datetime import datetime, time, timedelta
 from typing import Any
 
 from agent_core.ids import QuestionId, TurnId
+from agent_core.schedule.triggers import milliseconds
+from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.conversations import messages, questions, turns, usage
 from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import person_events
 from gateway.errors import Declined
 from gateway.interfaces.api.responses import read_form
+from gateway.interfaces.pages.jobs.listing import list_coming
 from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing
 from gateway.texts import pages as texts
 from gateway.texts.usage import describe_charged
@@ -22,7 +26,9 @@ _MOST_BYTES = 64_000
 
 async def show(look: Look) -> Fields:
     """Read the content of the page Today."""
-    person_id, now = look.person.id, look.gateway.now()
+    person_id, now, clock = look.person.id, look.gateway.now(), look.viewer.clock
+    tomorrow = datetime.combine(clock.today + timedelta(days=1), time(), find_zone(clock.zone))
+    midnight = milliseconds(tomorrow)
     since = now - _DAY
 
     def work(connection: Connection) -> dict[str, Any]:
@@ -40,10 +46,14 @@ async def show(look: Look) -> Fields:
             return turn, asked
 
         done = [turn for turn in recent if turn.ended_at and turn.ended_at >= since]
+        coming = list_coming(connection, look)
         charged = usage.charged_since(connection, person_id=person_id, since=since, until=now + 1)
         return {
             "running": [describe(turn) for turn in running],
-            "done": [describe(turn) for turn in done],
+            # A picture or a press of a button has no words; the page Activity lists it.
+            "done": [one for one in map(describe, done) if one[1].strip()],
+            "coming": [one for one in coming if one[0] < midnight],
+            "following": next((one for one in coming if one[0] >= midnight), None),
             "held": len(list_held(connection, person_id)),
             "refused": len(list_refused(connection, person_id)),
             "waiting": questions.find_open(connection, person_id=person_id),

@@ -11,9 +11,11 @@ from agent_core.state.conversations.transcripts import TimedCall, TimedWait
 from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.conversations.usage import QuotaUsage
 from agent_core.state.engine.database import Connection
+from agent_core.state.memory import skill_uses
 from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing
 from gateway.interfaces.timelines import find_starts
 from gateway.texts import turns as texts
+from gateway.texts.tools import describe_step
 from gateway.texts.usage import describe_charged
 
 _PAGE = 30
@@ -77,6 +79,8 @@ async def show(look: Look) -> Fields:
             "total": usage.total_of_turn(connection, turn_id=turn_id),
             "cost": describe_charged(usage.charged_of_turn(connection, turn_id=turn_id)),
             "prompt": record.prompt if record else None,
+            "skills": skill_uses.list_names(connection, turn_id=turn_id),
+            "steps": len(transcripts.list_timed_steps(connection, turn_id=turn_id)),
             "is_own": is_own,
             "r": texts,
         }
@@ -112,7 +116,7 @@ def _list_bars(
         stop = step.ended_at or end
         bar = Bar(
             kind="tool",
-            name=step.name,
+            name=describe_step(step.name),
             place=place(step.started_at, stop),
             seconds=(stop - step.started_at) / 1000 if step.ended_at else None,
             is_error=step.is_error,

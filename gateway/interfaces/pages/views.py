@@ -2,14 +2,18 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
+from urllib.parse import quote, urlencode
 
 from starlette.requests import Request
+from starlette.responses import Response
 
 from agent_core.state.people.people import Person
 from gateway.app.gateway import Gateway
 from gateway.interfaces.contexts import open_context
-from gateway.interfaces.pages.rendering import Viewer
+from gateway.interfaces.pages.flashes import FLASH, Flash, Flashes
+from gateway.interfaces.pages.rendering import Viewer, render
 from gateway.operations.contract import OperationContext
 
 Fields = Mapping[str, Any]
@@ -26,6 +30,43 @@ class Look:
     viewer: Viewer
     person: Person
     request: Request
+    flashes: Flashes
+    said: Flash | None = None
+    """What the form before this page did."""
+
+    @property
+    def flash(self) -> Mapping[str, Any]:
+        """The values that the form before this page left for it; none without such a form."""
+        return self.said.fields if self.said and not self.said.template else {}
+
+    def redirect(self, path: str, *, note: str = "", **fields: Any) -> Response:
+        """Answer a form: the browser opens a page, which says the note once.
+
+        So Back and a reload send no form again. `fields` are for the page's `flash`.
+        """
+        if note or fields:
+            name = self.flashes.keep(self.person.id, Flash(note=note, fields=fields))
+            path, mark, part = path.partition("#")
+            path += f"{'&' if '?' in path else '?'}{urlencode({FLASH: name})}{mark}{part}"
+        return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": path})
+
+    def reject(self, template: str, **fields: Any) -> Response:
+        """Answer a form that is wrong: show it again, with what was typed and what is wrong."""
+        return self.show_again(template, HTTPStatus.UNPROCESSABLE_ENTITY, **fields)
+
+    def show_again(self, template: str, status: HTTPStatus, **fields: Any) -> Response:
+        """Answer a form with its own page.
+
+        A browser is redirected, so that Back and a reload send no form again. A program gets the
+        page at once, with the status.
+        """
+        if "text/html" not in self.request.headers.get("accept", ""):
+            return render(self.request, self.viewer, template, status=status, **fields)
+        flash = Flash(note="", fields=fields, template=template)
+        name = self.flashes.keep(self.person.id, flash)
+        query = urlencode([*self.request.query_params.multi_items(), (FLASH, name)])
+        address = f"{quote(self.request.url.path)}?{query}"
+        return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": address})
 
     @property
     def context(self) -> OperationContext:

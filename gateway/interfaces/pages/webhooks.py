@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from functools import partial
-from http import HTTPStatus
 from typing import Any
 
 from starlette.responses import Response
@@ -12,7 +11,6 @@ from agent_core.state.webhooks import deliveries, webhooks
 from agent_core.state.webhooks.webhooks import EVENT_KINDS
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.api.responses import read_form
-from gateway.interfaces.pages.rendering import render
 from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing
 from gateway.operations import webhooks as operations
 from gateway.texts import webhooks as texts
@@ -31,7 +29,7 @@ _ACTS = {
 
 async def show(look: Look) -> Fields:
     """Read the person's webhooks with their last deliveries, and the webhooks to restore."""
-    return await look.gateway.database.read(partial(_describe, look=look))
+    return await look.gateway.database.read(partial(_describe, look=look, given=look.flash))
 
 
 async def add(look: Look) -> Response:
@@ -41,7 +39,7 @@ async def add(look: Look) -> Response:
         made = await operations.add(look.context, {"person": look.person.slug} | _read_fields(form))
     except (Declined, Mistaken) as error:
         return await _refuse(look, error, {"new": form})
-    return await _render(look, {"secret": made["secret"], "name": made["name"]})
+    return look.redirect("/webhooks", secret=made["secret"], name=made["name"])
 
 
 async def change(look: Look) -> Response:
@@ -52,15 +50,15 @@ async def change(look: Look) -> Response:
         await operations.change(look.context, _name(look) | _read_fields(form))
     except (Declined, Mistaken) as error:
         return await _refuse(look, error, {"bad": former.id})
-    return await _render(look, {"former": former})
+    return look.redirect("/webhooks", former=former)
 
 
 async def rotate(look: Look) -> Response:
     """Replace the secret of a webhook, and show the new one once. Raises `Missing`."""
     await look.gateway.database.read(partial(_find, look=look))
     made = await operations.rotate(look.context, _name(look))
-    return await _render(
-        look, {"secret": made["secret"], "name": made["name"], "old_until": made["old_until"]}
+    return look.redirect(
+        "/webhooks", secret=made["secret"], name=made["name"], old_until=made["old_until"]
     )
 
 
@@ -105,14 +103,8 @@ def _read_fields(form: Mapping[str, list[str]]) -> dict[str, Any]:
 
 async def _refuse(look: Look, error: Declined | Mistaken, given: Mapping[str, Any]) -> Response:
     given = {**given, "refused": str(error)}
-    return await _render(look, given, status=HTTPStatus.CONFLICT)
-
-
-async def _render(
-    look: Look, given: Mapping[str, Any], *, status: HTTPStatus = HTTPStatus.OK
-) -> Response:
     fields = await look.gateway.database.read(partial(_describe, look=look, given=given))
-    return render(look.request, look.viewer, "webhooks.html", status=status, **fields)
+    return look.reject("webhooks.html", **fields)
 
 
 def _describe(

@@ -16,7 +16,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.styles import Style
 
 from gateway.home import CHAT_HISTORY, CONSOLE_SOCKET
-from gateway.interfaces.terminal.choices import Offer, write_choices
+from gateway.interfaces.terminal.choices import Offer, mark_choices, write_choices
 from gateway.interfaces.terminal.render import render_markdown, wrap
 from gateway.interfaces.terminal.socket_client import (
     Choice,
@@ -29,6 +29,8 @@ from gateway.interfaces.terminal.socket_client import (
     Typing,
 )
 
+_WENT = "Talaria has stopped. What you write is kept until it is back."
+_CAME = "Talaria is back."
 _SIGN_LASTS = 6.0
 """Seconds that a typing indicator stays on; the gateway repeats it more often."""
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
@@ -104,12 +106,18 @@ class PromptChat:
                     self._echo(text)
                     self._say(text)
         except EOFError:
+            self._name_unsent()
             return 0
         finally:
             tasks = (line, *self._saying)
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _name_unsent(self) -> None:
+        """Show at the end which messages no gateway has taken: they end with this chat."""
+        for text in self._link.list_unsent():
+            _write([("ansibrightblack", f"Not sent: {text}")])
 
     def _say(self, text: str) -> None:
         self._send(self._link.say(text))
@@ -136,11 +144,19 @@ class PromptChat:
         elif isinstance(news, Typing):
             self._sign_until = self._time() + _SIGN_LASTS
         elif isinstance(news, Line):
-            self._is_up = news.is_up
-            if news.is_up:
-                self._live.clear()  # the gateway sends live messages again
+            await self._note_line(is_up=news.is_up)
         elif isinstance(news, Complaint):
             self._hint = f"{news.text} Trying again."
+
+    async def _note_line(self, *, is_up: bool) -> None:
+        """Say in one line that the gateway has gone or is back; the first contact needs none."""
+        if is_up != self._is_up:
+            line = f"  {_CAME if is_up else _WENT}\n"
+            await run_in_terminal(lambda: _write([("ansibrightblack", line)]))
+        self._is_up = is_up
+        self._sign_until = 0.0
+        if is_up:
+            self._live.clear()  # the gateway sends live messages again
 
     async def _show(self, shown: Shown) -> None:
         if shown.is_live:
@@ -159,7 +175,7 @@ class PromptChat:
         columns = self._session.output.get_size().columns
         parts = render_markdown(shown.text, width=columns, indent=2)
         if shown.choices:
-            parts += [("", "\n  "), *write_choices(shown.choices), ("", "\n")]
+            parts += [("", "\n  "), *write_choices(mark_choices(shown)), ("", "\n")]
         _write(parts)
 
     def _echo(self, text: str) -> None:
@@ -182,13 +198,13 @@ class PromptChat:
 
     def _compose_toolbar(self) -> str:
         if not self._is_up:
-            return "  The gateway is not reachable. Your messages are sent once it is."
+            return "  Talaria is stopped. What you write is sent when it is back · Ctrl-D leaves"
         if self._hint:
             return f"  {self._hint}"
         is_busy = self._is_waiting or self._is_at_work()
         stop = "Ctrl-C stops the answer" if is_busy else "Ctrl-D leaves"
         if self._offer.choices:
-            return f"  The number alone presses a button · /help lists commands · {stop}"
+            return f"  Its number or letter alone presses a button · /help lists commands · {stop}"
         return f"  /help lists commands · Alt-Enter makes a new line · {stop}"
 
     def _bind_keys(self) -> KeyBindings:
@@ -200,7 +216,7 @@ class PromptChat:
         def _(event: KeyPressEvent) -> None:
             if event.current_buffer.text:
                 event.current_buffer.reset()
-            elif self._is_waiting or self._is_at_work():
+            elif self._is_up and (self._is_waiting or self._is_at_work()):
                 self._say("/stop")
             else:
                 self._hint = "Ctrl-D leaves."

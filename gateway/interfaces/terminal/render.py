@@ -92,7 +92,7 @@ def _render_block(block: Block, width: int) -> Iterator[list[Fragment]]:
             yield from _prefix(block.blocks, width, "│ ", is_tight=False)
         case Listing():
             for number, item in enumerate(block.items):
-                mark = "• " if block.first is None else f"{block.first + number}. "
+                mark = block.mark(number, "•") + " "
                 if number and not block.is_tight:
                     yield []
                 yield from _prefix(item, width, mark, is_tight=block.is_tight)

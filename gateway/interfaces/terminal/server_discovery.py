@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TypeVar
 
 from agent_core.errors import StoreBusy
@@ -44,7 +45,9 @@ async def chat_with_gateway(settings: Settings, chat: TerminalChat) -> int:
 
 async def _open_and_chat(settings: Settings, chat: TerminalChat) -> int:
     stop = asyncio.Event()
-    serving = asyncio.create_task(app.run(settings, stop=stop, companions=(_serve_control,)))
+    serving = asyncio.create_task(
+        app.run(settings, stop=stop, companions=(partial(_serve_control, stop),))
+    )
     try:
         await _unless_it_ends(serving, _wait_until_open(settings))
         return await _unless_it_ends(serving, chat(True))
@@ -67,8 +70,8 @@ async def _unless_it_ends(serving: asyncio.Task[None], work: Awaitable[T]) -> T:
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def _serve_control(gateway: Gateway) -> None:
-    async with serving_control(gateway):
+async def _serve_control(stop: asyncio.Event, gateway: Gateway) -> None:
+    async with serving_control(gateway, stop):
         await asyncio.Event().wait()
 
 

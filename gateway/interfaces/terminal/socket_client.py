@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from agent_core.tools.pictures.descriptions import read_description
 from gateway.texts.console_page import FILE_NOT_SAVED, FILE_ON_PAGE, FILE_SAVED
 
 _LONGEST_LINE = 8_000_000
@@ -19,6 +20,7 @@ _PAUSE = 0.5
 """Seconds before it connects again, and before it repeats a refused message."""
 _LONGEST_NAME = 60
 """Most characters of a file name's stem or suffix; most file systems allow 255 bytes in all."""
+_FENCE = "```\n"
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -99,6 +101,10 @@ class ConsoleLink:
         """Press a button below a message, as reliably as `say`."""
         await self._insist({"type": "press", "message": message_id, "key": key})
 
+    def list_unsent(self) -> list[str]:
+        """Return the messages that no gateway has stored yet."""
+        return [line["text"] for line, _ in self._unstored.values() if "text" in line]
+
     async def _insist(self, said: dict[str, str]) -> None:
         name = uuid.uuid4().hex
         line = {"id": name, **said}
@@ -160,15 +166,25 @@ class ConsoleLink:
             return shown
         if shown.id not in self._files:
             self._files[shown.id] = self._take_file(file)
-        return replace(shown, text=f"{shown.text}\n\n{self._files[shown.id]}".strip())
+        described = self._files[shown.id]
+        is_said = described.startswith(f"{_FENCE}{shown.text}")  # the caption is its title again
+        return replace(shown, text=described if is_said else f"{shown.text}\n\n{described}".strip())
 
     def _take_file(self, file: dict[str, str]) -> str:
-        """Save a file if there is a folder for files; return the line about it."""
-        name = _clean(file["name"])
+        """Save a file if there is a folder for files; return the line about it.
+
+        A picture that carries a description, as charts do, is shown by it.
+        """
+        name, data = _clean(file["name"]), base64.b64decode(file["data"])
+        line = self._save(name, data)
+        words = _clean(read_description(data)).replace("```", "``")
+        return f"{_FENCE}{words}\n```\n\n{line}" if words else line
+
+    def _save(self, name: str, data: bytes) -> str:
         if self.saves_to is None:
             return FILE_ON_PAGE(name=name)
         try:
-            path = save_file(self.saves_to, name, base64.b64decode(file["data"]))
+            path = save_file(self.saves_to, name, data)
         except OSError as error:
             return FILE_NOT_SAVED(name=name, reason=error.strerror or str(error))
         return FILE_SAVED(name=name, path=path)

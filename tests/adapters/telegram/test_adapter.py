@@ -343,6 +343,20 @@ async def test_another_program_on_the_same_token_is_named(
     rival.cancel()
 
 
+async def test_two_bots_on_one_token_say_so_once_and_are_quiet(
+    api: TelegramEmulator, inlet: FakeInlet, caplog: pytest.LogCaptureFixture
+) -> None:
+    adapters = [TelegramAdapter(settings_for(api, conflict_patience=6.0)) for _ in range(2)]
+    running = [asyncio.create_task(one.run(inlet)) for one in adapters]
+    with caplog.at_level("INFO"):
+        await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED, timeout=PATIENCE)
+    said = [one for one in caplog.messages if "Another program" in one]
+    assert 2 <= len(said) <= 6, caplog.messages
+    for one in running:
+        one.cancel()
+    await asyncio.gather(*running, return_exceptions=True)
+
+
 async def test_the_last_poll_of_a_killed_process_does_no_harm(api: TelegramEmulator) -> None:
     api.fail(
         "getUpdates",

@@ -7,7 +7,12 @@ from collections.abc import Iterable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from prompt_toolkit.formatted_text import fragment_list_to_text
 
+from adapters.discord import render as discord
+from adapters.slack import render as slack
+from adapters.slack.write_mrkdwn import fallback_of
+from adapters.telegram import render as telegram
 from adapters.toolkit.markdown import (
     Block,
     CodeBlock,
@@ -21,6 +26,7 @@ from adapters.toolkit.markdown import (
     parse,
 )
 from adapters.toolkit.text import is_plain
+from gateway.interfaces.terminal.render import render_markdown
 from tests.adapters.markdown_texts import MARKDOWN
 
 
@@ -71,12 +77,10 @@ def test_blocks_become_a_tree() -> None:
             items=(
                 (
                     Paragraph(runs=(Run(text="a"),)),
-                    Listing(
-                        items=((Paragraph(runs=(Run(text="b"),)),),), first=None, is_tight=True
-                    ),
+                    Listing(items=((Paragraph(runs=(Run(text="b"),)),),), is_tight=True),
                 ),
             ),
-            first=3,
+            numbers=(3,),
             is_tight=True,
         ),
         CodeBlock(text="1", language="py"),
@@ -91,7 +95,7 @@ def test_blocks_become_a_tree() -> None:
 def test_a_list_with_blank_lines_is_loose() -> None:
     (listing,) = parse("0. a\n\n1. b")
     assert isinstance(listing, Listing)
-    assert (listing.first, listing.is_tight) == (0, False)
+    assert (listing.numbers[0], listing.is_tight) == (0, False)
 
 
 def test_a_code_block_that_is_still_being_written_is_code_already() -> None:
@@ -175,3 +179,29 @@ def test_the_fast_path_for_plain_text_matches_the_parser(text: str) -> None:
         # A backslash before punctuation is markup that changes nothing but the way taken.
         by_parser = parse(text + "\n\n\\.")[:-1]
         assert by_hand == by_parser
+
+
+GAPS = "5. a\n6. b\n8. c\n\n> 3) x\n> 1) y"
+
+
+def test_a_list_keeps_the_numbers_that_were_written() -> None:
+    first, quote = parse(GAPS)
+    assert isinstance(first, Listing)
+    assert isinstance(quote, QuoteBlock)
+    (second,) = quote.blocks
+    assert isinstance(second, Listing)
+    assert (first.numbers, second.numbers) == ((5, 6, 8), (3, 1))
+    assert telegram.render(GAPS).text == "5. a\n6. b\n8. c\n\n3. x\n1. y"
+    assert discord.render(GAPS) == "5\\. a\n6\\. b\n8\\. c\n\n> 3\\. x\n> 1\\. y"
+    assert slack.words_of(GAPS) == "- 5\\. a\n- 6\\. b\n- 8\\. c\n\n> - 3\\. x\n> - 1\\. y"
+    assert fallback_of(slack.words_of(GAPS)) == "• 5. a\n• 6. b\n• 8. c\n\n>• 3. x\n>• 1. y"
+    shown = fragment_list_to_text(render_markdown(GAPS, width=40, indent=0))
+    assert shown == "5. a\n6. b\n8. c\n\n│ 3. x\n│ 1. y\n"
+
+
+def test_a_list_whose_items_all_have_one_number_is_counted() -> None:
+    (listing,) = parse("1. a\n1. b\n1. c")
+    assert isinstance(listing, Listing)
+    assert listing.numbers == (1, 2, 3)
+    for counted in ("1. a\n1. b", "4. a\n5. b", "```\n1. a\n3. b\n```"):
+        assert slack.words_of(counted) == counted

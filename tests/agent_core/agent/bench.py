@@ -10,7 +10,7 @@ from agent_core.agent.budget import Limits
 from agent_core.agent.caches import SessionCache
 from agent_core.agent.named.folder import AgentFolder
 from agent_core.agent.named.mail import AgentMail
-from agent_core.agent.named.tool import MessageAgentTool
+from agent_core.agent.named.teams import TeamFolder
 from agent_core.agent.new_turn import NewTurn, insert_turn
 from agent_core.agent.prompt.context_files import ContextFolder
 from agent_core.agent.prompt.prompt_cache import PromptCache
@@ -22,6 +22,7 @@ from agent_core.events import Event, TurnEnded
 from agent_core.ids import RoomId
 from agent_core.memory.approval import Approval
 from agent_core.memory.archive.inventory import Inventory
+from agent_core.memory.memory_tool import MemoryTool
 from agent_core.memory.shared import SharedMemory
 from agent_core.memory.store import MemoryLimits, MemoryStore
 from agent_core.models.router import ModelPolicy
@@ -34,6 +35,7 @@ from agent_core.state.people.rooms import Room
 from agent_core.tools.contract import Tool
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message, user_message
+from tests.agent_core.agent.named.agent_folders import make_message_tool
 from tests.fakes.compactor import compactor
 from tests.fakes.host import FakeHost
 from tests.fakes.model import FakeModel, Play, say
@@ -73,6 +75,8 @@ class Bench:
     def hire(self, *tools: Tool, helper: tuple[Tool, ...] = ()) -> Agent:
         """An agent as a process that has just started makes it; `helper` are helpers' tools."""
         shared, approval = SharedMemory(self.database, self.memory), Approval(self.database)
+        self.blocks, agents = shared, AgentFolder(self.home)
+        TeamFolder(self.home, agents)
         inventory = Inventory(self.database)
         boxes = Toolboxes(
             private=Toolbox(
@@ -81,7 +85,9 @@ class Bench:
             room=Toolbox((*room_tools(self.database, shared, approval, inventory), *tools)),
             inventory=inventory,
             helper=Toolbox(helper),
-            asked=Toolbox((*helper, MessageAgentTool(AgentFolder(self.home)))),
+            asked=Toolbox(
+                (*helper, make_message_tool(self.home), MemoryTool(shared, Approval(self.database)))
+            ),
         )
         files = ContextFolder(
             path=self.home, names=("AGENTS.md",), limit=1000, is_trusted=self.trusts_files
@@ -103,7 +109,7 @@ class Bench:
             ),
             sessions=SessionCache(self.database),
             compactor=compactor(self.database, self.model, cap=self.cap),
-            agents=AgentFolder(self.home),
+            agents=agents,
             agent_mail=AgentMail(self.database, lambda: self.time),
             now=lambda: self.time,
         )

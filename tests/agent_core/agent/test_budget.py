@@ -97,3 +97,23 @@ def test_time_that_a_person_takes_is_not_the_turns() -> None:
     assert one.exhausted() == ""
     time[0] += 1
     assert one.exhausted() == "time"
+
+
+def test_a_team_counts_the_steps_and_the_money_of_all_its_members() -> None:
+    whole = Budget(Limits(steps=2, tokens=0, micro_dollars=50, seconds=0), started=0, clock=float)
+    team = whole.share_in_team(3, 20)
+    one, other = team.share(9), team.share(9)
+    one.take_step()
+    other.take_step()
+    assert (team.exhausted(), whole.exhausted(), one.exhausted()) == ("", "", "")
+    nested = one.share(9)
+    nested.take_step()
+    assert (team.exhausted(), one.exhausted(), nested.exhausted()) == ("steps",) * 3
+    assert whole.exhausted() == "", "a turn counts its own steps only"
+    richer = whole.share_in_team(9, 20)
+    richer.share(9).spend(1, 20)
+    assert (richer.exhausted(), whole.exhausted()) == ("money", "")
+    assert whole.share_in_team(9, 0).exhausted() == ""
+    whole.spend(1, 30)
+    assert nested.exhausted() == "steps"
+    assert whole.share(9).share(9).exhausted() == "money", "limits hold at every depth"

@@ -52,6 +52,9 @@ class Unsafe:
     def effect(self, name: str) -> str:
         return "unsafe"
 
+    def has_receipts(self, name: str) -> bool:
+        return False
+
     def begins_late(self, name: str) -> bool:
         return name == "send"
 

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from agent_core.digest.formatting import SOURCES
-from agent_core.digest.tools import DigestOptions, digest_tools
+from agent_core.digest.tools import DigestOptions, make_gather_tool
 from agent_core.ids import CallId, TurnId
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.tools.contract import ToolContext, ToolResult
+from agent_core.tools.pictures.chart_tool import ChartTool
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import ToolCallPart
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_turn
@@ -48,7 +49,8 @@ class Desk:
         self.in_room = False
 
     async def call(self, name: str, arguments: object, call_id: str = "c1") -> ToolResult:
-        box = Toolbox(digest_tools(self.database, self.kit, in_room=self.in_room))
+        gather = make_gather_tool(self.database, self.kit, in_room=self.in_room)
+        box = Toolbox([gather, ChartTool(self.database, self.kit.readers, self.home / "fonts")])
         call = ToolCallPart(call_id=CallId(call_id), name=name, arguments=json.dumps(arguments))
         return await box.run(call, replace(self.context, call_id=call.call_id))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.execution.contract import Backend
+from agent_core.execution.contract import Backend, Command, Process
 from agent_core.execution.docker import ContainerSettings, DockerBackend
 from agent_core.execution.local import LocalBackend, find_bubblewrap
 from agent_core.execution.reaped.backend import LandlockBackend, UnsandboxedBackend
@@ -37,12 +37,17 @@ def _has_sandbox() -> bool:
 needs_bubblewrap = pytest.mark.skipif(not _has_sandbox(), reason="no bubblewrap works here")
 
 
-def make_local(folder: Path, *hosts: str, limits: SandboxLimits = LIMITS) -> LocalBackend:
+def make_local(
+    folder: Path,
+    *hosts: str,
+    limits: SandboxLimits = LIMITS,
+    kind: type[LocalBackend] = LocalBackend,
+) -> LocalBackend:
     """Make the local backend; everybody may reach these hosts."""
     network = SandboxProxy(("*",), AllowedHosts(hosts)) if hosts else None
     program = find_bubblewrap()
     assert program is not None
-    return LocalBackend(folder / "workspaces", limits, program=program, network=network)
+    return kind(folder / "workspaces", limits, program=program, network=network)
 
 
 def make_docker(
@@ -82,8 +87,26 @@ HOSTED = [
 """Those of providers, whose sandboxes are emulated by folders that confine nothing."""
 EVERY = [*BACKENDS, pytest.param("unsandboxed", marks=[needs_landlock]), *HOSTED]
 """All of them."""
-CONFINED = [*BACKENDS, pytest.param("network", marks=[needs_bubblewrap, pytest.mark.slow])]
-"""Those that confine, and the local one whose commands may reach every public host."""
+CONFINED = [
+    *BACKENDS,
+    *(
+        pytest.param(name, marks=[needs_bubblewrap, pytest.mark.slow])
+        for name in ("network", "joined")
+    ),
+]
+"""Those that confine; the local one whose commands may reach every public host; and the same where
+they enter the network of another command.
+"""
+
+
+class Joined(LocalBackend):
+    """Starts every command in the network of one that runs already, of the same conversation."""
+
+    async def start(self, command: Command) -> Process:  # type: ignore[override]
+        if not self._running.has(command.workspace):
+            argv = ("/bin/sleep", "1000")
+            await super().start(Command(workspace=command.workspace, argv=argv, circle="1"))
+        return await super().start(replace(command, circle="1"))
 
 
 @asynccontextmanager
@@ -101,6 +124,8 @@ async def open_backend(
     backend: Backend = make_local(folder, limits=limits)
     if request.param == "network":
         backend = make_local(folder, "*", limits=limits)
+    elif request.param == "joined":
+        backend = make_local(folder, "*", limits=limits, kind=Joined)
     elif request.param in ("docker", "podman"):
         backend = make_docker(folder, request.param, limits)
     elif request.param == "landlock":

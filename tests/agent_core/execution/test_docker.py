@@ -4,6 +4,7 @@ import asyncio
 import os
 import subprocess
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -193,3 +194,28 @@ async def test_a_container_sees_the_listed_folders_and_writes_only_where_it_may(
     assert not (shown / "new").exists()
     assert (open_one / "new").exists()
     await backend.close()
+
+
+@needs_docker
+async def test_a_card_that_the_machine_lacks_is_a_reason(folder: Path) -> None:
+    backend = DockerBackend(
+        folder / "workspaces",
+        LIMITS,
+        ContainerSettings(image=IMAGE, gpus="all", environ=os.environ),
+    )
+    with pytest.raises(BackendUnavailable, match=r"`docker run` failed: .*(gpu|device)"):
+        await say(backend, "true")
+    await backend.close()
+
+
+@needs_docker
+async def test_backends_of_two_names_share_files_but_no_container(folder: Path) -> None:
+    root = folder / "workspaces"
+    usual = ContainerSettings(image=IMAGE, environ=os.environ)
+    one = DockerBackend(root, LIMITS, usual)
+    two = DockerBackend(root, LIMITS, replace(usual, name="box", cpus=2.0))
+    assert await say(one, "echo one > note; hostname") == await say(two, "hostname")
+    assert await say(two, "cat note") == b"one\n"
+    assert sorted(inspect("{{.HostConfig.NanoCpus}}")) == ["1000000000", "2000000000"]
+    await one.close()
+    await two.close()

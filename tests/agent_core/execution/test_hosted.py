@@ -11,7 +11,12 @@ from agent_core.errors import BackendUnavailable
 from agent_core.execution.contract import Command
 from agent_core.execution.hosted.backend import HostedBackend
 from agent_core.execution.timed_command import run_command
-from tests.agent_core.execution.accounts import PROVIDERS, Account, open_account
+from tests.agent_core.execution.accounts import (
+    PROVIDERS,
+    Account,
+    DaytonaAccount,
+    open_account,
+)
 from tests.agent_core.execution.backends import MEGABYTE, needs_python
 from tests.patience import PATIENCE
 
@@ -199,3 +204,16 @@ async def test_without_its_package_the_error_says_how_to_install_it(
     with pytest.raises(BackendUnavailable, match=rf"pip install.* 'talaria\[{provider}\]'"):
         await backend.health()
     await backend.close()
+
+
+async def test_a_sandbox_at_daytona_has_the_size_of_its_backend(
+    plain_user: None, tmp_path: Path
+) -> None:
+    async with open_account("daytona", tmp_path / "sandboxes") as account:
+        assert isinstance(account, DaytonaAccount)
+        backend = account.make(image="debian:13", cpus=4, gpus=1, memory=7_900_000_000)
+        assert await say(backend, "echo here") == b"here\n"
+        (sandbox,) = account.emulator.sandboxes.values()
+        assert [sandbox.told[name] for name in ("cpu", "gpu", "memory")] == [4, 1, 8]
+        assert "FROM debian:13" in sandbox.told["buildInfo"]["dockerfileContent"]
+        await backend.close()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_core.errors import BackendUnavailable
 from agent_core.execution.contract import Command
 from agent_core.execution.hosted.backend import HostedBackend
 from agent_core.execution.timed_command import run_command
@@ -47,6 +48,39 @@ async def test_a_sandbox_is_made_as_the_settings_say(account: ModalAccount) -> N
     assert list(made.scheduler_placement.regions) == ["eu"]
     assert (made.timeout_secs, made.idle_timeout_secs) == (24 * 3600, 900)
     await backend.close()
+
+
+async def test_a_sandbox_has_the_size_and_the_secrets_that_the_settings_say(
+    account: ModalAccount,
+) -> None:
+    backend = account.make(cpus=4.0, memory=8 * 2**30, gpu="T4:2", secrets=("huggingface",))
+    await say(backend, "true")
+    (sandbox,) = account.emulator.list_running()
+    size = sandbox.definition.resources
+    assert (size.milli_cpu, size.memory_mb) == (4000, 8192)
+    assert (size.gpu_config.gpu_type, size.gpu_config.count) == ("T4", 2)
+    assert list(sandbox.definition.secret_ids) == ["st-huggingface"]
+    await backend.close()
+
+
+async def test_a_card_that_modal_does_not_know_is_a_reason(account: ModalAccount) -> None:
+    backend = account.make(gpu="T4:many")
+    with pytest.raises(BackendUnavailable, match="Invalid GPU count: many"):
+        await say(backend, "true")
+    await backend.close()
+
+
+async def test_backends_of_two_names_share_no_sandbox_and_no_files(account: ModalAccount) -> None:
+    one, two = account.make(gateway="one"), account.make(gateway="two", gpu="L4")
+    await say(one, "echo one > note")
+    assert (
+        await say(two, "cat note || echo none") == b"cat: note: No such file or directory\nnone\n"
+    )
+    assert len(account.emulator.list_running()) == 2
+    assert await two.end_abandoned() == 1
+    assert await say(one, "cat note") == b"one\n"
+    await one.close()
+    await two.close()
 
 
 async def test_a_broken_stream_goes_on_where_it_was(

@@ -166,3 +166,35 @@ async def test_a_sandbox_that_does_not_start_is_no_endless_wait(tmp_path: Path) 
     backend = make_backend(tmp_path, "*", program=str(broken))
     with pytest.raises(BackendUnavailable, match="network can't be opened"):
         await run(backend, "true")
+
+
+async def test_an_offline_command_has_no_network_even_beside_one_that_has(
+    tmp_path: Path, web: Sources
+) -> None:
+    web.serve("/page", "found")
+    host = f"web.test:{web.port}"
+    backend = make_backend(tmp_path, host)
+    server = await backend.start(
+        Command(workspace="anna", argv=("/bin/sleep", "60"), circle="talk")
+    )
+    try:
+        ask = f"env | grep -i proxy; {ASK.format(url=f'http://{host}/page')}"
+        for circle in ("", "talk"):
+            command = Command(
+                workspace="anna", argv=("/bin/bash", "-c", ask), circle=circle, is_offline=True
+            )
+            done = await run_command(backend, command, seconds=PATIENCE, most_bytes=MEGABYTE)
+            assert b"found" not in done.output
+            assert b"http://" not in done.output
+        # The proxy's usual port is closed, too, whatever the environment says.
+        command = Command(
+            workspace="anna",
+            argv=("/bin/bash", "-c", ": < /dev/tcp/127.0.0.1/3128"),
+            circle="talk",
+            is_offline=True,
+        )
+        done = await run_command(backend, command, seconds=PATIENCE, most_bytes=MEGABYTE)
+        assert b"Connection refused" in done.output
+        assert web.asked == []
+    finally:
+        await server.kill()

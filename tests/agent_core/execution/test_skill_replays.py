@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from agent_core.errors import ModelBusy
 from agent_core.execution.contract import Backend, Command
 from agent_core.execution.folders import name_scratch
 from agent_core.execution.timed_command import run_command
@@ -14,12 +16,13 @@ from agent_core.models.contract import ModelAnswer, ModelRequest
 from agent_core.skills.catalog import SkillCatalog
 from agent_core.skills.evaluation.cases import Check, EvalCase
 from agent_core.skills.evaluation.draw import Recorded
+from agent_core.skills.evaluation.effects import DELETES, FAILS, REACHES
 from agent_core.skills.evaluation.record import Arm, CaseRun
 from agent_core.skills.evaluation.replay import Replayer, ReplaySandbox
 from agent_core.tools.toolbox import Toolbox
 from agent_core.tools.workspace.catalog import make_workspace_tools
 from agent_core.transcript import ToolResultPart
-from tests.agent_core.execution.backends import MEGABYTE
+from tests.agent_core.execution.backends import MEGABYTE, make_local, needs_bubblewrap
 from tests.agent_core.skills.skill_folders import write_skill
 from tests.fakes.model import FakeModel, Play, ask, call, say
 
@@ -36,9 +39,11 @@ def do(command: str) -> Play:
 class Trial:
     """One skill with a script and a file for its cases, and a model that plays its part."""
 
-    def __init__(self, home: Path, backend: Backend | None, *plays: Play) -> None:
+    def __init__(
+        self, home: Path, backend: Backend | None, *plays: Play, script: str = "print('swept')\n"
+    ) -> None:
         place = write_skill(home / "skills", "tidy", "Run sweep.py.")
-        (place / "sweep.py").write_text("print('swept')\n")
+        (place / "sweep.py").write_text(script)
         (place / "evals/files").mkdir(parents=True)
         (place / "evals/files/rooms.csv").write_text("attic\n")
         self.model = FakeModel(*plays)
@@ -60,9 +65,15 @@ class Trial:
                 return piece, 7
         raise AssertionError
 
-    async def run(self, case: EvalCase, arm: Arm, recorded: Recorded | None = None) -> CaseRun:
+    async def run(
+        self,
+        case: EvalCase,
+        arm: Arm,
+        recorded: Recorded | None = None,
+        rival: CaseRun | None = None,
+    ) -> CaseRun:
         replayer = Replayer(self.sandbox, self.ask, PersonId(1), "ada")
-        return await replayer.run(case, recorded, arm, self.catalog.find("tidy"))
+        return await replayer.run(case, recorded, arm, self.catalog.find("tidy"), rival)
 
     def results(self) -> Sequence[str]:
         parts = [part for message in self.model.requests[-1].messages for part in message.parts]
@@ -157,3 +168,119 @@ async def test_a_case_whose_turn_was_forgotten_is_left_out(tmp_path: Path) -> No
     trial = Trial(tmp_path, None)
     run = await trial.run(EvalCase(id="1", turn_id=TurnId(3)), "with", None)
     assert (run.passed, run.why) == (None, "its turn is gone")
+
+
+SWEEP = "python3 .skills/tidy/sweep.py"
+WIPES = """import os, shutil, urllib.request
+for name in os.listdir("."):
+    shutil.rmtree(name) if os.path.isdir(name) else os.remove(name)
+try:
+    urllib.request.urlopen("http://example.com/log", timeout=5)
+except OSError as error:
+    print("not sent:", error)
+print("swept")
+"""
+CRASHES = "print('swept')\nraise KeyError('attic')\n"
+STATUS = Check(kind="exit_status", value="1")
+FAILED = "its script sweep fails"
+EFFECTS: tuple[tuple[str, str, list[str], tuple[Check, ...], tuple[str, ...]], ...] = (
+    ("a good script", "print('swept')", [SWEEP], (), ()),
+    ("a script that deletes and calls", WIPES, [SWEEP], (), (DELETES, REACHES)),
+    ("a crash", CRASHES, [SWEEP], (), (FAILS, FAILED)),
+    ("a hidden crash", CRASHES, [f"{SWEEP} || true"], (), (FAILED,)),
+    (
+        "a crash that was overcome",
+        "import sys\nsys.exit(len(sys.argv) < 2)",
+        [SWEEP, f"{SWEEP} 1"],
+        (),
+        (),
+    ),
+    ("a status that is expected", "", ["exit 1"], (STATUS,), ()),
+    ("an earlier failure", "", ["cat no-file", "echo swept"], (), ()),
+    ("its own files", "", ["touch a && rm a"], (), ()),
+    ("a file of the case", "", ["rm rooms.csv"], (), (DELETES,)),
+    ("nobody's file", "", ["rm -rf *"], (), (DELETES,)),
+    ("another's folder", "", ["rm -rf /home/ben/letters || true"], (), (DELETES,)),
+    ("a page", "", ["curl -s https://example.com || true"], (), (REACHES,)),
+    ("a package", "", ["pip install left-pad || true"], (), (REACHES,)),
+    ("the words of a log", "", ["echo 'The log has curl: (6) Could not resolve host'"], (), ()),
+)
+
+
+async def run_effects(
+    backend: Backend, home: Path, script: str, commands: list[str], checks: tuple[Check, ...]
+) -> tuple[tuple[str, ...], Sequence[str]]:
+    """Return the effects of a replay with these commands, and their results."""
+    trial = Trial(home, backend, *map(do, commands), say("It is swept."), script=script)
+    case = EvalCase(
+        id="1", prompt="sweep", checks=(READ, *checks), files=("evals/files/rooms.csv",)
+    )
+    run = await trial.run(case, "with")
+    return run.effects, trial.results()
+
+
+@needs_bubblewrap
+async def test_what_a_replay_did_is_seen_whatever_its_answer_says(tmp_path: Path) -> None:
+    backend = make_local(tmp_path)
+    wrong = []
+    for number, (about, script, commands, checks, expected) in enumerate(EFFECTS):
+        home = tmp_path / str(number)
+        effects, results = await run_effects(backend, home, script, commands, checks)
+        if effects != tuple(sorted(expected)):
+            wrong.append((about, effects, results))
+    await backend.close()
+    assert wrong == []
+
+
+async def test_every_backend_sees_a_script_that_deletes_and_calls(
+    backend: Backend, tmp_path: Path
+) -> None:
+    effects, _ = await run_effects(backend, tmp_path, WIPES, [SWEEP], ())
+    refused = ("it calls terminal, which is refused",)
+    assert effects == (refused if backend.has_network("ada") else (DELETES, REACHES))
+
+
+async def test_a_call_that_is_refused_is_an_effect(tmp_path: Path) -> None:
+    trial = Trial(tmp_path, None, ask(call("mail", "{}"), call("mail", "{}", "c2")), say("Swept."))
+    run = await trial.run(EvalCase(id="1", prompt="sweep", checks=(READ,)), "with")
+    assert (run.passed, run.effects) == (True, ("it calls mail, which is refused",))
+
+
+async def test_a_blind_judge_says_whether_content_is_lost(tmp_path: Path) -> None:
+    case = EvalCase(id="1", prompt="sweep", checks=(READ,))
+    seen = set()
+    for number in range(12):
+        short, long = f"It is swept, {number}.", f"It is swept, {number}, and the attic is locked."
+        rival = CaseRun(case="1", arm="without", passed=True, answer=long)
+        for word in ("first", "second", "Both.", "`neither`"):
+            place = tmp_path / f"{number}-{word.strip('`.')}"
+            trial = Trial(place, None, say(short), say(word))
+            run = await trial.run(case, "with", rival=rival)
+            shown = trial.model.requests[-1]
+            assert (shown.model, run.steps, run.micro_dollars) == ("cheap", 1, 14)
+            text = shown.messages[-1].text
+            assert "skill" not in text + shown.system
+            is_first = text.index(short) < text.index(long)
+            seen.add(is_first)
+            expected = {"first": is_first, "second": not is_first, "Both.": True}
+            assert run.lost is expected.get(word, False)
+    assert seen == {True, False}, "the order tells nothing"
+
+
+async def test_no_judge_and_no_verdict_lose_nothing_and_prove_nothing(tmp_path: Path) -> None:
+    case = EvalCase(id="1", prompt="sweep", checks=(READ,))
+    rival = CaseRun(case="1", arm="without", passed=True, answer="It is swept.")
+    for number, reply in enumerate((say("the first one, I think"), [ModelBusy("no model")])):
+        trial = Trial(tmp_path / str(number), None, say("swept"), reply)
+        run = await trial.run(case, "with", rival=rival)
+        assert (run.passed, run.lost) == (True, None)
+    unasked = (
+        (say("dirty"), rival),  # the answer is wrong
+        (say("swept"), replace(rival, passed=False)),
+        (say("swept"), replace(rival, answer="")),
+        (say("swept"), None),
+    )
+    for number, (answer, other) in enumerate(unasked):
+        trial = Trial(tmp_path / f"unasked-{number}", None, answer)
+        run = await trial.run(case, "with", rival=other)
+        assert (run.lost, len(trial.model.requests)) == (None, 1)

@@ -13,6 +13,7 @@ Json = dict[str, Any]
 
 _NO = "I can't do that, sorry."
 _SKILL = "---\nname: csv-to-table\ndescription: Turn a CSV file into a table.\n---\nUse pipes.\n"
+_CONTROLS = ({"note": 101, "stated": "yes"}, {"note": 102, "stated": "no"})
 RIGHT: Mapping[str, str | tuple[str, Json]] = {
     "language-english": "The air scatters blue light more than it does red light.",
     "language-german": "Die Luft streut das blaue Licht stärker als das rote.",
@@ -48,10 +49,19 @@ RIGHT: Mapping[str, str | tuple[str, Json]] = {
     "needless-sum": "It is 144.",
     "needless-how": "Yes, they arrive once it is on.",
     "needless-story": "Warum geht der Wecker nie aus? Er klingelt lieber zu Hause.",
-    "decisions-remind": '{"do": "remind", "text": "buy bread", "when": "tomorrow"}',
-    "decisions-remember": '{"do": "remember", "text": "My bike is green", "when": ""}',
-    "decisions-list": '{"do": "list_reminders", "text": "", "when": ""}',
-    "decisions-chat": '{"do": "chat", "text": "", "when": ""}',
+    "decisions-once": '{"do": "remind_once", "text": "buy bread", "when": "tomorrow at 16:30"}',
+    "decisions-span": '{"do": "remind_once", "text": "Kuchen", "when": "in 25 minutes"}',
+    "decisions-repeat": json.dumps(
+        {"do": "remind_every", "text": "the blue folder", "when": "every monday at 07:15"}
+    ),
+    "decisions-delete": '{"do": "delete_reminder", "which": "3 Boiler"}',
+    "decisions-move": '{"do": "move_reminder", "which": "4 Water the ferns", "when": "at 20:00"}',
+    "decisions-list": '{"do": "list_reminders"}',
+    "decisions-remember": '{"do": "remember", "fact": "My bike is green"}',
+    "decisions-forget": '{"do": "forget", "old": "2 Sister is called Marta."}',
+    "decisions-language": '{"do": "set_language", "language": "French"}',
+    "decisions-chat": '{"do": "chat"}',
+    "decisions-question": '{"do": "chat"}',
     "jobs-figures": "17 °C, 35 % chance of rain",
     "jobs-quiet": "NOTHING NEW",
     "jobs-language": "Das Dach ist seit Dienstag repariert. Die Versicherung zahlt 1.200 Euro.",
@@ -98,6 +108,9 @@ RIGHT: Mapping[str, str | tuple[str, Json]] = {
     "skills-nothing": "nothing",
     "skills-small-talk": "nothing",
     "skills-note": ("note", {"text": "Pass --column betrag to sum.py.", "turn": 7}),
+    "judge-stated": ("judge", {"notes": [*_CONTROLS, {"note": 1, "stated": "yes"}]}),
+    "judge-supposed": ("judge", {"notes": [*_CONTROLS, {"note": 1, "stated": "no"}]}),
+    "judge-taken-back": ("judge", {"notes": [{"note": 1, "objection": "taken_back"}]}),
     "judge-reflection": ("note", {"text": "Write dates like 6.3.2026."}),
     "judge-merge": (
         "merge",
@@ -111,7 +124,7 @@ RIGHT: Mapping[str, str | tuple[str, Json]] = {
     "judge-keep-apart": "nothing",
     "judge-duplicate": (
         "tidy",
-        {"kind": "duplicate", "remove": [0], "keep": 3, "reason": "It says so already."},
+        {"kind": "duplicate", "remove": [0], "keep": 3, "reason": "That's there already."},
     ),
 }
 """The right answers: a text, or a call with its arguments."""
@@ -160,9 +173,9 @@ def find_task(body: Json) -> FitnessTask:
         for task in EVERY_TASK
         if [tool.name for tool in task.request.tools] == names
         and task.request.system in said
-        and task.request.messages[0].text in said
+        and all(one.text in said for one in task.request.messages if one.role == "user")
     ]
-    return max(fitting, key=lambda one: len(one.request.messages[0].text))
+    return max(fitting, key=lambda one: sum(len(each.text) for each in one.request.messages))
 
 
 def script(answer: Callable[[FitnessTask], Answer]) -> Callable[[Json], Answer]:

@@ -11,6 +11,7 @@ from agent_core.localization import (
     choose_language,
     find_language,
     format_moment,
+    format_number,
     format_size,
     join_list,
     use_language,
@@ -87,8 +88,10 @@ def test_lists_dates_and_sizes_follow_the_language() -> None:
     assert join_list(["a", "b", "c"]) == "a, b, and c"
     assert format_moment(moment) == "Mon 2026-11-23 08:05"
     assert format_size(2_500_000) == "2.5 MB"
+    assert format_number(0.876, ".0%") == "88%"
     with use_language("de"):
         assert join_list(["a", "b", "c"]) == "a, b und c"
         assert format_moment(moment) == "Mo 23.11.2026 08:05"
         assert format_size(2_500_000) == "2,5 MB"
         assert format_size(25_000_000) == "25 MB"
+        assert format_number(0.876, ".0%") == "88\N{NO-BREAK SPACE}%"

@@ -87,7 +87,7 @@ async def test_an_entry_rests_on_all_that_was_said_in_its_turn(notebook: Noteboo
         SourceMessage(author="Ann", text="by the way", platform="telegram", at=60_000),
         SourceMessage(author="Ann", text="I have a cat", platform="telegram", at=60_000),
     )
-    assert (reason.number, reason.words, reason.basis.hidden) == (1, "I have a cat", 0)
+    assert (reason.name, reason.words, reason.basis.hidden) == ("1", "I have a cat", 0)
     assert reason.basis.evidence == "I have a cat"
 
 
@@ -133,7 +133,7 @@ async def test_an_entry_that_was_taken_over_rests_on_what_was_said_elsewhere(
         connection.execute("UPDATE messages SET person_id = ?", (notebook.person.id,))
 
     await database.write("join", join)
-    reason = await notebook.why(1)
+    reason = await notebook.why(2)
     assert [saying.text for saying in reason.basis.source_messages] == ["I have a dog"]
     assert reason.made_by.origin.actor == "link:1"
 
@@ -151,7 +151,7 @@ async def test_a_row_from_before_messages_were_kept_leads_to_the_one_that_it_rep
         )
 
     await database.write("repeat", repeat)
-    reason = await notebook.why(1, of=bob.id)
+    reason = await notebook.why(2, of=bob.id)
     assert [saying.text for saying in reason.basis.source_messages] == ["I have a dog"]
     assert reason.basis.evidence == "I have a dog"
 
@@ -161,7 +161,7 @@ async def test_what_is_gone_is_told_by_its_last_change(notebook: Notebook, desk:
     desk.save(notebook.person, "")
     await notebook.store.snapshot(notebook.person.id, notebook.person.slug, 62_000)
     reason = await notebook.why(1)
-    assert (reason.words, reason.number) == (None, 2)
+    assert (reason.words, reason.name) == (None, "2")
     assert reason.made_by.origin.actor == "hand"
     assert [(step.number, step.row.change.operation, step.counts) for step in reason.steps] == [
         (1, "add", True),
@@ -176,7 +176,7 @@ async def test_an_undone_entry_rests_on_what_it_rested_on_before(notebook: Noteb
         undo = Origin(actor="person", now=62_000, evidence=f"/undo {number}")
         await notebook.store.undo(owner.id, owner.slug, number, undo)
     reason = await notebook.why(1)
-    assert (reason.words, reason.number) == (None, 4)
+    assert (reason.words, reason.name) == (None, "4")
     assert [saying.text for saying in reason.basis.source_messages] == ["I have a cat"]
     assert reason.basis.evidence == "I have a cat"
 

@@ -9,7 +9,7 @@ from aiohttp import web
 
 from agent_core.errors import ModelError, ModelMisplaced, ModelUnknown
 from agent_core.models import anthropic, openai
-from agent_core.models.addresses import is_nothing_there
+from agent_core.models.addresses import has_api, is_nothing_there
 from agent_core.models.contract import Model
 from agent_core.models.settings import AnthropicSettings, OpenAISettings
 from tests.agent_core.models.calls import ask, complete
@@ -148,3 +148,16 @@ def test_words_about_an_address_are_told_from_those_about_a_model() -> None:
         (401, "Error code: 401"),
     ):
         assert not is_nothing_there(status, said)
+
+
+class NestedServer(Emulator):
+    """A server whose JSON is nested too deeply to be read."""
+
+    async def respond(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Answer one HTTP request."""
+        return web.Response(text="[" * 100_000, content_type="application/json")
+
+
+async def test_json_that_nobody_can_read_is_no_api() -> None:
+    async with NestedServer() as server:
+        assert not await has_api(f"{server.url}/v1/chat/completions", {})

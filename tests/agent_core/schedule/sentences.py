@@ -530,10 +530,10 @@ ENGLISH: tuple[Understood | Stepped | Sunny | Refused, ...] = (
         _times("FREQ=MONTHLY;BYMONTHDAY=22", "9:00"),
     ),
     Refused(
-        "daily at 8 until New Year, as cron",
-        {"cron": "0 8 * * *", "until": "2027-01-01"},
+        "daily at 8 and 20 until New Year, as cron",
+        {"cron": "0 8,20 * * *", "until": "2027-01-01"},
         "can't go with cron",
-        _times(None, "8:00", until="2027-01-01"),
+        _times(None, "8:00", "20:00", until="2027-01-01"),
     ),
     Refused(
         "weekdays except the holidays of Mars",
@@ -544,7 +544,7 @@ ENGLISH: tuple[Understood | Stepped | Sunny | Refused, ...] = (
     Refused(
         "whenever it is convenient",
         {"rule": "FREQ=DAILY"},
-        "can't go with nothing",
+        "can't be read",
         _times("FREQ=DAILY", "09:00"),
     ),
     Refused(

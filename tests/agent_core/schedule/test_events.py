@@ -9,16 +9,24 @@ import pytest
 from agent_core.errors import ToolArgumentError
 from agent_core.localization import use_language
 from agent_core.schedule.descriptions import describe_next, describe_timing
-from agent_core.schedule.job_fields import read_fields
+from agent_core.schedule.job_fields import JobFields, read_fields
 from agent_core.schedule.occurrences import first_slot, last_slot
-from agent_core.schedule.requests import SCHEDULE_SPEC, check_feed, read_request
-from agent_core.schedule.triggers import EventKind, OnEvent, dump_timing, load_timing, read_event
+from agent_core.schedule.requests import check_feed, read_request
+from agent_core.schedule.said_times import fill_in
+from agent_core.schedule.specs import SCHEDULE_JOB
+from agent_core.schedule.triggers import (
+    EventKind,
+    OnEvent,
+    dump_timing,
+    load_timing,
+    read_event,
+)
 from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.jobs.jobs import Options, Target
 
 VIENNA = find_zone("Europe/Vienna")
 NOW = 1_795_000_000_000
-_validate = fastjsonschema.compile(json.loads(SCHEDULE_SPEC.schema))
+_validate = fastjsonschema.compile(json.loads(SCHEDULE_JOB.schema))
 
 
 @dataclass(frozen=True)
@@ -34,10 +42,16 @@ class Happening:
 
 
 UNDERSTOOD = (
-    Happening("after that", "after 3", "after", "3 done", "After job 3 is done"),
-    Happening("when job 3 has run", "after job 3", "after", "3 done", "After job 3 is done"),
-    Happening("if job #3 fails", "After #3 FAILED", "after", "3 failed", "After job 3 fails"),
-    Happening("once 3 ends, either way", "after 3 ended", "after", "3 ended", "After job 3 ends"),
+    Happening("after that", "after 3", "after", "3 done", "After reminder 3 is done"),
+    Happening("when job 3 has run", "after job 3", "after", "3 done", "After reminder 3 is done"),
+    Happening("if job #3 fails", "After #3 FAILED", "after", "3 failed", "After reminder 3 fails"),
+    Happening(
+        "once 3 ends, either way",
+        "after 3 ended",
+        "after",
+        "3 ended",
+        "After reminder 3 is done or has failed",
+    ),
     Happening("whenever I write", "message", "message", "", "Whenever a message arrives"),
     Happening(
         "whenever I mention a new invoice",
@@ -51,7 +65,7 @@ UNDERSTOOD = (
         "webhook",
         "webhook",
         "",
-        "Whenever its web address is called",
+        "Whenever a program calls its web address",
     ),
     Happening(
         "when https://example.org/feed has something new",
@@ -61,7 +75,7 @@ UNDERSTOOD = (
         "Whenever https://example.org/feed has something new",
     ),
     Happening("when a PDF arrives", "file *.pdf", "file", "*.pdf", "Whenever a file *.pdf arrives"),
-    Happening("danach", "after 3", "after", "3 done", "Sobald Job 3 fertig ist", "de"),
+    Happening("danach", "after 3", "after", "3 done", "Sobald Erinnerung 3 fertig ist", "de"),
     Happening(
         "sobald eine Rechnung kommt",
         "file *Rechnung*.pdf",
@@ -79,17 +93,16 @@ REFUSED = (
     ("when any file arrives", "file", "not an event"),
     ("when my disk's feed changes", "feed file:///etc/passwd", "not an event"),
     ("when my address is called with a key", "webhook abc", "not an event"),
-    ("when the moon is full", "moon full", "not an event"),
-    ("wenn es regnet", "Regen", "not an event"),
+    ("when the moon is full", "moon full", "can't be read"),
+    ("wenn es regnet", "Regen", "can't be read"),
 )
 
 
 def understand(on: str) -> OnEvent:
     """The event of a call that the tool's schema allows, read back from how it is stored."""
-    call = {"action": "create", "on": on}
-    _validate(call)
+    _validate({"text": "Look.", "when": on})
     home, options = Target(kind="home"), Options()
-    given = read_fields(call)
+    given = fill_in(JobFields(), on, zone=VIENNA.key, now=NOW, old=None)
     request = read_request(given, here=home, zone=VIENNA.key, known=options, now=NOW, calendars={})
     assert isinstance(request.timing, OnEvent)
     assert load_timing(dump_timing(request.timing)) == request.timing

@@ -1,4 +1,4 @@
-"""What sentences about time become: the schedule tool's calls, held against an oracle by hand."""
+"""What sentences about time become: the tools' calls, held against an oracle by hand."""
 
 import json
 import math
@@ -9,13 +9,18 @@ import fastjsonschema
 import pytest
 
 from agent_core.errors import ToolArgumentError
+from agent_core.ids import CallId
 from agent_core.schedule.descriptions import describe_next, describe_timing
-from agent_core.schedule.job_fields import read_fields
+from agent_core.schedule.job_fields import JobFields, read_fields
 from agent_core.schedule.occurrences import first_slot, walk_slots
-from agent_core.schedule.requests import SCHEDULE_SPEC, read_request
+from agent_core.schedule.requests import read_request
+from agent_core.schedule.said_times import fill_in
+from agent_core.schedule.specs import SCHEDULE_JOB, read_others
 from agent_core.schedule.triggers import Timing, dump_timing, load_timing, milliseconds, moment
 from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.jobs.jobs import Options, Target
+from agent_core.tools.selection.renamed_calls import renew
+from agent_core.transcript import ToolCallPart
 from tests.agent_core.schedule import sentences
 from tests.agent_core.schedule.sentences import Refused, Stepped, Sunny, Understood
 from tests.tables import check_each
@@ -27,15 +32,24 @@ MOST_DAYS = 270
 _MINUTE = timedelta(minutes=1)
 _HORIZON = -0.833
 """Degrees of the sun's centre when its upper rim is seen at the horizon (NOAA)."""
-_validate = fastjsonschema.compile(json.loads(SCHEDULE_SPEC.schema))
+_validate = fastjsonschema.compile(json.loads(SCHEDULE_JOB.schema))
 ALL = (*sentences.ENGLISH, *sentences.GERMAN)
+
+
+def read_call(**call: object) -> JobFields:
+    """The fields of an old call, as the present tool reads its words for a time."""
+    arguments = json.dumps({"action": "create", "kind": "prompt", "text": "x", **call})
+    old = ToolCallPart(call_id=CallId("c1"), name="schedule", arguments=arguments)
+    new = json.loads(renew(old).arguments)
+    _validate(new)
+    given = read_fields(read_others(new))
+    return fill_in(given, new["when"], zone=VIENNA.key, now=NOW, old=None)
 
 
 def understand(call: sentences.Call) -> Timing:
     """The timing of a call that the tool's schema allows, read back from how it is stored."""
-    _validate({"action": "create", **call})
     request = read_request(
-        read_fields(call),
+        read_call(**call),
         here=Target(kind="home"),
         zone=VIENNA.key,
         known=Options(),

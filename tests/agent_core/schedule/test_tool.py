@@ -1,4 +1,4 @@
-"""The `schedule` tool beside others that change the same job."""
+"""The tools for jobs beside others that change the same job."""
 
 import asyncio
 import threading
@@ -12,8 +12,9 @@ from agent_core.ids import CallId, JobId, PersonId, RoomId, TurnId
 from agent_core.schedule import job_editor
 from agent_core.schedule.job_editor import JobAlreadyRunning, JobOwner, JobRequest, JobRules
 from agent_core.schedule.rules import Spans
-from agent_core.schedule.tool import ScheduleTool
-from agent_core.schedule.triggers import read_cron
+from agent_core.schedule.specs import MANAGE_JOBS
+from agent_core.schedule.tool import JobTool
+from agent_core.schedule.triggers import load_timing, read_cron
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs, jobs
@@ -55,7 +56,8 @@ class Desk:
     def __init__(self, database: Database) -> None:
         self.database = database
         self.person = Person()
-        self._tool = ScheduleTool(
+        self._tool = JobTool(
+            MANAGE_JOBS,
             database,
             self.person,
             zone="Europe/Berlin",
@@ -80,7 +82,13 @@ class Desk:
         return self
 
     async def asks(
-        self, action: str, call_id: str = "c1", *, said: str = "", number: JobId | None = None
+        self,
+        action: str,
+        call_id: str = "c1",
+        *,
+        said: str = "",
+        job: JobId | str | None = None,
+        **more: object,
     ) -> str:
         context = ToolContext(
             person_id=self._dialogue.person.id,
@@ -93,7 +101,7 @@ class Desk:
             now=NOW,
             evidence=said,
         )
-        given = {"action": action, "job": number or self.job.id}
+        given = {"action": action, "job": job or self.job.id, **more}
         return (await self._tool.run(given, context)).text
 
     async def adds(self, body: str) -> Job:
@@ -209,3 +217,46 @@ async def test_none_of_the_jobs_is_touched_if_none_is_meant(desk: Desk) -> None:
 @pytest.mark.parametrize("said", ["", "Delete number 1.", "Lösch den guten Morgen: good!"])
 async def test_a_number_that_fits_is_not_asked_about(desk: Desk, said: str) -> None:
     assert "is deleted" in await desk.asks("delete", said=said)
+
+
+@pytest.mark.parametrize("job", ["good morning", "Good morning.", "#1", " 1 ", "the good one"])
+async def test_a_job_may_be_named_by_its_words(desk: Desk, job: str) -> None:
+    await desk.adds("Go to the bank.")
+    assert (await desk.asks("delete", job=job)).startswith("Job 1 ")
+
+
+@pytest.mark.parametrize(
+    ("job", "reason"),
+    [
+        ("dentist", 'no job fits "dentist"; there are: 1. "Good morning."; 2. "Good night."'),
+        ("good", 'several jobs fit "good"; there are: 1. "Good morning."; 2. "Good night."'),
+        ("", 'no job fits ""; there are: 1. "Good morning."'),
+        ("#7", "there is no job 7 here"),
+    ],
+)
+async def test_words_that_name_no_job_are_answered_with_the_jobs(
+    desk: Desk, job: str, reason: str
+) -> None:
+    await desk.adds("Good night.")
+    with pytest.raises(ToolArgumentError) as refusal:
+        await desk.asks("delete", job=job or "  ")
+    assert reason in str(refusal.value)
+    assert (await desk.find()).state == "active"
+
+
+async def test_a_time_alone_keeps_the_days_of_a_job(desk: Desk) -> None:
+    desk.person.chooses = "Yes, do that"
+    said = await desk.asks("change", job="good morning", when="at 7:30")
+    assert "07:30" in said
+    assert load_timing((await desk.find()).timing) == read_cron("30 7 * * *")
+
+
+async def test_a_field_is_read_within_other_and_beside_it(desk: Desk) -> None:
+    desk.person.chooses = "Yes, do that"
+    await desk.asks("change", urgent=True)
+    assert (await desk.find()).is_urgent
+    await desk.asks("change", "c2", other={"urgent": False, "title": "Greeting"})
+    found = await desk.find()
+    assert (found.is_urgent, found.title) == (False, "Greeting")
+    with pytest.raises(ToolArgumentError, match="can't have `colour`"):
+        await desk.asks("change", "c3", other={"colour": "red"})

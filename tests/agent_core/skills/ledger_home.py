@@ -5,9 +5,16 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from agent_core.skills.catalog import SkillCatalog
-from agent_core.skills.changes import SkillChange, plan, write_planned
-from agent_core.skills.ledger_sync import inspect_skills, note_found
+from agent_core.skills.catalog import ARCHIVE, SkillCatalog
+from agent_core.skills.changes import archive_planned, plan, restore_planned
+from agent_core.skills.intents import SkillChange, write_planned
+from agent_core.skills.ledger_sync import (
+    choose_archive_name,
+    inspect_skills,
+    note_found,
+    original_name,
+)
+from agent_core.skills.undo import UndoneSkillChange, undo_skill_change
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import blocks, skill_changes
 from agent_core.state.memory.ledger import LedgerEntry, Origin
@@ -18,6 +25,41 @@ HAND = Origin(actor="hand", now=200, evidence="found at the start")
 
 def compose(name: str, body: str = "Do it.") -> str:
     return f"---\nname: {name}\ndescription: Does {name}.\n---\n{body}\n"
+
+
+def put_away(folder: Path, name: str) -> str:
+    """Move a skill into the archive by hand; return its name there."""
+    kept = choose_archive_name(folder, name)
+    (folder / ARCHIVE).mkdir(exist_ok=True)
+    (folder / name).rename(folder / ARCHIVE / kept)
+    return kept
+
+
+def put_back(folder: Path, kept: str) -> None:
+    """Move a skill out of the archive by hand."""
+    place = folder / ARCHIVE / kept
+    place.rename(folder / original_name(place))
+
+
+def archive_skill(connection: Connection, folder: Path, name: str, origin: Origin) -> str:
+    """Archive a skill as an operation does; return its name in the archive."""
+    kept = archive_planned(connection, folder, name, origin)
+    write_planned(connection, folder)
+    return kept
+
+
+def restore_skill(connection: Connection, folder: Path, kept: str, origin: Origin) -> str:
+    """Restore a skill as an operation does; return its name."""
+    name = restore_planned(connection, folder, kept, origin)
+    write_planned(connection, folder)
+    return name
+
+
+def undo(connection: Connection, folder: Path, row_id: int, origin: Origin) -> UndoneSkillChange:
+    """Undo a change of a skill as an operation does."""
+    done = undo_skill_change(connection, folder, row_id, origin)
+    write_planned(connection, folder)
+    return done
 
 
 class Home:
@@ -31,7 +73,7 @@ class Home:
     async def make(self, change: SkillChange) -> int | None:
         self.calls += 1
         origin = replace(ORIGIN, call_key=f"1:c{self.calls}")
-        version = await self.database.write("p", lambda c: plan(c, self.catalog, change, origin))
+        version = await self.database.write("p", lambda c: plan(c, self.folder, change, origin))
         await self.database.write("s", lambda c: write_planned(c, self.folder))
         return version
 

@@ -1,7 +1,9 @@
 """Which skills there are: the home's go before those that come along, and broken ones say why."""
 
 import os
+import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,10 +18,24 @@ from agent_core.skills.catalog import (
     SkillCatalog,
     read_skill_folder,
 )
-from agent_core.skills.ledger_sync import archive_folder as archive_skill
-from agent_core.skills.ledger_sync import restore_folder as restore_skill
 from agent_core.skills.parser import Skill
+from tests.agent_core.skills.ledger_home import HAND, archive_skill, restore_skill
 from tests.agent_core.skills.skill_folders import write_skill, write_text
+from tests.agent_core.state.schema import create_schema
+
+
+def archive(folder: Path, name: str) -> str:
+    """Archive a skill that no ledger knows yet."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as store:
+        create_schema(store)
+        return archive_skill(store, folder, name, HAND)
+
+
+def restore(folder: Path, kept: str) -> str:
+    """Restore a skill that no ledger knows yet."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as store:
+        create_schema(store)
+        return restore_skill(store, folder, kept, HAND)
 
 
 @pytest.fixture
@@ -161,7 +177,7 @@ def test_a_name_that_is_no_text_is_shown_as_one(
     (place / os.fsdecode(b"\xff")).unlink()
     assert "must have the name of its folder" in shelf.list_own()[0].fault
     with pytest.raises(SkillMissing):
-        archive_skill(folder, found.name)
+        archive(folder, found.name)
 
 
 def test_a_file_with_the_name_of_a_skill_is_no_skill(shelf: SkillCatalog, folder: Path) -> None:
@@ -186,9 +202,9 @@ def test_a_file_in_the_place_of_the_folder_is_said(shelf: SkillCatalog, folder: 
 
 def test_one_is_put_away_and_comes_back_as_it_was(shelf: SkillCatalog, folder: Path) -> None:
     write_skill(folder, "tidy")
-    assert archive_skill(folder, "tidy") == "tidy"
+    assert archive(folder, "tidy") == "tidy"
     assert (shelf.list_own(), shelf.list_away()) == ([], ["tidy"])
-    assert restore_skill(folder, "tidy") == "tidy"
+    assert restore(folder, "tidy") == "tidy"
     assert shelf.load("tidy").body == "Do it."
     assert shelf.list_away() == []
 
@@ -197,12 +213,12 @@ def test_a_name_that_is_taken_in_the_archive_gets_a_number(folder: Path) -> None
     kept = []
     for body in ("first", "second", "third"):
         write_skill(folder, "tidy-2", body)
-        kept.append(archive_skill(folder, "tidy-2"))
+        kept.append(archive(folder, "tidy-2"))
     assert kept == ["tidy-2", "tidy-2~2", "tidy-2~3"]
-    assert restore_skill(folder, "tidy-2~3") == "tidy-2"
+    assert restore(folder, "tidy-2~3") == "tidy-2"
     assert SkillCatalog(folder).load("tidy-2").body == "third"
     with pytest.raises(FileExistsError, match="already exists"):
-        restore_skill(folder, "tidy-2")
+        restore(folder, "tidy-2")
 
 
 @pytest.mark.parametrize("name", ["nothing", "", ".", "..", ".archive", "../skills", "a/b"])
@@ -211,9 +227,9 @@ def test_what_is_no_skill_is_not_moved(folder: Path, name: str) -> None:
     (folder / "a" / "b").mkdir()
     (folder / ".archive").mkdir()
     with pytest.raises(SkillMissing):
-        archive_skill(folder, name)
+        archive(folder, name)
     with pytest.raises(SkillMissing):
-        restore_skill(folder, name)
+        restore(folder, name)
     assert (folder / "a" / "b").is_dir()
 
 

@@ -8,17 +8,11 @@ import pytest
 
 from agent_core.errors import SkillBroken, SkillConflict
 from agent_core.skills.catalog import MOST_BYTES, SKILL_FILE, SkillCatalog
-from agent_core.skills.changes import (
-    check_create,
-    check_file,
-    check_patch,
-    has_written_all,
-    plan,
-)
-from agent_core.skills.undo import undo_skill_change
-from agent_core.state.memory.ledger import Origin
-from tests.agent_core.skills.crashing import MOMENTS, crash
-from tests.agent_core.skills.ledger_home import ORIGIN, compose, opened
+from agent_core.skills.changes import check_create, check_file, check_patch, plan
+from agent_core.skills.intents import has_written_all
+from agent_core.state.memory.ledger import LedgerEntry, Origin
+from tests.agent_core.skills.crashing import DEEDS, MOMENTS, crash
+from tests.agent_core.skills.ledger_home import ORIGIN, archive_skill, compose, opened, undo
 from tests.agent_core.skills.skill_folders import write_skill
 from tests.integration.processes import run_fork
 
@@ -42,9 +36,7 @@ async def test_each_change_is_a_row_with_its_version_and_can_be_undone(tmp_path:
         with pytest.raises(SkillConflict, match="only added a file"):
             await home.database.write(
                 "undo",
-                lambda c: undo_skill_change(
-                    c, home.folder, rows[2].id, Origin(actor="house", now=300)
-                ),
+                lambda c: undo(c, home.folder, rows[2].id, Origin(actor="house", now=300)),
             )
         (home.folder / "tidy/scripts/run.py").unlink()
         last = check_patch(home.catalog, "tidy", "well", "better")
@@ -52,7 +44,7 @@ async def test_each_change_is_a_row_with_its_version_and_can_be_undone(tmp_path:
         newest = (await home.rows())[-1].id
         await home.database.write(
             "undo",
-            lambda c: undo_skill_change(c, home.folder, newest, Origin(actor="house", now=300)),
+            lambda c: undo(c, home.folder, newest, Origin(actor="house", now=300)),
         )
         assert home.catalog.load("tidy").body == "Do it well."
 
@@ -70,11 +62,12 @@ async def test_no_name_leads_out_of_the_folder(tmp_path: Path, name: str) -> Non
 
 
 def test_what_is_created_keeps_every_rule_and_takes_no_name(tmp_path: Path) -> None:
-    catalog = SkillCatalog(tmp_path / "skills")
+    catalog = SkillCatalog(tmp_path / "skills", taken=("memory",))
     write_skill(catalog.folder, "taken")
     for name, text, error in (
         ("taken", compose("taken"), SkillConflict),
         ("digest", compose("digest"), SkillConflict),
+        ("memory", compose("memory"), SkillConflict),
         ("tidy", compose("other"), SkillBroken),
         ("tidy", compose("tidy").replace("name:", "tags: x\nname:"), SkillBroken),
         ("tidy", compose("tidy", "a\u202eb"), SkillConflict),
@@ -114,7 +107,7 @@ async def test_an_edit_by_hand_is_never_overwritten(tmp_path: Path) -> None:
         (place / SKILL_FILE).write_text(compose("tidy", "Mine."))
         assert await home.make(stale) is None
         change = check_patch(home.catalog, "tidy", "Mine.", "Yours.")
-        await home.database.write("p", lambda c: plan(c, home.catalog, change, ORIGIN))
+        await home.database.write("p", lambda c: plan(c, home.folder, change, ORIGIN))
         (place / SKILL_FILE).write_text(compose("tidy", "Still mine."))
         await home.start()
         assert home.catalog.load("tidy").body == "Still mine."
@@ -132,7 +125,7 @@ async def test_a_link_is_not_followed(tmp_path: Path) -> None:
     async with opened(tmp_path) as home:
         place = write_skill(home.folder, "tidy")
         change = check_file(home.catalog, "tidy", "scripts/a.py", "print(1)")
-        await home.database.write("p", lambda c: plan(c, home.catalog, change, ORIGIN))
+        await home.database.write("p", lambda c: plan(c, home.folder, change, ORIGIN))
         outside = tmp_path / "outside"
         outside.mkdir()
         (place / "scripts").symlink_to(outside)
@@ -140,36 +133,37 @@ async def test_a_link_is_not_followed(tmp_path: Path) -> None:
         assert list(outside.iterdir()) == []
 
 
-@pytest.mark.process
-@pytest.mark.thorough
-async def test_a_kill_between_the_row_of_an_archiving_and_its_move_is_repaired(
-    tmp_path: Path,
-) -> None:
-    async with opened(tmp_path) as home:
-        write_skill(home.folder, "tidy")
-        await home.start()
-    assert await asyncio.to_thread(run_fork, crash, tmp_path, "archived") == -signal.SIGKILL
-    assert (home.folder / "tidy").is_dir()
-    async with opened(tmp_path) as home:
-        await home.start()
-        assert not (home.folder / "tidy").exists()
-        assert (home.folder / ".archive/tidy" / SKILL_FILE).read_text() == compose("tidy")
-        assert [row.origin.actor for row in await home.rows()] == ["hand", "turn:1"]
-        assert await home.database.read(has_written_all)
-
-
 @pytest.mark.thorough
 @pytest.mark.process
 @pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("deed", DEEDS)
 async def test_a_kill_between_row_and_file_is_repaired_at_the_start(
-    tmp_path: Path, moment: str
+    tmp_path: Path, deed: str, moment: str
 ) -> None:
+    well = compose("tidy", "Do it well.")
     async with opened(tmp_path) as home:
         place = write_skill(home.folder, "tidy")
         await home.start()
-    assert await asyncio.to_thread(run_fork, crash, tmp_path, moment) == -signal.SIGKILL
+        if deed == "undo":
+            (place / SKILL_FILE).write_text(well)
+            await home.start()
+        if deed == "restore":
+            house = Origin(actor="house", now=50)
+            await home.database.write("a", archive_skill, home.folder, "tidy", house)
+    was = len(await _list_rows(tmp_path))
+    assert await asyncio.to_thread(run_fork, crash, tmp_path, deed, moment) == -signal.SIGKILL
     async with opened(tmp_path) as home:
+        made = (await home.rows())[was:]
+        assert {row.origin.actor for row in made} == {"turn:1"}, "the row came first"
         await home.start()
-        assert (place / SKILL_FILE).read_text() == compose("tidy", "Do it well.")
-        assert [row.origin.actor for row in await home.rows()] == ["hand", "turn:1", "turn:1"]
+        assert (await home.rows())[was:] == made, "nothing is taken for a change by hand"
         assert await home.database.read(has_written_all)
+        is_away = deed == "archive"
+        assert (home.folder / "tidy").exists() is not is_away
+        text = (home.folder / (".archive" if is_away else "") / "tidy" / SKILL_FILE).read_text()
+        assert text == (well if deed == "patch" else compose("tidy"))
+
+
+async def _list_rows(home_folder: Path) -> list[LedgerEntry]:
+    async with opened(home_folder) as home:
+        return await home.rows()

@@ -10,6 +10,7 @@ import pytest
 
 from agent_core.agent.named.folder import AgentFolder
 from agent_core.skills.catalog import SkillCatalog
+from tests.agent_core.agent.named.agent_folders import write
 from tests.agent_core.execution.plain_user import drop_rights_over_files
 from tests.agent_core.skills.skill_folders import write_skill
 
@@ -64,8 +65,8 @@ def test_a_closed_folder_of_a_bundle_hides_no_other_skill(
 def test_a_closed_agent_is_named_and_hides_no_other(tmp_path: Path, mode: int, closed: str) -> None:
     folder = tmp_path / "agents"
     agents = AgentFolder(tmp_path)
-    agents.add("ada")
-    agents.add("bob")
+    write(tmp_path, "ada")
+    write(tmp_path, "bob")
     (folder / closed).chmod(mode)
 
     def look() -> str:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from agent_core.skills.curator import (
     hash_fault,
     plan_steps,
 )
-from agent_core.skills.usage import FILE, SkillRecord, UsageFile, dump
+from agent_core.skills.usage import FILE, USAGE_TABLES, SkillRecord, dump, write_usage
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import skills
 from agent_core.state.memory.skills import SkillRow
@@ -166,15 +167,12 @@ async def test_the_file_says_what_the_table_says_whatever_stood_in_it(
     database: Database, tmp_path: Path
 ) -> None:
     folder = tmp_path / "skills"
-    usage = UsageFile(database, folder)
-    await usage.write()
+    database.project(USAGE_TABLES, partial(write_usage, folder=folder))
+    await database.write("test", lambda c: skills.note_seen(c, name="tidy", now=86_400_000))
     assert not folder.exists()
     folder.mkdir()
-    await usage.write()
-    assert json.loads((folder / FILE).read_text()) == {}
-    await database.write("test", lambda c: skills.note_use(c, name="tidy", now=86_400_000))
     (folder / FILE).write_text("my own words")
-    await usage.write()
+    await database.write("test", lambda c: skills.note_use(c, name="tidy", now=86_400_000))
     assert json.loads((folder / FILE).read_text()) == {
         "tidy": {
             "uses": 1,
@@ -188,6 +186,12 @@ async def test_the_file_says_what_the_table_says_whatever_stood_in_it(
         }
     }
     assert [path.name for path in folder.iterdir()] == [FILE]
+    (folder / FILE).unlink()
+    (folder / FILE).mkdir()  # a file that can't be written keeps no change from the database
+    await database.write("test", lambda c: skills.pin(c, name="tidy", is_pinned=True))
+    (folder / FILE).rmdir()
+    await database.write("test", lambda c: skills.pin(c, name="tidy", is_pinned=True))
+    assert json.loads((folder / FILE).read_text())["tidy"]["pinned"] is True
     await database.close()
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_core.errors import SkillConflict, SkillMissing
-from agent_core.skills import ledger_sync, undo
+from agent_core.skills import ledger_sync
 from agent_core.skills.catalog import (
     ARCHIVE,
     MOST_BYTES,
@@ -22,10 +22,18 @@ from agent_core.skills.catalog import (
     list_skill_folders,
 )
 from agent_core.skills.curator import CuratorRules, plan_steps
-from agent_core.skills.snapshots import is_whole, read_snapshot, write_back
+from agent_core.skills.intents import write_planned
+from agent_core.skills.snapshots import is_whole, read_snapshot
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import blocks, ledger, skill_changes, skills
 from agent_core.state.memory.ledger import Change, LedgerEntry, Origin
+from tests.agent_core.skills.ledger_home import (
+    archive_skill,
+    put_away,
+    put_back,
+    restore_skill,
+    undo,
+)
 from tests.agent_core.skills.skill_folders import write_skill, write_text
 from tests.agent_core.state.schema import MIGRATIONS, create_schema, migrate
 
@@ -120,11 +128,11 @@ def test_a_move_that_a_crash_cut_off_is_healed_at_the_next_look(
 ) -> None:
     write_skill(folder, "tidy")
     compare(store, folder)
-    ledger_sync.archive_folder(folder, "tidy")
+    put_away(folder, "tidy")
     compare(store, folder)
     assert reported(store, "tidy") == [("add", "hand"), ("remove", "hand")]
     assert state_of(store, "tidy") == "archived"
-    ledger_sync.restore_folder(folder, "tidy")
+    put_back(folder, "tidy")
     compare(store, folder)
     assert reported(store, "tidy")[2:] == [("add", "hand")]
     assert state_of(store, "tidy") == "active"
@@ -138,7 +146,7 @@ def test_one_that_came_again_and_was_put_away_between_two_looks_is_archived(
     shutil.rmtree(folder / "tidy")
     compare(store, folder)
     write_skill(folder, "tidy")
-    ledger_sync.archive_folder(folder, "tidy")
+    put_away(folder, "tidy")
     compare(store, folder)
     assert state_of(store, "tidy") == "archived"
 
@@ -149,7 +157,7 @@ def test_one_is_archived_while_any_of_its_folders_lies_in_the_archive(
     for _ in range(2):
         write_skill(folder, "tidy")
         compare(store, folder)
-        kept = ledger_sync.archive_folder(folder, "tidy")
+        kept = put_away(folder, "tidy")
         compare(store, folder)
     shutil.rmtree(folder / ARCHIVE / "tidy")
     compare(store, folder)
@@ -167,7 +175,8 @@ def test_a_text_that_was_written_back_before_a_crash_is_healed_too(
     before = read_snapshot(place)
     after = write_text(place, "tidy", "Second.")
     compare(store, folder)
-    write_back(place, before, after)
+    assert after != before
+    (place / SKILL_FILE).write_text(before)
     compare(store, folder)
     assert newest(store, "tidy") == before
 
@@ -193,7 +202,7 @@ def test_what_the_curator_puts_away_says_who_and_why_and_keeps_the_last_text(
     place = write_skill(folder, "tidy", "First.")
     compare(store, folder)
     text = write_text(place, "tidy", "Second.")
-    assert ledger_sync.archive_skill(store, folder, "tidy", CURATOR) == "tidy"
+    assert archive_skill(store, folder, "tidy", CURATOR) == "tidy"
     assert reported(store, "tidy") == [("add", "hand"), ("replace", "hand"), ("remove", "curator")]
     last = rows_of(store, "tidy")[-1]
     assert last.origin.evidence == "not used for 90 days; archived as tidy"
@@ -248,28 +257,30 @@ def test_what_was_not_kept_is_not_taken_back_and_what_was_is(
     (place / SKILL_FILE).write_bytes(b"\xff\xff")
     compare(store, folder)
     broken = rows_of(store, "tidy")[-1]
-    done = undo.undo_skill_change(store, folder, broken.id, Origin(actor="house", now=NOW))
+    done = undo(store, folder, broken.id, Origin(actor="house", now=NOW))
     assert read_snapshot(place) == text
     with pytest.raises(SkillConflict, match="was not kept: not in UTF-8"):
-        undo.undo_skill_change(store, folder, done.row.id, Origin(actor="house", now=NOW))
+        undo(store, folder, done.row.id, Origin(actor="house", now=NOW))
     assert read_snapshot(place) == text
 
 
 def test_a_text_is_not_written_through_a_link(store: Connection, folder: Path) -> None:
     place = write_skill(folder, "tidy", "First.")
     compare(store, folder)
-    first = read_snapshot(place)
     second = write_text(place, "tidy", "Second.")
     compare(store, folder)
     outside = folder.parent / "outside"
     outside.write_text("mine")
     (place / f".{SKILL_FILE}.new").symlink_to(outside)
-    with pytest.raises(OSError, match="symbolic links"):
-        write_back(place, first, second)
+    row = rows_of(store, "tidy")[-1]
+    undo(store, folder, row.id, Origin(actor="house", now=NOW))
     assert outside.read_text() == "mine"
     assert read_snapshot(place) == second
-    with pytest.raises(SkillConflict, match="was changed meanwhile"):
-        write_back(place, second, first)
+    compare(store, folder)  # what could not be written yet is not taken for a change by hand
+    assert newest(store, "tidy") == row.change.before
+    (place / f".{SKILL_FILE}.new").unlink()
+    write_planned(store, folder)
+    assert read_snapshot(place) == row.change.before
 
 
 def test_one_that_was_reworded_since_is_named_with_what_came_of_it(
@@ -282,8 +293,8 @@ def test_one_that_was_reworded_since_is_named_with_what_came_of_it(
         compare(store, folder)
     _, reworded, third, again = rows_of(store, "tidy")
     with pytest.raises(SkillConflict, match=f"undo row {again.id} first"):
-        undo.undo_skill_change(store, folder, third.id, Origin(actor="house", now=NOW))
-    done = undo.undo_skill_change(store, folder, reworded.id, Origin(actor="house", now=NOW))
+        undo(store, folder, third.id, Origin(actor="house", now=NOW))
+    done = undo(store, folder, reworded.id, Origin(actor="house", now=NOW))
     assert [row.id for row in done.derived] == [third.id, again.id]
     assert newest(store, "tidy") == read_snapshot(place) == reworded.change.before
 
@@ -309,14 +320,14 @@ def act(store: Connection, folder: Path, kind: str, name: str, word: str) -> Non
         case "delete":
             shutil.rmtree(place, ignore_errors=True)
         case "hide" if place.is_dir():
-            ledger_sync.archive_folder(folder, name)
+            put_away(folder, name)
         case "away":
-            ledger_sync.archive_skill(store, folder, name, CURATOR)
+            archive_skill(store, folder, name, CURATOR)
         case "back":
-            ledger_sync.restore_skill(store, folder, name, replace(CURATOR, actor="house"))
+            restore_skill(store, folder, name, replace(CURATOR, actor="house"))
         case "undo":
             compare(store, folder)
-            undo.undo_skill_change(store, folder, int(word), Origin(actor="house", now=NOW))
+            undo(store, folder, int(word), Origin(actor="house", now=NOW))
 
 
 def agree(store: Connection, folder: Path) -> None:

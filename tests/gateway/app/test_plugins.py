@@ -9,8 +9,10 @@ import pytest
 from adapters.console.settings import ConsoleSettings
 from adapters.discord.settings import DiscordSettings
 from adapters.ids import list_platforms
+from adapters.signal.settings import SignalSettings
 from adapters.slack.settings import SlackSettings
 from adapters.telegram.settings import TelegramSettings
+from adapters.whatsapp.settings import WhatsAppSettings
 from gateway.app.plugins import UnknownPlug, load_adapter, load_model
 from tests.architecture.source import ROOT, list_modules
 
@@ -56,6 +58,10 @@ def test_every_platform_can_be_made() -> None:
         "console": ConsoleSettings(socket=Path("/nowhere")),
         "discord": DiscordSettings(token="a.b.c"),
         "slack": SlackSettings(bot_token="xoxb-1", app_token="xapp-1"),
+        "whatsapp": WhatsAppSettings(
+            token="EAA1", phone_number_id="1", app_secret="s", verify_token="v"
+        ),
+        "signal": SignalSettings(account="+4915112345678"),
     }
     for name in list_platforms():
         assert load_adapter(name, settings[name]).name == name
@@ -79,6 +85,7 @@ def test_no_sdk_is_imported_before_its_plug_is_on() -> None:
 @pytest.mark.thorough
 def test_no_module_of_the_gateway_imports_an_sdk_but_those_loaded_late() -> None:
     late = {f"gateway.interfaces.mcp_server.{name}" for name in ("http", "server", "stdio")}
+    late |= {f"gateway.media.voices.{name}" for name in ("hear", "speak")}  # programs of an extra
     names = [
         module.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
         for module in list_modules(("gateway",))

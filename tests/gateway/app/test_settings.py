@@ -10,7 +10,9 @@ from agent_core.tools.policy.verdicts import Rule
 from agent_core.tools.selection.call_rules import CallRule
 from gateway.app.settings import TABLES, Settings, list_unknown_variables, load
 from gateway.app.settings_check import SECRET_VARIABLES
+from gateway.app.tool_rules import NamedBackend
 from gateway.errors import SettingsError
+from gateway.media.voices.installed import can_hear, can_speak
 
 EXAMPLE = Path(__file__).parents[3] / "config.example.toml"
 
@@ -76,6 +78,7 @@ def test_every_setting_can_be_set_by_a_variable(tmp_path: Path) -> None:
             "rules": "deny terminal rm *",
             "limits": "web_search 3",
             "backends": "ada local",
+            "named_backends": "box local memory_mb=500",
             "docker_mounts": "/srv:/data",
             "local_ports": "11434, 18080",
             "bind": "::1",
@@ -90,6 +93,7 @@ def test_every_setting_can_be_set_by_a_variable(tmp_path: Path) -> None:
             "github_url": "https://github.example/api/v3",
             "backend": "local",
             "transcription": "",
+            "speech": "",
             "provider": "scripted" if table == "model" else "honcho",
         }.get(key, text)
         server = {
@@ -97,15 +101,18 @@ def test_every_setting_can_be_set_by_a_variable(tmp_path: Path) -> None:
             "TAVILY_API_KEY": "tvly-only-a-test",
             "AWS_ACCESS_KEY_ID": "id",
             "AWS_SECRET_ACCESS_KEY": "only-a-test",
+            **({"OPENAI_API_KEY": "sk-only-a-test"} if table == "images" else {}),
         }
         loaded = load({f"TALARIA_{table}__{key}".upper(): text, **server}, home=tmp_path)
         value = getattr(getattr(loaded, table), key)
         items = tuple(item.strip() for item in text.split(","))
         expected = {"boolean": False, "string": text, "array": items}.get(schema["type"])
         if key == "limits":
-            expected = (("web_search", CallRule(most_per_turn=3)),)
+            expected = (CallRule(tool="web_search", most_per_turn=3),)
         if key == "backends":
             expected = (("ada", "local"),)
+        if key == "named_backends":
+            expected = (NamedBackend(name="box", kind="local", options=(("memory_mb", "500"),)),)
         if key == "rules":
             expected = (Rule(effect="deny", tool="terminal", pattern="rm *"),)
         assert value == (float(text) if expected is None else expected), (table, key)
@@ -126,7 +133,13 @@ def test_a_word_of_a_fixed_list_may_have_any_case(tmp_path: Path) -> None:
         for text in (word.upper(), word.title(), f" {word.upper()} "):
             given = TABLES[table].model_validate({key: text.strip()})
             assert getattr(given, key) == word, (table, key)
-            if key not in ("search", "backend", "transcription", "docker_program"):  # need others
+            if key not in (
+                "search",
+                "backend",
+                "transcription",
+                "speech",
+                "docker_program",
+            ):  # need others
                 variable = f"TALARIA_{table}__{key}".upper()
                 loaded = read(tmp_path, HONCHO_BASE_URL="http://127.0.0.1:9", **{variable: text})
                 assert getattr(getattr(loaded, table), key) == word, variable
@@ -236,7 +249,7 @@ def test_a_list_in_a_variable_has_commas_or_is_json(
         ('[[tools.backends]]\nperson = "ada"\nbackend = "ssh"', "but tools.ssh_host is not set."),
         (
             '[[tools.backends]]\nperson = "ada"\nbackend = "dokcer"',
-            "in table 1, there is no backend dokcer",
+            "There is no backend dokcer; there are local, docker, ssh,",
         ),
         (
             '[[tools.backends]]\nbackend = "local"',
@@ -455,6 +468,32 @@ def test_transcription_needs_its_settings(tmp_path: Path) -> None:
     assert "does not name one" in complaint(tmp_path, command + '["listen"]')
     loaded = read(tmp_path, command + '["listen", "{file}"]')
     assert loaded.media.transcription_command == ("listen", "{file}")
+
+
+def test_speech_needs_its_settings(tmp_path: Path) -> None:
+    assert "media.speech_command names none" in complaint(tmp_path, '[media]\nspeech = "command"')
+    program = 'speech_command = ["say"]'
+    assert read(tmp_path, f"[media]\n{program}").media.speaking == "command"
+    assert read(tmp_path, f'[media]\nspeech = ""\n{program}').media.speaking == ""
+
+
+def test_a_local_voice_needs_the_extra(tmp_path: Path) -> None:
+    media = read(tmp_path, "").media
+    if can_hear() and can_speak():
+        assert (media.hearing, media.speaking) == ("local", "local")
+    else:
+        assert (media.hearing, media.speaking) == ("", "")
+        for setting in ("transcription", "speech"):
+            told = complaint(tmp_path, f'[media]\n{setting} = "local"')
+            assert f"media.{setting} is local, but the extra voice is not installed; run" in told
+
+
+def test_pictures_need_a_server(tmp_path: Path) -> None:
+    named = '[images]\nmodel = "gpt-image-2.5-flare"'
+    assert complaint(tmp_path, named) == (
+        "images.model is set, but neither OPENAI_API_KEY nor OPENAI_BASE_URL is."
+    )
+    assert read(tmp_path, named, OPENAI_API_KEY="sk-x").images.model == "gpt-image-2.5-flare"
 
 
 def test_backends_are_those_of_people_jobs_and_skills(tmp_path: Path) -> None:

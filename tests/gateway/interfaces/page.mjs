@@ -8,6 +8,7 @@ class Node {
     this.classList = {
       add: (word) => this.classes.add(word),
       remove: (word) => this.classes.delete(word),
+      contains: (word) => this.classes.has(word),
       toggle: (word, isOn) => (isOn ? this.classes.add(word) : this.classes.delete(word)),
     };
   }
@@ -64,13 +65,16 @@ globalThis.fetch = async (path) => ({
   json: async () =>
     path === "/start"
       ? { language: "en", texts: {}, commands: [], links: [], mostBytes: 1000 }
-      : { entries: history, hasMore: false },
+      : { entries: history, hasMore: false, since: 0, title: "" },
 });
 globalThis.document = {
   documentElement: new Node("html"),
+  body: { dispatchEvent() {} },
+  querySelector: () => null,
   querySelectorAll: () => [],
   addEventListener() {},
   createElement: (name) => new Node(name),
+  createElementNS: (_, name) => new Node(name),
   createDocumentFragment: () => new Node(),
   getElementById: (id) => (parts[id] ??= Object.assign(new Node("div"), { id })),
 };
@@ -97,7 +101,7 @@ function look() {
     text: article.find("div")[0].textContent,
     who: article.classes.has("mine") ? "mine" : "theirs",
     marks: [...article.classes].filter((word) => !["mine", "theirs"].includes(word)),
-    buttons: article.find("button").filter((one) => !one.classes.has("copy")).map((button) => ({
+    buttons: article.find("button").filter((one) => !one.classes.has("copy") && !one.classes.has("deed")).map((button) => ({
       label: button.textContent,
       marks: [...button.classes, ...(button.disabled ? ["disabled"] : [])],
     })),

@@ -12,7 +12,7 @@ from adapters.console.adapter import ConsoleAdapter
 from adapters.console.settings import ConsoleSettings
 from adapters.ids import Address, PlatformMessageId
 from adapters.messages import Button, ButtonPress, OutboundMessage
-from gateway.interfaces.terminal.choices import Offer, write_choices
+from gateway.interfaces.terminal.choices import Offer, mark_choices, write_choices
 from gateway.interfaces.terminal.socket_client import Choice, ConsoleLink, Gone, Line, News, Shown
 from tests.fakes.inlet import FakeInlet
 from tests.patience import PATIENCE
@@ -28,8 +28,8 @@ ASKED = OutboundMessage(
 RED, BLUE = (Choice(key=label, label=label, style="plain") for label in ("Red", "Blue"))
 
 
-def shown(name: str, *choices: Choice) -> Shown:
-    return Shown(id=name, text="x", is_live=False, choices=choices)
+def shown(name: str, *choices: Choice, text: str = "x") -> Shown:
+    return Shown(id=name, text=text, is_live=False, choices=choices)
 
 
 def test_a_number_stands_for_a_button_of_the_newest_message_only() -> None:
@@ -59,7 +59,35 @@ def test_what_becomes_of_an_older_message_changes_nothing_about_the_numbers() ->
 
 def test_the_buttons_of_a_message_stand_in_a_line_whatever_their_labels() -> None:
     odd = Choice(key="o", label="[bold]Odd[/]", style="good")
-    assert fragment_list_to_text(write_choices((RED, odd))) == "1\xa0Red · 2\xa0[bold]Odd[/]"
+    assert (
+        fragment_list_to_text(write_choices(mark_choices(shown("a", RED, odd))))
+        == "1\xa0Red · 2\xa0[bold]Odd[/]"
+    )
+
+
+def test_below_a_numbered_list_a_number_means_the_thing_in_the_list() -> None:
+    four = Choice(key="c:jobs:4", label="call Ada", style="plain")
+    seven = Choice(key="c:jobs:7", label="weather", style="plain")
+    every = Choice(key="c:jobs", label="All reminders", style="plain")
+    listed = "Your reminders:\n\n- **weather** (7): daily\n- **call Ada** (4): Mon 30 Nov, 8:00"
+    offer = Offer()
+    offer.take(shown("a", seven, four, every, text=listed), is_new=True)
+    assert [offer.find(typed) for typed in ("4", "7", "a", "1")] == [four, seven, every, None]
+    written = write_choices(mark_choices(shown("a", seven, four, every, text=listed)))
+    assert fragment_list_to_text(written) == "7\xa0weather · 4\xa0call Ada · a\xa0All reminders"
+
+
+def test_buttons_below_numbers_of_other_things_have_letters() -> None:
+    undo = Choice(key="c:undo:2", label="Undo", style="plain")
+    offer = Offer()
+    offer.take(shown("a", RED, undo, text="Two ways:\n\n1. red\n2. blue"), is_new=True)
+    assert [offer.find(typed) for typed in ("1", "2", "a", "b")] == [None, None, RED, undo]
+    twice = (
+        Choice(key="c:jobs:4", label="x", style="plain"),
+        Choice(key="c:jobs:4", label="y", style="plain"),
+    )
+    offer.take(shown("b", *twice, text="4. this"), is_new=True)
+    assert [offer.find(typed) for typed in ("4", "a", "b")] == [None, *twice]
 
 
 class Wire:

@@ -113,7 +113,7 @@ async def test_a_truncated_document_is_reported_to_person_and_model(tmp_path: Pa
 
 async def test_a_voice_note_is_the_persons_text(tmp_path: Path) -> None:
     ears = tmp_path / "ears.py"
-    ears.write_text("print('Remind me of the milk')")
+    ears.write_text("print('The milk is all gone')")
     model, chat = FakeModel(say("Milk it is.")), FakeChat()
     environ = {
         "TALARIA_MEDIA__TRANSCRIPTION": "command",
@@ -122,7 +122,7 @@ async def test_a_voice_note_is_the_persons_text(tmp_path: Path) -> None:
     async with running(tmp_path / "home", model, chat=chat, **environ) as harness:
         await say_with(harness, "", attach(chat, "f1", VOICE, "voice"))
         await chat.sees_text("Milk it is.")
-    assert model.requests[0].messages[-1].text == "Remind me of the milk"
+    assert model.requests[0].messages[-1].text == "The milk is all gone"
     assert "\nSpoken: " in facts_of(model.requests[0])
 
 

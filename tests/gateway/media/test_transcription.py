@@ -77,14 +77,14 @@ async def test_a_server_is_sent_the_recording_and_gives_the_words(api: OpenAIEmu
 @pytest.mark.parametrize(
     ("status", "why"),
     [
-        (401, "couldn't transcribe"),
-        (404, "couldn't transcribe"),
+        (401, "couldn't turn that recording into text"),
+        (404, "couldn't turn that recording into text"),
         (413, "too long"),
         (429, "right now"),
         (503, "right now"),
-        (400, "couldn't transcribe"),
-        (302, "couldn't transcribe"),
-        (200, "couldn't transcribe"),
+        (400, "couldn't turn that recording into text"),
+        (302, "couldn't turn that recording into text"),
+        (200, "couldn't turn that recording into text"),
     ],
 )
 async def test_a_servers_refusal_becomes_a_sentence(

@@ -8,8 +8,8 @@ import pytest
 
 from adapters.contract import Pace
 from adapters.errors import RateLimited, Unreachable, Unsure
-from adapters.ids import PlatformMessageId
-from adapters.messages import OutboundMessage
+from adapters.ids import Address, PlatformMessageId
+from adapters.messages import DeliveryReport, OutboundMessage
 from agent_core.chats import Chat
 from agent_core.ids import TurnId
 from agent_core.state.engine.database import Database
@@ -167,3 +167,27 @@ async def test_a_closing_gateway_sends_only_outbox_messages(delivery: Delivery) 
     await delivery.until_sent(row)
     assert delivery.chat.texts == ["owed"]
     assert delivery.chat.typed == []
+
+
+async def test_a_message_that_is_given_up_while_it_is_looked_for_stays_so(
+    database: Database,
+) -> None:
+    chat = FakeChat()
+    chat.plan(Unsure("no answer"))
+    async with delivering(database, chat) as delivery:
+        row = await delivery.queue("hello")
+        await delivery.until_state(row, "unsure")
+        chat.gate = asyncio.Event()  # the look waits
+        await until(lambda: chat.looked)
+        report = DeliveryReport(
+            address=Address(chat_id="1", is_direct=True),
+            message_id=PlatformMessageId("m"),
+            key=row.key,
+            outcome="refused",
+            reason="no such file",
+        )
+        await delivery.dispatcher.take_report("fake", report)
+        chat.gate.set()
+        await delivery.until_idle()
+        assert (await delivery.state(row)).state == "dead"
+        assert "hello" not in chat.texts

@@ -225,7 +225,10 @@ async def test_an_unreachable_chat_is_tried_once_and_later_messages_fail(
     await delivery.send("after")
     assert await delivery.database.read(unreachable_chats.list_all) == {}
     notice, after = delivery.chat.texts
-    assert notice == "While I couldn't reach you here, 3 messages were not delivered."
+    assert (
+        notice
+        == "While I couldn't reach you here, 3 messages were not delivered. Shall I send them now?"
+    )
     assert after == "after"
 
 

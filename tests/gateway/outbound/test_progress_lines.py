@@ -57,7 +57,7 @@ async def test_a_line_grows_and_is_gone_before_the_answer(work: Work) -> None:
 
 async def test_a_line_appears_before_anything_is_reported(work: Work) -> None:
     async with work.lines().show(PLACE):
-        await work.chat.sees_text("I'm on it.")
+        await work.chat.sees_text("I'm working on it.")
     await work.answer()
     assert work.chat.texts == ["Done."]
 
@@ -66,7 +66,7 @@ async def test_a_line_has_the_language_of_the_reader(work: Work) -> None:
     with use_language("de"):
         async with work.lines().show(PLACE) as report:
             report(PACK)
-            await work.chat.sees_text("Packe: 12.000 von 48.000 Nachrichten")
+            await work.chat.sees_text("Zusammengestellt: 12.000 von 48.000 Nachrichten")
 
 
 async def test_quick_work_and_work_of_nobody_show_no_line(work: Work) -> None:

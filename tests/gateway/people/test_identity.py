@@ -91,7 +91,7 @@ class Rig:
         return await self.database.write("code", lambda c: new_claim_code(c, now=self.time.now))
 
     async def claim(self, code: str, user_id: str = "5") -> str:
-        row = await self.identity.claim("telegram", message(user_id), InboxId(1), code)
+        row = await self.identity.redeem("telegram", message(user_id), InboxId(1), ("claim", code))
         return row.body if row else ""
 
     async def guess(self, times: int, user_id: str = "5") -> None:
@@ -228,7 +228,7 @@ async def test_a_code_shown_in_a_room_is_revoked_even_by_an_ignored_account(rig:
     code = await rig.claim_code()
     await rig.guess(5)
     shown = message(is_direct=False)
-    assert await rig.identity.claim("telegram", shown, InboxId(7), code) is None
+    assert await rig.identity.redeem("telegram", shown, InboxId(7), ("claim", code)) is None
     assert await rig.claim(code, "6") == general.CODE_INVALID()
 
 
@@ -264,7 +264,9 @@ async def test_guessing_is_allowed_again_after_the_pause(rig: Rig) -> None:
 
 async def test_a_code_is_not_taken_where_others_read_it(rig: Rig) -> None:
     code = await rig.claim_code()
-    row = await rig.identity.claim("telegram", message(is_direct=False), InboxId(1), code)
+    row = await rig.identity.redeem(
+        "telegram", message(is_direct=False), InboxId(1), ("claim", code)
+    )
     assert row
     assert row.body == general.CLAIM_IN_GROUP()
     assert await rig.identify() is None
@@ -273,7 +275,9 @@ async def test_a_code_is_not_taken_where_others_read_it(rig: Rig) -> None:
 
 async def test_a_room_can_be_talked_full_of_codes_only_so_often(rig: Rig) -> None:
     said = [
-        await rig.identity.claim("telegram", message(is_direct=False), InboxId(number), "AAAA-AAAA")
+        await rig.identity.redeem(
+            "telegram", message(is_direct=False), InboxId(number), ("claim", "AAAA-AAAA")
+        )
         for number in range(8)
     ]
     assert [row is not None for row in said] == [True] * 5 + [False] * 3

@@ -178,7 +178,7 @@ def test_marks_of_a_language_stay_readable() -> None:
 
 def test_an_approval_of_the_same_words_does_not_show_them_again() -> None:
     (question,) = ask("ssh a.example ls")
-    assert "cover exactly this, and nothing that differs." in question
+    assert "allow only what is shown here. If anything else changes, I ask again." in question
     (question,) = ask("curl -X GET https://a.example/items/1")
     assert "terminal: send curl -X GET https://a.example/items/<any number> → a.example" in question
 
@@ -197,7 +197,7 @@ def test_a_question_after_too_many_addresses_says_so() -> None:
     fetch = Action(kind="fetch", target="https://a.example/6", place="a.example", is_outward=True)
     facts = Facts(is_tainted=True, known_addresses=frozenset((fetch.target,)))
     over = replace(facts, page_addresses=facts.known_addresses, fetched={name_site("a.example"): 5})
-    told = "already fetched 5 addresses"
+    told = "led me to 5 web addresses"
     for known, says_so in ((over, True), (Facts(is_tainted=True), False)):
         verdict = judge("web_fetch", (fetch,), known, is_proposed=False)
         request = replace(
@@ -217,4 +217,4 @@ def test_a_long_list_of_what_a_yes_covers_goes_ahead_of_the_question() -> None:
     before, question = messages.split(PAGE_BREAK)
     assert question.count("\n") + sum(len(one) // 60 for one in question.split("\n")) < 80
     assert all(before.count(one) == 2 for one in paths), "in what is reached, and what is covered"
-    assert "Always for this shape" in question
+    assert "Always for this kind" in question

@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import polib
 import pytest
 
 from gateway.commands.catalog import make_menu
+from gateway.texts import skills
 from tools import texts
 
 _MOST_WORDS = 20
@@ -55,3 +57,10 @@ def _find_faults(sentence: texts.Sentence) -> Iterator[str]:
         for part in re.split(r"(?<=[.?!:;])\s", line):
             if len(part.split()) > _MOST_WORDS and "/settings" not in part:
                 yield f"more than {_MOST_WORDS} words: {part!r}"
+
+
+def test_every_bundled_skill_has_a_sentence_for_people() -> None:
+    folder = Path(__file__).parents[3] / "skills_bundled"
+    bundled = {path.parent.name for path in folder.glob("*/SKILL.md")}
+    assert {name for name in bundled if skills.summarize_bundled(name)} == bundled
+    assert skills.summarize_bundled("my-own") is None

@@ -63,7 +63,7 @@ def test_a_code_block_in_several_messages_is_left_out() -> None:
         ("stopped", "", "(Stopped.)"),
         ("exhausted", "steps", "steps"),
         ("failed", "model_busy", "overloaded"),
-        ("answered", "length", "length limit"),
+        ("answered", "length", "longer one"),
     ],
 )
 def test_a_note_on_the_ending_is_no_code(ending: Ending, reason: str, note: str) -> None:

@@ -60,7 +60,7 @@ async def test_what_fails_together_is_told_together_once_and_its_end_too(tmp_pat
             chat.state = DOWN
         await looked(harness)
         clock.move(harness, **GRACE)
-        shown = await harness.chat.sees_text("2 things need you:")
+        shown = await harness.chat.sees_text("2 things need your attention:")
         assert shown.text.count("the server does not answer") == 2
         assert shown.is_silent
         others["one"].state = UP
@@ -71,6 +71,20 @@ async def test_what_fails_together_is_told_together_once_and_its_end_too(tmp_pat
         assert sum("things need you" in text for text in texts(harness)) == 1
         assert sum("All is well again" in text for text in texts(harness)) == 1
         assert await harness.read(incidents.list_all) == []
+
+
+async def test_what_a_connected_platform_needs_is_told_once_and_that_it_is_done(
+    tmp_path: Path,
+) -> None:
+    other = FakeChat(name="other")
+    async with running(tmp_path, greeted(), others={"other": other}, **ON) as harness:
+        await own(harness)
+        other.state = replace(UP, concerns=("Compare the safety number with Ben.",))
+        await harness.chat.sees_text("other: Compare the safety number with Ben.")
+        await looked(harness)
+        other.state = UP
+        await harness.chat.sees_text("The problem with other is solved. All is well again.")
+        assert sum("Compare" in text for text in texts(harness)) == 1
 
 
 async def test_a_platform_that_reconnects_soon_is_no_alert(tmp_path: Path) -> None:
@@ -321,8 +335,8 @@ async def test_a_memory_file_that_cannot_be_read_is_told_until_it_can(tmp_path: 
         path.write_text("- The boiler is from 2019\n" * 20_000)
         await harness.chat.says("/memory")
         await harness.chat.sees_text(
-            "I can't read memories/people/ana/MEMORY.md, so I use what it said before. Details in"
-            " English: “larger than 256 KiB.”"
+            "I can't read memories/people/ana/MEMORY.md, so I use what it said before. Details:"
+            " “larger than 256 KiB.”"
         )
         path.write_text("- The boiler is from 2019\n")
         await harness.chat.says("/memory")

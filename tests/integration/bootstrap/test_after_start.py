@@ -29,7 +29,7 @@ async def test_the_model_is_prepared_right_after_the_banner(
     async with running(tmp_path, model) as harness:
         assert model.prepared == 0
         harness.gateway.ready.connect(lambda _: printed.append(capsys.readouterr().out))
-        company = asyncio.create_task(_keep_company((), harness.gateway))
+        company = asyncio.create_task(_keep_company((), asyncio.Event(), harness.gateway))
         await harness.until(lambda: bool(printed))
         company.cancel()
     assert "Ready." in printed[0]

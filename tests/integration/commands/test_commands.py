@@ -6,16 +6,23 @@ from pathlib import Path
 import pytest
 
 from adapters.errors import ChatGone
+from agent_core.ids import PersonId
 from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
-from gateway.commands.catalog import COMMANDS, HIDDEN, bind, make_menu
+from agent_core.state.people.people import Person
+from gateway.commands.catalog import COMMANDS, HIDDEN, bind, make_menu, suggest_command
 from gateway.commands.registry import Call, Reply
 from gateway.commands.rooms import PrivateAnswers
 from gateway.inbound.events import parse_command
-from gateway.texts import general
+from gateway.texts import blocks as block_texts
+from gateway.texts import general, rooms
+from gateway.texts import people as people_texts
 from tests.fakes.model import FakeModel, Gate, ask, call, say
 from tests.integration.harness import Harness, running
+from tests.integration.shared_harness import shared_harness
+
+PERSON = Person(id=PersonId(1), slug="ana", name="Ana", role="member", time_zone=None)
 
 
 def heard(model: FakeModel) -> list[str]:
@@ -101,7 +108,74 @@ async def test_help_is_short_and_names_the_rest(tmp_path: Path) -> None:
         shown = await harness.chat.sees_text("/help all")
         assert "/new: " in shown.text
         assert "/unlink" not in shown.text
-        assert len(shown.text.splitlines()) < 16
+        assert len(shown.text.splitlines()) < 30
+        assert shown.text.count("**") == 2 * 6
+        await harness.chat.says("/help all", chat="-5", direct=False, addressed=True)
+        shown = await harness.chat.sees_text("/room: ")
+        for refused in ("/link", "/accounts", "/export", "/console", "/settings", "/status"):
+            assert f"{refused}: " not in shown.text
+
+
+@pytest.mark.parametrize("is_owner", [False, True])
+async def test_every_command_that_a_groups_help_lists_works_there(
+    tmp_path: Path, *, is_owner: bool
+) -> None:
+    refusals = (
+        rooms.ONLY_IN_DIRECT(),
+        rooms.ANSWERED_IN_DIRECT(),
+        block_texts.ONLY_IN_DIRECT(),
+        people_texts.ACCOUNTS_IN_GROUP(),
+        people_texts.LINK_IN_GROUP(),
+        general.OWNER_ONLY(),
+    )
+    model = FakeModel(*[say("Done.")] * 20)
+    async with shared_harness(tmp_path, model) as here:
+        await here.says("ann", "hello")
+        if is_owner:
+            await here.make_owner("ann")
+        await here.says("ann", "/help all", room="den")
+        listed = "\n".join(one.text for one in here.harness.chat.shown if one.chat_id == "den")
+        names = re.findall(r"/(\w+): ", listed)
+        assert {"new", "stop", "room", "memory", "reminders"} <= set(names)
+        assert ("approve" in names) == is_owner
+        for name in names:
+            assert await here.says("ann", f"/{name}", room="den") not in refusals, name
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        *(("hlep", "help"), ("halp", "help"), ("neww", "new"), ("stpo", "stop"), ("mem", "memory")),
+        *(("memroy", "memory"), ("udno", "undo"), ("setings", "settings"), ("lnk", "link")),
+        *(("sessoins", "sessions"), ("cancel", "stop"), ("sprache", "settings")),
+        *(("consol", "console"), ("whoiam", "whoami"), ("qeue", "queue"), ("exprot", "export")),
+        *((word, None) for word in ("blah", "foo", "weather", "hello", "google", "back", "ban")),
+        *((word, None) for word in ("calendar", "image", "version", "login", "time", "no", "a")),
+    ],
+)
+def test_a_slip_names_its_command_and_another_word_none(typed: str, meant: str | None) -> None:
+    said = suggest_command(typed, "", PERSON).text
+    assert said == (
+        general.NEAREST_COMMAND(name=typed, nearest=meant)
+        if meant
+        else general.UNKNOWN_COMMAND(name=typed)
+    )
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("/HILFE", "/help"), ("/Einstellungen", "/settings"), ("/konten", "/accounts")],
+)
+async def test_a_plain_name_of_a_command_runs_it(tmp_path: Path, typed: str, meant: str) -> None:
+    async with running(tmp_path, FakeModel()) as harness:
+        answers = []
+        for words in (meant, typed):
+            seen = len(harness.chat.shown)
+            await harness.chat.says(words)
+            await harness.chat.until(lambda seen=seen: len(harness.chat.shown) > seen)
+            await harness.at_rest()
+            answers.append(harness.chat.shown[-1].text)
+        assert answers[0] == answers[1]
 
 
 async def test_an_approved_person_is_answered_at_once(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from agent_core.state.queues import deferred_messages
 from agent_core.state.queues.deferred_messages import NewDeferredMessage
 from gateway.commands.catalog import COMMANDS
 from gateway.commands.jobs import JobCommands
+from gateway.jobs.new_times import NewTimes
 from gateway.texts import jobs as jobs_texts
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.accounts import ChatAccount
@@ -97,8 +98,10 @@ async def runs(harness: Harness, number: int) -> list[Run]:
 async def test_a_new_person_has_no_jobs(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (_, ana, _clock):
         assert await ana.says("/jobs") == jobs_texts.NONE()
-        assert await ana.says("/jobs 7") == "There's no job 7 here. /jobs lists them."
-        assert await ana.says("/jobs pause 7") == "There's no job 7 here. /jobs lists them."
+        assert await ana.says("/jobs 7") == "There's no reminder 7 here. /reminders lists them."
+        assert (
+            await ana.says("/jobs pause 7") == "There's no reminder 7 here. /reminders lists them."
+        )
 
 
 async def test_unknown_arguments_are_answered_with_the_usage(tmp_path: Path) -> None:
@@ -118,19 +121,20 @@ async def test_jobs_are_listed_with_description_next_run_and_buttons(tmp_path: P
         second = await add(harness, clock, "Tea", zone="Asia/Tokyo")
         await ana.says(f"/jobs pause {second.id}")
         shown = await ana.says("/jobs")
+        assert f"- **Digest** ({first.id}): Every Monday, 8:00. Next: Mon 23 Nov, 8:00." in shown
         assert (
-            f"- **Digest** (job {first.id}): At 08:00 on Monday. Next: Mon 2026-11-23 08:00."
-            in shown
+            f"- **Tea** ({second.id}): Every Monday, 8:00 (Asia/Tokyo). Paused on request." in shown
         )
-        assert (
-            f"- **Tea** (job {second.id}): At 08:00 on Monday (Asia/Tokyo). Paused on request."
-            in shown
-        )
-        assert f"(times in {ZONE})" in shown
-        assert harness.chat.shown[-1].labels == [
-            *(f"Pause {first.id}", f"Run {first.id} now", f"Drop {first.id}"),
-            *(f"Resume {second.id}", f"Run {second.id} now", f"Drop {second.id}"),
-        ]
+        assert f"({ZONE})" not in shown
+        assert harness.chat.shown[-1].labels == ["Digest", "Tea"]
+        await ana.presses("Tea")
+        opened = next(one for one in harness.chat.shown if one.text.startswith("**Tea**\nEvery"))
+        assert opened.text.startswith("**Tea**\nEvery Monday, 8:00 (Asia/Tokyo). Paused")
+        assert opened.labels == ["Resume", "Run now", "Delete", "All reminders"]
+        await ana.presses("All reminders")
+        assert opened.text == shown
+        assert await ana.says("/reminders") == shown
+        assert await ana.says("/erinnerungen") == shown
 
 
 async def test_a_long_list_is_split_into_pages(tmp_path: Path) -> None:
@@ -184,17 +188,17 @@ async def test_a_job_is_shown_in_full_with_its_runs(tmp_path: Path) -> None:
         await harness.gateway.database.write("test", ran)
         shown = await ana.says(f"/jobs {made.id}")
         for line in (
-            "At 08:00 on Monday. Next: Mon 2026-11-23 08:00; Mon 2026-11-30 08:00;",
+            "Every Monday, 8:00. Next: Mon 23 Nov, 8:00; Mon 30 Nov, 8:00;",
             "I do this:\n> What Digest says.",
-            "- Sent to: our latest direct conversation; here; Slack once we've talked there;",
-            "- If it misses runs, I skip them and tell you",
-            "- It runs in quiet hours and on days off, too",
-            "- It sees its earlier runs",
+            "- Sent to: our latest direct conversation (now on fake); here; Slack once",
+            "- If I'm switched off then: it is left out, and I tell you",
+            "- It comes in quiet hours and on days off, too",
+            "- It remembers its earlier answers",
             "- Tools: recall",
             "- It may cost at most $1.50 a day",
-            "- Fri 2026-11-20 12:00: done",
-            "- Fri 2026-11-20 12:00: failed (no net); missed before it: 1",
-            "- Fri 2026-11-20 12:00: skipped (no net); missed before it: 2",
+            "- today, 12:00: done",
+            "- today, 12:00: failed (no net); missed before that: 1",
+            "- today, 12:00: skipped (no net); missed before that: 2",
         ):
             assert line in shown
         assert len(shown) < 2000
@@ -204,21 +208,20 @@ async def test_pausing_and_resuming_is_audited_and_wakes_the_scheduler(tmp_path:
     async with berlin(tmp_path) as (harness, ana, clock):
         made = await add(harness, clock)
         said = await ana.says(f"/jobs pause {made.id}")
-        assert said == f"**Digest** (job {made.id}) is paused. /jobs resume {made.id} restarts it."
-        assert harness.chat.shown[-1].labels[0] == f"Resume {made.id}"
+        assert said == f"**Digest** is paused. /reminders resume {made.id} restarts it."
+        assert harness.chat.shown[-1].labels[0] == "Resume"
         clock.move(harness, days=4)
         await harness.at_rest()
         assert await runs(harness, made.id) == []
         said = await ana.says(f"/jobs resume {made.id}")
-        assert said == f"**Digest** (job {made.id}) is active again. Next: Mon 2026-11-30 08:00."
+        assert said == "**Digest** is active again. Next: Mon 30 Nov, 8:00."
         assert (await job(harness, made.id)).state == "active"
 
 
 async def test_a_manual_run_starts_at_once_and_keeps_the_schedule(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (harness, ana, clock):
         made = await add(harness, clock)
-        said = await ana.says(f"/jobs run {made.id}")
-        assert said.startswith(f"**Digest** (job {made.id}) is running now.")
+        assert await ana.says(f"/jobs run {made.id}") == "⏰ What Digest says."
         await harness.chat.sees_text("What Digest says.")
         await harness.at_rest()
         assert [run.state for run in await runs(harness, made.id)] == ["done"]
@@ -229,11 +232,11 @@ async def test_a_manual_run_starts_at_once_and_keeps_the_schedule(tmp_path: Path
 async def test_a_double_press_runs_a_job_once_and_a_later_press_again(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (harness, ana, clock):
         made = await add(harness, clock)
-        await ana.says("/jobs")
+        await ana.says(f"/jobs {made.id}")
         listed = harness.chat.shown[-1]
         for count in (1, 1, 2):
-            await ana.presses(f"Run {made.id} now")
-            assert "is running now" in listed.text
+            await ana.presses("Run now")
+            assert listed.text == "**Digest** comes now."
             assert [run.state for run in await runs(harness, made.id)] == ["done"] * count
             clock.move(harness, seconds=2)
 
@@ -250,7 +253,7 @@ async def test_a_running_job_is_not_started_twice(tmp_path: Path) -> None:
 
         await harness.gateway.database.write("test", wait)
         said = await ana.says(f"/jobs run {made.id}")
-        assert said == f"**Digest** (job {made.id}) is already running."
+        assert said == "I'm already working on **Digest**."
         assert len(await runs(harness, made.id)) == 1
 
 
@@ -270,9 +273,9 @@ async def test_a_dropped_job_is_not_listed(tmp_path: Path) -> None:
         assert await ana.says(f"/jobs drop {made.id}") == jobs_texts.describe_dropped(made)
         other = await add(harness, clock)
         assert await ana.says(f"/jobs delete {other.id}") == jobs_texts.describe_dropped(other)
-        assert harness.chat.shown[-1].labels == []
+        assert harness.chat.shown[-1].labels == ["Bring it back", "All reminders"]
         assert await ana.says("/jobs") == jobs_texts.NONE()
-        assert "There's no job" in await ana.says(f"/jobs {made.id}")
+        assert "There's no reminder" in await ana.says(f"/jobs {made.id}")
 
 
 async def test_a_change_is_undone_and_a_dropped_job_comes_back(tmp_path: Path) -> None:
@@ -287,16 +290,16 @@ async def test_a_change_is_undone_and_a_dropped_job_comes_back(tmp_path: Path) -
 
         await harness.gateway.database.write("test", work)
         said = await ana.says(f"/jobs undo {made.id}")
-        assert said == f"**Digest** (job {made.id}) is as it was. Next: Mon 2026-11-23 08:00."
+        assert said == "**Digest** is as it was. Next: Mon 23 Nov, 8:00."
         assert await job(harness, made.id) == made
         await ana.says(f"/jobs undo {made.id}")
         assert (await job(harness, made.id)).title == "Bread"
-        assert "There's no job" in await ana.says(f"/jobs restore {made.id}")
+        assert "There's no reminder" in await ana.says(f"/jobs restore {made.id}")
         await ana.says(f"/jobs drop {made.id}")
         bob = ChatAccount(harness, "2", "Bob")
         for said in ("restore", "undo"):
-            assert "There's no job" in await bob.says(f"/jobs {said} {made.id}")
-        assert "There's no job" in await ana.says(f"/jobs undo {made.id}")
+            assert "There's no reminder" in await bob.says(f"/jobs {said} {made.id}")
+        assert "There's no reminder" in await ana.says(f"/jobs undo {made.id}")
         assert "is as it was. Next: " in await ana.says(f"/jobs restore {made.id}")
         assert (await job(harness, made.id)).state == "active"
 
@@ -310,7 +313,7 @@ async def test_a_job_whose_time_has_passed_cannot_resume(tmp_path: Path) -> None
         past = replace(one, timing="once 2026-11-20T08:00", next_slot=None)
         await harness.gateway.database.write("test", lambda c: jobs.change(c, past))
         said = await ana.says(f"/jobs resume {made.id}")
-        assert said == "The time of that job is past. Ask me to change its schedule."
+        assert said == "The time of that reminder is past. Ask me to change its schedule."
         assert (await job(harness, made.id)).state == "paused"
 
 
@@ -318,19 +321,23 @@ async def test_buttons_change_the_list_that_has_them(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (harness, ana, clock):
         made = await add(harness, clock)
         await ana.says("/jobs")
-        shown = harness.chat.shown[-1]
-        await ana.presses(f"Pause {made.id}")
-        assert "Paused on request." in shown.text
-        await ana.presses(f"Resume {made.id}")
-        assert "Next: Mon 2026-11-23 08:00." in shown.text
-        await ana.presses(f"Drop {made.id}")
+        shown, count = harness.chat.shown[-1], len(harness.chat.shown)
+        await ana.presses("Digest")
+        await ana.presses("Pause")
+        assert "**Digest** is paused." in shown.text
+        await ana.presses("Resume")
+        assert "Next: Mon 23 Nov, 8:00." in shown.text
+        await ana.presses("Delete")
         assert shown.text == jobs_texts.ask_to_drop(made)
         await ana.presses(jobs_texts.KEEP())
         assert (await job(harness, made.id)).state == "active"
-        await ana.presses(f"Drop {made.id}")
+        await ana.presses("Delete")
         await ana.presses(jobs_texts.DROP())
-        assert shown.text == f"{jobs_texts.describe_dropped(made)}\n\n{jobs_texts.NONE()}"
-        assert shown.labels == []
+        assert shown.text == jobs_texts.describe_dropped(made)
+        await ana.presses("Bring it back")
+        assert "**Digest** is as it was. Next: Mon 23 Nov, 8:00." in shown.text
+        assert (await job(harness, made.id)).state == "active"
+        assert len(harness.chat.shown) == count
 
 
 async def test_nobody_sees_or_changes_another_persons_jobs(tmp_path: Path) -> None:
@@ -339,7 +346,7 @@ async def test_nobody_sees_or_changes_another_persons_jobs(tmp_path: Path) -> No
         bob = ChatAccount(harness, "2", "Bob")
         assert await bob.says("/jobs") == jobs_texts.NONE()
         for said in ("", "pause ", "resume ", "run ", "drop "):
-            assert "There's no job" in await bob.says(f"/jobs {said}{made.id}")
+            assert "There's no reminder" in await bob.says(f"/jobs {said}{made.id}")
         assert (await job(harness, made.id)) == made
 
 
@@ -360,12 +367,14 @@ async def test_all_see_a_rooms_jobs_and_two_may_change_them(
         await here.says("3", "/whoami")
         made = await add(harness, clock, "Rent", room=den)
         listed = await here.says("2", "/jobs", room="den")
-        assert "This group's jobs" in listed
+        assert "This group's reminders" in listed
         assert "**Rent**" in listed
         assert "**Own**" not in listed
-        assert "There's no job" in await here.says("1", f"/jobs {own.id}", room="den")
+        assert "There's no reminder" in await here.says("1", f"/jobs {own.id}", room="den")
         refused = await here.says("2", f"/jobs pause {made.id}", room="den")
-        assert refused == f"Someone else made job {made.id}. Only they or an owner can change it."
+        assert (
+            refused == f"Someone else made reminder {made.id}. Only they or an owner can change it."
+        )
         assert (await job(harness, made.id)).state == "active"
         await here.make_owner("3")
         assert "is paused" in await here.says("3", f"/jobs pause {made.id}", room="den")
@@ -385,13 +394,13 @@ async def test_another_persons_press_in_a_room_changes_no_list(tmp_path: Path) -
             return found.id
 
         made = await add(harness, clock, "Rent", room=await harness.read(find))
-        await here.says("1", "/jobs", room="den")
+        await here.says("1", f"/jobs {made.id}", room="den")
         shown = harness.chat.shown[-1]
-        await harness.chat.press(f"Drop {made.id}", user="2", name="Bob", direct=False)
+        await harness.chat.press("Delete", user="2", name="Bob", direct=False)
         await harness.at_rest()
-        assert "Someone else made job" in shown.text
+        assert "Someone else made reminder" in shown.text
         assert "**Rent**" in shown.text
-        assert f"Drop {made.id}" in shown.labels
+        assert "Rent" in shown.labels
         assert (await job(harness, made.id)).state == "active"
 
 
@@ -494,11 +503,14 @@ async def test_the_home_tab_shows_the_next_run(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (harness, ana, clock):
         assert jobs_texts.NO_DIGESTS() in await ana.says("/home")
         await add(harness, clock)
-        assert "- **Digest**: Mon 2026-11-23 08:00" in await ana.says("/home")
+        assert "- **Digest**: Mon 23 Nov, 8:00" in await ana.says("/home")
 
 
 async def test_both_are_in_the_menu(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (harness, _, _):
-        handled = JobCommands(harness.gateway.database, JobRules(), "").handlers()
-    assert list(handled) == ["jobs", "sethome"]
-    assert [spec.name for spec in COMMANDS if spec.name in handled] == ["jobs", "sethome"]
+        gateway = harness.gateway
+        new_times = NewTimes(gateway.questions, gateway.zone_of)
+        handled = JobCommands(gateway.database, JobRules(), "", new_times).handlers()
+    assert list(handled) == ["reminders", "erinnerungen", "jobs", "sethome"]
+    listed = [spec.name for spec in COMMANDS if spec.name in handled]
+    assert listed == ["reminders", "sethome"]

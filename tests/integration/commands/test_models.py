@@ -33,7 +33,7 @@ async def test_every_configured_model_is_shown_with_price_and_abilities(
     assert lines[2] == (
         "- claude-sonnet-5-5: $2.00 in, $10.00 out per million tokens; sees pictures, reads files"
     )
-    assert lines[5] == "- openai:my-own: price unknown; may see pictures; reads files"
+    assert lines[5] == "- openai:my-own: price unknown; might see pictures; reads files"
     assert labels == [
         "claude-sonnet-5-5",
         "openai:gpt-5.4-mini",
@@ -80,7 +80,7 @@ async def test_an_unknown_name_changes_nothing(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(), **SETTINGS) as harness:
         assert "I don't know that model" in await says(harness, "/model gpt-99")
         assert "(default)" in await says(harness, "/model")
-        assert "no such job" in await says(harness, "/model job 7")
+        assert "no such reminder" in await says(harness, "/model job 7")
 
 
 async def test_a_job_gets_a_model_of_its_own(tmp_path: Path) -> None:

@@ -37,7 +37,9 @@ async def test_a_private_command_in_a_room_is_answered_in_the_direct_chat(
         assert PRIVATE[command] in shown["ann"]
 
 
-@pytest.mark.parametrize("command", [one.name for one in COMMANDS if one.is_direct_only])
+@pytest.mark.parametrize(
+    "command", [one.name for one in COMMANDS if one.is_direct_only and not one.owner_only]
+)
 async def test_a_command_for_the_direct_chat_is_refused_in_a_room(
     tmp_path: Path, command: str
 ) -> None:

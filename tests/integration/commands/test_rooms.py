@@ -94,16 +94,16 @@ async def test_memory_shows_both_lists_with_their_visibility(tmp_path: Path) -> 
         assert await here.says("ann", "/memory") == rooms_texts.MEMORY_EMPTY()
         here.remember("ann", "Has a cat", "Has a dog", "Has a debt")
         await here.says("ann", "/memory")
-        await here.says("ann", "/share 1")
-        await here.says("ann", "/share 2", room="den")
+        await here.says("ann", "/share 2")
+        await here.says("ann", "/share 3", room="den")
         said = await here.says("ann", "/memory")
         assert said.splitlines()[:4] == [
-            "**Notes (MEMORY.md)**",
-            "- 1: Has a cat (everyone)",
-            "- 2: Has a dog (`Den`)",
-            "- 3: Has a debt (private)",
+            "**My notes**",
+            "- 2: Has a cat (everyone)",
+            "- 3: Has a dog (`Den`)",
+            "- 4: Has a debt (private)",
         ]
-        assert await here.says("ann", "/memory", room="den") == rooms_texts.ONLY_IN_DIRECT()
+        assert await here.says("ann", "/memory", room="den") == rooms_texts.MEMORY_EMPTY_HERE()
         assert await here.says("bob", "/memory") == rooms_texts.MEMORY_EMPTY()
 
 
@@ -112,9 +112,9 @@ async def test_forget_drops_only_the_numbered_entry(tmp_path: Path) -> None:
         await here.says("ann", "hello")
         here.remember("ann", "Has a cat", "Has a dog")
         await here.says("ann", "/memory")
-        assert await here.says("ann", "/memory forget 1") == "Deleted: Has a cat"
-        unknown = rooms_texts.NUMBER_UNKNOWN(number=1)
-        assert await here.says("ann", "/memory forget 1") == unknown
+        assert await here.says("ann", "/memory forget 2") == "Deleted: Has a cat"
+        unknown = rooms_texts.NUMBER_UNKNOWN(number=2)
+        assert await here.says("ann", "/memory forget 2") == unknown
         assert await here.says("ann", "/memory forget it") == rooms_texts.MEMORY_USAGE()
         path = tmp_path / "memories" / "people" / "ann" / "MEMORY.md"
         assert path.read_text() == "- Has a dog\n"
@@ -124,7 +124,7 @@ async def test_share_in_a_room_does_not_print_the_entry(tmp_path: Path) -> None:
     async with shared_harness(tmp_path) as here:
         await here.says("ann", "hello")
         here.remember("ann", "Has a canary")
-        for text in ("/share 1", "/share 1 here", "/share 1 private", "/share 7", "/share 1 loud"):
+        for text in ("/share 2", "/share 2 here", "/share 2 private", "/share 8", "/share 2 loud"):
             assert "canary" not in await here.says("ann", text, room="den")
         assert await shared(here, "ann") == []
         assert [deed.action for deed in await list_audited(here, "ann")] == [

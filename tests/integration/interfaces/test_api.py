@@ -467,9 +467,10 @@ async def test_no_resource_shows_anything_of_another_person(setup: Setup) -> Non
     seen = {"olga": "", "zebrana": ""}
     readable = {path for path, methods in spec["paths"].items() if "get" in methods}
     for path in sorted(readable - {"/api/events"}):
-        for number in range(1, newest + 2) if "{" in path else (0,):
+        has_ids = "{" in path and "{name}" not in path
+        for number in range(1, newest + 2) if has_ids else (0,):
             named = path.replace("{message}", "0" * 64)
-            address = re.sub("{[a-z]+}", str(number), named) + "?query=bluefishsaid&limit=20"
+            address = re.sub("{[a-z]+}", str(number), named) + "?query=bluefishsaid&limit=20&path=x"
             for name, token in (("olga", setup.olga), ("zebrana", setup.zebrana)):
                 status, text, _ = await read(setup, token, address)
                 assert status in (200, 403, 404, 409), (address, text)

@@ -175,7 +175,7 @@ async def test_a_change_of_memory_is_undone_by_its_person(setup: Setup, stranger
     assert newest["actor"] == "person"
     again, answer = await send(setup, stranger, "POST", f"memory/ledger/{added['id']}/undo")
     assert again == 409
-    assert "undone already" in answer["error"]["message"]
+    assert "already undone" in answer["error"]["message"]
 
 
 async def test_a_message_is_sent_waited_for_and_streamed(setup: Setup) -> None:
@@ -246,3 +246,17 @@ async def test_a_dismissed_change_comes_back_to_its_person_alone(
     assert (await send(setup, manager, "POST", address))[0] == 404
     waiting = json.loads((await read(setup, manager, "/api/questions"))[1])["questions"]
     assert [one["id"] for one in waiting] == [listed[0]["id"]]
+
+
+async def test_only_owners_make_agents_and_teams(setup: Setup, stranger: str, manager: str) -> None:
+    for path, body in (
+        ("agents", {"name": "spy", "soul": "You look."}),
+        ("teams", {"name": "desk", "supervisor": "spy", "members": ["spy"]}),
+    ):
+        status, answer = await send(setup, stranger, "POST", path, body)
+        assert (status, answer["error"]["code"]) == (403, "owner_only")
+    assert (await send(setup, stranger, "POST", "agents/spy/archive"))[0] == 403
+    assert (await send(setup, manager, "POST", "agents", {"name": "spy"}))[0] == 201
+    assert (await send(setup, stranger, "PATCH", "agents/spy", {"soul": "Mine."}))[0] == 403
+    status, answer = await send(setup, manager, "POST", "agents", {"name": "spy", "sole": "x"})
+    assert (status, "sole" in json.dumps(answer)) == (400, True)

@@ -12,14 +12,11 @@ from agent_core.agent.replay.rebuild import rebuild_calls
 from agent_core.agent.replay.records import read_record
 from agent_core.agent.replay.replayer import replay
 from agent_core.agent.replay.trajectories import read_trajectories
-from agent_core.chats import Chat
 from agent_core.models.anthropic.translate import render_request as render_messages
 from agent_core.models.contract import ModelRequest
 from agent_core.models.openai.translate import Dialect
 from agent_core.models.openai.translate import render_request as render_chat
-from agent_core.state.conversations import turns
-from agent_core.state.conversations.private_history import list_history
-from agent_core.state.engine.database import now as wall_clock
+from agent_core.state.conversations import session_list, turns
 from agent_core.tools.client_tools import PASSED_ON
 from agent_core.transcript import Message, ToolResultPart
 from tests.emulators.anthropic_rules import complain as complain_messages
@@ -125,12 +122,16 @@ async def test_the_person_sees_words_only_and_exports_show_the_results(setup: Se
     history.append({**RAIN, "tool_call_id": made["id"]})
     await complete(setup, history)
     olga, database = await find_named(setup, "olga"), setup.served.gateway.database
-    chat = Chat(platform="console", address="[]")
+    [newest] = await database.read(session_list.list_newest, person_id=olga.id, limit=1)
     shown = await database.read(
-        list_history, person_id=olga.id, chat=chat, before=wall_clock(), limit=50
+        session_list.list_said,
+        session_id=newest.session_id,
+        person_id=olga.id,
+        before=2**62,
+        limit=50,
     )
-    assert [one.text for one in shown][-2:] == ["Weather in Ulm?", "It rains."]
-    assert all(one.text or one.files for one in shown)
+    assert [one.text for one in shown[::-1]][-2:] == ["Weather in Ulm?", "It rains."]
+    assert all(one.text for one in shown)
     exported = await database.read(lambda c: list(read_trajectories(c, [olga], 0)))
     assert "Rain, 9 degrees." in repr(exported)
     assert PASSED_ON not in repr(exported)

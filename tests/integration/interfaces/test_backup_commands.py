@@ -29,6 +29,7 @@ from tests.integration.processes import (
     talaria,
 )
 from tests.integration.served import served
+from tests.journeys.terminal import at_terminal
 
 KILLS = 6
 SEED = 20261126
@@ -133,6 +134,23 @@ def test_a_backup_brings_back_everything_but_the_tokens(home: Path, tmp_path: Pa
     assert (aside / "later.txt").read_text() == "made later"
     answer = talaria(home, "memory", "show", "--person", "owner")
     assert "the key is with Ada" in answer.out
+
+
+def test_a_restore_asks_before_data_makes_way_and_says_what_is_missing(
+    home: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "b.tar.gz"
+    assert talaria(home, "backup", str(target)).code == 0
+    (home / "later.txt").write_text("made later")
+    for typed, code in (("\n", 1), ("y\n", 0)):
+        with at_terminal(environ(home), "restore", str(target)) as terminal:
+            terminal.wait_for(r"has data\. Put it aside, and restore the backup\? \[y/N\]")
+            terminal.type(typed)
+            terminal.wait_for("Nothing was changed" if code else "What was there before is in")
+            assert terminal.process.join() == code
+        assert (home / "later.txt").exists() is bool(code)
+    moved = talaria(tmp_path / "other", "restore", str(target))
+    assert "Not in the backup: keys and tokens (.env). `talaria setup` asks" in moved.out
 
 
 @pytest.mark.parametrize("given", ["", "open sesame\n"])

@@ -56,6 +56,25 @@ def test_an_unknown_variable_is_noted_with_the_nearest_name(home: Path) -> None:
     assert "did you mean TALARIA_TURNS__AT_ONCE?" in found["environment"]["text"]
 
 
+def test_an_account_of_an_unknown_platform_is_noted(home: Path) -> None:
+    found = findings(home, 0, TALARIA_ACCESS__ALLOW="telegrm:5,discord:7")
+    assert found["access"] == {
+        "part": "access",
+        "state": "note",
+        "text": 'access.allow has "telegrm:5", but Talaria knows no platform telegrm',
+        "fix": "Did you mean telegram?",
+    }
+    assert "access" not in findings(home, 0, TALARIA_ACCESS__ALLOW="discord:7,*")
+
+
+def test_it_says_whether_the_console_page_is_on(home: Path) -> None:
+    page = "on: talaria chat, and the console page"
+    assert findings(home, 0)["console"]["text"] == page
+    token = {"TELEGRAM_BOT_TOKEN": "1:abc"}
+    assert "without the console page" in findings(home, 0, **token)["console"]["text"]
+    assert findings(home, 0, TALARIA_HTTP__PORT="8123", **token)["console"]["text"] == page
+
+
 def test_incomplete_platform_settings_are_a_fault(home: Path) -> None:
     found = findings(home, 2, SLACK_BOT_TOKEN="xoxb-1")
     assert found["slack"]["state"] == "fault"
@@ -70,7 +89,7 @@ def test_incomplete_platform_settings_are_a_fault(home: Path) -> None:
 def test_secrets_are_named_and_never_shown(home: Path) -> None:
     token = "123456789:AAEabcdefghijklmnopqrstuvwxyz0123456"
     found = findings(home, 0, TELEGRAM_BOT_TOKEN=token, ANTHROPIC_API_KEY="sk-ant-secret-key")
-    assert found["secrets"]["text"] == "set: TELEGRAM_BOT_TOKEN, ANTHROPIC_API_KEY"
+    assert found["secrets"]["text"] == "set: ANTHROPIC_API_KEY, TELEGRAM_BOT_TOKEN"
     assert "AAE" not in json.dumps(found)
     assert "sk-ant" not in json.dumps(found)
     assert found["telegram"]["text"].startswith("on")
@@ -287,6 +306,15 @@ def test_it_says_whose_commands_have_no_sandbox(home: Path) -> None:
     )
 
 
+def test_it_says_where_named_backends_run_and_what_they_cost(home: Path) -> None:
+    boxes = "box local usd_per_hour=0.25, gpu_cluster modal gpu=T4"
+    token = {"MODAL_TOKEN_ID": "ak-1", "MODAL_TOKEN_SECRET": "as-1"}
+    named = {"TALARIA_TOOLS__NAMED_BACKENDS": boxes, "TALARIA_TOOLS__BACKEND": "box", **token}
+    text = findings(home, 0, **named)["tools"]["text"]
+    assert text.startswith("commands run box: ")
+    assert "; box costs $0.25 an hour, as you say; gpu_cluster costs about $0.61 an hour" in text
+
+
 def test_the_check_reports_an_open_home_and_changes_nothing(home: Path) -> None:
     found = findings(open_home(home), 0)["home"]
     assert (found["state"], mode_of(home)) == ("note", 0o755)
@@ -309,7 +337,7 @@ async def test_a_start_closes_an_open_home_to_others(home: Path) -> None:
     async with running(open_home(home)):
         assert mode_of(home) == 0o700
         log = await asyncio.to_thread((home / "logs" / "talaria.log").read_text)
-    assert "was open to other users (mode 755); its mode is 700 now" in log
+    assert "was open to other users of this computer. Now only you can open it." in log
     assert findings(home, 0)["home"]["state"] == "ok"
 
 
@@ -355,4 +383,4 @@ def test_a_volume_that_only_its_group_can_open_is_used_as_it_is(home: Path) -> N
     words = [sys.executable, "-c", PREPARED, str(home)]
     done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=ROOT)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == f"the home {home} belongs to another user, and its group can open it\n"
+    assert done.stdout == f"The home {home} belongs to another user, and its group can open it.\n"

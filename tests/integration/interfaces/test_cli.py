@@ -137,6 +137,13 @@ def test_a_wrong_use_is_one_sentence(home: Path, words: tuple[str, ...], sentenc
     assert done.err.count("\n") == 1
 
 
+def test_a_question_that_nobody_answers_ends_in_a_sentence(home: Path) -> None:
+    assert talaria(home, "chat", given="hello\n").code == 0
+    done = talaria(home, "people", "erase", "owner")
+    assert done.code == 1
+    assert done.err == "\nA question got no answer, so nothing more was done.\n"
+
+
 def test_no_word_at_all_is_answered_with_help_and_code_2(home: Path) -> None:
     done = talaria(home)
     assert (done.code, done.out) == (2, "")

@@ -120,3 +120,20 @@ def test_printing_a_script_needs_no_home(tmp_path: Path) -> None:
         timeout=PATIENCE,
     )
     assert not (tmp_path / "home").exists()
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_script_is_saved_where_the_shell_looks(tmp_path: Path, shell: str) -> None:
+    for _ in range(2):
+        given = {"SHELL": f"/bin/{shell}", "HOME": str(tmp_path)}
+        done = talaria(tmp_path / "home", "completion", "--install", **given)
+        assert (done.code, done.err) == (0, "")
+    saved = Path(done.out.partition("Saved as ")[2].partition(".\n")[0])
+    assert saved.read_text() == talaria(tmp_path / "home", "completion", shell).out
+    if shell == "zsh":
+        assert (tmp_path / ".zshrc").read_text().count(str(saved.parent.name)) == 1
+
+
+def test_an_unknown_shell_is_asked_for(tmp_path: Path) -> None:
+    done = talaria(tmp_path, "completion", "--install", SHELL="/bin/tcsh")
+    assert (done.code, done.err) == (2, "Name the shell that you use: bash, zsh or fish.\n")

@@ -194,7 +194,7 @@ async def test_a_member_sees_their_own_pages_and_no_others(setup: Setup) -> None
             await session.ws_connect("/console")
         assert refused.value.status == 403
         async with session.get("/", allow_redirects=False) as answer:
-            assert (answer.status, answer.headers["Location"]) == (303, "/today")
+            assert (answer.status, answer.headers["Location"]) == (303, "/chats")
 
 
 async def test_an_owner_with_a_link_sees_the_gateways_pages(setup: Setup) -> None:
@@ -291,7 +291,9 @@ class Crowd:
 FAMILIES = {"zebrana": "bluefish", "vera": "redkite", "olga": "greyowl", "printed": "greyowl"}
 TABLES = {
     "account": "accounts",
+    "approval": "approvals",
     "change": "ledger",
+    "code": "link_codes",
     "conversation": "conversations",
     "delivery": "webhook_deliveries",
     "job": "jobs",
@@ -299,6 +301,8 @@ TABLES = {
     "person": "people",
     "question": "questions",
     "review": "tasks",
+    "session": "sessions",
+    "token": "api_tokens",
     "turn": "turns",
     "webhook": "webhooks",
 }
@@ -385,7 +389,7 @@ async def test_no_address_shows_or_changes_what_belongs_to_somebody_else(crowd: 
                 if method == "POST":
                     before = await database.read(partial(dump_all, others=others))
                 async with session.request(method, filled, data={"choice": "yes"}) as answer:
-                    text = (await answer.text()).lower()
+                    text = (await answer.read()).decode(errors="replace").lower()
                 assert answer.status < 500, (viewer, filled)
                 for family in {*FAMILIES.values()} - {FAMILIES[viewer]}:
                     assert family not in text, (viewer, method, filled)

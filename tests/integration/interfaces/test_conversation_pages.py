@@ -37,16 +37,70 @@ async def read(session: aiohttp.ClientSession, path: str, status: int = 200) -> 
         return text
 
 
+async def find_shown(session: aiohttp.ClientSession, word: str) -> str:
+    """The page of the talk that has a word."""
+    for place in await list_places(session):
+        shown = (await read(session, place)).partition("<main")[2]
+        if word in shown:
+            return shown
+    raise AssertionError(word)
+
+
+async def list_places(session: aiohttp.ClientSession) -> list[str]:
+    """The addresses of the talks that the page lists, newest first."""
+    listed = (await read(session, "/conversations")).partition("<main")[2]
+    return re.findall(r'href="(/(?:conversations|chats)/\d+)"', listed)
+
+
 async def test_a_person_reads_their_conversations(setup: Setup) -> None:
     async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
-        listed = await read(session, "/conversations")
-        first = listed.partition('href="/conversations/')[2].partition('"')[0]
-        shown = await read(session, f"/conversations/{first}")
-        assert "bluefishsaid" in shown
+        shown = await find_shown(session, "bluefishsaid")
         assert "bluefishanswer" in shown
         assert shown.index("bluefishsaid") < shown.index("bluefishanswer")
         for number in ("0", "99999999999999999999"):
             await read(session, f"/conversations/{number}", 404)
+
+
+async def test_a_person_goes_on_in_their_conversation_on_the_page(setup: Setup) -> None:
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        setup.model.plays = [say("A heron.")]
+        await setup.chat.says("Which bird?", user=ZEBRANA, chat=ZEBRANA, name="Z", id="on-1")
+        await setup.chat.sees_text("A heron.")
+        assert "A heron." in (await read(session, "/chats")).partition("<main")[2]
+        old = re.findall(r'href="(/chats/\d+)"', await read(session, "/conversations"))
+        form = {"text": "Go on here.", "key": "on", "conversation": "#direct"}
+        setup.model.plays = [say("Gladly.")]
+        async with session.post("/conversations/messages", data=form, headers=STREAM) as sent:
+            assert "Gladly." in await sent.text()
+        asked = [one.text for one in setup.model.requests[-1].messages]
+        assert any("Which bird?" in one for one in asked)
+        shown = (await read(session, "/chats")).partition("<main")[2]
+        assert "Gladly." in shown
+        assert "· Console" in shown
+        setup.model.plays = [say("Still here.")]
+        await setup.chat.says("And now?", user=ZEBRANA, chat=ZEBRANA, name="Z", id="on-2")
+        await setup.chat.sees_text("Still here.")
+        assert any("Gladly." in one.text for one in setup.model.requests[-1].messages)
+        assert "Still here." in await read(session, "/chats")
+        assert old == re.findall(r'href="(/chats/\d+)"', await read(session, "/conversations"))
+
+
+async def test_a_new_chat_is_empty_and_the_old_one_goes_on(setup: Setup) -> None:
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        async with session.post("/new") as answer:
+            assert (answer.status, answer.url.path) == (200, "/chats")
+            assert "bluefish" not in (await answer.text()).partition("<main")[2]
+        places = re.findall(r'href="(/chats/\d+)"', await read(session, "/conversations"))
+        found = [one for one in places if "bluefishanswer" in await read(session, one)]
+        old = found[0]
+        assert f'action="{old}/go-on"' in await read(session, old)
+        async with browse_as(setup.served, setup.chat, OLGA) as other:
+            await read(other, old, 404)
+            async with other.post(f"{old}/go-on") as answer:
+                assert answer.status == 404
+        async with session.post(f"{old}/go-on") as answer:
+            assert (answer.status, answer.url.path) == (200, "/chats")
+            assert "bluefishanswer" in (await answer.text()).partition("<main")[2]
 
 
 async def test_older_pages_hold_every_message_once(setup: Setup) -> None:
@@ -81,6 +135,11 @@ async def test_older_pages_hold_every_message_once(setup: Setup) -> None:
     assert all(one == whole for one in paged)
 
 
+def find_message(page: str, text: str) -> str:
+    """The number of the message with this text."""
+    return page.partition(f">{text}</div>")[0].rpartition('id="text-')[2].partition('"')[0]
+
+
 async def fork_of(session: aiohttp.ClientSession, number: str, key: str = "k") -> tuple[int, str]:
     """Fork a conversation from a message; the status and the address of what follows."""
     async with session.post(f"/messages/{number}/fork", data={"key": key}) as answer:
@@ -98,17 +157,17 @@ async def test_a_conversation_is_forked_from_a_message_and_goes_on_apart(setup: 
         origin = max(await list_own(session), key=int)
         shown = await read(session, f"/conversations/{origin}")
         assert 'name="conversation" value="' in shown
-        answer_of_one = shown.partition('">How many?</p>')[0].rpartition('id="message-')[2]
+        answer_of_one = find_message(shown, "How many?")
         status, place = await fork_of(session, answer_of_one)
         assert status == 200
         assert place != f"/conversations/{origin}"
         assert await fork_of(session, answer_of_one) == (status, place)
         made = await read(session, place)
         assert "There are no messages on this page." in made
-        way = made.partition('<a href="/conversations/')[2].partition('"')[0]
-        before = await read(session, f"/conversations/{way}")
+        way = re.findall(r'href="(/conversations/\d+\?before=\d+)"', made)[0]
+        before = await read(session, way)
         assert "How many?" in before
-        assert "Nine." not in before
+        assert "Nine." not in before.partition("<main")[2]
         setup.model.plays = [say("Eight is better.")]
         number = place.rpartition("/")[2]
         form = {"text": "Eight.", "key": "eight", "conversation": number}
@@ -145,8 +204,10 @@ async def test_a_conversation_is_forked_from_a_message_and_goes_on_apart(setup: 
 
 async def list_found(session: aiohttp.ClientSession, word: str) -> list[str]:
     """The texts that a search on the page finds."""
-    found = await read(session, f"/conversations?q={word}")
-    return re.findall(r'<p class="text">([^<]*)', found.partition('id="hits"')[2])
+    found = await read(session, f"/search?q={word}")
+    hits = found.partition('id="found-messages"')[2].partition("</section>")[0]
+    texts = re.findall(r'<span class="cut">(.*?)</span>', hits, re.DOTALL)
+    return [re.sub(r"</?mark>", "", text) for text in texts]
 
 
 def list_exported(connection: Connection, person: Person) -> list[str]:
@@ -175,7 +236,7 @@ async def test_a_fork_is_removed_and_comes_back(setup: Setup) -> None:
         origin = max(await list_own(session), key=int)
         shown = await read(session, f"/conversations/{origin}")
         assert "/remove" not in shown
-        message = shown.partition('">How many?</p>')[0].rpartition('id="message-')[2]
+        message = find_message(shown, "How many?")
         _, place = await fork_of(session, message)
         number = place.rpartition("/")[2]
         form = {"text": "Nine wyandottes.", "key": "2", "conversation": number}
@@ -185,7 +246,7 @@ async def test_a_fork_is_removed_and_comes_back(setup: Setup) -> None:
         assert "Nine wyandottes." in await list_found(session, "wyandottes")
         async with session.post(f"/conversations/{origin}/remove") as answer:
             assert answer.status == 409
-            assert "only a conversation that was forked" in await answer.text()
+            assert "only a copy of a conversation" in await answer.text()
         async with browse_as(setup.served, setup.chat, OLGA) as other:
             for verb in ("remove", "restore"):
                 async with other.post(f"{place}/{verb}") as answer:
@@ -220,7 +281,7 @@ async def test_a_running_conversation_is_not_removed(setup: Setup) -> None:
         reserved = (await setup.served.gateway.load_ids()).next_session()
         message = re.findall(
             r'action="/messages/(\d+)/fork"',
-            await read(session, f"/conversations/{(await list_own(session))[0]}"),
+            await find_shown(session, "bluefishsaid"),
         )[0]
         _, place = await fork_of(session, message)
         taken = "SELECT MAX(id) FROM sessions"  # never one that a turn has reserved meanwhile
@@ -233,32 +294,31 @@ async def test_a_running_conversation_is_not_removed(setup: Setup) -> None:
         await database.write("test", lambda c: c.execute(state, {"state": "running"}) and None)
         async with session.post(f"{place}/remove") as answer:
             assert answer.status == 409
-            assert "the answer is not complete yet" in await answer.text()
+            assert "complete yet" in await answer.text()
         await database.write("test", lambda c: c.execute(state, {"state": "answered"}) and None)
         async with session.post(f"{place}/remove") as answer:
             assert answer.status == 200
 
 
 async def list_own(session: aiohttp.ClientSession) -> list[str]:
-    """The numbers of the conversations that the page lists."""
-    return re.findall(r'href="/conversations/(\d+)"', await read(session, "/conversations"))
+    """The numbers of the conversations that the page lists, the direct one left out."""
+    places = await list_places(session)
+    return [place.rpartition("/")[2] for place in places if place.startswith("/conversations/")]
 
 
 async def test_a_direct_conversation_is_forked_with_the_results_of_its_calls(setup: Setup) -> None:
     async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
         found = [
-            (number, message)
-            for number in await list_own(session)
-            for message in re.findall(
-                r'action="/messages/(\d+)/fork"', await read(session, f"/conversations/{number}")
-            )
+            (place, message)
+            for place in await list_places(session)
+            for message in re.findall(r'action="/messages/(\d+)/fork"', await read(session, place))
         ]
         assert found
         called = set[str]()
-        for number, message in found:
+        for origin, message in found:
             setup.model.plays = [say("Go on.")]
             status, place = await fork_of(session, message)
-            assert (status, place != f"/conversations/{number}") == (200, True)
+            assert (status, place != origin) == (200, True)
             form = {"text": "And then?", "key": message, "conversation": place.rpartition("/")[2]}
             async with session.post("/conversations/messages", data=form, headers=STREAM) as sent:
                 assert "Go on." in await sent.text()
@@ -275,19 +335,24 @@ async def test_a_direct_conversation_is_forked_with_the_results_of_its_calls(set
         assert called
 
 
-async def test_a_search_says_why_a_message_was_found(setup: Setup) -> None:
+async def test_a_search_marks_the_words_and_leads_to_the_message(setup: Setup) -> None:
     async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
-        found = await read(session, "/conversations?q=remember+bluefishsaid")
-        hits = found.partition('id="hits"')[2].partition("</section>")[0]
-        assert "remember bluefishsaid" in hits
-        assert "Found by: remember, bluefishsaid" in hits or "Found by: bluefishsaid" in hits
-        nothing = await read(session, "/conversations?q=xyzzyx")
+        found = await read(session, "/search?q=remember+bluefishsaid")
+        hits = found.partition('id="found-messages"')[2].partition("</section>")[0]
+        assert "<mark>remember</mark> <mark>bluefishsaid</mark>" in hits
+        place = re.findall(r'href="(/chats/\d+\?at=(\d+))#message-(\d+)"', hits)[0]
+        assert place[1] == place[2]
+        shown = await read(session, place[0])
+        assert f'class="bubble mine sought" id="message-{place[1]}"' in shown
+        near = found.partition('id="near"')[2].partition("</details>")[0]
+        assert "before or after" in near
+        assert "<mark>" not in near
+        nothing = await read(session, "/search?q=xyzzyx")
         assert "Nothing was found. Try other words, or a month." in nothing
-        assert "<b>" not in await read(session, "/conversations?q=%22%00%3Cb%3E")
+        assert "<b>" not in await read(session, "/search?q=%22%00%3Cb%3E")
     async with browse_as(setup.served, setup.chat, OLGA) as session:
-        hidden = await read(session, "/conversations?q=bluefishsaid")
-        hits = hidden.partition('id="hits"')[2].partition("</section>")[0]
-        assert "bluefish" not in hits
+        hidden = (await read(session, "/search?q=bluefishsaid")).partition('id="found"')[2]
+        assert "bluefish" not in hidden
 
 
 async def test_a_message_is_answered_once_and_its_answer_streams(setup: Setup) -> None:
@@ -304,10 +369,8 @@ async def test_a_message_is_answered_once_and_its_answer_streams(setup: Setup) -
             told.append("".join(one.get("text", "") for one in parts))
             assert "event: done" in lines
         assert told == ["A grey heron.", "A grey heron."]
-        listed = await read(session, "/conversations")
-        newest = listed.partition('href="/conversations/')[2].partition('"')[0]
-        shown = await read(session, f"/conversations/{newest}")
-        assert shown.count("Which bird is grey?") == 1
+        shown = await read(session, (await list_places(session))[0])
+        assert shown.partition('class="bubbles"')[2].count("Which bird is grey?") == 1
     zebrana = await find_named(setup, "zebrana")
 
     def count(connection: Connection) -> int:
@@ -401,9 +464,9 @@ async def test_an_owner_reads_only_with_consent_and_only_for_a_time(setup: Setup
         shown = await read(owner, f"{place}/{first}")
         assert "bluefishsaid" in shown
         assert "/turns/" not in shown
-        assert "Read until" in await read(owner, "/people")
-        for path in ("/turns", "/memory", "/conversations?q=bluefishsaid", "/jobs"):
-            text = (await read(owner, path)).partition('id="hits"')[2]
+        assert "You may read until" in await read(owner, "/people")
+        for path in ("/turns", "/memory", "/search?q=bluefishsaid", "/jobs"):
+            text = (await read(owner, path)).partition('id="found"')[2]
             assert "bluefish" not in text, path
         assert "Olga may read your conversations until" in await read(member, "/conversations")
         async with member.post("/reading/end") as answer:
@@ -450,3 +513,26 @@ async def test_a_consent_ends_by_itself_by_a_command_and_with_the_role(home: Pat
 
             await running.gateway.database.write("test", demote)
             await read(owner, place, 403)
+
+
+async def test_a_conversation_is_renamed_and_the_name_is_taken_back(setup: Setup) -> None:
+    async with (
+        browse_as(setup.served, setup.chat, ZEBRANA) as session,
+        browse_as(setup.served, setup.chat, OLGA) as other,
+    ):
+        place = next(one for one in await list_places(session) if one.startswith("/chats/"))
+        before = re.search(r"<title>([^<]*) · Talaria", await read(session, place))
+        async with session.post(f"{place}/title", data={"title": " Boat \n trip "}) as answer:
+            text = await answer.text()
+        assert "This conversation is now called “Boat trip”." in text
+        assert "<title>Boat trip · Talaria" in text
+        former = re.search(r'type="hidden" name="title" value="([^"]*)"', text)
+        assert former is not None
+        async with other.post(f"{place}/title", data={"title": "Mine"}) as answer:
+            assert answer.status == 404
+        async with session.post(f"{place}/title", data={"title": former[1]}) as answer:
+            assert answer.status == 200
+        after = re.search(r"<title>([^<]*) · Talaria", await read(session, place))
+        assert before is not None
+        assert after is not None
+        assert after[1] == before[1]

@@ -19,6 +19,8 @@ from starlette.requests import Request
 from starlette.routing import Route
 
 import gateway.interfaces.pages
+from agent_core.state.conversations import approvals
+from agent_core.state.conversations.approvals import NewApproval
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
@@ -32,18 +34,23 @@ from tests.integration.interfaces.held_notes import dismiss, hold
 from tests.integration.served import Served, served
 
 CANARIES = {"olga": "redkite", "zebrana": "bluefish"}
+FORM = "application/x-www-form-urlencoded"
 OUTSIDE = ("/login", "/logout")
 """Forms beside the pages. A login is not needed for the first, and ends with the second."""
 WORDS: Mapping[str, Sequence[str]] = {
-    "verb": ("test", "pause", "resume", "remove", "restore", "run", "delete"),
+    "verb": ("test", "pause", "resume", "remove", "restore", "run", "delete", "archive", "undo"),
     "choice": ("accept", "dismiss"),
-    "name": ("time_zone", "quiet_hours", "days_off", "model", "learning", "context_cap"),
+    "name": ("turns.max_steps", "log.level", "model.fallbacks", "access.allow"),
+    "skill": ("tidy", "digest", "unknown"),
+    "server": ("files", "unknown"),
 }
 """The words in addresses, by their names in the routes. A route with another needs its words."""
 NUMBERS: Mapping[str, str] = {
     "account": "SELECT id FROM accounts WHERE person_id = :id",
+    "approval": "SELECT id FROM approvals WHERE person_id = :id",
     "change": "SELECT id FROM ledger WHERE person_id = :id",
     "claim": "SELECT 1 UNION SELECT 2",
+    "code": "SELECT id FROM link_codes",
     "conversation": "SELECT id FROM conversations WHERE person_id = :id",
     "delivery": "SELECT webhook_deliveries.id FROM webhook_deliveries JOIN webhooks"
     " ON webhooks.id = webhook_id WHERE person_id = :id",
@@ -52,6 +59,9 @@ NUMBERS: Mapping[str, str] = {
     "person": "SELECT id FROM people WHERE id <> :id AND kind = 'human'",
     "question": "SELECT id FROM questions WHERE person_id = :id",
     "review": "SELECT id FROM tasks WHERE kind = 'review' AND person_id = :id",
+    "session": "SELECT sessions.id FROM sessions JOIN conversations"
+    " ON conversations.id = conversation_id WHERE person_id = :id",
+    "token": "SELECT id FROM api_tokens WHERE person_id = :id",
     "webhook": "SELECT id FROM webhooks WHERE person_id = :id",
 }
 """What finds a person's own numbers for addresses. A route with another needs its query."""
@@ -59,6 +69,7 @@ OWN = (
     *("SELECT * FROM people WHERE id = :id", "SELECT * FROM accounts WHERE person_id = :id"),
     *("SELECT * FROM jobs WHERE person_id = :id", "SELECT * FROM ledger WHERE person_id = :id"),
     "SELECT * FROM questions WHERE person_id = :id",
+    "SELECT * FROM approvals WHERE person_id = :id",
     "SELECT * FROM conversations WHERE person_id = :id",
     "SELECT * FROM tasks WHERE kind = 'review' AND person_id = :id",
     "SELECT name, url, kinds, secret, state, removed_at FROM webhooks WHERE person_id = :id",
@@ -121,7 +132,7 @@ def _fill(path: str, values: Mapping[str, str]) -> str:
 
 def list_bodies(fields: Sequence[str]) -> list[tuple[str, bytes]]:
     """The bodies with their media types."""
-    form = "application/x-www-form-urlencoded"
+    form = FORM
     bodies = [(form, "&".join(f"{one}={odd}" for one in fields).encode()) for odd in _ODD_VALUES]
     bodies += [
         (form, b""),
@@ -172,6 +183,9 @@ async def give_things(running: Served, home: Path, person: Person) -> None:
     await database.write("test", partial(dismiss, person=person, now=now))
     await database.write("test", partial(ask_about_tea, person=person, now=now))
     await database.write("test", partial(hold, person=person))
+    shape = f'["terminal", "run", "workspace", "{canary}"]'
+    allowed = NewApproval(person_id=person.id, decided_by=person.id, scope="always", subject=shape)
+    await database.write("test", approvals.insert, allowed, now=now)
 
 
 @pytest.mark.thorough
@@ -208,7 +222,7 @@ async def test_no_form_fails_or_tells_or_changes_anything_of_another_person(home
             await attack(olga, zebrana, forms, bodies)
             for path, body in product(OUTSIDE[:1], bodies):
                 assert (await send(stranger, path, body))[0] < 500
-    done = {200, 303, 409}
+    done = {200, 303, 409, 422}
     unused = [
         one.path
         for one in forms
@@ -235,3 +249,58 @@ async def attack(
                 if numbers is side.numbers:
                     side.statuses[route.path].add(status)
     assert wrong == []
+
+
+BROWSER = {"Accept": "text/html,application/xhtml+xml", "Content-Type": FORM}
+OTHERWISE = {
+    "/accounts/{account:int}/unlink": "the logins end with the account, and no page would open",
+    "/workspace/add": "a script sends each file, and reads an answer in JSON",
+    "/jobs/new/times": "the page shows the next times below the field",
+}
+"""Forms that lead to no page, each with the reason."""
+
+
+@pytest.mark.thorough
+async def test_each_form_ends_on_a_page_that_back_and_reload_find(home: Path) -> None:
+    chat = FakeChat(limit=100_000)
+    async with served(home, adapters={"fake": chat}, model=Planter()) as running:
+        database = running.gateway.database
+        olga = next(one for one in await database.read(people.list_all) if one.slug == "olga")
+        await give_things(running, home, olga)
+        words = "&".join(f"{one}=tea" for one in list_fields()).encode()
+        async with browse_as(running, chat, OLGA) as browser:
+            numbers = await database.read(partial(read_numbers, person=olga))
+            forms = list_forms(running.gateway)
+            for route in forms:
+                for address, body in product(
+                    list(list_addresses(route, numbers))[:9], (b"", words)
+                ):
+                    if route.path not in OTHERWISE:
+                        await follow(browser, address, body)
+                await open_twice(browser, next(list_addresses(route, numbers)))
+            for address in OUTSIDE:
+                await open_twice(browser, address, 401)
+    assert OTHERWISE.keys() <= {one.path for one in forms}
+
+
+async def follow(browser: aiohttp.ClientSession, address: str, body: bytes) -> None:
+    """Send a form as a browser does: no page is the answer to the form itself, but of a fault."""
+    url = yarl.URL(address, encoded=True)
+    async with browser.post(url, data=body, headers=BROWSER, allow_redirects=False) as answer:
+        assert answer.status in {303, 404, 409}, (address, body, answer.status)
+        if answer.status != 303:
+            assert answer.content_type == "text/html", (address, body)
+            assert "<main" in await answer.text()
+            return
+    location = answer.headers["Location"]
+    assert location.startswith("/"), (address, location)
+    await open_twice(browser, location)
+
+
+async def open_twice(browser: aiohttp.ClientSession, address: str, *others: int) -> None:
+    """Open a page, and load it again."""
+    for _ in range(2):
+        async with browser.get(address, headers={"Accept": BROWSER["Accept"]}) as page:
+            assert page.status in {200, 404, 409, *others}, (address, page.status)
+            assert page.content_type == "text/html", address
+            assert "<main" in await page.text(), address

@@ -31,6 +31,7 @@ from tests.patience import PATIENCE
 from tests.tables import await_each
 
 STATIC = ROOT / "gateway" / "interfaces" / "http" / "static"
+TEMPLATES = ROOT / "gateway" / "interfaces" / "pages" / "templates"
 
 
 @pytest.fixture
@@ -202,7 +203,7 @@ async def test_the_page_may_load_only_its_own_parts(
     assert policy.startswith("default-src 'none'; script-src 'self';")
     assert "unsafe" not in policy
     assert response.headers["Cache-Control"] == "no-store"
-    assert response.headers["Referrer-Policy"] == "no-referrer"
+    assert response.headers["Referrer-Policy"] == "same-origin"
     assert harness.token not in page
     kinds = {"/console.css": "text/css", "/console.js": "text/javascript"}
     imported = {"/choices.js": "text/javascript", "/markdown.js": "text/javascript"}
@@ -215,14 +216,14 @@ async def test_the_page_may_load_only_its_own_parts(
 
 
 def test_the_page_never_makes_markup_of_text_and_names_no_other_host() -> None:
-    texts = {path.name: path.read_text() for path in STATIC.iterdir()}
-    assert {"console.html", "console.css", "console.js", "choices.js", "markdown.js"} <= set(texts)
+    texts = {path.name: path.read_text() for path in (*STATIC.iterdir(), TEMPLATES / "chat.html")}
+    assert {"chat.html", "console.css", "console.js", "choices.js", "markdown.js"} <= set(texts)
     for name, text in texts.items():
         for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
             assert word not in text, name
         hosts = set(re.findall(r"\b(?:https?|wss?)://([\w.-]+)", text))
         assert hosts <= {"www.w3.org"}, name  # the SVG namespace, which is never opened
-    assert not re.search(r"\s(?:style|on\w+)=", texts["console.html"])
+    assert not re.search(r"\s(?:style|on\w+)=", texts["chat.html"])
 
 
 @dataclass
@@ -496,7 +497,8 @@ const write = (node) => {
   if (typeof node === "string") return escape(node);
   const inner = node.children.map(write).join("");
   const link = node.href ? ` ${node.href}` : "";
-  return node.name ? `<${node.name}${link}>${inner}</${node.name}>` : inner;
+  const number = node.value ? ` value=${node.value}` : "";
+  return node.name ? `<${node.name}${link}${number}>${inner}</${node.name}>` : inner;
 };
 const { render } = await import(process.argv[1]);
 let given = "";
@@ -521,7 +523,8 @@ RENDERED = {
     "```py\n<b>\n```\nx": "<div><pre><code>&#60;b&#62;</code></pre></div><p>x</p>",
     "```\nnever closed": "<div><pre><code>never closed</code></pre></div>",
     "- a\n  - b\n- c": "<ul><li>a<ul><li>b</li></ul></li><li>c</li></ul>",
-    "1. a\n2. b": "<ol><li>a</li><li>b</li></ol>",
+    "1. a\n1. b": "<ol><li>a</li><li>b</li></ol>",
+    "5. a\n8. b\n6. c": "<ol><li value=5>a</li><li value=8>b</li><li value=6>c</li></ol>",
     "> q\n> r": "<blockquote><p>q<br></br>r</p></blockquote>",
     "|a|b|\n|-|-|\n|1|`x`|": (
         "<div><table><thead><tr><th>a</th><th>b</th></tr></thead>"

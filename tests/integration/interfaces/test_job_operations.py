@@ -30,6 +30,8 @@ from tests.integration.processes import Done, talaria, talaria_beside
 from tests.integration.served import served
 from tests.tables import await_each, check_each
 
+HOUR = 3_600_000
+WEEK = 7 * 24 * HOUR
 HOW = pytest.mark.parametrize("how", ["running", "beside"])
 
 
@@ -144,7 +146,10 @@ async def test_jobs_after_a_stopped_job_are_named(home: Path, how: str) -> None:
     async with cli(home, how, add_people) as at:
         asked = {"person": "ann", "kind": "message", "text": "Next.", "on": "after 1"}
         follower = await at.ask("add", **asked)
-        said = f"Job {follower['id']} “Next.” runs after it, and won't start without it."
+        said = (
+            f"Reminder {follower['id']} “Next.” comes after this one."
+            " Without this one, it never comes."
+        )
         assert (await at.ask("pause", id=1))["note"] == said
         assert (await at.ask("resume", id=1))["note"] == ""
         assert (await at.ask("drop", id=1))["note"] == said
@@ -234,6 +239,28 @@ async def test_jobs_of_each_kind_are_made(home: Path, how: str) -> None:
     assert (await CommandLine(home, FakeChat()).read(disk["id"])).body == '["df", "-h", "--", "/"]'
 
 
+@HOW
+async def test_a_job_takes_its_time_in_words_and_is_planned_before(home: Path, how: str) -> None:
+    wish = {"person": "bob", "kind": "message", "text": "Tea!", "when": "every monday at 19:00"}
+    async with cli(home, how) as at:
+        before = (await at.ask("list"))["jobs"]
+        plan = await at.ask("plan", **wish)
+        assert plan["zone"] == {"running": "UTC", "beside": "Europe/Berlin"}[how], "the home's zone"
+        assert plan["times"] == sorted(plan["times"])
+        assert set(map(int.__sub__, plan["times"][1:], plan["times"])) <= {
+            WEEK - HOUR,
+            WEEK,
+            WEEK + HOUR,
+        }
+        assert (await at.ask("list"))["jobs"] == before, "a plan adds nothing"
+        made = await at.ask("add", **wish)
+        assert (made["meaning"], made["next_at"]) == (plan["meaning"], plan["times"][0])
+        told = await refused(at.ask("plan", **wish | {"when": "someday"}), is_mistake=True)
+        assert told.startswith("I can't read “someday” as a time.")
+        both = at.ask("add", **wish, cron="@daily")
+        assert "give only one of" in await refused(both, is_mistake=True)
+
+
 async def test_an_impossible_job_is_rejected(home: Path) -> None:
     rows: list[tuple[dict[str, object], str]] = [
         ({"at": "2001-01-01T08:00"}, "that time is past"),
@@ -268,7 +295,7 @@ async def test_a_prompts_last_result_is_previewed_per_platform(home: Path) -> No
     async with cli(home, "running", work) as at:
         shown = (await at.ask("preview", id=1))["platforms"]
     assert shown == [
-        {"name": name, "messages": ["Three **things**.\n\n_Digest (job 1)_"], "files": []}
+        {"name": name, "messages": ["Three **things**.\n\n_Digest_"], "files": []}
         for name in ("console", "fake")
     ]
 
@@ -303,8 +330,8 @@ async def test_before_the_first_run_a_sample_is_shown(home: Path) -> None:
         assert shown["is_sample"]
         for platform in shown["platforms"]:
             (message,) = platform["messages"]
-            assert message.startswith("The first line of the answer is the notification.")
-            assert message.endswith("_Digest (job 1)_")
+            assert message.startswith("The answer to this appears here, and its first line is")
+            assert message.endswith("_Digest_")
         made = await at.ask("add", person="ann", kind="script", words=["df"], cron="@daily")
         shown = await at.ask("preview", id=made["id"])
         (message,) = shown["platforms"][1]["messages"]
@@ -349,7 +376,7 @@ async def test_the_command_line_makes_lists_and_shows(home: Path) -> None:
     shown = talaria(home, "jobs", "show", "2").out
     assert shown.startswith(f"Job of {home}:\n")
     assert "-c" in shown
-    assert "It runs in quiet hours and on days off, too" in shown
+    assert "It comes in quiet hours and on days off, too" in shown
     assert "No runs." in shown
     none = f"Jobs of {home}:\nThere are no jobs.\n"
     assert talaria(home, "jobs", "list", "--person", "bob").out == none
@@ -363,7 +390,7 @@ async def test_invalid_input_is_one_sentence_and_code_2(home: Path) -> None:
     rows: list[tuple[tuple[str, ...], str]] = [
         (
             ("add", "--person", "ann"),
-            "Give one of these: --cron --every --at --times --on.",
+            "Give one of these: --cron --every --at --times --on --when.",
         ),
         (("add", "--person", "ann", "--cron", "1 2", "--message", "x"), "five fields"),
         (("add", "--person", "ann", "--at", "soon", "--message", "x"), "is not a time"),

@@ -81,7 +81,7 @@ async def test_a_job_is_changed_and_gets_back_what_it_was(home: Path) -> None:
             before = await find_job(running, number)
             status, text = await send(session, f"/jobs/{number}/change", form)
             assert status == 200, text
-            assert "The job is changed." in text
+            assert "The reminder is changed." in text
             changed = await find_job(running, number)
             assert changed != before
             if form.get("when") != "every_minutes":
@@ -98,7 +98,7 @@ async def test_a_job_is_changed_and_gets_back_what_it_was(home: Path) -> None:
 async def test_a_refused_change_says_why_keeps_the_fields_and_loses_nothing(home: Path) -> None:
     rows: list[tuple[dict[str, str], str]] = [
         ({"when": "cron", "cron": "61 9 * * *"}, "is not a cron expression"),
-        ({"when": "at", "at": "2026-01-01T08:00"}, "that time is past"),
+        ({"when": "at", "at": "2026-01-01T08:00"}, "That time is past"),
         ({"when": "at", "at": "tomorrow"}, "is not a time; the nearest form is"),
         ({"when": "every_minutes", "every_minutes": "two"}, "a number of minutes, like 90"),
         ({"when": "on", "on": "after 99"}, "there is no job 99 here"),
@@ -116,9 +116,9 @@ async def test_a_refused_change_says_why_keeps_the_fields_and_loses_nothing(home
             form, words = row
             status, text = await send(session, f"/jobs/{number}/change", form)
             assert words in text
-            assert status == (200 if "nothing changed" in words else 409)
+            assert status == (200 if "nothing changed" in words else 422)
             assert await find_job(running, number) == before
-            if status == 409 and "when" in form:
+            if status == 422 and "when" in form:
                 assert f'value="{form[form["when"]]}"' in text
 
         await await_each(rows, check)
@@ -155,9 +155,9 @@ async def test_a_job_gets_back_only_its_own_versions(home: Path) -> None:
             found = _VERSION.search(text)
             assert found is not None
             for path, version, expected in (
-                (f"/jobs/{other}/undo", found[1], 409),
-                (f"/jobs/{number}/undo", "", 409),
-                (f"/jobs/{number}/undo", "9" * 30, 409),
+                (f"/jobs/{other}/undo", found[1], 422),
+                (f"/jobs/{number}/undo", "", 422),
+                (f"/jobs/{number}/undo", "9" * 30, 422),
                 (f"/jobs/{olgas}/undo", found[1], 404),
                 (f"/jobs/{olgas}/change", found[1], 404),
                 (f"/jobs/{olgas}/restore", found[1], 404),
@@ -193,6 +193,78 @@ async def test_a_deleted_job_comes_back_as_it_was(home: Path) -> None:
         assert after[0].next_slot == before[0].next_slot
 
 
+async def test_reminders_are_a_line_each_by_day_in_words_for_people(home: Path) -> None:
+    async with at_noon(home) as (running, chat):
+        await make_job(running, cron="0 8 * * 1", zone="UTC", text="Bins")
+        await make_job(running, at="2027-01-16T09:00", zone="UTC", text="call Ben")
+        await make_job(running, at="2027-01-15T18:15", zone="UTC", text="Buy bread")
+        await make_job(running, cron="0 19 * * 1#1", zone="UTC", text="Book club")
+        await make_job(running, times=["07:30"], rule="FREQ=DAILY", zone="UTC", text="Stretch")
+        await make_job(running, on="message invoice", text="Pay it")
+        paused = await make_job(running, cron="0 9 * * *", zone="UTC", text="Old habit")
+        async with browse_as(running, chat, ZEBRANA) as session:
+            await send(session, "/settings", {"name": "time_zone", "set-time_zone": "UTC"})
+            await send(session, f"/jobs/{paused}/pause", {})
+            page = (await read(session, "/jobs")).partition('id="page"')[2]
+            today = (await read(session, "/today")).partition('id="page"')[2]
+    parts = re.findall(r"<h2.*?</h2>|<li.*?(?=<details)", page, re.DOTALL)
+    shown = [" ".join(re.sub(r"<[^>]+>", " ", one).split()) for one in parts]
+    assert shown == [
+        "Today",
+        "18:15 Buy bread",
+        "Tomorrow",
+        "7:30 Stretch Every day, 7:30",
+        "9:00 call Ben",
+        "Mon 18 Jan",
+        "8:00 Bins Every Monday, 8:00",
+        "Mon 1 Feb",
+        "19:00 Book club Every month on the first Monday, 19:00",
+        "When something happens",
+        "Pay it Whenever a message contains “invoice”",
+        "Paused",
+        "Old habit Every day, 9:00",
+    ]
+    heads = re.findall(r"<h2[^>]*>(.*?)</h2>", today)
+    assert heads[:2] == ["Still to come today", "Waiting for you"]
+    assert re.search(r">18:15</time></span> .*Buy bread", today)
+    assert "call Ben" not in today
+    assert re.search(r"After that: .*tomorrow, 7:30</time> · .*Stretch", today)
+
+
+async def test_a_new_time_is_said_in_words_and_keeps_the_rest(home: Path) -> None:
+    rows = [
+        ("every monday at 8:00", "cron 0 8 * * 1"),
+        ("10:30", "cron 30 10 * * *"),
+        ("jeden Montag um 8:00", "cron 0 8 * * 1"),
+    ]
+    async with at_noon(home) as (running, chat), browse_as(running, chat, ZEBRANA) as session:
+        for words, timing in rows:
+            number = await make_job(running, cron="0 9 * * *", zone="UTC")
+            page = await read(session, f"/jobs/{number}")
+            assert page.index('name="words"') < page.index('id="exactly"') < page.index("Cron")
+            assert '<details id="exactly">' in page, "the exact fields are folded"
+            status, text = await send(session, f"/jobs/{number}/change", {"words": words})
+            assert (status, "The reminder is changed." in text) == (200, True), text
+            assert (await find_job(running, number)).timing == timing
+        status, text = await send(session, f"/jobs/{number}/change", {"words": "blue moon"})
+        assert status == 422
+        assert "I can't read “blue moon” as a time." in text
+        assert 'value="blue moon"' in text
+
+
+async def test_the_month_that_is_now_begins_with_this_week(home: Path) -> None:
+    async with at_noon(home) as (running, chat), browse_as(running, chat, ZEBRANA) as session:
+        month = await read(session, "/jobs/calendar")
+        folded, _, shown = month.partition('<details class="earlier"')[2].partition("</details>")
+        assert 'datetime="2027-01-10"' in folded
+        assert re.findall(r'datetime="([^"]+)"', shown)[0] == "2027-01-11"
+        seen = re.sub(r'<span class="quiet">[^<]*</span>', "", shown)
+        assert "2027-" not in re.sub(r"<[^>]+>", "", seen), "a cell shows its day alone"
+        other = await read(session, "/jobs/calendar?month=2027-03")
+        assert '<details class="earlier"' not in other
+        assert re.findall(r'<time datetime="([^"]+)"', other)[0] == "2027-03-01"
+
+
 def pick_day(text: str, day: str) -> str:
     """The part of a calendar that shows a day."""
     return text.partition(f'<time datetime="{day}">')[2].partition("<h2")[0]
@@ -218,7 +290,7 @@ async def test_the_calendar_shows_past_and_planned_runs_in_the_persons_time_zone
 
         await running.gateway.database.write("test", run)
         async with browse_as(running, chat, ZEBRANA) as session:
-            await send(session, "/settings/time_zone", {"value": zone})
+            await send(session, "/settings", {"name": "time_zone", "set-time_zone": zone})
             month = await read(session, "/jobs/calendar")
             assert "<h1>January 2027</h1>" in month
             assert "Times in Asia/Tokyo." in month
@@ -226,17 +298,17 @@ async def test_the_calendar_shows_past_and_planned_runs_in_the_persons_time_zone
             assert re.search(r"17:00</time> .*Water the plants.*failed", past)
             assert "planned" not in past
             coming = pick_day(month, "2027-01-17")
-            assert re.search(r"07:30</time> .*Water the plants.*planned", coming)
-            assert re.search(r"00:00</time> .*Look outside.*Every 10 minutes", coming)
+            assert re.search(r">7:30</time> .*Water the plants.*planned", coming)
+            assert re.search(r">0:00</time> .*Look outside.*Every 10 minutes", coming)
             assert coming.count("Look outside") == 1
             assert "Pay it" not in month
             assert "greyowl" not in month
             week = await read(session, "/jobs/calendar?week=2027-01-17")
-            assert "<h1>Week from 2027-01-11</h1>" in week
+            assert "<h1>Week from Mon 11 Jan</h1>" in week
             assert "Water the plants" in pick_day(week, "2027-01-17")
             assert week.count("<h2 ") == 7
             later = await read(session, "/jobs/calendar?month=2027-03")
-            assert re.search(r"07:30</time> .*Water", pick_day(later, "2027-03-10"))
+            assert re.search(r">7:30</time> .*Water", pick_day(later, "2027-03-10"))
             for bad in ("month=13", "week=x", "month=9999-12", "week=0001-01-01", "month=a&b=" * 9):
                 shown = await read(session, f"/jobs/calendar?{bad}")
                 assert "Times in Asia/Tokyo." in shown
@@ -244,7 +316,7 @@ async def test_the_calendar_shows_past_and_planned_runs_in_the_persons_time_zone
             await send(session, f"/jobs/{waits}/delete", {})
             await send(session, f"/jobs/{number}/pause", {})
             empty = await read(session, "/jobs/calendar?month=2027-06")
-            assert "Nothing ran here, and nothing is planned." in empty
+            assert "Nothing happened here, and nothing is planned." in empty
 
 
 async def test_the_calendar_counts_what_it_does_not_list(home: Path) -> None:
@@ -266,14 +338,14 @@ async def test_the_calendar_counts_what_it_does_not_list(home: Path) -> None:
 
         await running.gateway.database.write("test", run)
         async with browse_as(running, chat, ZEBRANA) as session:
-            await send(session, "/settings/time_zone", {"value": "UTC"})
+            await send(session, "/settings", {"name": "time_zone", "set-time_zone": "UTC"})
             month = await read(session, "/jobs/calendar")
             past = pick_day(month, "2027-01-14")
-            assert re.search(r'class="failed".*00:00</time> .*20 runs, 2 failed', past)
+            assert re.search(r'class="failed".*>0:00</time> .*20 runs, 2 failed', past)
             assert past.count("Look outside") == 1
             coming = pick_day(month, "2027-01-20")
             assert re.findall(r"Call (\d)", coming) == ["1", "2", "3", "4", "5", "6"]
-            assert "and 4 more jobs</a>" in coming
+            assert "and 4 more reminders</a>" in coming
             assert 'href="/jobs/calendar?week=2027-01-20#day-2027-01-20"' in coming
             week = pick_day(await read(session, "/jobs/calendar?week=2027-01-20"), "2027-01-20")
             assert re.findall(r"Call (\d)", week) == [str(hour) for hour in range(1, 10)]
@@ -281,7 +353,7 @@ async def test_the_calendar_counts_what_it_does_not_list(home: Path) -> None:
             for hour in range(10, 20):
                 await make_job(running, cron=f"{hour} */4 * * *", text=f"Ask {hour}", zone="UTC")
             week = pick_day(await read(session, "/jobs/calendar?week=2027-01-20"), "2027-01-20")
-            assert '<a href="/jobs" aria-label="and 6 more jobs on 2027-01-20">' in week
+            assert '<a href="/jobs" aria-label="and 6 more reminders on Wed 20 Jan">' in week
 
 
 async def test_the_calendar_of_many_jobs_stays_small(setup: Setup) -> None:

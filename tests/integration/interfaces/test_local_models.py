@@ -12,14 +12,18 @@ from gateway.app.local_models import decide
 from gateway.app.settings import load
 from gateway.interfaces.cli.setup.local_models import describe_discovery
 from tests.emulators.local_servers import Json, LocalServerEmulator, llama_cpp, ollama
-from tests.integration.processes import environ, talaria_beside
+from tests.integration.processes import environ, free_port, talaria_beside
 from tests.journeys.terminal import at_terminal
 
 TOOLS = ["completion", "tools"]
 
 
 def searching(port: int) -> dict[str, str]:
-    return {"TALARIA_MODEL__FIND_LOCAL": "true", "TALARIA_MODEL__LOCAL_PORTS": str(port)}
+    return {
+        "TALARIA_MODEL__FIND_LOCAL": "true",
+        "TALARIA_MODEL__LOCAL_PORTS": str(port),
+        "TALARIA_HTTP__PORT": str(free_port()),
+    }
 
 
 def server(
@@ -161,6 +165,31 @@ async def test_a_start_asks_nobody_without_a_terminal(tmp_path: Path) -> None:
         done = await talaria_beside(home, "setup", "--non-interactive", "model", **given)
     assert "To use it, run `talaria models local use`." in done.out
     assert "a stand-in answers" in done.out
+
+
+async def test_a_chat_that_starts_a_gateway_uses_what_is_here(tmp_path: Path) -> None:
+    """In a pipe, only answers are on standard output."""
+    async with LocalServerEmulator(llama_cpp(caps={"supports_tools": True})) as emulator:
+        done = await talaria_beside(tmp_path / "home", "chat", **searching(emulator.port))
+    assert "so qwen2.5-coder-1.5b of llama.cpp answers" in done.err
+    assert (done.code, done.out) == (0, "")
+
+
+async def test_a_proxy_at_localhost_is_no_model_of_this_machine(tmp_path: Path) -> None:
+    async with LocalServerEmulator(OTHER) as emulator:
+        given = {
+            "TALARIA_MODEL__PROVIDER": "openai",
+            "TALARIA_MODEL__NAME": "some-7b",
+            "OPENAI_BASE_URL": f"{emulator.url}/v1",
+        }
+        before = await talaria_beside(tmp_path / "home", "doctor", **given)
+        after = await talaria_beside(
+            tmp_path / "home", "doctor", **given, TALARIA_MODEL__RUNS_HERE="false"
+        )
+    assert "gets one request at a time" in before.out
+    assert "Set model.runs_here to false" in before.out
+    assert "gets one request at a time" not in after.out
+    assert "review conversations" not in after.out
 
 
 async def test_a_setup_offers_what_is_here_first(tmp_path: Path) -> None:

@@ -29,7 +29,8 @@ from mcp.client.streamable_http import streamable_http_client
 
 from tests.patience import PATIENCE
 
-TOOLS = {"recall", "memory", "archive", "jobs", "send_message", "read_memory"}
+JOBS = {"remind", "schedule_job", "manage_jobs"}
+TOOLS = {"recall", "memory", "archive", "send_message", "read_memory", *JOBS}
 
 
 @dataclass
@@ -96,7 +97,8 @@ async def test_no_token_reads_the_words_of_another_person(setup: Setup) -> None:
             await call(client, "recall"),
             await call(client, "archive", action="search", query="bluefisharchive"),
             await call(client, "archive", action="tags"),
-            await call(client, "jobs", action="list"),
+            await call(client, "manage_jobs", action="list"),
+            await call(client, "jobs", action="list"),  # its name of old
         ]
         shown = json.dumps([text for text, _ in everything]).replace("query=", "")
         assert "bluefishmemory" not in shown
@@ -111,7 +113,7 @@ async def test_a_change_waits_for_the_person_and_is_made_once(setup: Setup) -> N
         assert (text.startswith("Proposed, not done"), is_error) == (True, False)
         assert "green tea" not in (await call(client, "read_memory"))[0]
         asked = await setup.sees(OLGA, "Likes green tea")
-        assert "a call of your program `laptop mcp`" in asked.text
+        assert "a request from your program `laptop mcp`" in asked.text
         await setup.chat.press("Accept", user=OLGA, chat=OLGA, name="Olga")
         file = setup.home / MEMORIES / "people" / "olga" / "USER.md"
         async with asyncio.timeout(PATIENCE):

@@ -138,7 +138,7 @@ async def test_a_change_is_undone_with_later_changes_of_it(home: Path, how: str)
         done = await ask("memory.undo", row=log[-1]["row"])
         assert [row["row"] for row in done["derived"]] == [log[0]["row"]]
         assert home.joinpath("memories/people/ann/MEMORY.md").read_text() == ""
-        with pytest.raises(Declined, match="is undone already"):
+        with pytest.raises(Declined, match="is already undone"):
             await ask("memory.undo", row=log[-1]["row"])
         back = await ask("memory.undo", row=done["row"]["row"])
         assert back["row"]["undoes"] == done["row"]["row"]
@@ -263,7 +263,7 @@ async def test_the_commands_print_changes_and_undos(home: Path) -> None:
     assert "Removed with it:" in undone.out
     again = talaria(home, "memory", "undo", "1")
     assert (again.code, again.out) == (1, "")
-    assert again.err == "Row 1 is undone already.\n"
+    assert again.err == "Change 1 is already undone.\n"
     at = ("--at", "1970-01-01 01:00:04")
     restored = talaria(home, "memory", "restore", "--person", "ann", *at, **zone)
     assert restored.out == "ann, MEMORY.md: 1 change reverted, 1 entry now.\n"

@@ -1,10 +1,13 @@
 """The console's pages over HTTP: who sees what, what they weigh, and what their buttons do."""
 
+import html
 import json
 import re
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import aiohttp
+import pytest
 
 from agent_core.chats import Chat
 from agent_core.errors import ModelBusy
@@ -20,6 +23,9 @@ from agent_core.state.people.people import NewAccount
 from agent_core.state.queues import incidents, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage
 from gateway.home import BACKUPS
+from gateway.interfaces.pages import routes
+from gateway.interfaces.pages.rendering import PLACES
+from gateway.interfaces.pages.views import Fields, Look
 from tests.agent_core.skills.skill_folders import write_skill
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
@@ -33,6 +39,7 @@ from tests.integration.interfaces.api_setup import (
     make_token,
 )
 from tests.integration.interfaces.console_setup import browse, browse_as
+from tests.integration.interfaces.page_texts import read
 from tests.integration.served import served
 
 PAGES = (
@@ -86,7 +93,7 @@ async def test_a_turn_shows_its_steps_and_its_prompt(setup: Setup) -> None:
         text = await answer.text()
     assert answer.status == 200, text
     assert text.count("Model: ") == 2
-    assert text.count("Tool: recall") == 1
+    assert text.count("Searching conversations") == 1
     assert text.count("price unknown") == 3, "of the turn and of both calls"
     assert "$0" not in text
     assert "A heron." in text
@@ -126,8 +133,8 @@ async def test_a_turn_shows_its_waits_and_is_replayed_with_its_prompt_by_source(
         async with session.get(f"/turns/{newest}/replay") as answer:
             text = await answer.text()
         assert answer.status == 200, text
-        assert "Identical: each request has the fingerprint of what was sent." in text
-        assert "The prompt would be the same." in text
+        assert "No difference: the model got exactly this." in text
+        assert "Today, the model would read the same." in text
         rows = dict(re.findall(r'<th scope="row">([^<]+)</th>\s*<td>([\d,]+)</td>', text))
         assert {"Instructions", "Tools", "Messages", "Tool results"} <= set(rows)
         assert "2 model calls read" in text
@@ -135,7 +142,7 @@ async def test_a_turn_shows_its_waits_and_is_replayed_with_its_prompt_by_source(
             soul.write("You like herons.\n")
         async with session.get(f"/turns/{newest}/replay") as answer:
             text = await answer.text()
-        assert "The prompt would differ:" in text
+        assert "Today, the model would read something else:" in text
         assert '<ins class="text">You like herons.</ins>' in text
         assert "-- then" not in text
         before = await database.read(lambda c: c.execute("SELECT COUNT(*) FROM usage").fetchone())
@@ -192,7 +199,7 @@ async def test_health_shows_platforms_queues_errors_backup_and_database(setup: S
         for words in (
             "Everything works.",
             '<th scope="row">fake</th><td>connected</td>',
-            "<dt>Messages to deliver</dt><dd>1</dd>",
+            "<dt>Messages waiting to be sent</dt><dd>1</dd>",
             "<dt>Undelivered messages</dt><dd>1</dd>",
             '<th scope="col">Oldest waiting since</th>',
             "fake: The chat no longer exists.",
@@ -314,7 +321,7 @@ async def test_a_skill_shows_its_instructions_and_what_each_version_changed(setu
             assert answer.status == 200, text
         assert "Sort the &lt;b&gt;letters&lt;/b&gt;." in text
         assert "Version 1" in text
-        assert "edited by hand in the file · in use" in text
+        assert "by hand in the file · in use" in text
         file = place / SKILL_FILE
         file.write_text(file.read_text().replace("letters", "papers"))
         async with session.get("/skills/tidy") as answer:
@@ -324,12 +331,12 @@ async def test_a_skill_shows_its_instructions_and_what_each_version_changed(setu
         assert '<ins class="text">Sort the &lt;b&gt;papers&lt;/b&gt;.</ins>' in newest
         async with session.get("/skills") as answer:
             text = await answer.text()
-        row = text.partition('href="/skills/tidy"')[2].partition("</tr>")[0]
-        assert "<td>in the home directory</td>" in row
-        assert "<td>active</td>" in row
-        bundled = text.partition("comes with Talaria")[0].rpartition('href="')[2].partition('"')[0]
+        row = text.partition('href="/skills/tidy"')[2].partition("</li>")[0]
+        assert "in Talaria&#39;s folder" in row
+        bundled = "/skills/writing-style"
+        assert bundled in text
         async with session.get(bundled) as answer:
-            assert "Only skills in the home directory have versions." in await answer.text()
+            assert "Only skills in Talaria&#39;s folder have versions." in await answer.text()
         async with session.get("/skills/unknown") as answer:
             assert answer.status == 404
 
@@ -372,19 +379,36 @@ async def test_a_change_of_memory_is_undone_with_a_button(home: Path) -> None:
             async with session.get("/memory") as answer:
                 text = await answer.text()
             assert "bluefishmemory" in text
-            assert " · made by " in text or " · learned from " in text
+            assert " · by " in text or " · from " in text
             assert "turn:" not in text
-            number = text.partition('action="/memory/')[2].partition("/")[0]
+            number = text.partition('action="/memory/')[2].partition("/undo")[0].rpartition("/")[2]
             async with session.post(f"/memory/{number}/undo", allow_redirects=False) as answer:
                 assert (answer.status, answer.headers["Location"]) == (303, "/memory")
             async with session.get("/memory") as answer:
                 assert f"undid change {number}" in await answer.text()
             async with session.post(f"/memory/{number}/undo") as answer:
                 assert answer.status == 409
-                assert "undone already" in await answer.text()
+                assert "already undone" in await answer.text()
             evil = {"Origin": "http://evil.example"}
             async with session.post(f"/memory/{number}/undo", headers=evil) as answer:
                 assert answer.status == 403
+
+
+async def test_today_lists_what_was_said_and_nothing_without_words(setup: Setup) -> None:
+    setup.model.plays = [say("A heron."), say("Thanks.")]
+    await setup.post("chat/completions", setup.olga, chat_of("Which bird is grey?"))
+    await setup.post("chat/completions", setup.olga, chat_of("Only a picture"))
+
+    def silence(connection: Connection) -> None:
+        connection.execute("UPDATE messages SET text = '' WHERE text = 'Only a picture'")
+
+    await setup.served.gateway.database.write("test", silence)
+    async with browse(setup.served) as session:
+        done = (await read(session, "/today")).partition('id="done"')[2]
+        assert "Which bird is grey?" in done
+        assert "Only a picture" not in done
+        assert "A message without words" not in done
+        assert "A message without words" in await read(session, "/turns")
 
 
 async def test_a_question_is_answered_on_the_page_today(setup: Setup) -> None:
@@ -418,7 +442,7 @@ async def test_a_question_is_answered_on_the_page_today(setup: Setup) -> None:
         async with session.post(f"/questions/{tea}/answer", headers=evil) as answer:
             assert answer.status == 403
     for number, key in ((tea, "yes"), (why, "It is too late, Özil."), (other, None)):
-        stored = await database.read(lambda c, n=number: questions.find(c, question_id=n))
+        stored = await database.read(questions.find, question_id=number)
         assert stored is not None
         assert stored.answer == key
 
@@ -449,7 +473,7 @@ async def test_a_job_is_paused_run_and_deleted_with_buttons(setup: Setup) -> Non
         job = json.loads(await answer.text())["id"]
     async with browse(setup.served) as session:
         for verb, words in (
-            ("pause", "<dd>paused</dd>"),
+            ("pause", ">Paused</h2>"),
             ("resume", "Pause: Water the plants"),
             ("run", "Last runs"),
         ):
@@ -459,18 +483,48 @@ async def test_a_job_is_paused_run_and_deleted_with_buttons(setup: Setup) -> Non
         async with session.post(f"/jobs/{job}/explode") as answer:
             assert answer.status == 404
         async with session.post(f"/jobs/{job}/delete") as answer:
-            assert "No jobs yet" in await answer.text()
+            assert "No reminders yet" in await answer.text()
 
 
-async def test_an_empty_home_says_what_to_do_in_the_readers_language(tmp_path: Path) -> None:
+async def test_every_page_of_a_new_home_opens_at_once_in_the_readers_language(
+    tmp_path: Path,
+) -> None:
     async with served(tmp_path / "home", model=FakeModel()) as running:
-        async with browse(running) as session, session.get("/today") as answer:
-            assert "Nobody has talked to Talaria yet" in await answer.text()
+        async with browse(running) as session:
+            for address in PLACES:
+                async with session.get(address) as answer:
+                    assert answer.status == 200, address
+                    assert "<h1" in await answer.text()
+            async with session.get("/") as answer:
+                assert "Remind me tomorrow at 9 to feed the dog</button>" in await answer.text()
         german = {"Accept-Language": "de-AT,de;q=0.9"}
         async with browse(running, **german) as session, session.get("/today") as answer:
             text = await answer.text()
             assert '<html lang="de">' in text
-            assert "Noch hat niemand mit Talaria gesprochen" in text
+            assert "Heute noch" in text
+        found = await running.gateway.database.read(people.list_all)
+        assert [one.role for one in found] == ["owner"], "the terminal makes the same person"
+
+
+async def test_a_rejected_form_is_an_address_that_back_and_reload_find(setup: Setup) -> None:
+    form = {"text": "Feed the dog", "when": "blue moon", "kind": "message"}
+    async with browse(setup.served, Accept="text/html,*/*;q=0.8") as session:
+        async with session.post("/jobs/new", data=form, allow_redirects=False) as answer:
+            assert answer.status == 303
+            address = answer.headers["Location"]
+        for _ in range(2):
+            async with session.get(address) as answer:
+                text = await answer.text()
+                assert answer.status == 200
+                assert "blue moon" in text
+                assert "Feed the dog" in text
+        async with session.get("/jobs/new") as answer:
+            assert "blue moon" not in await answer.text()
+        async with session.post("/memory/entries", data={"action": "add", "text": ""}) as answer:
+            assert answer.url.path == "/memory"
+            assert 'role="alert"' in await answer.text() or "fault" in await answer.text()
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as other, other.get(address) as answer:
+        assert "blue moon" not in await answer.text(), "it is its person's alone"
 
 
 async def test_an_open_page_learns_what_happens(setup: Setup) -> None:
@@ -538,7 +592,7 @@ async def test_memory_shows_the_profile_and_the_archive_of_its_person(setup: Set
     profile, _, rest = text.partition('<h2 id="archive">')
     archive, _, changes = rest.partition('<h2 id="changes">')
     about, _, guesses = profile.partition("<h3>Guesses</h3>")
-    assert about.count("bluefishmemory") == 1
+    assert about.count("bluefishmemory</p>") == 1
     assert '<p class="text">Gets up early.</p>' in guesses
     assert "70% sure, because: " in guesses
     assert "<h3>Other notes</h3>" in about
@@ -549,3 +603,74 @@ async def test_memory_shows_the_profile_and_the_archive_of_its_person(setup: Set
         text = await answer.text()
     assert "No notes in the archive yet." in text
     assert "bluefish" not in text
+
+
+BROWSER = {"Accept": "text/html,application/xhtml+xml"}
+
+
+async def test_a_fault_is_a_page_with_a_way_on_and_for_programs_a_sentence(setup: Setup) -> None:
+    faults = (
+        ("GET", "/nothing", 404, "There is nothing at this address", "/today"),
+        ("GET", "/jobs/999", 404, "There is nothing at this address", "/jobs"),
+        ("POST", "/today", 405, "couldn't tell that this came from you", "/today"),
+    )
+    async with browse(setup.served) as session:
+        for method, path, status, sentence, way in faults:
+            async with session.request(method, path, headers=BROWSER) as answer:
+                text = await answer.text()
+            assert (answer.status, answer.content_type) == (status, "text/html"), path
+            shown = html.unescape(text.partition("<main")[2])
+            assert sentence in shown
+            assert f'class="button primary" href="{way}"' in shown
+            assert 'id="talks"' in text, "within the frame"
+        async with session.post("/today") as answer:
+            assert (answer.status, answer.content_type) == (405, "text/plain")
+    async with (
+        aiohttp.ClientSession(setup.served.address.origin()) as stranger,
+        stranger.get("/nothing", headers=BROWSER) as answer,
+    ):
+        assert (answer.status, answer.content_type) == (401, "text/html")
+        assert 'id="talks"' not in await answer.text()
+
+
+async def test_a_page_that_fails_says_so_and_leads_on(
+    home: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def fail(_: Look) -> Fields:
+        raise RuntimeError("bluefish")
+
+    monkeypatch.setitem(routes._VIEWS, "/failing", ("today.html", fail))
+    async with served(home) as running, browse(running) as session:
+        async with session.get("/failing", headers=BROWSER) as answer:
+            text = await answer.text()
+        assert (answer.status, answer.content_type) == (500, "text/html")
+        assert "Something went wrong on this page." in text
+        assert 'class="button primary" href="/today"' in text
+        assert 'id="talks"' in text, "within the frame"
+        async with session.get("/failing") as answer:
+            said = await answer.text()
+        assert (answer.status, answer.content_type) == (500, "text/plain")
+        assert "The log of Talaria says what." in said
+        assert "bluefish" not in text + said
+        assert "<title>" in await read(session, "/today"), "the others go on"
+    assert "bluefish" in caplog.text
+
+
+async def test_times_read_as_people_say_them_with_the_exact_one_on_hover(setup: Setup) -> None:
+    setup.model.plays = [say("A heron.")]
+    await setup.post("chat/completions", setup.olga, chat_of("Which bird is grey?"))
+    async with browse(setup.served) as session:
+        shown = await read(session, "/turns")
+    found = re.findall(r'<time datetime="([^"]+)" title="([^"]+)">([^<]+)</time>', shown)
+    assert found[0][2] in ("just now", "1 min ago")
+    assert found[0][0][:10] in found[0][1]
+
+
+async def test_a_stop_says_nothing_of_the_pages_that_are_open(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with AsyncExitStack() as readers, served(tmp_path / "home", model=FakeModel()) as running:
+        session = await readers.enter_async_context(browse(running))
+        stream = await readers.enter_async_context(session.get("/pages/events"))
+        assert stream.status == 200
+    assert [one.getMessage() for one in caplog.records if one.name == "uvicorn.error"] == []

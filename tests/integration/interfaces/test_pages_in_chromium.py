@@ -5,9 +5,11 @@ import re
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import aiohttp
 import pytest
@@ -56,24 +58,35 @@ pytestmark = [
 ]
 
 PAGES = (
+    "",
+    "search",
     "today",
     "conversations",
     "turns",
     "memory",
     "skills",
     "skills/tidy",
+    "skills/new",
+    "skills/tidy/edit",
     "jobs",
+    "jobs/new",
     "jobs/calendar",
     "jobs/calendar?week=",
     "usage",
     "settings",
     "webhooks",
     "accounts",
+    "approvals",
+    "tools",
+    "tokens",
+    "connections",
     "people",
     "people/usage",
     "people/usage?by=person",
     "condition",
     "configuration",
+    "configuration/turns.max_steps",
+    "configuration/model.fallbacks",
 )
 
 
@@ -148,10 +161,15 @@ async def keep(page: Any, name: str) -> None:
         await page.screenshot(path=f"{SHOTS}/{name}.png", full_page=True)
 
 
+_OVERFLOWS = "document.documentElement.scrollHeight > innerHeight + 8"
+"""True if a page scrolls as a whole: its menu would slide away."""
+
+
 async def check(page: Any, name: str) -> None:
     """Let axe look at a page, and keep its pictures if somebody wants them."""
     found = await axe.Axe().run(page)
     assert found.violations_count == 0, (name, found.generate_report())
+    assert not await page.evaluate(_OVERFLOWS), name
     if SHOTS:
         for scheme, width in (("light", 1280), ("dark", 1280), ("light", 390), ("dark", 390)):
             await page.emulate_media(color_scheme=scheme)
@@ -163,13 +181,13 @@ async def check(page: Any, name: str) -> None:
 
 async def test_the_owner_walks_through_the_pages_and_undoes_a_change(home: Path) -> None:
     async with opened(home) as (running, _, __), looking(running) as page:
-        await page.get_by_role("link", name="Pages").click()
-        await page.get_by_role("heading", name="Today", exact=True).wait_for()
+        await page.get_by_role("link", name="Today", exact=True).click()
+        await page.get_by_role("heading", name="Today", exact=True, level=1).wait_for()
         await page.get_by_role("button", name="Yes", exact=True).click()
         await page.get_by_label("Your answer").fill("It is too late.")
         await page.get_by_role("button", name="Send", exact=True).click()
         await page.get_by_text("Nothing waits for you.").wait_for()
-        await page.get_by_role("link", name="Turns", exact=True).click()
+        await page.get_by_role("link", name="Activity", exact=True).click()
         await page.locator("tbody a").first.click()
         await page.get_by_role("heading", name="Timeline").wait_for()
         assert await page.locator("tbody rect:not(.wait)").count() == 3
@@ -186,8 +204,10 @@ async def test_the_owner_walks_through_the_pages_and_undoes_a_change(home: Path)
         await page.get_by_role("button", name="Accept").first.wait_for()
         assert await dismissed.get_by_role("button", name="Bring back").count() == back - 1
         await check(page, "memory-brought-back")
-        await page.get_by_role("link", name="Jobs", exact=True).click()
+        await page.get_by_role("link", name="Reminders", exact=True).click()
+        await page.get_by_label("Actions: Water the plants").click()
         await page.get_by_role("button", name="Pause: Water the plants").click()
+        await page.get_by_label("Actions: Water the plants").click()
         await page.get_by_role("button", name="Resume: Water the plants").wait_for()
         await page.get_by_role("link", name="Change: Water the plants").click()
         await page.get_by_label("Title", exact=True).fill("Garden")
@@ -201,54 +221,132 @@ async def test_the_owner_walks_through_the_pages_and_undoes_a_change(home: Path)
         await check(page, "job-put-back")
         await page.get_by_role("button", name="Undo", exact=True).click()
         await page.get_by_role("heading", name="Water the plants", exact=True).first.wait_for()
-        await page.get_by_role("link", name="Jobs", exact=True).first.click()
+        await page.get_by_role("link", name="Reminders", exact=True).first.click()
+        await page.get_by_label("Actions: Water the plants").click()
         await page.get_by_role("button", name="Delete: Water the plants").click()
         await page.get_by_role("button", name="Restore: Water the plants").click()
+        await page.get_by_label("Actions: Water the plants").click()
         await page.get_by_role("button", name="Resume: Water the plants").click()
         await page.get_by_role("link", name="Calendar").click()
         await page.get_by_role("link", name="Later").click()
         await page.get_by_role("link", name="Water the plants").first.click()
-        await page.get_by_role("heading", name="When it runs").wait_for()
+        await page.get_by_role("heading", name="When it comes").wait_for()
         await page.get_by_role("link", name="Settings", exact=True).click()
-        await page.get_by_label("Quiet hours", exact=True).fill("22:00-07:00")
-        await page.keyboard.press("Enter")
-        await page.get_by_text("Quiet hours: changed. Before: not set.").wait_for()
+        await page.get_by_role("switch", name="Quiet hours").check()
+        await page.get_by_role("button", name="Save", exact=True).click()
+        await page.get_by_text("Quiet hours, before: not set.").wait_for()
+        await check(page, "settings-saved")
         await page.get_by_role("button", name="Undo", exact=True).click()
-        await page.get_by_text("Quiet hours: changed. Before: 22:00-07:00.").wait_for()
+        await page.get_by_text("Quiet hours, before: 22:00-07:00.").wait_for()
         await page.get_by_role("link", name="Webhooks").click()
         await page.get_by_text("Change: ends").click()
         await page.get_by_role("button", name="Replace the secret: ends").click()
-        await page.get_by_text("The signing secret of ends.").wait_for()
+        await page.get_by_text("The signing secret for ends.").wait_for()
         await check(page, "webhook-rotated")
         await page.get_by_role("button", name="Remove: ends").click()
         await page.get_by_role("button", name="Restore: ends").click()
         await page.get_by_role("button", name="Remove: ends").wait_for()
 
 
+async def test_a_new_home_has_no_dead_end_and_one_clock(tmp_path: Path) -> None:
+    model = FakeModel()
+    model.plays = [say("I'll think of it.")]
+    async with (
+        served(tmp_path / "home", model=model) as running,
+        looking(running, timezone_id="Pacific/Kiritimati") as page,
+    ):
+        for name in ("Today", "Reminders", "Memory", "Skills", "Settings"):
+            await page.get_by_role("link", name=name, exact=True).click()
+            await page.get_by_role("heading", level=1, name=name).wait_for()
+        await page.get_by_role("link", name="Chat", exact=True).click()
+        await check(page, "chat-first")
+        example = "Remind me tomorrow at 9 to feed the dog"
+        await page.get_by_role("button", name=example).click()
+        assert await page.locator("#words").input_value() == example
+        await page.locator("#words").fill("Good morning!")
+        await page.keyboard.press("Enter")
+        await page.get_by_text("I'll think of it.").wait_for()
+        shown = page.locator("article.theirs time").first
+        moment = datetime.fromisoformat(await shown.get_attribute("datetime"))
+        zone = ZoneInfo(running.gateway.zone_of(None))
+        assert await shown.inner_text() == f"{moment.astimezone(zone):%H:%M}"
+
+
+async def test_forms_create_things_and_say_what_is_wrong(home: Path) -> None:
+    async with opened(home) as (running, _, __), looking(running, missing=True) as page:
+        await page.goto(str(running.address.with_path("/jobs/new")))
+        await page.get_by_role("button", name="every monday at 19:00").click()
+        await page.get_by_text("I understand: Every Monday, 19:00.").wait_for()
+        assert await page.locator("#times li").count() == 4
+        await check(page, "new-reminder-previewed")
+        await page.get_by_role("button", name="Create", exact=True).click()
+        await page.get_by_text("Please fill this in.").wait_for()
+        assert await page.get_by_label("When?").input_value() == "every monday at 19:00"
+        await check(page, "new-reminder-wrong")
+        await page.reload()
+        await page.goto(str(running.address.with_path("/today")))
+        await page.go_back()
+        await page.get_by_text("Please fill this in.").wait_for()
+        assert await page.get_by_label("When?").input_value() == "every monday at 19:00"
+        await page.get_by_label("What is it about?").fill("Empty the bins")
+        await page.get_by_role("button", name="Create", exact=True).click()
+        await page.get_by_text("I'll remind you: Empty the bins.").wait_for()
+        await page.go_back()
+        await page.get_by_label("What is it about?").wait_for()
+        await page.go_forward()
+        await page.reload()
+        await page.get_by_role("link", name="Empty the bins", exact=True).wait_for()
+        assert await page.get_by_role("link", name="Empty the bins", exact=True).count() == 1
+        await page.goto(str(running.address.with_path("/people")))
+        await page.get_by_label("Who is it for? (optional)").fill("Ben")
+        await page.keyboard.press("Enter")
+        await page.get_by_text("The invitation for Ben is ready.").wait_for()
+        await check(page, "people-invited")
+        await page.get_by_role("button", name="Copy", exact=True).first.click()
+        await page.get_by_role("button", name="Copied", exact=True).first.wait_for()
+        await page.goto(str(running.address.with_path("/skills")))
+        await page.get_by_role("link", name="Use tidy").click()
+        await page.wait_for_url(str(running.address.with_path("/").with_query(None)))
+        assert await page.locator("#words").input_value() == "/tidy "
+        await page.goto(str(running.address.with_path("/memory")))
+        await page.get_by_label("Remember something").fill("I keep bees")
+        await page.get_by_role("button", name="Remember it").click()
+        await page.get_by_text("I'll remember that.").wait_for()
+        await check(page, "memory-added")
+        manifest = await page.evaluate(
+            "fetch(document.querySelector('link[rel=manifest]').href).then((one) => one.json())"
+        )
+        for icon in manifest["icons"]:
+            found = await page.evaluate(f"fetch('{icon['src']}').then((one) => one.status)")
+            assert found == 200, icon
+
+
 async def test_a_message_from_the_page_is_answered_on_it(home: Path) -> None:
     async with opened(home) as (running, model, _), looking(running) as page:
-        await page.goto(str(running.address.with_path("/conversations")))
+        await page.goto(str(running.address.with_path("/chats")))
         model.plays = [say("A heron is a bird.")]
         await page.get_by_label("Write a message").fill("What is a heron?")
         await page.get_by_role("button", name="Send", exact=True).click()
-        await page.locator("#grown").get_by_text("A heron is a bird.").wait_for()
-        await page.get_by_label("Search all conversations").fill("heron")
+        await page.locator(".bubble").get_by_text("A heron is a bird.").wait_for()
+        await page.keyboard.press("Control+k")
+        await page.locator("#sought").fill("heron")
+        await page.locator("#palette mark", has_text="heron").first.wait_for()
+        await check(page, "palette")
         await page.keyboard.press("Enter")
-        await page.get_by_text("Found by: heron").first.wait_for()
-        await page.get_by_role("region", name="All conversations").get_by_role("link").first.click()
-        await page.get_by_role("button", name="Fork from here").first.click()
+        await page.locator(".sought").wait_for()
+        await page.get_by_role("button", name="Continue in a copy from here").first.click()
         await page.get_by_text("What came before").wait_for()
         model.plays = [say("An owl is one, too.")]
         await page.get_by_label("Write a message").fill("What is an owl?")
         await page.get_by_role("button", name="Send", exact=True).click()
-        await page.locator("article").get_by_text("An owl is one, too.").wait_for()
+        await page.locator(".bubble").get_by_text("An owl is one, too.").wait_for()
         await page.wait_for_function("document.getElementById('grown').textContent === ''")
         await check(page, "fork")
         await page.get_by_role("button", name="Remove this conversation").click()
         await page.get_by_text("This conversation is removed").wait_for()
         assert await page.get_by_label("Write a message").count() == 0
         await check(page, "fork-removed")
-        await page.get_by_role("link", name="Conversations", exact=True).click()
+        await page.get_by_role("link", name="All conversations", exact=True).click()
         removed = page.get_by_role("region", name="Removed conversations")
         await removed.get_by_role("button", name="Bring it back").wait_for()
         await check(page, "conversations-removed")
@@ -260,7 +358,7 @@ async def test_a_message_from_the_page_is_answered_on_it(home: Path) -> None:
 async def test_a_message_that_may_have_arrived_is_not_sent_twice(home: Path, status: int) -> None:
     """Neither after a lost connection (0) nor after a proxy's error page."""
     async with opened(home) as (running, model, _), looking(running, missing=True) as page:
-        await page.goto(str(running.address.with_path("/conversations")))
+        await page.goto(str(running.address.with_path("/chats")))
         sent: list[str] = []
 
         async def lose(route: Any) -> None:
@@ -277,7 +375,7 @@ async def test_a_message_that_may_have_arrived_is_not_sent_twice(home: Path, sta
         async with page.expect_request("**/conversations/messages") as again:
             await page.get_by_role("button", name="Send", exact=True).click()
         assert (await again.value).post_data == sent[0]
-        await page.locator("#grown").get_by_text("A heron is a bird.").wait_for()
+        await page.locator(".bubble").get_by_text("A heron is a bird.").wait_for()
 
 
 async def test_an_open_page_shows_a_new_turn_by_itself(home: Path) -> None:
@@ -288,7 +386,7 @@ async def test_an_open_page_shows_a_new_turn_by_itself(home: Path) -> None:
         model.plays = [say("Yes.")]
         setup = Setup(running, FakeChat(), model, home, token, token)
         await setup.post("chat/completions", token, chat_of("Do owls sing?"))
-        await page.get_by_text("Do owls sing?").wait_for()
+        await page.get_by_role("cell", name="Do owls sing?").wait_for()
         assert await page.locator("tbody tr").count() == before + 1
         assert await page.locator("header").count() == 1
 
@@ -302,7 +400,7 @@ async def test_an_open_page_learns_what_happened_while_a_proxy_had_no_gateway(ho
         setup = Setup(running, FakeChat(), model, home, token, token)
         await setup.post("chat/completions", token, chat_of("Do owls sing?"))
         await page.unroute("**/pages/events")
-        await page.get_by_text("Do owls sing?").wait_for()
+        await page.get_by_role("cell", name="Do owls sing?").wait_for()
 
 
 async def test_a_member_walks_through_their_own_pages(home: Path) -> None:
@@ -313,9 +411,9 @@ async def test_a_member_walks_through_their_own_pages(home: Path) -> None:
         async with looking(running, start=start, missing=True) as page:
             assert (await axe.Axe().run(page)).violations_count == 0
             await page.get_by_role("button", name="Open your pages").click()
-            await page.get_by_role("heading", name="Today", exact=True).wait_for()
-            menu = page.get_by_role("navigation", name="Pages")
-            for name in ("Chat", "People and groups", "Health", "Configuration"):
+            await page.get_by_role("heading", name="Today", exact=True, level=1).wait_for()
+            menu = page.get_by_role("complementary", name="Sidebar")
+            for name in ("People and groups", "Health", "Configuration"):
                 assert await menu.get_by_role("link", name=name, exact=True).count() == 0
             await menu.get_by_role("link", name="Memory", exact=True).click()
             await page.get_by_text("bluefishmemory").first.wait_for()
@@ -361,15 +459,26 @@ async def list_addresses(running: Served) -> list[str]:
             {"newest": newest},
         ).fetchone()[0]
     )
+    talked = await database.read(
+        lambda c: [
+            row[0]
+            for row in c.execute(
+                "SELECT MIN(sessions.id) FROM sessions JOIN conversations"
+                " ON conversations.id = conversation_id JOIN people ON people.id = person_id"
+                " WHERE slug = 'zebrana' AND conversations.kind = 'direct'"
+            )
+        ]
+    )
     account = await database.read(lambda c: c.execute("SELECT MAX(id) FROM accounts").fetchone()[0])
     everybody = {one.slug: one.id for one in await database.read(people.list_all)}
     zebrana = everybody["zebrana"]
     job = (await database.read(lambda c: jobs.list_of_person(c, person_id=zebrana)))[-1].id
     singles = (
         *(f"turns/{newest}", f"turns/{newest}/replay", f"conversations/{own}", f"people/{olga}"),
+        *(f"chats/{session}" for session in talked),
         *(f"jobs/{job}", f"jobs/{job}?when=times"),
     )
-    return [*PAGES, *singles, f"accounts/{account}/unlink", "conversations?q=heron", "turns/0"]
+    return [*PAGES, *singles, f"accounts/{account}/unlink", "search?q=heron", "turns/0"]
 
 
 @pytest.mark.parametrize("part", range(PARTS))

@@ -53,15 +53,15 @@ async def link(setup: Setup, slug: str) -> int:
 async def test_a_person_sees_how_each_account_came_and_unlinks_one(setup: Setup) -> None:
     async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
         text = await read(session, "/accounts")
-        assert "on the list of allowed accounts, since 20" in text
+        assert "on the list of allowed accounts, since " in text
         assert "/unlink" not in text
         number = await link(setup, "zebrana")
         text = await read(session, "/accounts")
-        assert "approved by code, on 2026-11-18; linked on 2026-11-18" in text
+        assert "approved by code: Wed 18 Nov; linked: Wed 18 Nov" in text
         asked = await read(session, f"/accounts/{number}/unlink")
         assert "Unlink Slack: Heron?" in asked
-        assert "To take it back, link both again with /link." in asked
-        assert "linked on" in await read(session, "/accounts"), "asking changes nothing"
+        assert "To undo this, link the two accounts again with /link." in asked
+        assert "linked: " in await read(session, "/accounts"), "asking changes nothing"
         evil = {"Origin": "http://evil.example"}
         async with session.post(f"/accounts/{number}/unlink", headers=evil) as answer:
             assert answer.status == 403
@@ -86,7 +86,7 @@ async def test_nobody_unlinks_an_account_of_somebody_else(setup: Setup) -> None:
             async with session.post(path) as answer:
                 assert answer.status == 404
         text = await read(session, "/people")
-    assert 'Slack: Heron (U7)<br><span class="soft">approved by code, on 2026-11-18; linked' in text
+    assert 'Slack: Heron (U7)<br><span class="soft">approved by code: Wed 18 Nov; linked' in text
 
 
 async def test_an_owner_sees_who_wrote_in_a_room_and_why_it_is_not_direct(setup: Setup) -> None:
@@ -114,8 +114,8 @@ async def test_an_owner_sees_who_wrote_in_a_room_and_why_it_is_not_direct(setup:
         text = await read(session, "/people")
     wrote = text.partition('<th scope="row">choir</th>')[2].partition("</tr>")[0]
     assert wrote.index("Zebrana, <time") < wrote.index("Olga, <time")
-    assert find_row(text, "choir")[-1].startswith("not possible: others have been there since 2026")
-    assert find_row(text, "attic")[-1].startswith("asked on 2026-11-18")
+    assert find_row(text, "choir")[-1].startswith("not possible: others have been there since Wed")
+    assert find_row(text, "attic")[-1].startswith("asked: Wed 18 Nov")
     assert find_row(text, "cellar")[-2:] == ["nobody", "nobody has agreed to it"]
     assert find_row(text, "garden")[-1] == "continues for Zebrana"
 

@@ -62,6 +62,11 @@ async def test_the_client_reaches_each_address(setup: Setup) -> None:
 def use(talaria: Recorder) -> None:
     """Ask everything once."""
     assert talaria.me()["slug"] == "olga"
+    assert talaria.change_settings({"time_zone": "Vienna"})["time_zone"] == "Europe/Vienna"
+    assert talaria.settings()["time_zone"] == "Europe/Vienna"
+    assert talaria.change_settings({"time_zone": ""})["time_zone"] == ""
+    with pytest.raises(TalariaError, match="isn't a time zone"):
+        talaria.change_settings({"time_zone": "Atlantis"})
     assert [one["slug"] for one in talaria.people()] == ["zebrana", "olga"]
     told: list[str] = []
     listening = threading.Event()
@@ -93,15 +98,25 @@ def use(talaria: Recorder) -> None:
     assert [one["id"] for one in talaria.removed_conversations()] == [made["id"]]
     assert made["id"] not in [one["id"] for one in talaria.conversations()]
     assert talaria.restore_conversation(made["id"]) == made
-    with pytest.raises(TalariaError, match="only a conversation that was forked"):
+    with pytest.raises(TalariaError, match="only a copy of a conversation"):
         talaria.remove_conversation(conversation["id"])
+    for use_file in (talaria.files, talaria.read_file, lambda path: talaria.add_file(path, b"tea")):
+        with pytest.raises(TalariaError, match="my tools for files are off"):
+            use_file("list.txt")
     newest = next(talaria.turns())
     assert talaria.turn(newest["id"])["answer"] == "Still grey."
     assert talaria.requests(newest["id"])["calls"]
-    talaria.memory(), talaria.blocks(), talaria.usage(), talaria.agents()
+    talaria.memory(), talaria.blocks(), talaria.usage()
+    use_agents(talaria)
     assert [one["name"] for one in talaria.skills()]
     assert talaria.skill(talaria.skills()[0]["name"])["body"]
     assert talaria.questions() == talaria.dismissed() == talaria.approvals() == []
+    made = talaria.remember("I keep bees")
+    changed = talaria.change_memory(made, "I keep a few bees")
+    assert "I keep a few bees" in talaria.memory()["user"]
+    gone = talaria.forget(changed)
+    assert "I keep a few bees" not in talaria.memory()["user"]
+    assert talaria.undo(gone) > gone > changed > made
     list(talaria.changes()), list(talaria.archive()), list(talaria.archive("heron"))
     job = talaria.create_job({"kind": "prompt", "text": "Water", "cron": "0 9 * * *"}, key="w")
     assert talaria.jobs()[0]["id"] == talaria.job(job["id"])["id"] == job["id"]
@@ -133,3 +148,41 @@ def use(talaria: Recorder) -> None:
         assert (caught.value.status, caught.value.code) == (404, "not_found")
     with pytest.raises(TalariaError, match="token is missing or wrong"):
         Talaria(f"http://{talaria._host}", "talaria_wrong").me()
+
+
+def use_agents(talaria: Recorder) -> None:
+    """Make agents and teams, and change them."""
+    writer = talaria.make_agent({"name": "writer", "soul": "You write.", "tags": ["press"]})
+    assert (writer["tools"], writer["tags"]) == (None, ["press"])
+    assert talaria.make_agent({"name": "writer", "soul": "You write.", "tags": ["press"]}) == writer
+    with pytest.raises(TalariaError, match="There is an agent writer already"):
+        talaria.make_agent({"name": "writer", "soul": "You sing."})
+    with pytest.raises(TalariaError, match=r"There is no tool recal \(did you mean recall"):
+        talaria.change_agent("writer", {"tools": ["recal"]})
+    rule: Any = {"tool": "web_search", "must_run_first": True}
+    with pytest.raises(
+        TalariaError, match="The tool web_search must run first, but it has no such tool"
+    ):
+        talaria.change_agent("writer", {"tools": ["recall"], "rules": [rule]})
+    changed = talaria.change_agent("writer", {"tools": ["web_search"], "rules": [rule]})
+    assert (changed["tools"], changed["rules"][0]["must_run_first"]) == (["web_search"], True)
+    talaria.make_agent({"name": "editor"})
+    talaria.make_agent({"name": "cook"})
+    desk: Any = {"name": "desk", "supervisor": "editor", "members": ["writer", "cook"]}
+    assert talaria.make_team(desk) == talaria.team("desk")
+    talaria.make_team({"name": "radio", "manager": "free", "members": ["cook", "editor"]})
+    with pytest.raises(TalariaError, match="Steps must be a number from 1 to 200"):
+        talaria.change_team("desk", {"steps": 999})
+    assert talaria.change_team("desk", {"rounds": 2})["rounds"] == 2
+    assert talaria.move_agent("writer", "desk", "radio")["teams"] == ["radio"]
+    with pytest.raises(
+        TalariaError, match="The agent writer belongs to the team radio; take it out"
+    ):
+        talaria.act_on_agent("writer", "archive")
+    talaria.act_on_team("radio", "archive")
+    talaria.act_on_agent("writer", "archive")
+    assert [one["name"] for one in talaria.teams()] == ["desk"]
+    assert [one["name"] for one in talaria.agents()] == ["cook", "editor"]
+    talaria.act_on_agent("writer", "restore")
+    talaria.act_on_team("radio", "restore")
+    assert talaria.agent("writer")["teams"] == ["radio"]

@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import aiohttp
 import pytest
@@ -12,12 +12,18 @@ from tests.integration.interfaces.api_setup import ZEBRANA, Setup, find_named, m
 from tests.integration.interfaces.console_setup import browse_as
 from tests.tables import await_each
 
-_UNDO = re.compile(r'<input type="hidden" name="value" value="([^"]*)">')
+Form = Mapping[str, str] | Sequence[tuple[str, str]]
+_UNDO = re.compile(r'<input type="hidden" name="set-\w+" value="([^"]*)">')
 
 
 async def put(session: aiohttp.ClientSession, name: str, value: str) -> tuple[int, str]:
-    """Send the form of one setting; the status and the page that follows."""
-    async with session.post(f"/settings/{name}", data={"value": value}) as answer:
+    """Send one setting, as the button to undo does; the status and the page that follows."""
+    return await send(session, {"name": name, f"set-{name}": value})
+
+
+async def send(session: aiohttp.ClientSession, form: Form) -> tuple[int, str]:
+    """Send the form; the status and the page that follows."""
+    async with session.post("/settings", data=form) as answer:
         return answer.status, html.unescape(await answer.text())
 
 
@@ -66,7 +72,7 @@ async def test_days_off_and_the_model_are_changed_and_undone(setup: Setup) -> No
     model = setup.served.gateway.settings.model.name
     async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
         _, text = await put(session, "days_off", "weekend")
-        assert 'value="sat,sun"' in text
+        assert re.findall(r'name="days_off" value="(\w+)" checked', text) == ["sat", "sun"]
         _, text = await put(session, "days_off", find_old(text))
         assert find_old(text) == "sat,sun"
         _, text = await put(session, "model", model.upper())
@@ -82,7 +88,7 @@ async def test_an_undo_brings_back_the_mode_and_the_summary_of_learning(setup: S
         before = await find_zebrana(setup)
         assert (before.learning, before.learning_summary) == ("ask", "daily")
         _, text = await put(session, "learning", "off")
-        assert "Before: Daily summary." in text
+        assert "before: Daily summary." in text
         await put(session, "learning", find_old(text))
         assert await find_zebrana(setup) == before
 
@@ -112,8 +118,8 @@ async def test_a_refused_value_changes_nothing_and_gets_the_sentence_of_the_chat
             told = await setup.chat.sees_text("")
             before = await find_zebrana(setup)
             status, text = await put(session, name, value)
-            assert status == 409
-            assert f'<p role="alert" id="refused">{told.text}</p>' in text
+            assert status == 422
+            assert f'id="fault-{name}" role="alert">{told.text}</p>' in text
             assert await find_zebrana(setup) == before
             assert _UNDO.search(text) is None
 
@@ -130,7 +136,7 @@ async def test_a_new_zone_names_the_jobs_that_stay(setup: Setup) -> None:
         async with aiohttp.ClientSession() as api, api.post(url, json=body, headers=head) as made:
             assert made.status == 201
         _, text = await put(session, "time_zone", "Asia/Tokyo")
-        assert "1 job keeps the time zone Europe/Vienna." in text
+        assert "1 reminder keeps the time zone Europe/Vienna." in text
         _, text = await put(session, "time_zone", find_old(text))
         assert "keeps the time zone" not in text
 
@@ -154,5 +160,78 @@ async def test_a_way_of_learning_is_set_as_a_whole_or_not_at_all(setup: Setup, v
     before = await find_zebrana(setup)
     async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
         status, text = await put(session, "learning", value)
-    assert (status, "Send /learned, /learned review" in text) == (409, True)
+    assert (status, "Send /learned, /learned review" in text) == (422, True)
     assert await find_zebrana(setup) == before
+
+
+async def test_the_form_changes_what_was_touched_and_nothing_else(setup: Setup) -> None:
+    before = await find_zebrana(setup)
+    form = [
+        *(("shown", name) for name in ("language", "time_zone", "quiet_hours", "days_off")),
+        *(("shown", name) for name in ("verbosity", "learning", "model", "context_cap")),
+        ("language", ""),
+        ("time_zone", "Europe/Vienna"),
+        ("quiet", "on"),
+        ("quiet_from", "22:30"),
+        ("quiet_until", "06:00"),
+        ("days_off", "sun"),
+        ("verbosity", before.verbosity),
+        ("learning", "quiet"),
+        ("model", ""),
+        ("context_cap", ""),
+    ]
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        status, text = await send(session, form)
+        assert (status, "Saved." in text) == (200, True)
+        changed = await find_zebrana(setup)
+        assert (changed.time_zone, changed.quiet_from, changed.quiet_until) == (
+            "Europe/Vienna",
+            22 * 60 + 30,
+            6 * 60,
+        )
+        assert (changed.language, changed.verbosity) == (None, before.verbosity)
+        assert re.findall(r'name="days_off" value="(\w+)" checked', text) == ["sun"]
+        undo = re.findall(r'type="hidden" name="(name|set-\w+)" value="([^"]*)"', text)
+        assert sorted(value for name, value in undo if name == "name") == [
+            "days_off",
+            "quiet_hours",
+            "time_zone",
+        ]
+        await send(session, undo)
+        assert await find_zebrana(setup) == before
+        status, text = await send(session, [*form[:8], *form[8:10], *form[14:]])
+        assert (await find_zebrana(setup)).quiet_from is None, "a switch that is off sends nothing"
+
+
+async def test_a_wrong_form_saves_nothing_and_keeps_what_was_typed(setup: Setup) -> None:
+    before = await find_zebrana(setup)
+    form = [
+        ("shown", "quiet_hours"),
+        ("shown", "context_cap"),
+        ("shown", "days_off"),
+        ("quiet", "on"),
+        ("quiet_from", "22:00"),
+        ("quiet_until", "22:00"),
+        ("context_cap", "3"),
+        ("days_off", "sat"),
+    ]
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        status, text = await send(session, form)
+    assert status == 422
+    assert text.count('class="fault" id="fault-') == 2
+    assert 'id="fault-quiet_hours"' in text
+    assert re.search(r'name="context_cap" value="3"[^>]*aria-invalid="true"', text)
+    assert re.findall(r'name="days_off" value="(\w+)" checked', text) == ["sat"]
+    assert await find_zebrana(setup) == before
+
+
+async def test_the_lists_hold_zones_by_continent_and_languages(setup: Setup) -> None:
+    async with (
+        browse_as(setup.served, setup.chat, ZEBRANA) as session,
+        session.get("/settings") as answer,
+    ):
+        text = await answer.text()
+    assert '<optgroup label="Europe">' in text
+    assert re.search(r'<option value="Europe/Vienna">Vienna \(UTC\+[12]\)</option>', text)
+    assert '<option value="de" lang="de">Deutsch</option>' in text
+    assert 'role="switch" name="quiet"' in text

@@ -41,7 +41,7 @@ async def test_a_skill_shows_its_last_test_case_by_case(setup: Setup) -> None:
     async with browse(setup.served) as session:
         text = await read(session, "/skills/tidy")
         assert "This version has not been tested." in text
-        assert "0 cases are kept for it." in text
+        assert "0 test cases are stored for it." in text
         evals.parent.mkdir()
         evals.write_text('{"evals": [{"id": "a", "prompt": "x"}]}')
 
@@ -58,14 +58,21 @@ async def test_a_skill_shows_its_last_test_case_by_case(setup: Setup) -> None:
 
         await database.write("test", begin)
         text = await read(session, "/skills/tidy")
-        assert "1 case is kept for it." in text
-        assert "The test is running: 3 of 4 runs are done." in text
-        assert find_row(text, "turn-1") == ["wrong", "3", "900", "right", "2", "600"]
+        assert "1 test case is stored for it." in text
+        assert "The test is running: 3 of at most 56 attempts are done." in text
+        assert find_row(text, "turn-1") == [
+            "0 of 1 right",
+            "3",
+            "900",
+            "1 of 1 right",
+            "2",
+            "600",
+        ]
         assert find_row(text, "turn-2") == [
             "could not be repeated",
             "0",
             "0",
-            "not run yet",
+            "not tried yet",
             "0",
             "0",
         ]

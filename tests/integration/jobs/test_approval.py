@@ -29,8 +29,13 @@ async def asked(harness: Harness) -> None:
 @pytest.mark.parametrize(
     ("play", "wish", "path", "text"),
     [
-        (TEAM, "A job of Ana wants to change the team's", "memories/team/MEMORY.md", "Rent is due"),
-        (SOUL, "A job of Ana wants to change my character", "SOUL.md", "You are Ada."),
+        (
+            TEAM,
+            "A reminder of Ana wants to change the team's",
+            "memories/team/MEMORY.md",
+            "Rent is due",
+        ),
+        (SOUL, "A reminder of Ana wants to change my character", "SOUL.md", "You are Ada."),
     ],
 )
 async def test_a_job_of_an_owner_proposes_and_the_owner_decides(

@@ -29,7 +29,7 @@ async def test_runs_of_a_day_share_the_limit_and_the_next_day_has_its_own(tmp_pa
             clock.move(harness, minutes=60)
             runs = await over(harness, job, hours)
         assert [run.state for run in runs] == ["done", "done", "skipped"]
-        assert runs[-1].reason == "Its runs have used today's limit of $0.05."
+        assert runs[-1].reason == "The reminder has used up its $0.05 for today."
         assert (await find(harness, job)).state == "active"
         clock.move(harness, minutes=12 * 60)
         runs = await over(harness, job, 4)
@@ -75,5 +75,7 @@ async def test_a_limit_of_which_a_model_has_no_price_any_more_is_reported(
         clock.move(harness, minutes=60)
         (run,) = await over(harness, job, 1)
         assert run.state == "failed"
-        said = f"I don't know the price of {unpriced}. So I can't keep the job's daily limit in"
+        said = (
+            f"I don't know the price of {unpriced}. So I can't keep the reminder's daily limit in"
+        )
         assert run.reason == f"{said} dollars."

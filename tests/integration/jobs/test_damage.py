@@ -60,7 +60,7 @@ async def test_a_damaged_job_is_paused_and_reported_once(tmp_path: Path, change:
         assert await runs_of(harness, job.id) == []
         damaged = await find(harness, job)
         assert (damaged.state, damaged.title, damaged.body) == ("paused", DAMAGED, "")
-        assert sum(f"Job {job.id} is damaged" in text for text in texts(harness)) == 1
+        assert sum(f"Reminder {job.id} is damaged" in text for text in texts(harness)) == 1
         assert not any("bread" in text or "Tale" in text for text in texts(harness))
     harness.model.plays.append(say("Hello."))
     async with running(tmp_path, harness.model, now=clock, **SETTINGS) as harness:
@@ -69,7 +69,7 @@ async def test_a_damaged_job_is_paused_and_reported_once(tmp_path: Path, change:
         assert [run.state for run in await runs_of(harness, other.id)] == ["done"] * 3
         assert not any("damaged" in text for text in texts(harness))
         await harness.chat.says("/jobs", id="m9")
-        shown = await harness.chat.sees_text(f"(job {job.id})")
+        shown = await harness.chat.sees_text("Your reminders:")
         assert DAMAGED in shown.text
         assert "Paused" in shown.text
 
@@ -81,7 +81,7 @@ async def test_a_job_with_a_damaged_slot_is_paused_and_can_resume(tmp_path: Path
         job = await give_job(harness, "Take the bread out.", "0 * * * *")
         await flip(harness, "jobs", "next_slot = x'00'", job.id)
         clock.move(harness, hours=1)
-        await harness.chat.sees_text(f"Job {job.id} is damaged")
+        await harness.chat.sees_text(f"Reminder {job.id} is damaged")
         paused = await find(harness, job)
         assert (paused.state, paused.is_whole, paused.next_slot) == ("paused", True, None)
         await harness.gateway.database.write(
@@ -175,7 +175,7 @@ async def test_a_damaged_deferred_message_is_not_sent_and_others_are(tmp_path: P
         await flip(harness, "deferred_messages", "body = 'Water the plans.'", 1)
         clock.move(harness, hours=15)
         shown = await harness.chat.sees_text("Feed the cat.")
-        assert "keeping for you" in shown.text
+        assert "1 message to you is lost" in shown.text
         await looked(harness)
         assert not any("Water" in text for text in texts(harness))
         assert len(texts(harness)) == 2
@@ -186,7 +186,7 @@ async def test_a_damaged_conversation_is_reported_after_quiet_hours(
 ) -> None:
     clock = Clock(2026, 11, 20, 22, 0)  # 23:00 in Berlin
     limit = {"TALARIA_TURNS__DRAIN_SECONDS": "0"}
-    chat_word = "conversation is damaged in my storage"
+    chat_word = "is damaged in my storage"
     model = greeted()
     async with running(tmp_path, model, now=clock, **SETTINGS, **limit) as harness:
         await harness.chat.says("/settings quiet_hours 22:00-07:00")

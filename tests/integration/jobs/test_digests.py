@@ -56,7 +56,7 @@ async def test_a_digest_is_gathered_drawn_and_sent_as_the_skill_says(tmp_path: P
         await ended(harness, 1, job.id)
         await harness.at_rest()
         files = [shown.file for shown in harness.chat.shown if shown.file]
-        assert [file.name for file in files] == ["week.png"]
+        assert [file.name for file in files] == ["Week.png"]
         assert files[0].data.startswith(b"\x89PNG")
         skill = SkillCatalog(tmp_path / "skills").load("digest")
         asked = model.requests[2].messages[0]
@@ -84,7 +84,7 @@ async def test_a_digest_without_the_extra_for_charts_says_so_once(
         [shown] = [shown for shown in harness.chat.shown if "3 reviews wait." in shown.text]
         assert shown.text.count("charts need the extra `talaria[charts]`") == 1
         assert [shown.file for shown in harness.chat.shown if shown.file] == []
-        assert "charts are not installed here" in str(model.requests[-1].messages[-1])
+        assert "is not installed here" in str(model.requests[-1].messages[-1])
 
 
 @pytest.mark.thorough
@@ -125,11 +125,11 @@ async def test_a_digest_of_a_calendar_a_feed_a_page_and_github_comes_with_its_pi
             job = await makes(harness)
             await make_owner(harness)
             clock.move(harness, days=2, hours=19)
-            await harness.chat.sees_text("_Digest (job 4)_")
+            await harness.chat.sees_text("_Digest_")
             assert any(one.text.startswith("**Dentist at 10:00**") for one in harness.chat.shown)
             await ended(harness, 1, job.id)
             await harness.at_rest()
-            assert [one.file.name for one in harness.chat.shown if one.file] == ["week.png"]
+            assert [one.file.name for one in harness.chat.shown if one.file] == ["Week.png"]
             gathered = str(model.requests[-1].messages[-1])
             assert "Dentist" in gathered
             assert "Fix the door" in gathered  # that server is named in the settings
@@ -138,14 +138,14 @@ async def test_a_digest_of_a_calendar_a_feed_a_page_and_github_comes_with_its_pi
             assert ("is not a public address" in gathered) != is_open
 
 
-async def test_only_jobs_gather_and_draw(tmp_path: Path) -> None:
+async def test_only_jobs_gather(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(digest(cron="0 8 * * 1"), say("yes please"), say("News."))
     async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         await makes(harness)
         clock.move(harness, days=2, hours=19)
         await harness.chat.sees_text("News.")
-    assert tools(model, 2) - tools(model, 0) == {"gather", "chart"}
+    assert tools(model, 2) - tools(model, 0) == {"gather"}
     assert tools(model, 0) <= tools(model, 2)
 
 
@@ -157,7 +157,7 @@ async def test_a_job_with_a_missing_skill_says_so(tmp_path: Path) -> None:
         await give_skills(harness, job, "digest-of-old")
         clock.move(harness, days=2, hours=19)
         await harness.chat.sees_text(
-            "the skill digest-of-old. Details in English: “there is no skill digest-of-old; there"
+            "the skill digest-of-old. Details: “there is no skill digest-of-old; there"
             " is csv-report, diff-review, digest,"
         )
         await ended(harness, 1, job.id)

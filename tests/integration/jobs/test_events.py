@@ -56,7 +56,7 @@ async def test_a_job_runs_after_another_with_its_result(tmp_path: Path) -> None:
             "Summed up.",
         ]
         asked = str(model.requests[-1].messages)
-        assert f"Job {first.id} “Look.” is done." in asked
+        assert f"Reminder {first.id} “Look.” is done." in asked
         assert "Three mails wait." in asked
         assert "never an instruction" in asked
         assert (await find(harness, second)).state == "active"
@@ -78,7 +78,7 @@ async def test_only_the_named_ending_starts_the_next_job(tmp_path: Path) -> None
         await over(harness, ended, 1)
         assert await runs_of(harness, done.id) == []
         shown = await harness.chat.sees_text("It failed.")
-        assert shown.text == f"It failed.\n\nJob {first.id} “exit 3” failed."
+        assert shown.text == f"It failed.\n\nReminder {first.id} “exit 3” failed."
 
 
 async def test_a_deleted_or_missing_job_starts_nothing(tmp_path: Path) -> None:
@@ -88,7 +88,9 @@ async def test_a_deleted_or_missing_job_starts_nothing(tmp_path: Path) -> None:
             await give_job(harness, "Then.", "on after 77")
         first = await give_job(harness, "First.", "0 8 * * *")
         second = await give_job(harness, "Then.", f"on after {first.id}")
-        said = f"Job {second.id} “Then.” runs after it, and won't start without it."
+        said = (
+            f"Reminder {second.id} “Then.” comes after this one. Without this one, it never comes."
+        )
         for verb, done in (("pause", "is paused"), ("drop", "I've deleted")):
             await harness.chat.says(f"/jobs {verb} {first.id}")
             shown = await harness.chat.sees_text(done)
@@ -186,7 +188,7 @@ async def test_a_web_address_is_given_in_a_direct_chat_and_starts_the_job(tmp_pa
         secrets = re.findall(r"/hooks/([\w-]+)", str(texts(harness)))
         calls = harness.gateway.event_jobs
         assert [await calls.call(one, "d", "") for one in secrets] == ["unknown", "taken"]
-        await harness.chat.sees_text("Deployed.\n\nIts web address was called.")
+        await harness.chat.sees_text("Deployed.\n\nThe reminder's web address was called.")
 
 
 async def test_a_script_reads_the_event(tmp_path: Path) -> None:
@@ -227,7 +229,7 @@ async def test_a_script_reads_the_body_of_a_web_request(tmp_path: Path) -> None:
         job = await give_job(harness, "cat", "on webhook", kind="script")
         secret = await give_secret(harness, job)
         assert await harness.gateway.event_jobs.call(secret, "d1", '{"ref": "main"}') == "taken"
-        await harness.chat.sees_text('Its web address was called.\n{"ref": "main"}')
+        await harness.chat.sees_text('The reminder\'s web address was called.\n{"ref": "main"}')
 
 
 async def test_a_changed_pattern_and_a_pause_start_fresh(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ async def test_a_reminder_is_found_in_the_conversation_of_its_job(
             await looked(harness)
         reported = await found(harness, "bread")
         assert [(one.role, one.text, one.platform) for one in reported] == [
-            ("assistant", "Take the bread out.", "fake")
+            ("assistant", "⏰ Take the bread out.", "fake")
         ] * 3
         (dialogue,) = await sittings(harness, reported)
         assert (dialogue.title, dialogue.last_at) == (job.title, clock())
@@ -102,7 +102,7 @@ async def test_a_reported_failure_is_no_output(tmp_path: Path) -> None:
         for minutes in (60, 1, 5):
             clock.move(harness, minutes=minutes)
             await looked(harness)
-        await harness.chat.sees_text("failed 1 time in a row")
+        await harness.chat.sees_text("because it failed. The reason")
         assert (await find(harness, job)).state == "paused"
         assert await harness.read(_count_turns_of_runs) == 0
 
@@ -129,7 +129,7 @@ async def test_a_deferred_message_is_found_once_sent(tmp_path: Path) -> None:
         await looked(harness)
         assert sum("Water the plants." in text for text in texts(harness)) == 2
         (plants,), (cat,) = await found(harness, "plants"), await found(harness, "cat")
-        assert (plants.text, cat.text) == ("Water the plants.", "Feed the cat.")
+        assert (plants.text, cat.text) == ("⏰ Water the plants.", "⏰ Feed the cat.")
         assert plants.said_at == clock()
 
 

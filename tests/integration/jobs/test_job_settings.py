@@ -24,6 +24,7 @@ from agent_core.state.people import delivery_targets
 from agent_core.tools.contract import MemoryOwner, ToolContext
 from agent_core.tools.secret_scan import SecretMask
 from agent_core.transcript import ToolCallPart
+from gateway.app.agent_folders import make_editor
 from gateway.app.gateway import Gateway
 from gateway.app.job_rules import make_rules
 from gateway.app.toolboxes import ToolboxMaker
@@ -94,10 +95,10 @@ async def test_the_confirmation_shows_target_and_daily_limit(tmp_path: Path) -> 
     asked = digest(day_usd=0.5, to=["here", "home", "slack"], late="skip")
     async with berlin(tmp_path, asked, say("Made.")) as harness:
         echo = await echoed(harness)
-        assert echo.startswith("At 08:00 on Monday, shall I do this?\n\nWrite.\n\nNext: Mon 2026")
+        assert echo.startswith("Every Monday, 8:00: shall I do this?\n\nWrite.\n\nNext: Mon 23 Nov")
         assert echo.split("\n")[5:] == [
             f"Sent to: here; {LAST}; Slack once we've talked there; until then {LAST}",
-            "If it misses runs, I skip them and tell you",
+            "If I'm switched off then: it is left out, and I tell you",
             "It may cost at most $0.50 a day",
         ]
 
@@ -118,7 +119,7 @@ async def test_every_job_setting_can_be_chosen_in_chat(tmp_path: Path) -> None:
     async with berlin(tmp_path, asked, say("Made it.")) as harness:
         echo = await echoed(harness)
         for line in (
-            "It sees its earlier runs",
+            "It remembers its earlier answers",
             "Model: quick",
             "Tools: recall, gather",
             "Skills: digest",
@@ -163,13 +164,14 @@ async def test_an_invalid_job_setting_is_one_clear_sentence(tmp_path: Path) -> N
         ({"cron": None, "at": "2026-02-31T08:00"}, "is not a time"),
         ({"cron": "0 8 31 2 *"}, "never occurs"),
         ({"cron": "61 * * * *"}, "minute 0-59"),
-        ({"cron": "every monday"}, "has five fields"),
-        ({"cron": None}, "say when: a cron expression, an interval, a time or an event."),
+        ({"cron": "0 8 * *"}, "has five fields"),
+        ({"cron": "some monday"}, "`when` can't be read"),
+        ({"cron": None}, "`when` is missing"),
         ({"cron": None, "at": "2020-01-01T08:00"}, "that time is past."),
-        ({"cron": None, "in_minutes": 0}, "say when: a cron expression"),
+        ({"cron": None, "in_minutes": 0}, "`when` is missing"),
         (
             {"cron": None, "in_minutes": 10**9},
-            "`in_minutes` is at least 1 and at most 527040, a year.",
+            "a span is at least 1 minute and at most 527040 minutes, a year.",
         ),
         (
             {"cron": None, "at": "9999-12-31T23:59", "zone": "America/New_York"},
@@ -206,7 +208,7 @@ async def test_an_invalid_job_setting_is_one_clear_sentence(tmp_path: Path) -> N
 
 async def test_sundays_are_0_and_7(tmp_path: Path) -> None:
     async with berlin(tmp_path, digest(cron="0 0 * * 7"), say("Made.")) as harness:
-        assert "Next: Sun 2026-11-22 00:00; Sun 2026-11-29 00:00" in await echoed(harness)
+        assert "Next: Sun 22 Nov, 0:00; Sun 29 Nov, 0:00" in await echoed(harness)
 
 
 async def test_a_job_keeps_its_kind(tmp_path: Path) -> None:
@@ -237,8 +239,9 @@ def make_maker(gateway: Gateway, folder: Path) -> ToolboxMaker:
         forget_people=gateway.identity.forget_known,
         wake_jobs=gateway.wake_jobs,
         now=gateway.now,
-        agents=AgentFolder(folder),
+        agents=make_editor(folder, gateway.database, AgentFolder(folder), gateway.now),
         skills=SkillDirectory(SkillCatalog(*gateway.settings.skill_places), gateway.database, 0),
+        quotas=gateway.quotas,
     )
 
 
@@ -326,9 +329,9 @@ async def test_the_command_line_chooses_shows_and_changes(tmp_path: Path) -> Non
     assert made.code == 0, made.err
     ways = [
         "Sent to: their latest direct conversation",
-        "If it misses runs, I run only the newest one late",
-        "It runs in quiet hours and on days off, too",
-        "It sees its earlier runs",
+        "If I'm switched off then: it comes once when I'm back",
+        "It comes in quiet hours and on days off, too",
+        "It remembers its earlier answers",
         "Model: quick",
         "Tools: recall, gather",
         "Skills: digest",
@@ -344,7 +347,10 @@ async def test_the_command_line_chooses_shows_and_changes(tmp_path: Path) -> Non
     )
     assert changed.code == 0, changed.err
     assert "Month: Once, Tue 2199-01-01 08:00" in changed.out
-    assert changed.out.splitlines()[2:] == [ways[0], "If it misses runs, I run all of them late"]
+    assert changed.out.splitlines()[2:] == [
+        ways[0],
+        "If I'm switched off then: all that I missed come when I'm back",
+    ]
     assert "> Sum up." in jobs_of(tmp_path, "show", "2").out
 
 
@@ -389,12 +395,12 @@ async def test_an_hourly_job_goes_on_in_a_zone_further_west(tmp_path: Path) -> N
         await harness.chat.says("/settings time_zone America/New_York")
         await harness.chat.sees_text("America/New_York")
         await harness.chat.says("/jobs move Europe/Berlin")
-        await harness.chat.sees_text("moved 1 job")
+        await harness.chat.sees_text("moved 1 reminder")
         for count in range(5, 9):  # 12:00 to 15:00 in New York
             clock.move(harness, hours=1)
             await over(harness, job, count)
         await harness.at_rest()
-        assert texts(harness).count("Stretch.") == 8
+        assert texts(harness).count("⏰ Stretch.") == 8
 
 
 async def test_jobs_leave_a_zone_by_the_name_that_their_person_reads(tmp_path: Path) -> None:
@@ -402,4 +408,4 @@ async def test_jobs_leave_a_zone_by_the_name_that_their_person_reads(tmp_path: P
         await greet(harness)
         await give_job(harness, "Stretch.", "0 9 * * *", zone="Etc/GMT-2")
         await harness.chat.says("/jobs move UTC+2")
-        await harness.chat.sees_text("moved 1 job")
+        await harness.chat.sees_text("moved 1 reminder")

@@ -11,8 +11,11 @@ from agent_core.errors import ModelRejected
 from agent_core.ids import JobId, PersonId
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import jobs
+from agent_core.state.jobs.jobs import Target
 from agent_core.state.people import delivery_targets, people
+from agent_core.state.people.people import NewAccount
 from agent_core.state.queues import deferred_messages
+from gateway.jobs.destinations import name_places
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, Play, say
 from tests.integration.clock import Clock
@@ -26,7 +29,7 @@ from tests.integration.jobs.asked_jobs import (
     schedule,
     states,
 )
-from tests.integration.jobs_support import ana
+from tests.integration.jobs_support import ana, give_job, greet
 from tests.patience import PATIENCE
 
 
@@ -48,18 +51,28 @@ async def test_a_reminder_comes_at_its_time_and_once(tmp_path: Path) -> None:
     model = FakeModel(reminder(in_minutes=20), say("I will remind you."))
     async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         await harness.chat.says("remind me in 20 minutes to take the bread out")
-        await harness.chat.sees_text("I will remind you.\n\n⏰ Fri 2026-11-20 ")
+        await harness.chat.sees_text("I will remind you.\n\n⏰ today, ")
         clock.move(harness, minutes=19)
         await harness.at_rest()
         assert "Take the bread out." not in texts(harness)
         clock.move(harness, minutes=1)
         # The receipt holds the same words, so their first sight is not the reminder.
-        await harness.chat.until(lambda: "Take the bread out." in texts(harness))
+        await harness.chat.until(lambda: "⏰ Take the bread out." in texts(harness))
         clock.move(harness, days=3)
         await harness.at_rest()
-        assert texts(harness).count("Take the bread out.") == 1
+        assert texts(harness).count("⏰ Take the bread out.") == 1
         found = await harness.read(lambda c: jobs.find(c, job_id=JobId(1)))
         assert found is None or found.kind == "system" or found.state == "over"
+
+
+async def test_a_plain_rule_needs_no_confirmation(tmp_path: Path) -> None:
+    clock = Clock(2026, 11, 20, 12, 0)
+    model = FakeModel(reminder(times=["08:00"], rule="FREQ=DAILY;INTERVAL=2"), say("I will."))
+    async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
+        await harness.chat.says("remind me every 2 days at 8 to take the bread out")
+        shown = await harness.chat.sees_text("I will.")
+        assert "⏰ Every 2 days, at 8:00, from tomorrow: Take the bread out. Next:" in shown.text
+        assert (await one_job(harness)).next_slot == ("2026-11-21T08:00", clock() + 19 * 3_600_000)
 
 
 async def test_a_repeated_job_needs_a_confirmation(tmp_path: Path) -> None:
@@ -68,8 +81,8 @@ async def test_a_repeated_job_needs_a_confirmation(tmp_path: Path) -> None:
     async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         await harness.chat.says("every Monday at 8, please")
         echo = await harness.chat.sees_text("shall I")
-        assert "At 08:00 on Monday" in echo.text
-        assert "Mon 2026-11-23 08:00; Mon 2026-11-30 08:00; Mon 2026-12-07 08:00" in echo.text
+        assert "Every Monday, 8:00" in echo.text
+        assert "Mon 23 Nov, 8:00; Mon 30 Nov, 8:00; Mon 7 Dec, 8:00" in echo.text
         assert await harness.read(lambda c: jobs.list_of_person(c, person_id=ana(c))) == []
         await harness.chat.press("Yes, do that")
         await harness.chat.sees_text("Done, Mondays at 8.")
@@ -98,7 +111,7 @@ async def test_a_prompt_runs_as_a_turn_and_its_answer_is_sent(tmp_path: Path) ->
     async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
         job = await makes(harness)
         clock.move(harness, days=2, hours=19)
-        await harness.chat.sees_text("Three things today.\n\n_Digest (job 4)_")
+        await harness.chat.sees_text("Three things today.\n\n_Digest_")
         await ended(harness, 1, job.id)
         facts = str(model.requests[-1].messages[-1])
         assert "Scheduled: job" in facts
@@ -147,8 +160,8 @@ async def test_a_missed_slot_is_caught_up_once_and_says_so(tmp_path: Path) -> No
     clock = Clock(2026, 11, 24, 11, 0)
     async with running(tmp_path, late, now=clock, **SETTINGS) as harness:
         shown = await harness.chat.sees_text("News.")
-        assert "_This was due Sat 2026-11-21 08:00, Sun 2026-11-22 08:00, " in shown.text
-        assert "Mon 2026-11-23 08:00, and Tue 2026-11-24 08:00._" in shown.text
+        due = "Sat 21 Nov, 8:00; Sun 22 Nov, 8:00; yesterday, 8:00; today, 8:00"
+        assert f"_This was due {due}._" in shown.text
         await harness.at_rest()
         assert late.plays == []
 
@@ -161,8 +174,8 @@ async def test_missed_slots_are_left_out_and_reported(tmp_path: Path) -> None:
     async with running(
         tmp_path, FakeModel(), now=Clock(2026, 11, 24, 11, 0), **SETTINGS
     ) as harness:
-        shown = await harness.chat.sees_text("I skipped 4 runs of")
-        assert "Next: Wed 2026-11-25 08:00" in shown.text
+        shown = await harness.chat.sees_text("was due 4 times while I was switched off")
+        assert "Next: tomorrow, 8:00" in shown.text
         assert await states(harness) == ["skipped"] * 4
 
 
@@ -295,6 +308,120 @@ async def test_an_unreachable_target_is_replaced_by_the_persons_last_chat(
         await other.sees_text("Take the bread out.")
 
 
+def _write_on_the_page(connection: Connection) -> None:
+    """Let Ana's newest turns be on the page, more than a short look back covers."""
+    for _ in range(60):
+        connection.execute(
+            "INSERT INTO turns (conversation_id, session_id, person_id, platform, chat, state,"
+            " started_at) SELECT conversation_id, session_id, person_id, 'console',"
+            " '[\"local\",null,true]', 'answered', 1 FROM turns LIMIT 1"
+        )
+
+
+PAGE = Target.of(Chat(platform="console", address='["local",null,true]'))
+
+
+@pytest.mark.parametrize("targets", [(Target(kind="home"),), (PAGE,)])
+async def test_a_reminder_made_on_the_page_comes_in_the_chat_app(
+    tmp_path: Path, targets: tuple[Target, ...]
+) -> None:
+    clock = Clock(2026, 11, 20, 12, 0)
+    page = FakeChat(name="console")
+    model = FakeModel(say("Hello."))
+    async with running(tmp_path, model, now=clock, others={"console": page}, **SETTINGS) as harness:
+        await greet(harness)
+        await harness.gateway.database.write("test", _write_on_the_page)
+        job = await give_job(harness, "Water the ferns", "2026-11-20T13:01", targets=targets)
+        places = await harness.read(
+            lambda c: name_places(c, ana(c), job.targets, PAGE),
+        )
+        assert places[0] == "our latest direct conversation (now on fake)"
+        assert places[1:] == (["here"] if targets == (PAGE,) else [])
+        clock.move(harness, minutes=1)
+        await harness.chat.sees_text("⏰ Water the ferns")
+        if targets == (PAGE,):
+            await page.sees_text("⏰ Water the ferns")
+        await harness.at_rest()
+        assert [one.text for one in page.shown] == ["⏰ Water the ferns"] * (targets == (PAGE,))
+
+
+async def test_a_reminder_asked_for_on_the_page_names_the_chat_app(tmp_path: Path) -> None:
+    clock = Clock(2026, 11, 20, 12, 0)
+    app, page = FakeChat(name="fake"), FakeChat(name="console")
+    model = FakeModel(reminder(in_minutes=20), say("I will."))
+    async with running(
+        tmp_path,
+        model,
+        chat=page,
+        platform="console",
+        others={"fake": app},
+        now=clock,
+        **SETTINGS,
+    ) as harness:
+
+        def link(connection: Connection) -> None:
+            person = next(one for one in people.list_all(connection) if one.is_owner)
+            account = NewAccount(
+                platform="fake", user_id="1", display_name="Ana", admitted_by="code"
+            )
+            people.attach_account(connection, account, person_id=person.id, now=0)
+            home = Chat(platform="fake", address='["1",null,true]')
+            delivery_targets.set_home(connection, person_id=person.id, chat=home)
+
+        await page.says("/help", user="local", chat="local")
+        await page.until(lambda: bool(page.shown))
+        await harness.gateway.database.write("test", link)
+        await page.says("remind me to take the bread out", user="local", chat="local")
+        shown = await page.sees_text("I will.")
+        assert "Take the bread out. Sent to: your home chat, fake; here" in shown.text
+        clock.move(harness, minutes=20)
+        await app.sees_text("⏰ Take the bread out.")
+        await page.until(lambda: "⏰ Take the bread out." in texts(harness))
+
+
+async def test_without_a_chat_app_a_reminder_comes_on_the_page_once(tmp_path: Path) -> None:
+    clock = Clock(2026, 11, 20, 12, 0)
+    page = FakeChat(name="console")
+    model = FakeModel(say("Hello."))
+    async with running(tmp_path, model, now=clock, others={"console": page}, **SETTINGS) as harness:
+        await greet(harness)
+
+        def move(connection: Connection) -> None:
+            _write_on_the_page(connection)
+            connection.execute("DELETE FROM outbox")
+            connection.execute(
+                "UPDATE turns SET platform = 'console', chat = :chat", {"chat": chat}
+            )
+
+        chat = PAGE.place.address
+        await harness.gateway.database.write("test", move)
+        job = await give_job(harness, "Water the ferns", "2026-11-20T13:01", targets=(PAGE,))
+        assert await harness.read(lambda c: name_places(c, ana(c), job.targets, PAGE)) == ["here"]
+        clock.move(harness, minutes=1)
+        await page.sees_text("⏰ Water the ferns")
+        await harness.at_rest()
+        assert [one.text for one in page.shown] == ["⏰ Water the ferns"]
+
+
+async def test_lists_of_jobs_begin_with_the_next_one(tmp_path: Path) -> None:
+    clock = Clock(2026, 11, 20, 12, 0)
+    async with running(tmp_path, FakeModel(say("Hello.")), now=clock, **SETTINGS) as harness:
+        await greet(harness)
+        late = await give_job(harness, "late", "2026-12-24T18:00")
+        event = await give_job(harness, "event", "on message tea")
+        soon = await give_job(harness, "soon", "2026-11-21T08:00")
+        found = await harness.read(lambda c: jobs.list_of_person(c, person_id=ana(c)))
+        assert [job.id for job in found] == [soon.id, late.id, event.id]
+        await harness.chat.says("/reminders")
+        shown = (await harness.chat.sees_text("Your reminders:")).text
+        assert [line[4:].partition("*")[0] for line in shown.splitlines() if "- **" in line] == [
+            *("soon", "late", "event")
+        ]
+        await harness.chat.says(f"/reminders from {late.id}")
+        await harness.chat.until(lambda: len(harness.chat.shown) >= 3)
+        assert "soon" not in harness.chat.shown[-1].text
+
+
 async def test_jobs_are_sent_to_the_home(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(digest(cron="0 8 * * *", to=["home"]), say("yes please"), say("News."))
@@ -331,14 +458,14 @@ async def test_the_number_of_jobs_per_person_is_limited(tmp_path: Path) -> None:
         reminder(in_minutes=5),
         say("Noted the first."),
         schedule("c2", kind="message", text="x", in_minutes=6),
-        say("Noted the second."),
+        say("There is room for one only."),
     )
     limit = {"TALARIA_JOBS__PER_PERSON": "1"}
     async with running(tmp_path, model, now=clock, **SETTINGS, **limit) as harness:
         await harness.chat.says("a")
         await harness.chat.sees_text("Noted the first.")
         await harness.chat.says("b")
-        await harness.chat.sees_text("Noted the second.")
+        await harness.chat.sees_text("There is room for one only.")
         assert "the most that one person may have" in str(model.requests[-1].messages)
 
 
@@ -352,9 +479,11 @@ async def test_a_clock_set_back_skips_and_repeats_no_run(
         say("yes please"),
     )
     async with running(tmp_path, model, now=clock, **SETTINGS) as harness:
-        await makes(harness)
+        await harness.chat.says("every day at 8, please")
+        await harness.chat.sees_text("yes please")
+        await harness.at_rest()
         clock.move(harness, hours=19, minutes=1)
-        await harness.until(lambda: texts(harness).count("Good morning.") == 1)
+        await harness.until(lambda: texts(harness).count("⏰ Good morning.") == 1)
         await harness.at_rest()
         clock.move(harness, **back)
         await seen(harness, clock)
@@ -367,7 +496,7 @@ async def test_a_clock_set_back_skips_and_repeats_no_run(
 
 def count_mornings(harness: Harness) -> int:
     """Return how often the daily message came, on time or late."""
-    return sum(text.startswith("Good morning.") for text in texts(harness))
+    return sum(text.startswith("⏰ Good morning.") for text in texts(harness))
 
 
 async def seen(harness: Harness, clock: Clock) -> None:

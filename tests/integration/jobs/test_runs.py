@@ -67,7 +67,8 @@ async def test_a_missed_slot_runs_late_at_the_next_start(
         async with running(tmp_path, greeted(), now=later, **SETTINGS) as harness:
             if hours == 30:
                 shown = await harness.chat.sees_text("The bread is ready.")
-                assert "This was due Fri 2026-11-20 13:00" in shown.text
+                note = "(was due yesterday, 13:00; I was switched off)"
+                assert shown.text == f"⏰ The bread is ready. {note}"
             await looked(harness)
             assert len(texts(harness)) == (1 if hours == 30 else 0)
 
@@ -84,7 +85,8 @@ async def test_all_missed_slots_run_if_configured(tmp_path: Path) -> None:
         assert [run.slot[8:10] for run in found] == ["21", "22", "23", "24"]
         (shown,) = texts(harness)
         assert "Take the pill." in shown
-        assert "due Sat 2026-11-21 08:00, Sun 2026-11-22 08:00, Mon 2026-11-23 08:00" in shown
+        due = "Sat 21 Nov, 8:00; Sun 22 Nov, 8:00; yesterday, 8:00; today, 8:00"
+        assert f"(was due {due}; I was switched off)" in shown
 
 
 async def test_missed_prompts_have_separate_sessions(tmp_path: Path) -> None:
@@ -154,7 +156,7 @@ async def test_a_command_that_keeps_failing_is_paused_with_two_notices(tmp_path:
         found = await find(harness, job)
         assert (found.state, found.failures) == ("paused", 4)
         first, last = texts(harness)[1:]
-        assert "failed: Its command ended with status 3." in first
+        assert "failed: Its command failed with status 3." in first
         assert "I've paused" in last
         assert "failed 4 times in a row" in last
 
@@ -164,13 +166,13 @@ async def test_a_german_reads_reasons_in_german(tmp_path: Path) -> None:
     async with running(tmp_path, greeted(), now=clock, **SETTINGS) as harness:
         await greet(harness)
         await harness.chat.says("/settings language de", id="m2")
-        await harness.chat.sees_text("Sprache: de")
+        await harness.chat.sees_text("Sprache: Deutsch")
         job = await give_job(harness, "exit 3", "0 * * * *", kind="script", options=Options())
         clock.move(harness, minutes=60)
         await _give_up(harness, clock)
-        await harness.chat.sees_text("Sein Befehl endete mit Status 3.")
+        await harness.chat.sees_text("Ihr Befehl ist mit Status 3 fehlgeschlagen.")
         await harness.chat.says(f"/jobs {job.id}", id="m3")
-        await harness.chat.sees_text("fehlgeschlagen (Sein Befehl endete mit Status 3)")
+        await harness.chat.sees_text("fehlgeschlagen (Ihr Befehl ist mit Status 3 fehlgeschlagen)")
 
 
 async def _give_up(harness: Harness, clock: Clock) -> None:
@@ -231,7 +233,7 @@ async def test_a_day_off_defers_and_merges_all_but_urgent_messages(tmp_path: Pat
         for hours in (21, 24, 1):
             clock.move(harness, hours=hours)
             await looked(harness)
-        assert texts(harness)[1:] == ["The house is on fire."]
+        assert texts(harness)[1:] == ["⏰ The house is on fire."]
         clock.move(harness, hours=14)
         shown = await harness.chat.sees_text("During your quiet time, 2 messages arrived")
         assert "Water the plants." in shown.text

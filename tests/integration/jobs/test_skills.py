@@ -78,6 +78,22 @@ async def test_a_job_follows_the_homes_skill_and_counts_the_use(
         assert (await usage_says(folder, "tidy", 2))["state"] == "active"
 
 
+async def test_a_job_runs_no_draft(tmp_path: Path, folder: Path) -> None:
+    write_skill(folder, "tidy", "Sweep first.")
+    clock = Clock(*START)
+    model = greeted()
+    async with running(tmp_path, model, now=clock, **ZONE) as harness:
+        await greet(harness)
+        job = await give_job(harness, "Tidy up.", "0 8 * * *", kind="prompt")
+        await give_skills(harness, job, "tidy")
+        await harness.gateway.database.write(
+            "test", lambda c: skills.set_state(c, name="tidy", state="draft")
+        )
+        clock.move(harness, days=1)
+        await harness.chat.sees_text("the skill tidy is a draft that no test has proved yet")
+        assert len(model.requests) == 1
+
+
 async def test_an_interrupted_turn_counts_as_one_use(tmp_path: Path, folder: Path) -> None:
     write_skill(folder, "tidy")
     clock = Clock(*START)
@@ -263,8 +279,8 @@ async def test_a_folder_that_can_not_be_read_is_the_outcome_and_tried_again(
     tmp_path: Path, folder: Path
 ) -> None:
     clock = Clock(*START)
-    (folder / ".archive").mkdir(parents=True)
-    (folder / ".usage.json").mkdir()
+    write_skill(folder, "old")
+    (folder / ".archive").touch()
     async with running(tmp_path, greeted(), now=clock, **ZONE) as harness:
         clock.move(harness, days=2)
         job = await own_job(harness, system_jobs.CURATOR)
@@ -272,11 +288,11 @@ async def test_a_folder_that_can_not_be_read_is_the_outcome_and_tried_again(
             while not (found := await runs_of(harness, job.id)) or not found[0].reason:
                 await asyncio.sleep(0.005)
         assert (found[0].state, found[0].attempts) == ("waiting", 1)
-        assert "Is a directory" in found[0].reason
-        (folder / ".usage.json").rmdir()
+        assert "Not a directory" in found[0].reason
+        (folder / ".archive").unlink()
         clock.move(harness, minutes=5)
         (run,) = await over(harness, job, 1)
-        assert (run.state, run.reason) == ("done", "0 skills checked")
+        assert (run.state, run.reason) == ("done", "1 skill checked; new: old")
 
 
 async def test_the_gateways_own_jobs_are_there_and_the_outside_memorys_only_with_one(

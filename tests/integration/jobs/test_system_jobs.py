@@ -247,7 +247,9 @@ async def test_an_unexpected_error_fails_only_the_run(
         pass
     state, reason = await alone(tmp_path, harness, clock, break_down)
     assert state == "waiting", "it is tried again"
-    assert reason == "An unexpected error occurred. The log has the details."
+    assert (
+        reason == "Something unexpected went wrong. The owner finds the reason with `talaria logs`."
+    )
     (logged,) = [record for record in caplog.records if record.name == "gateway.jobs.runner"]
     assert logged.exc_info
     assert logged.exc_info[1] is error

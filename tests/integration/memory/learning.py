@@ -2,14 +2,16 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
+from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.state.engine.database import now
 from tests.fakes.chat import FakeChat
-from tests.fakes.model import FakeModel, say
+from tests.fakes.model import FakeModel, Play, agree, say
 from tests.integration.harness import Harness, quick, running
 from tests.patience import PATIENCE
 
@@ -18,6 +20,20 @@ SAID = "I prefer metric units"
 KEPT = "Prefers metric units"
 TWICE = ("How far is Oslo?", "No, I meant in kilometres", "And Rome?", "No, I meant in kilometres!")
 NOTE = "Give distances in kilometres"
+
+
+class Learner(FakeModel):
+    """Answers each turn alike, plays a review for each review, and names no talk."""
+
+    def __init__(self, *reviews: Play, answer: str = "Fine.") -> None:
+        super().__init__()
+        self._reviews, self._answer = list(reviews), answer
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
+        is_review = request.system.startswith("You review")
+        self.plays = [self._reviews.pop(0) if is_review and self._reviews else say(self._answer)]
+        async for piece in super().stream(request):
+            yield piece
 
 
 def remember(text: str, quote: str, message: int = 1, **more: object) -> str:
@@ -33,18 +49,23 @@ def read_profile(home: Path) -> str:
 @asynccontextmanager
 async def learning(
     home: Path,
-    *plays: list[object],
+    *plays: Sequence[object],
     turns: int = 1,
     chat: FakeChat | None = None,
     concludes: bool = False,
     clock: Callable[[], int] = now,
+    settings: Mapping[str, str] = MappingProxyType({}),
+    model: FakeModel | None = None,
+    judge: Callable[[ModelRequest], Play] = agree,
 ) -> AsyncIterator[Harness]:
     """Run a gateway that reviews after each answer; the plays of answers and reviews alternate."""
-    model = FakeModel(*plays)
+    model = model or FakeModel(*plays)  # type: ignore[arg-type]
+    model.judge = judge
     environ = {
         "TALARIA_LEARNING__TURNS": str(turns),
         "TALARIA_LEARNING__STEPS": "0",
         "TALARIA_LEARNING__CONCLUSIONS": str(concludes).lower(),
+        **settings,
     }
     async with running(home, model, timings=SOON, chat=chat, now=clock, **environ) as harness:
         yield harness

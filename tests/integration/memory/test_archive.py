@@ -148,23 +148,28 @@ async def test_why_and_undo_know_a_note_of_the_archive_by_its_name(tmp_path: Pat
         change = json.dumps({"action": "update", "id": name, "text": "my canary is silent"})
         await here.says("ann", f"{CALL}{change}")
         said = (await here.says("ann", f"/why {name}")).splitlines()
-        assert said[0] == f"**{name}-2:** my canary is silent (pets)"
-        assert re.fullmatch(r"- you, .*, fake: `call .*my canary is silent.*`", said[3])
-        assert said[6].startswith(f"- {name}-1: ")
-        assert said[6].endswith("made by me: saved `my canary sings (pets)`")
-        assert said[7].endswith("made by me: changed to `my canary is silent (pets)`")
+        assert said[0] == f"**{name}:** my canary is silent (pets)"
+        assert re.fullmatch(r"- You, .*, fake: `call .*my canary is silent.*`", said[3])
+        assert said[6].startswith("- 2: ")
+        assert said[6].endswith("by me: saved `my canary sings (pets)`")
+        assert said[7].endswith("by me: changed to `my canary is silent (pets)`")
         assert (await here.says("ann", f"/undo {name}")).splitlines() == [
-            f"I've undone change {name}-2, made by me.",
+            "I've undone change 3 (by me).",
             "It said: my canary is silent (pets)",
             "It now says: my canary sings (pets)",
             "",
-            f"/undo {name}-3 reverses that.",
+            "/undo 4 reverses that.",
         ]
-        refused = memory.REFUSALS["undone"]()
-        assert await here.says("ann", f"/undo {name}-2") == refused
-        assert "Removed:" in await here.says("ann", f"/undo {name}-1")
+        refused = memory.explain_refusal("undone", 3)
+        assert await here.says("ann", f"/undo {name}-2") == refused, "a button of earlier versions"
+        assert await here.says("ann", "/undo 3") == refused
+        assert "saved `my canary sings" in await here.says("ann", "/why 3")
+        assert "Removed:" in await here.says("ann", "/undo 2")
         assert "saved `my canary sings" in await here.says("ann", f"/why {name}")
         nothing = memory.NAME_UNKNOWN(name=name)
+        for text in ("/why 2", "/undo 2"):
+            assert await here.says("bob", text) == memory.NUMBER_UNKNOWN(number=2)
+            assert await here.says("ann", text, room="den") == memory.NUMBER_UNKNOWN(number=2)
         for text in (f"/why {name}", f"/undo {name}", f"/memory forget {name}"):
             assert await here.says("bob", text) == nothing
             assert await here.says("ann", text, room="den") == nothing
@@ -194,8 +199,8 @@ async def test_a_button_undoes_a_note_and_the_conversation_knows_it(
     async with running(tmp_path, Archivist()) as harness:
         ann = ChatAccount(harness, "ann", "ann")
         await ann.says("keep my canary sings")
-        assert harness.chat.shown[-1].labels == ["Undo: my canary sings (pets)"]
-        await ann.presses("Undo: my canary sings (pets)")
+        assert harness.chat.shown[-1].labels == ["Undo"]
+        await ann.presses("Undo")
         await ann.says("hello")
         assert stock(harness.model.requests[-1]) == []
         await ann.says("/undo")
@@ -253,4 +258,4 @@ async def test_in_a_room_only_its_author_and_owners_undo_a_note(tmp_path: Path) 
         said = await here.says("bob", f"/why {name}", room="den")
         assert "- `ann`, " in said
         assert "Removed" in await here.says("ann", f"/undo {name}", room="den")
-        assert "made by `ann`" in await here.says("cleo", f"/undo {name}", room="den")
+        assert "by `ann`" in await here.says("cleo", f"/undo {name}", room="den")

@@ -135,10 +135,10 @@ async def test_a_blocks_newest_change_is_undone_by_its_maker_and_owners(
         assert path.read_text() == "- bread\n- milk\n"
         assert await here.says("ann", "/block undo shopping") == (
             "I've undone this in `shopping`:\n"
-            "- edited by hand in the file: Removed: milk\n\n"
+            "- by hand in the file: Removed: milk\n\n"
             "/block undo shopping undoes the change before it."
         )
-        assert "made by me: Removed: bread" in (await here.says("ann", "/block undo Shopping"))
+        assert "by me: Removed: bread" in (await here.says("ann", "/block undo Shopping"))
         assert await here.says("ann", "/block undo shopping") == "There's nothing to undo."
         assert path.read_text() == ""
         model.plays.append(say("Nothing."))
@@ -285,7 +285,7 @@ async def test_a_button_drops_a_block_for_everyone(tmp_path: Path) -> None:
         remember(here, "shopping", "milk")
         assert "- milk\n" in (await here.asks("ann", "hi"))[0].system
         asked = await here.says("ann", "/block drop shopping")
-        assert asked.startswith("Delete the block shopping, which is shared with `ann`?")
+        assert asked.startswith("Delete the shared note shopping? Nobody")
         await here.harness.chat.press("Delete it", user="ann", name="ann", chat="ann")
         await here.harness.at_rest()
         assert here.harness.chat.shown[-1].text == "I've deleted the block shopping."
@@ -324,5 +324,5 @@ async def test_only_people_are_counted_as_people(tmp_path: Path) -> None:
         listed = await here.says("ann", "/block")
         assert listed.startswith(
             "**shopping** [0/200 characters]: what we need from the market"
-            " (made by you; shared with everyone and `ann`)"
+            " (you made it; shared with everyone)"
         )

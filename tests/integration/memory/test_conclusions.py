@@ -76,7 +76,7 @@ async def test_a_conclusion_goes_with_one_of_its_premises(tmp_path: Path) -> Non
     async with learning(tmp_path, say("Fine."), REVIEW, concludes=True) as harness:
         await learned(harness)
         assert GUESS in await next_facts(harness)
-        await harness.chat.says("/profile forget 2")
+        await harness.chat.says("/profile forget 3")
         await withdrawn(harness)
         assert "none any more" in await next_facts(harness, "once more")
 
@@ -84,7 +84,7 @@ async def test_a_conclusion_goes_with_one_of_its_premises(tmp_path: Path) -> Non
 async def test_a_corrected_premise_takes_the_conclusion_along(tmp_path: Path) -> None:
     async with learning(tmp_path, say("Fine."), REVIEW, concludes=True) as harness:
         await learned(harness)
-        await harness.chat.says("/profile 1 Gets up at ten")
+        await harness.chat.says("/profile 2 Gets up at ten")
         await withdrawn(harness)
         assert "Guesses" not in await next_facts(harness)
 

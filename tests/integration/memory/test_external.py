@@ -228,8 +228,9 @@ async def test_refused_reports_are_set_aside_and_block_nothing(
         )
         assert ("Honcho rejects the request (HTTP 422)",) in reasons
         assert "poison" not in str(reasons), "what the server quotes is kept nowhere"
-        assert "External memory honcho: available; failed: 1 (see the log)." in await says(
-            harness, "/status"
+        assert (
+            "External memory honcho: available; failed: 1 (`talaria logs` shows why)."
+            in await says(harness, "/status")
         )
     done = processes.talaria(tmp_path, "check", **environ(server))
     assert "honcho is on; 0 not synced yet, 1 failed: see the log" in done.out

@@ -15,7 +15,7 @@ from agent_core.state.queues import reviews, tasks
 from gateway.texts import learning as notices
 from tests.agent_core.skills.skill_folders import write_skill
 from tests.fakes.chat import FakeChat, PrefixedChat
-from tests.fakes.model import FakeModel, Gate, ask, call, say
+from tests.fakes.model import FakeModel, Gate, ask, call, doubt, say
 from tests.integration.accounts import make_owner
 from tests.integration.clock import GoingClock
 from tests.integration.harness import Harness, running
@@ -25,6 +25,7 @@ from tests.integration.memory.learning import (
     SAID,
     SOON,
     TWICE,
+    Learner,
     answering,
     converse,
     learning,
@@ -53,10 +54,10 @@ async def test_a_fact_that_the_person_stated_is_kept_reported_and_undone(tmp_pat
         notice = await harness.chat.sees_text("Learned")
         assert KEPT in notice.text
         assert KEPT in read_profile(tmp_path)
-        await harness.chat.says("/why 1")
+        await harness.chat.says("/why 2")
         explained = await harness.chat.sees_text("Where it comes from")
         assert SAID in explained.text
-        assert "learned from your messages" in explained.text
+        assert "from your messages" in explained.text
         await harness.chat.says("/learned")
         assert KEPT in (await harness.chat.sees_text("What I learned")).text
         await harness.chat.press(notice.labels[0])
@@ -79,13 +80,11 @@ async def test_the_list_of_learned_entries_has_a_button_to_undo_each(tmp_path: P
 
 async def test_a_lie_is_held_back_until_the_person_accepts_it(tmp_path: Path) -> None:
     review = ask(call("memory", remember("Prefers imperial units", SAID)))
-    async with learning(tmp_path, say("Fine."), review) as harness:
+    async with learning(tmp_path, say("Fine."), review, judge=doubt) as harness:
         await harness.chat.says(SAID)
         await reviewed(harness)
-        await harness.chat.sees_text("1 note needs your approval")
+        await harness.chat.sees_text("whether you meant it to last")
         assert await harness.read(list_entries) == []
-        await harness.chat.says("/learned review")
-        await harness.chat.sees_text("It says more than your message does.")
         await harness.chat.press("Accept")
         async with asyncio.timeout(PATIENCE):
             while not await harness.read(list_entries):
@@ -93,18 +92,19 @@ async def test_a_lie_is_held_back_until_the_person_accepts_it(tmp_path: Path) ->
         await harness.chat.says("/memory review", chat="r", direct=False)
         await harness.chat.sees_text("send it to me in a direct message")
         await harness.chat.says("/memory review")
-        await harness.chat.sees_text("Nothing needs your approval.")
+        await harness.chat.sees_text("No note waits for your yes.")
 
 
 async def test_a_dismissed_note_comes_back_and_can_be_accepted(tmp_path: Path) -> None:
     review = ask(call("memory", remember("Prefers imperial units", SAID)))
-    async with learning(tmp_path, say("Fine."), review, chat=PrefixedChat()) as harness:
+    async with learning(
+        tmp_path, say("Fine."), review, chat=PrefixedChat(), judge=doubt
+    ) as harness:
         await harness.chat.says("/learned dismissed")
         await harness.chat.sees_text("haven't dismissed anything")
         await harness.chat.says(SAID)
         await reviewed(harness)
-        await harness.chat.says("/learned review")
-        await harness.chat.sees_text("It says more than your message does.")
+        await harness.chat.sees_text("whether you meant it to last")
         await harness.chat.press("Dismiss")
         await harness.chat.sees_text("Nothing has changed. /talaria learned dismissed")
         await harness.chat.says("/learned restore 99")
@@ -212,9 +212,7 @@ def count_reflections(harness: Harness) -> int:
 
 
 async def accept(harness: Harness) -> str:
-    """Open what waits with the button of the notice, accept it, and return what was asked."""
-    await harness.chat.sees_text("1 note needs your approval")
-    await harness.chat.press("Decide now")
+    """Accept what waits, and return what was asked."""
     question = await harness.chat.sees_text("The same thing went wrong twice.")
     await harness.chat.press("Accept")
     async with asyncio.timeout(PATIENCE):
@@ -301,13 +299,13 @@ async def test_a_daily_summary_replaces_the_messages_of_the_day(tmp_path: Path) 
         await harness.chat.says("/learned daily")
         await harness.chat.sees_text("once a day")
         await converse(harness, SAID)
-    async with learning(tmp_path, *plays[2:], chat=chat, clock=clock) as harness:
+    async with learning(tmp_path, *plays[2:], chat=chat, clock=clock, judge=doubt) as harness:
         await converse(harness, "I own a boat", first=2)
         assert not any("Learned" in shown.text for shown in harness.chat.shown)
         clock.move(harness, days=1)
         notice = await harness.chat.sees_text("Learned from what you said:")
         assert KEPT in notice.text
-        assert "1 note needs your approval" in notice.text
+        assert "1 note waits for your yes" in notice.text
         assert len(notice.labels) == 2
         assert sum("Learned" in shown.text for shown in harness.chat.shown) == 1
         await harness.chat.press(notice.labels[0])
@@ -331,6 +329,23 @@ async def test_a_mode_ends_the_summaries_and_a_summary_switches_learning_on(tmp_
         await harness.chat.sees_text("Learned from what you said:")
 
 
+async def test_the_feed_says_how_it_learns_and_marks_what_nobody_said(tmp_path: Path) -> None:
+    notes = ("Works for Falcon", "Has a boat called Pelikan")
+    adds = [
+        call("memory", json.dumps({"action": "add", "target": "user", "text": text}), f"c{number}")
+        for number, text in enumerate(notes)
+    ]
+    async with learning(tmp_path, ask(*adds), say("Noted."), turns=50) as harness:
+        await harness.chat.says("my boat is called Pelikan")
+        await harness.chat.sees_text("Noted.")
+        await harness.chat.says("/learned")
+        feed = await harness.chat.sees_text("How I learn:")
+        marked = feed.text.partition("but not in your words")[2]
+        assert notes[0] in marked
+        assert notes[1] not in marked
+        assert "/memory forget 2" in marked
+
+
 async def test_a_person_asks_to_learn_now(tmp_path: Path) -> None:
     review = ask(call("memory", remember(KEPT, SAID)))
     async with learning(tmp_path, say("Fine."), review, turns=50) as harness:
@@ -349,6 +364,22 @@ async def test_a_person_asks_to_learn_now(tmp_path: Path) -> None:
         for command in ("/learned off", "/learn"):
             await harness.chat.says(command)
         await harness.chat.sees_text("I don't learn from our conversations")
+
+
+async def test_four_hours_of_silence_are_enough_to_learn(tmp_path: Path) -> None:
+    clock, chat = GoingClock(2026, 11, 24, 12), FakeChat()
+    review = ask(call("memory", remember(KEPT, SAID)))
+    async with learning(
+        tmp_path, say("Fine."), review, turns=50, chat=chat, clock=clock
+    ) as harness:
+        await harness.chat.says(SAID)
+        await harness.chat.sees_text("Fine.")
+        await harness.at_rest()
+        await harness.gateway.silence.look()
+        assert await harness.read(lambda c: reviews.find_newest(c, person_id=PersonId(1))) == 0
+        clock.move(harness, hours=4.1)
+        await harness.gateway.silence.look()
+        await harness.chat.sees_text("Learned from what you said:")
 
 
 async def test_to_learn_now_repeats_a_review_that_failed_for_good(tmp_path: Path) -> None:
@@ -446,10 +477,8 @@ async def test_a_rule_about_work_waits_for_a_yes(tmp_path: Path) -> None:
     async with working(tmp_path, review) as harness:
         await harness.chat.says("tidy the shed")
         await reviewed(harness)
-        await harness.chat.sees_text("1 note needs your approval")
+        await harness.chat.sees_text("Should I remember this for next time?")
         assert await harness.read(list_accepted) == []
-        await harness.chat.press("Decide now")
-        await harness.chat.sees_text("Should I remember this for the next time?")
         await harness.chat.press("Accept")
         async with asyncio.timeout(PATIENCE):
             while not await harness.read(list_accepted):
@@ -473,4 +502,20 @@ async def test_a_review_that_the_stop_cuts_off_is_paid_for_and_done_again(tmp_pa
         paid = await harness.read(
             lambda c: c.execute("SELECT purpose FROM usage ORDER BY id").fetchall()
         )
-        assert [row[0] for row in paid] == ["turn", "broken", "review"]
+        assert [row[0] for row in paid] == ["turn", "broken", "review", "review"]
+
+
+async def test_a_line_leaves_the_prompt_after_its_last_day(tmp_path: Path) -> None:
+    clock = GoingClock(2026, 11, 29, 12)
+    lines = ("Has a guest (until 2026-11-30)", "Lives in Graz (until 2026-12-24)")
+    review = ask(*(call("memory", remember(one, SAID), f"c{n}") for n, one in enumerate(lines)))
+    async with learning(tmp_path, model=Learner(review), clock=clock) as harness:
+        await converse(harness, SAID)
+        for day in range(2):
+            clock.move(harness, days=1)
+            await converse(harness, "and now?", first=2 + day)
+        systems = [one.system for one in harness.model.requests]
+        asked = [one for one in systems if one.startswith("You are Talaria")]
+        assert [one in asked[-1] for one in lines] == [False, True]
+        assert any(lines[0] in one for one in asked)
+        assert lines[0] in read_profile(tmp_path)

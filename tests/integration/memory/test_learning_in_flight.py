@@ -35,7 +35,7 @@ async def test_a_claim_about_deleted_words_is_not_asked_about(tmp_path: Path) ->
         gate.open.set()
         await reviewed(harness)
         await harness.chat.says("/learned review")
-        await harness.chat.sees_text("Nothing needs your approval.")
+        await harness.chat.sees_text("No note waits for your yes.")
         assert not await count(harness, "tasks", "payload LIKE '%five%'")
 
 
@@ -67,4 +67,4 @@ async def test_a_lesson_from_deleted_words_is_not_asked_about(tmp_path: Path) ->
         gate.open.set()
         await reviewed(harness, len(TWICE))
         await harness.chat.says("/learned review")
-        await harness.chat.sees_text("Nothing needs your approval.")
+        await harness.chat.sees_text("No note waits for your yes.")

@@ -7,7 +7,7 @@ from pathlib import Path
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger
 from gateway.texts import profile
-from tests.fakes.model import FakeModel, Gate, ask, call, say
+from tests.fakes.model import FakeModel, Gate, ask, call, doubt, say
 from tests.integration.harness import running
 from tests.integration.memory.learning import learning, read_profile, reviewed
 from tests.patience import PATIENCE
@@ -38,8 +38,8 @@ async def test_a_profile_has_sections_and_the_words_behind_each_line(tmp_path: P
         titles += ["What you are working on", "Writing a book about bees"]
         places = [shown.text.index(one) for one in titles]
         assert places == sorted(places)
-        assert "(you wrote: `I prefer short answers`" in shown.text
-        assert shown.labels[:2] == [profile.CHANGE(number=1), profile.FORGET(number=1)]
+        assert "(you wrote: `I prefer short answers.`" in shown.text
+        assert shown.labels[:2] == [profile.CHANGE(number=2), profile.FORGET(number=2)]
 
 
 async def test_a_line_rests_on_all_messages_of_its_turn(tmp_path: Path) -> None:
@@ -63,7 +63,8 @@ async def test_a_line_rests_on_all_messages_of_its_turn(tmp_path: Path) -> None:
         await harness.chat.sees_text("Noted.")
         await harness.at_rest()
         await harness.chat.says("/profile")
-        shown = await harness.chat.sees_text("Has a dog called Rex")
+        shown = await harness.chat.sees_text("(you wrote: ")
+        assert "Has a dog called Rex" in shown.text
         assert "(you wrote: `Which tea did I like?`, `And my dog is called Rex`, " in shown.text
 
 
@@ -73,14 +74,14 @@ async def test_a_correction_takes_the_place_of_a_line_in_its_section(tmp_path: P
         await reviewed(harness)
         await harness.chat.says("/profile")
         await harness.chat.sees_text("Who you are")
-        await harness.chat.press(profile.CHANGE(number=2))
-        await harness.chat.sees_text("Send /profile 2 and the right words")
-        await harness.chat.says("/profile 2 Prefers long answers")
+        await harness.chat.press(profile.CHANGE(number=3))
+        await harness.chat.sees_text("send /profile 3 and the new text")
+        await harness.chat.says("/profile 3 Prefers long answers")
         corrected = await harness.chat.sees_text("now says: `Prefers long answers`")
         assert "long answers" in read_profile(tmp_path)
         assert "short answers" not in read_profile(tmp_path)
         await harness.chat.says("/profile")
-        shown = (await harness.chat.sees_text("(you wrote: `/profile 2")).text
+        shown = (await harness.chat.sees_text("(you wrote: `/profile 3")).text
         assert shown.index("How you like answers") < shown.index("Prefers long answers")
         await harness.chat.press(corrected.labels[0])
         await harness.chat.sees_text("undone")
@@ -93,7 +94,7 @@ async def test_a_line_is_deleted_by_its_button(tmp_path: Path) -> None:
         await reviewed(harness)
         await harness.chat.says("/profile")
         await harness.chat.sees_text("Who you are")
-        await harness.chat.press(profile.FORGET(number=1))
+        await harness.chat.press(profile.FORGET(number=2))
         async with asyncio.timeout(PATIENCE):
             while "Vienna" in read_profile(tmp_path):
                 await harness.at_rest()
@@ -108,10 +109,10 @@ async def test_bad_corrections_get_a_sentence_and_change_nothing(tmp_path: Path)
             ("9 Lives in Graz", "9"),
             ("forget 9", "9"),
             ("nonsense", profile.USAGE()),
-            ("1 Lives in Vienna", profile.SAME()),
-            ("1 Key: sk-ant-api03-" + "a" * 95, profile.SECRET()),
-            ("1 Lives in \u202eGraz", profile.HIDDEN()),
-            ("1 " + "x" * 1400, profile.FULL()),
+            ("2 Lives in Vienna", profile.SAME()),
+            ("2 Key: sk-ant-api03-" + "a" * 95, profile.SECRET()),
+            ("2 Lives in \u202eGraz", profile.HIDDEN()),
+            ("2 " + "x" * 1400, profile.FULL()),
         ):
             await harness.chat.says(f"/profile {words}")
             await harness.chat.sees_text(answer)
@@ -130,10 +131,9 @@ async def test_a_group_never_sees_a_profile(tmp_path: Path) -> None:
 
 async def test_a_held_line_keeps_its_section_when_it_is_accepted(tmp_path: Path) -> None:
     doubtful = ask(call("memory", claim("people", "Knows Anna of Falcon", "I live in Vienna")))
-    async with learning(tmp_path, say("Fine."), doubtful) as harness:
+    async with learning(tmp_path, say("Fine."), doubtful, judge=doubt) as harness:
         await harness.chat.says(SAID)
         await reviewed(harness)
-        await harness.chat.says("/learned review")
         await harness.chat.sees_text("Should I remember this?")
         await harness.chat.press("Accept")
 

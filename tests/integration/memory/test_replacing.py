@@ -9,7 +9,7 @@ import pytest
 
 from gateway.texts import approvals
 from tests.fakes.chat import FakeChat, PrefixedChat
-from tests.fakes.model import ask, call, say
+from tests.fakes.model import agree_and_change, ask, call, doubt, say
 from tests.integration.harness import Harness
 from tests.integration.memory.learning import learning, read_profile, remember, reviewed
 
@@ -27,10 +27,9 @@ async def replacing(
     note = {"action": "add", "target": "user", "text": old}
     review = ask(call("memory", remember(new, SAID, message=1, old=old[:19])))
     plays = [ask(call("memory", json.dumps(note))), say("Noted."), review]
-    async with learning(home, *plays, chat=chat) as harness:
+    async with learning(home, *plays, chat=chat, judge=doubt) as harness:
         await harness.chat.says(f"{SAID}, and remember my allergy")
         await reviewed(harness)
-        await harness.chat.says("/learned review")
         await harness.chat.sees_text("Should I re")
         await harness.at_rest()  # a long question has several parts
         yield harness
@@ -114,14 +113,29 @@ async def test_without_the_old_note_the_question_says_that_it_adds(tmp_path: Pat
     note = {"action": "add", "target": "user", "text": OLD}
     review = ask(call("memory", remember(NEW, SAID, message=1, old="Eats no fish at all")))
     plays = [ask(call("memory", json.dumps(note))), say("Noted."), review]
-    async with learning(tmp_path, *plays) as harness:
-        await harness.chat.says(f"{SAID}, and remember my allergy")
+    async with learning(tmp_path, *plays, judge=lambda _: say("42")) as harness:
+        await harness.chat.says(SAID)
         await reviewed(harness)
-        await harness.chat.says("/learned review")
         asked = await harness.chat.sees_text("is gone")
-        assert "This goes" not in asked.text
+        assert "The old one" not in asked.text
         await harness.chat.press(approvals.ACCEPT())
         await harness.chat.sees_text("Done:")
         profile = read_profile(tmp_path)
         assert OLD in profile
         assert NEW in profile
+
+
+async def test_the_notice_of_a_changed_fact_shows_what_went(tmp_path: Path) -> None:
+    old, new, said = "Lives in Graz", "Lives in Linz", "I live in Linz"
+    note = {"action": "add", "target": "user", "text": old}
+    review = ask(call("memory", remember(new, said, message=1, old=old)))
+    plays = [ask(call("memory", json.dumps(note))), say("Noted."), review]
+    async with learning(tmp_path, *plays, judge=agree_and_change) as harness:
+        await harness.chat.says(said)
+        await reviewed(harness)
+        notice = await harness.chat.sees_text("Learned from what you said:")
+        assert f"`{new}` (before: `{old}`)" in notice.text
+        assert old not in read_profile(tmp_path)
+        await harness.chat.press(notice.labels[0])
+        await harness.chat.sees_text("undone")
+        assert old in read_profile(tmp_path)

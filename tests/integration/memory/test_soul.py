@@ -190,7 +190,7 @@ async def test_a_hand_edit_is_a_ledger_row_and_reported_once(tmp_path: Path) -> 
     chat.inlet = None
     soul(tmp_path).write_text("You are Bo.\n")
     async with shared_harness(tmp_path, FakeModel(), chat) as here:
-        reported = await chat.sees_text("Someone edited SOUL.md, which defines who I am.")
+        reported = await chat.sees_text("Someone changed my character in the file SOUL.md.")
         await here.harness.at_rest()
         whole = "\n".join(one.text for one in chat.shown if one.chat_id == "cleo")
         assert "\n-You are Talaria, a personal assistant." in whole
@@ -208,7 +208,16 @@ async def test_a_hand_edit_is_a_ledger_row_and_reported_once(tmp_path: Path) -> 
         )
         await Notices(gateway.database, gateway.dispatcher).notify_soul_change(task, now())
         await here.harness.at_rest()
-        assert len([one for one in chat.shown if "Someone edited SOUL.md" in one.text]) == 1
+        assert (
+            len(
+                [
+                    one
+                    for one in chat.shown
+                    if "Someone changed my character in the file SOUL.md" in one.text
+                ]
+            )
+            == 1
+        )
 
 
 async def test_a_hand_edit_is_noticed_at_the_next_new_prompt(tmp_path: Path) -> None:

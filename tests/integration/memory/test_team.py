@@ -41,7 +41,7 @@ async def add_people(here: SharedHarness) -> None:
 async def asked(here: SharedHarness) -> Shown:
     """Return the question, once a turn waits for its answer."""
     await here.harness.until(lambda: bool(here.harness.gateway.questions.answers._futures))
-    return await here.harness.chat.sees_text("wants to change the team's memory")
+    return await here.harness.chat.sees_text("wants to change the team's notes")
 
 
 async def rows(here: SharedHarness) -> list[LedgerEntry]:
@@ -97,7 +97,7 @@ async def test_a_members_request_is_approved_in_an_owners_chat(
         question = await asked(here)
         assert question.chat_id == "cleo"
         assert question.text == (
-            "ann wants to change the team's memory, which everyone's prompt contains:\n"
+            "ann wants to change the team's notes, which apply to everyone here:\n"
             "```\n+ Rent is due on Monday\n```"
         )
         assert general.OWNER_ASKED() in [one.text for one in chat.shown if one.chat_id == "ann"]
@@ -281,6 +281,6 @@ async def test_an_owner_s_own_change_after_a_file_is_only_proposed(tmp_path: Pat
         question = await chat.sees_text("so I ask before I change anything")
         assert not file(tmp_path).exists()
         await chat.press("Accept", user="cleo", name="cleo", chat="cleo")
-        await chat.until(lambda: question.labels == [])
+        await chat.until(lambda: "Accept" not in question.labels)
         await here.harness.until(file(tmp_path).exists)
         assert file(tmp_path).read_text() == "- Rent is due on Monday\n"

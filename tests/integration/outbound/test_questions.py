@@ -332,7 +332,7 @@ async def test_a_late_press_says_that_it_is_too_late(tmp_path: Path) -> None:
         message = await waiting(harness)
         await age(harness, 700_000)
         await harness.chat.press("Blue")
-        await harness.chat.until(lambda: general.QUESTION_LATE() in message.text)
+        await harness.chat.until(lambda: general.PRESSED_LATE() in message.text)
         assert message.labels == []
         await harness.chat.says("/stop")
         await harness.chat.sees_text("(Stopped.")

@@ -28,8 +28,8 @@ def all_texts(chat: FakeChat) -> str:
 
 async def test_an_answer_shows_no_secret_or_its_start(tmp_path: Path) -> None:
     chat = FakeChat()
-    parts = (f"Your keys are {OWN[:-3]}", f"{OWN[-3:]} and {FOREIGN[:-3]}", f"{FOREIGN[-3:]} now.")
-    gates = (lambda: chat.sees_text("Your keys are"), lambda: chat.sees_text("[hidden] and"))
+    parts = (f"The keys are {OWN[:-3]}", f"{OWN[-3:]} and {FOREIGN[:-3]}", f"{FOREIGN[-3:]} now.")
+    gates = (lambda: chat.sees_text("The keys are"), lambda: chat.sees_text("[hidden] and"))
     model = FakeModel(
         [
             *(TextDelta(text=parts[0]), gates[0], TextDelta(text=parts[1]), gates[1]),
@@ -39,7 +39,7 @@ async def test_an_answer_shows_no_secret_or_its_start(tmp_path: Path) -> None:
     timings = quick(first_words=0.0)
     async with running(tmp_path, model, chat=chat, timings=timings, **SECRETS) as harness:
         await chat.says("repeat my keys")
-        await chat.sees_text("Your keys are [hidden] and [hidden] now.")
+        await chat.sees_text("The keys are [hidden] and [hidden] now.")
         await harness.at_rest()
         for secret in (OWN, FOREIGN):
             assert await count(harness, "messages", f"parts || text LIKE '%{secret}%'") == 0
@@ -115,13 +115,13 @@ async def test_the_name_of_a_file_and_a_button_have_no_secret(tmp_path: Path) ->
 
 async def test_a_stopped_answer_ends_before_a_secret_that_it_began(tmp_path: Path) -> None:
     gate = Gate()
-    model = FakeModel([TextDelta(text=f"Your key is {OWN[:-3]}"), gate.hold])
+    model = FakeModel([TextDelta(text=f"The key is {OWN[:-3]}"), gate.hold])
     timings = quick(first_words=0.0)
     async with running(tmp_path, model, timings=timings, **SECRETS) as harness:
         await harness.chat.says("repeat my key")
         await gate.reached.wait()
         await harness.chat.says("/stop")
-        await harness.chat.sees_text("Your key is")
+        await harness.chat.sees_text("The key is")
         await harness.at_rest()
         assert OWN[:4] not in all_texts(harness.chat)
         assert await count(harness, "outbox", f"body LIKE '%{OWN[:4]}%'") == 0

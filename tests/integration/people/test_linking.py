@@ -3,10 +3,13 @@
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from agent_core.state.conversations import usage
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import audit, people
 from agent_core.state.people.people import NewAccount
+from gateway.people.admission import new_claim_code
 from gateway.texts import general
 from gateway.texts import people as people_texts
 from tests.fakes.model import FakeModel, Gate, ask, call, say
@@ -15,6 +18,9 @@ from tests.integration.harness import Harness, running
 from tests.patience import PATIENCE
 
 WORK = people_texts.name_account("fake", "2", "Ana at work")
+
+_WAITS = "purpose = 'pairing' AND used_at IS NULL"
+"""The condition of requests that an owner may still let in."""
 
 
 def two(harness: Harness) -> tuple[ChatAccount, ChatAccount]:
@@ -245,6 +251,26 @@ async def test_an_account_that_changed_its_person_is_not_linked(
         assert await work.person() != await home.person()
 
 
+@pytest.mark.parametrize("way", ["link", "join", "claim"])
+async def test_whoever_came_in_another_way_waits_no_longer(tmp_path: Path, way: str) -> None:
+    async with running(tmp_path, FakeModel(), TALARIA_ACCESS__ALLOW="fake:1") as harness:
+        home, work = two(harness)
+        await home.says(f"/claim {harness.gateway.claim_code}")
+        pairing = code_in(await work.says("hello"))
+        assert await count(harness, "link_codes", _WAITS) == 1
+        if way == "link":
+            await home.joins(work)
+        elif way == "join":
+            await work.says(f"/join {code_in(await home.says('/invite Ana'))}")
+        else:
+            code = await harness.gateway.database.write(
+                "code", new_claim_code, now=harness.gateway.now()
+            )
+            await work.says(f"/claim {code}")
+        assert await count(harness, "link_codes", _WAITS) == 0
+        assert await home.says(f"/approve {pairing}") == general.CODE_INVALID()
+
+
 async def test_linking_waits_for_a_running_turn(tmp_path: Path) -> None:
     gate = Gate()
     async with running(tmp_path, FakeModel([gate.hold, *say("Done.")])) as harness:
@@ -361,7 +387,7 @@ async def test_an_account_admitted_by_linking_needs_approval_after_unlinking(
         assert await work.says("/unlink 1") == people_texts.UNLINK_FIRST(), (
             "it can't keep what is hers"
         )
-        assert "needs an owner's approval" in await home.says("/unlink 2")
+        assert "an owner has to let it in" in await home.says("/unlink 2")
         pairing = code_in(await work.says("hello"))
         approved = general.APPROVED(name=people_texts.quote_name("Ana at work"))
         assert approved in await home.says(f"/approve {pairing}")

@@ -75,10 +75,10 @@ class Deployment:
 
     async def unlink(self, person: Person, account: Account) -> str:
         leaving = UnlinkRequest(account=account, is_admitted=True)
-        reported, _ = await self.database.write(
+        done = await self.database.write(
             "unlink", lambda c: self.merging.unlink(c, person, leaving, 9)
         )
-        return reported
+        return done.words
 
     async def account(self, person: Person) -> Account:
         return (await self.accounts(person))[0]

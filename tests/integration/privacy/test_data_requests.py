@@ -273,7 +273,7 @@ async def test_a_matching_job_is_listed_by_its_title(tmp_path: Path) -> None:
         await give_job(harness, "Feed the bluefish", "0 8 * * *")
         await harness.chat.says("/forget bluefish")
         asked = await harness.chat.sees_text("I found these words")
-        assert "- Jobs: 1\n\n* `Feed the bluefish`\n\nWhat" in asked.text
+        assert "- Reminders: 1\n\n* `Feed the bluefish`\n\nWhat" in asked.text
 
 
 async def test_a_forgotten_entry_is_explained_as_such_and_stays_deleted(tmp_path: Path) -> None:
@@ -289,15 +289,15 @@ async def test_a_forgotten_entry_is_explained_as_such_and_stays_deleted(tmp_path
         await ana.says("/forget bluefish")
         await ana.presses(privacy.FORGET_ENTRIES())
         await settled(harness)
-        why = await ana.says("/why 2")
+        why = await ana.says("/why 3")
         assert why == "That was deleted permanently with /forget. Nothing about it is left to show."
         said = "/forget deletes permanently, so I can't undo it."
-        assert (await ana.says("/undo")).startswith(f"{said} /undo 1 undoes the change before it.")
-        for number in (2, 3):
+        assert (await ana.says("/undo")).startswith(f"{said} /undo 2 undoes the change before it.")
+        for number in (3, 4):
             assert "deleted permanently" in await ana.says(f"/undo {number}")
         assert "likes tea" in await ana.says("/memory")
-        assert "Removed: likes tea" in await ana.says("/undo 1")
-        assert "Restored: likes tea" in await ana.says("/undo 4")
+        assert "Removed: likes tea" in await ana.says("/undo 2")
+        assert "Restored: likes tea" in await ana.says("/undo 5")
         await ana.says("/forget likes tea")
         await ana.presses(privacy.FORGET_ENTRIES())
         await settled(harness)
@@ -315,7 +315,7 @@ async def test_the_name_of_a_block_is_forgotten_and_its_entries_stay(tmp_path: P
             (folder / "MEMORY.md").write_text(f"- kept in {label[0]}\n")
         await ana.says("/block")
         asked = await ana.says("/forget *luefis")
-        assert "Names of memory blocks: 1" in asked
+        assert "Names of shared notes: 1" in asked
         await ana.presses(privacy.FORGET_ALL())
         await settled(harness)
         (name,) = re.findall(r"These blocks have new names: (untitled-\d+)\.", last(harness, ana))

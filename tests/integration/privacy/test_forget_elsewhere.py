@@ -86,7 +86,7 @@ async def test_jobs_and_deferred_messages_are_forgotten(tmp_path: Path) -> None:
         for account, word in ((ana, "bluefish"), (ben, "redfish")):
             await account.says("hello")
             await plant_jobs(harness, account, word)
-        assert "- Jobs: 1\n" in await forget(ana, "bluefish")
+        assert "- Reminders: 1\n" in await forget(ana, "bluefish")
         assert await count(harness, "jobs", "kind = 'message'") == 3
         assert await count(harness, "deferred_messages") == 4
         assert await count(harness, "job_runs", "job_id IN (SELECT id FROM jobs)") == 5

@@ -13,7 +13,7 @@ from tests.integration.harness import Harness, quick, running
 from tests.integration.privacy.deletions import settled
 
 AT_ONCE = replace(quick(), first_progress=0.0)
-LINES = ("I'm on it", "Searching", "Deleting", "Packing")
+LINES = ("I'm working on it", "Searching", "Deleting", "Packing")
 
 
 async def lines_during(harness: Harness, work: asyncio.Task[object]) -> list[str]:

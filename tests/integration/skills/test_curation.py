@@ -55,10 +55,10 @@ async def test_notes_that_repeat_each_other_are_proposed_and_tidied_after_a_yes(
         await begin(harness, tmp_path)
         await curated(harness, clock, days=2, count=1)
         await looked(harness, 2)
-        notice = await harness.chat.sees_text("I see 1 thing that could be tidier")
+        notice = await harness.chat.sees_text("I found 1 thing to tidy up")
         assert notice.is_silent
         assert "The cat is called Mimi" in find_notes(tmp_path).read_text(), "a yes comes first"
-        await harness.chat.press("Show proposals")
+        await harness.chat.press("Show suggestions")
         shown = await harness.chat.sees_text("Remove what another note says, too.")
         assert "- The cat is called Mimi" in shown.text
         assert "Twice." in shown.text
@@ -67,7 +67,7 @@ async def test_notes_that_repeat_each_other_are_proposed_and_tidied_after_a_yes(
         assert "- The cat is called Mimi" in done.text
         assert find_notes(tmp_path).read_text() == render((*NOTES[:2], *NOTES[3:]))
         await harness.chat.says("/curator proposals")
-        await harness.chat.sees_text("No proposal needs your decision.")
+        await harness.chat.sees_text("No suggestion waits for your decision.")
         assert (await harness.read(list_runs))[-1] == "curation", "the cost has a name in /usage"
         await harness.chat.says("/undo")
         await harness.at_rest()
@@ -97,10 +97,10 @@ async def test_a_declined_or_outdated_proposal_changes_nothing(tmp_path: Path) -
         await harness.chat.sees_text("Declined.")
         left = [note for note in NOTES if note != "Has a cat called Mimi"]
         write_notes(tmp_path, left)
-        await harness.chat.press("Show proposals")
+        await harness.chat.press("Show suggestions")
         await harness.chat.sees_text("Remove what another note says, too.")
         await harness.chat.press("Accept 1")
-        await harness.chat.sees_text("I changed nothing: this has changed")
+        await harness.chat.sees_text("I've left it as it is, because it has changed")
         assert find_notes(tmp_path).read_text() == render(tuple(left)), "the last copy stays"
 
 
@@ -123,7 +123,7 @@ async def test_an_owner_merges_skills_and_takes_it_back_with_one_press(tmp_path:
         await own(harness)
         await curated(harness, clock, days=2, count=1)
         await looked(harness, 2)
-        await harness.chat.sees_text("I see 1 thing")
+        await harness.chat.sees_text("I found 1 thing")
         await harness.chat.says("/curator proposals")
         shown = await harness.chat.sees_text(
             "Merge the skills file-notes and sort-notes into notes"
@@ -132,18 +132,18 @@ async def test_an_owner_merges_skills_and_takes_it_back_with_one_press(tmp_path:
         assert "Both keep notes." in shown.text
         stranger = ChatAccount(harness, "2", "Ben")
         await stranger.says("/title Ben")
-        assert "No proposal" in await stranger.says("/curator proposals")
-        assert "don't know that proposal" in await stranger.says("/curator accept 1-0")
+        assert "No suggestion" in await stranger.says("/curator proposals")
+        assert "don't know that suggestion" in await stranger.says("/curator accept 1-0")
         await harness.chat.press("Accept 1")
         await harness.chat.sees_text("the skill notes replaces file-notes and sort-notes")
         assert names_in(folder, "*-notes") == []
         assert (folder / "notes" / "SKILL.md").read_text() == TEXT
         await harness.chat.says("/curator report")
-        report = await harness.chat.sees_text("What the curator sees")
+        report = await harness.chat.sees_text("Notes and skills to tidy up")
         assert "notes got a text that you accepted" in report.text
         assert "sort-notes moved to the archive, merged into another skill" in report.text
-        await harness.chat.press("Restore the skills from before")
-        await harness.chat.sees_text("The skills are as they were in the snapshot")
+        await harness.chat.press("Bring back the skills from before")
+        await harness.chat.sees_text("The skills are as they were before")
         assert names_in(folder, "*notes") == ["file-notes", "sort-notes"]
 
 
@@ -165,12 +165,12 @@ async def test_a_look_that_is_killed_at_the_model_is_made_again(tmp_path: Path) 
     async with running(tmp_path, FakeModel(TIDY), now=clock, timings=SOON, **ZONE) as harness:
         await looked(harness, 2)
         await harness.chat.says("/curator", id="later")
-        await harness.chat.sees_text("1 proposal needs your decision.")
+        await harness.chat.sees_text("1 suggestion waits for your decision.")
 
 
 async def test_a_cancelled_curator_finishes_its_snapshot(tmp_path: Path) -> None:
     folder = tmp_path / "skills"
-    for number in range(40):
+    for number in range(400):
         write_skill(folder, f"mine-{number}")
     async with running(tmp_path, FakeModel()) as harness:
         gateway = harness.gateway

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent_core.memory.files import render
-from agent_core.skills.changes import has_written_all
+from agent_core.skills.intents import has_written_all
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.queues import curations
@@ -81,13 +81,13 @@ async def test_each_accepted_change_says_how_to_undo_it_and_is_made_once(tmp_pat
         account = ChatAccount(harness, "1", "Ana")
         removed = await account.says(f"/curator accept {first}")
         assert removed == (
-            "Done:\n\n```\n- The cat is called Mimi\n```\n\n/undo 6 takes this back."
+            "Done:\n\n```\n- The cat is called Mimi\n```\n\n/undo 7 takes this back."
         )
         told = await account.says(f"/curator accept {second}")
         assert "- Rows every Tuesday" in told
         assert "- Likes short answers" in told
         assert "+ Rows Tuesday, short answers" in told
-        assert "To take this back, send these one after the other: /undo 8 and /undo 7." in told
+        assert "To take this back, send these one after the other: /undo 9 and /undo 8." in told
         tidied = find_notes(tmp_path).read_text()
         rows = await count(harness, "ledger", _BY_LOOKS)
         assert rows == 3
@@ -95,11 +95,11 @@ async def test_each_accepted_change_says_how_to_undo_it_and_is_made_once(tmp_pat
         assert await account.says(f"/curator accept {first}") == removed
         assert await count(harness, "ledger", _BY_LOOKS) == rows
         assert find_notes(tmp_path).read_text() == tidied
-        await account.says("/undo 6")
+        await account.says("/undo 7")
         assert "The cat is called Mimi" in find_notes(tmp_path).read_text(), "not the newest one"
         assert "Rows Tuesday, short answers" in find_notes(tmp_path).read_text()
+        await account.says("/undo 9")
         await account.says("/undo 8")
-        await account.says("/undo 7")
         assert sorted(find_notes(tmp_path).read_text().splitlines()) == sorted(
             render(tuple(NOTES)).splitlines()
         )
@@ -165,13 +165,13 @@ async def test_the_curator_runs_when_an_owner_asks_for_it(tmp_path: Path) -> Non
     async with running(tmp_path, greeted(TIDY), now=clock, timings=SOON, **ZONE) as harness:
         await begin(harness, tmp_path)
         await harness.chat.says("/curator run")
-        await harness.chat.sees_text("The curator is running.")
+        await harness.chat.sees_text("I'm looking through notes and skills.")
         await over(harness, await own_job(harness, "curator"), 1)
         await looked(harness, 2)
-        await harness.chat.sees_text("I see 1 thing that could be tidier")
+        await harness.chat.sees_text("I found 1 thing to tidy up")
         ben = ChatAccount(harness, "2", "Ben")
         await ben.says("/title Ben")
-        assert "looking through what I remember of you" in await ben.says("/curator run")
+        assert "looking through what I remember about you" in await ben.says("/curator run")
         await looked(harness, 3)
         job = await own_job(harness, "curator")
         assert len(await over(harness, job, 1)) == 1, "only an owner starts the job"
@@ -190,8 +190,8 @@ async def test_a_forgotten_word_leaves_the_proposals_too(tmp_path: Path) -> None
         await settled(harness)
         assert await count(harness, "tasks", "payload LIKE '%Mimi%'") == 0
         assert await list_keys(harness) == []
-        assert await account.says("/curator proposals") == "No proposal needs your decision."
-        assert "don't know that proposal" in await account.says(f"/curator accept {key}")
+        assert await account.says("/curator proposals") == "No suggestion waits for your decision."
+        assert "don't know that suggestion" in await account.says(f"/curator accept {key}")
         assert "Mimi" not in find_notes(tmp_path).read_text()
 
 
@@ -215,7 +215,7 @@ async def test_a_look_waits_while_the_person_talks(tmp_path: Path) -> None:
         await looked(harness, 2)
         texts = [shown.text for shown in harness.chat.shown]
         assert texts.index("At last.") < next(
-            number for number, text in enumerate(texts) if "could be tidier" in text
+            number for number, text in enumerate(texts) if "to tidy up" in text
         )
 
 
@@ -239,7 +239,7 @@ async def test_linked_accounts_keep_what_was_proposed_to_both(tmp_path: Path) ->
         kept = await ana.person()
         assert kept
         assert kept.id != person.id, "what Ben had moves"
-        assert "1 proposal needs your decision." in await ana.says("/curator")
+        assert "1 suggestion waits for your decision." in await ana.says("/curator")
         await curated(harness, clock, days=7, count=2)
         await looked(harness, 5)
         assert len(model.requests) == paid, "the same notes are not paid for twice"

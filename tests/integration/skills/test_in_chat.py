@@ -33,7 +33,7 @@ async def test_a_skill_is_listed_read_and_changed_without_a_new_prompt(tmp_path:
 async def test_a_skill_is_a_command_and_a_command_of_talaria_wins(tmp_path: Path) -> None:
     for name in ("tidy-up", "whoami"):
         write_skill(tmp_path / "skills", name)
-    model = greeted(say("Swept."), say("Swept again."))
+    model = greeted(say("Mind the attic."), say("Which windows?"))
     async with running(tmp_path, model) as harness:
         await greet(harness)
         await harness.chat.says("/skills")
@@ -42,12 +42,12 @@ async def test_a_skill_is_a_command_and_a_command_of_talaria_wins(tmp_path: Path
         await harness.chat.says("/skills quantum physics")
         await harness.chat.sees_text("I found no skill for that")
         await harness.chat.says("/tidy-up the attic")
-        await harness.chat.sees_text("Swept.")
+        await harness.chat.sees_text("Mind the attic.")
         asked = str(model.requests[-1].messages[-1])
         assert "with the skill tidy-up; read it first with `skill_view`: the attic" in asked
         write_skill(tmp_path / "skills", "wash")
         await harness.chat.says("/wash")
-        await harness.chat.sees_text("Swept again.")
+        await harness.chat.sees_text("Which windows?")
         assert "Start the skill wash" in str(model.requests[-1].messages[-1])
         await harness.chat.says("/whoami")
         await harness.chat.sees_text("Ana")

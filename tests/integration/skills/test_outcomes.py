@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agent_core.models.contract import Usage
-from agent_core.skills.usage import UsageFile, list_records
+from agent_core.skills.usage import list_records
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import skill_uses
 from agent_core.state.queues import inbox
@@ -53,7 +53,13 @@ def answering(*uses_skill: bool) -> FakeModel:
     ("next_words", "expected"),
     [
         ("and now the garden", ["done"]),
-        ("No, I meant the attic.", ["corrected"]),
+        ("No, I meant the attic.", ["void"]),
+        ("Ich meinte den Dachboden.", ["void"]),
+        ("That's wrong.", ["corrected"]),
+        ("No, that's not what I asked for.", ["corrected"]),
+        ("Nein, das stimmt nicht.", ["corrected"]),
+        ("Eso está mal.", ["corrected"]),
+        ("Me refería al desván.", ["void"]),
         ("Tidy up  the house", ["retried"]),
         ("/retry", ["retried"]),
         ("👍🏽", ["liked"]),
@@ -78,7 +84,7 @@ async def test_a_later_thumb_outweighs_a_correction_and_words_of_later_turns_cou
     model = answering(True, True, False, False)
     async with running(tmp_path, model) as harness:
         await greet(harness)
-        await talk(harness, "tidy up", "No, I meant the attic.", "👎", "👍")
+        await talk(harness, "tidy up", "That's wrong.", "👎", "👍")
         # The thumb up is about the answer to the thumb down, which used no skill.
         assert await harness.read(outcomes) == ["corrected", "disliked"]
         shown = {one.row.name: one for one in await harness.read(list_records)}
@@ -86,7 +92,30 @@ async def test_a_later_thumb_outweighs_a_correction_and_words_of_later_turns_cou
         assert (shown["tidy"].tally.successes, shown["tidy"].tally.failures) == (0, 2)
 
 
-async def test_one_turn_counts_a_skill_once_and_a_limit_counts_against_it(tmp_path: Path) -> None:
+async def test_a_second_correction_in_a_row_means_that_the_answer_missed_the_first(
+    tmp_path: Path,
+) -> None:
+    write_skill(tmp_path / "skills", "tidy")
+    async with running(tmp_path, answering(True, True, False)) as harness:
+        await greet(harness)
+        await talk(harness, "tidy up", "No, I meant the attic.", "No, I said the attic.")
+        assert await harness.read(outcomes) == ["void", "corrected"]
+
+
+async def test_a_thumb_judges_an_answer_after_which_somebody_changed_their_mind(
+    tmp_path: Path,
+) -> None:
+    write_skill(tmp_path / "skills", "tidy")
+    async with running(tmp_path, answering(True, False)) as harness:
+        await greet(harness)
+        await talk(harness, "tidy up", "No, I meant the attic.")
+        await react(harness, "👎", "Answer 0.")
+        assert await harness.read(outcomes) == ["disliked"]
+        await react(harness, "👎", "Answer 0.", is_on=False)
+        assert await harness.read(outcomes) == ["void"]
+
+
+async def test_a_turn_counts_a_skill_once_and_its_limit_says_nothing(tmp_path: Path) -> None:
     write_skill(tmp_path / "skills", "tidy")
     model = greeted(TWICE, say("Stopped."))
     limit = {"TALARIA_TURNS__MAX_TOKENS": "1000"}
@@ -95,7 +124,7 @@ async def test_one_turn_counts_a_skill_once_and_a_limit_counts_against_it(tmp_pa
         await harness.chat.says("tidy up")
         await harness.chat.sees_text("Stopped.")
         await harness.at_rest()
-        assert await harness.read(outcomes) == ["failed"]
+        assert await harness.read(outcomes) == ["void"]
         assert {one.row.uses for one in await harness.read(list_records)} == {1}
 
 
@@ -104,13 +133,10 @@ async def test_the_uses_are_shown_in_chat_and_mirrored_in_the_home(tmp_path: Pat
     write_skill(folder, "tidy")
     async with running(tmp_path, answering(True, True)) as harness:
         await greet(harness)
-        await talk(harness, "tidy up", "No, I meant the attic.")
+        await talk(harness, "tidy up", "That's wrong.")
         await harness.chat.says("/skills")
-        await harness.chat.sees_text("/tidy – Does tidy. (1 of 2 uses went well)")
-        file = folder / ".usage.json"
-        file.unlink(missing_ok=True)
-        await UsageFile(harness.gateway.database, folder).write()
-        entry = json.loads(file.read_text())["tidy"]
+        await harness.chat.sees_text("/tidy – Does tidy. (worked well 1 of 2 times)")
+        entry = json.loads((folder / ".usage.json").read_text())["tidy"]
         counts = {key: entry[key] for key in ("uses", "successes", "failures", "version", "state")}
         assert counts == {
             "uses": 2,
@@ -187,7 +213,7 @@ async def test_words_after_a_reaction_count_once_it_is_taken_back(tmp_path: Path
         await greet(harness)
         await talk(harness, "tidy up")
         await react(harness, "👍", "Answer 0.")
-        await harness.chat.says("No, I meant the attic.")
+        await harness.chat.says("That's wrong.")
         await harness.chat.sees_text("Answer 1.")
         await harness.at_rest()
         assert await harness.read(outcomes) == ["liked"]

@@ -61,7 +61,7 @@ async def test_commands_run_while_an_attachment_loads(tmp_path: Path) -> None:
         await chat.says("read this", attachments=NOTE)
         await fetching(harness)
         await chat.says("/help")
-        await chat.sees_text("Write me anything")
+        await chat.sees_text("Just write to me")
         assert model.requests == []
         chat.arrived.set()
         await chat.sees_text("Noted.")

@@ -98,9 +98,9 @@ async def test_for_this_session_asks_once_for_a_shape_and_again_in_the_next(
         await harness.chat.says("post it twice")
         message = await waiting(harness, "Shall I run this")
         assert message.labels == [
-            *("Once", "For this session", "Always for this shape", "No", "No, and say why")
+            *("Once", "For this conversation", "Always for this kind", "No", "No, and say why")
         ]
-        await harness.chat.press("For this session")
+        await harness.chat.press("For this conversation")
         await harness.chat.sees_text("Twice.")
         assert len(tool.asked) == 2
         await harness.at_rest()
@@ -125,8 +125,8 @@ async def test_a_tool_that_is_switched_off_during_a_turn_is_refused_at_once(
         await harness.chat.says("post it twice")
         await waiting(harness, "Shall I run this")
         await harness.chat.says("/tools off post")
-        await harness.chat.sees_text("turned off `post` here")
-        await harness.chat.press("For this session")
+        await harness.chat.sees_text("Turned off here: ")
+        await harness.chat.press("For this conversation")
         await harness.chat.sees_text("Only once.")
         assert len(tool.asked) == 1
         assert results(model)[-1] == "`post` is switched off here; `/tools` switches it on."
@@ -138,7 +138,7 @@ async def test_always_lasts_across_a_restart_until_it_is_revoked(tmp_path: Path)
     async with running(tmp_path, model, chat=chat, tools=(tool,)) as harness:
         await chat.says("post it")
         await waiting(harness, "Shall I run this")
-        await chat.press("Always for this shape")
+        await chat.press("Always for this kind")
         await chat.sees_text("Done.")
         await harness.at_rest()
     model = FakeModel(ask(call(*post("hi", "c1"))), say("Again."), ask(call(*post("hi", "c2"))))
@@ -193,7 +193,7 @@ async def test_always_covers_the_same_with_other_numbers_and_no_other_method(
         await harness.chat.says("tidy up")
         asked = await waiting(harness, read)
         assert f"curl -X GET https://{HOST}/items/<any number>" in asked.text
-        await harness.chat.press("Always for this shape")
+        await harness.chat.press("Always for this kind")
         asked = await waiting(harness, gone)
         assert asked.text.count(gone) == 1
         await harness.chat.press("No")

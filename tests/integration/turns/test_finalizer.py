@@ -13,6 +13,7 @@ from tests.fakes.chat import FakeChat, NoFilesChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.accounts import count
 from tests.integration.harness import Harness, running
+from tests.integration.questions import QUESTION, ROOM, waiting
 from tests.integration.shared_harness import shared_harness
 from tests.patience import PATIENCE
 
@@ -166,6 +167,20 @@ async def test_a_stopped_turn_still_sends_its_files(tmp_path: Path) -> None:
         await harness.at_rest()
         assert harness.chat.shown[0].text == general.describe_stop("", ["send_file"])
         assert seen(harness.chat)[1] == ("", "in a.txt")
+
+
+@pytest.mark.parametrize("word", ["/stop", "/new"])
+@pytest.mark.parametrize("done", [[], ["recall"]])
+async def test_a_stop_names_only_what_took_effect(
+    tmp_path: Path, word: str, done: list[str]
+) -> None:
+    plays = [ask(call(name, '{"query": "boat"}', "done")) for name in done]
+    async with running(tmp_path, FakeModel(*plays, QUESTION)) as harness:
+        await harness.chat.says("paint my boat", **ROOM)
+        await waiting(harness)
+        await harness.chat.says(word, **ROOM)
+        await harness.chat.sees_text(general.describe_stop("", done))
+        await harness.at_rest()
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ async def test_a_guided_conversation_acts_talks_and_is_replayed(tmp_path: Path) 
     )
     async with running(tmp_path, model, TALARIA_MODEL__MODE="guided") as harness:
         await dialogue(harness, "hi", "Hello.")
-        await dialogue(harness, "Remember that I drink tea.", "I'll remember: I drink tea.")
+        await dialogue(harness, "Remember that I drink tea.", "I'll remember that.")
         await dialogue(harness, "In 20 minutes I make tea.", "Done.")
         await harness.chat.says("What is planned?")
         await harness.chat.sees_text("make tea**: Once")

@@ -10,7 +10,6 @@ from agent_core.errors import ModelRejected
 from agent_core.models.contract import Usage
 from agent_core.models.token_estimate import estimate_input
 from agent_core.state.conversations import turns
-from agent_core.tools.time_zones import name_zone
 from agent_core.transcript import TextPart
 from tests.fakes.model import FakeModel, Play, finish, say
 from tests.integration.accounts import ChatAccount
@@ -61,7 +60,7 @@ async def test_a_spent_quota_refuses_only_its_person(
         shown = await harness.chat.sees_text("I stopped:")
         assert model.streaming == 1, "it did not wait for the other's turn"
         assert "your daily limit of 50,000 tokens is used up" in shown.text
-        assert f"I can continue tomorrow at 00:00 ({name_zone(ZONE)})." in shown.text
+        assert "I can continue tomorrow, 0:00." in shown.text
         assert "An owner can raise the limit" in shown.text
         assert len(model.requests) == 2, "no call was made for it"
         deferred.set()
@@ -84,7 +83,7 @@ async def test_the_gateways_quota_stops_everyone_and_tells_owners_the_setting(
         await claim(ana)
         await ben.says("a long one")
         shown = await ana.says("hello")
-        assert "everyone's shared daily limit of 50,000 tokens" in shown
+        assert "the daily limit of 50,000 tokens that everyone shares" in shown
         assert "change cost.house_day_tokens" in shown
         assert len(model.requests) == 1
 
@@ -95,7 +94,7 @@ async def test_a_quota_resets_at_midnight_in_the_persons_zone(tmp_path: Path) ->
         ana, _ = accounts(harness)
         await ana.says("/settings time_zone Asia/Kolkata")
         await ana.says("a long one")
-        assert "tomorrow at 00:00 (Asia/Kolkata)" in await ana.says("hello")
+        assert "tomorrow, 0:00" in await ana.says("hello")
 
 
 async def test_near_the_quota_the_cheap_model_answers_with_one_notice_a_day(
@@ -156,7 +155,7 @@ async def test_usage_shows_members_their_own_and_unknown_prices(
         assert f"{line}\n\nLast 30 days" in reported, "the list ends before"
         assert "No price known for: fake-1. I count tokens instead." in reported
         assert "$0" not in reported
-        assert f"Your day ends tomorrow at 00:00 ({name_zone(ZONE)})." in reported
+        assert "Your day ends tomorrow, 0:00." in reported
         assert "Everyone" not in reported
         assert "1,234" not in await ana.says("/usage")
 
@@ -178,24 +177,25 @@ async def test_concurrent_turns_do_not_exceed_the_gateways_quota(
     tmp_path: Path,
 ) -> None:
     """Fifty people ask at the same moment; no call is refused room that others only reserved."""
+    room, used = 40_000, 4_000
     gate = asyncio.Event()
-    answer = finish(TextPart(text="Hi."), usage=Usage(input_tokens=2_000))
+    answer = finish(TextPart(text="Hi."), usage=Usage(input_tokens=used))
     model = FakeModel(*[[gate.wait, answer]] * 50)
-    full = {**OPEN, "TALARIA_COST__HOUSE_DAY_TOKENS": "20000"}
+    full = {**OPEN, "TALARIA_COST__HOUSE_DAY_TOKENS": str(room)}
     async with running(tmp_path, model, **full) as harness:
         for number in range(50):
             await harness.chat.says("hi", user=f"u{number}", chat=f"u{number}", name=f"P{number}")
         await harness.until(lambda: model.streaming >= 1)
         most = estimate_input(model.requests[0]) + 256
-        await harness.until(lambda: model.streaming >= 20_000 // (most + 10))
+        await harness.until(lambda: model.streaming >= room // (most + 10))
         assert not any("I stopped:" in one.text for one in harness.chat.shown)
-        assert model.streaming <= 20_000 // (most - 10), "more were let in than there is room for"
+        assert model.streaming <= room // (most - 10), "more were let in than there is room for"
         gate.set()
         await harness.chat.sees(50)
         await harness.at_rest()
         stopped = [one for one in harness.chat.shown if "I stopped:" in one.text]
         assert len(model.requests) + len(stopped) == 50
-        assert 20_000 - 2_000 <= 2_000 * len(model.requests) <= 20_000 + 2_000
+        assert room - most - 10 <= used * len(model.requests) <= room + used
 
 
 @pytest.mark.parametrize("is_direct", [True, False])

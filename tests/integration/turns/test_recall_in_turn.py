@@ -39,7 +39,7 @@ async def test_the_first_step_has_what_was_said_with_its_date(tmp_path: Path) ->
         await talk(harness, ASKS, "That it is loud.")
         await talk(harness, "thanks", "Welcome.")
     first, _, recalled, after = model.requests
-    assert "Said before (" in facts(recalled)
+    assert "Said before; if you use it, say when it was said (" in facts(recalled)
     assert f'person, fake: "{BOILER}"' in facts(recalled)
     assert "Said before" not in facts(first) + facts(after)
     assert len({request.system for request in model.requests}) == 1, "the prompt stays cached"
@@ -65,7 +65,7 @@ async def test_the_tokens_have_a_line_of_their_own_in_usage(tmp_path: Path) -> N
         await harness.chat.says("/usage")
         tokens = (len(line) + 1) // 4
         await harness.chat.sees_text(
-            f"- Recall: about {tokens} tokens of past messages in 1 answer"
+            f"- Looked up: about {tokens} tokens of earlier messages in 1 answer"
         )
 
 

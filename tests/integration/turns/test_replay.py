@@ -265,6 +265,35 @@ async def test_a_turn_of_two_processes_is_verified_and_replayed_as_one(tmp_path:
     await check(tmp_path, [*first.requests, *second.requests])
 
 
+async def test_questions_about_claims_are_replayed_as_they_were(tmp_path: Path) -> None:
+    lie = "I've set a reminder for nine."
+    truth = f"⚠ I wrote “{lie}”, but I haven't scheduled anything. Please ask me again."
+    model = Talker(say("Hello.\n", lie), say("At what time?"), say(lie), say(lie, " Bread is in."))
+    async with running(tmp_path, model) as harness:
+        await dialogue(harness, "remind me of the oven", "Hello.\n\nAt what time?")
+        await dialogue(harness, "at nine", f"Bread is in.\n\n{truth}")
+    await check(tmp_path, model.requests)
+
+
+async def test_a_restart_between_a_claim_and_the_second_answer_asks_no_further_time(
+    tmp_path: Path,
+) -> None:
+    lie, gate = "I've set a reminder for nine.", Gate()
+    first = Talker([gate.hold, *say("Hello.\n", lie)])
+    async with running(tmp_path, first) as harness:
+        await harness.chat.says("remind me of the oven")
+        await gate.reached.wait()
+        harness.gateway.lanes.drain()
+        gate.open.set()
+        await harness.at_rest()
+    second = Talker(say("At what time?"))
+    async with running(tmp_path, second) as harness:
+        await harness.chat.sees_text("Hello.\n\nAt what time?")
+        await harness.at_rest()
+    assert len(second.requests) == 1
+    await check(tmp_path, [*first.requests, *second.requests])
+
+
 async def test_a_turn_that_lost_an_answer_to_the_store_is_replayed_without_it(
     tmp_path: Path,
 ) -> None:

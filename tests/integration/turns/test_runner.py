@@ -397,7 +397,7 @@ async def test_status_shows_the_cost(tmp_path: Path) -> None:
         await harness.at_rest()
         await harness.chat.says("/status")
         shown = await harness.chat.sees_text("Last 24 hours")
-        assert "Messages: 2 · I'm idle" in shown.text
+        assert "Messages: 2 · I have nothing to do" in shown.text
 
 
 async def test_an_unknown_command_names_help(tmp_path: Path) -> None:
@@ -440,6 +440,20 @@ async def test_a_streaming_answer_grows_in_one_message(tmp_path: Path) -> None:
         await harness.at_rest()
         assert len(harness.chat.shown) == 1
         assert await harness.read(lambda c: outbox.count(c, state="sent")) == 1
+
+
+async def test_an_answer_comes_whole_where_every_edit_leaves_a_mark(tmp_path: Path) -> None:
+    go = asyncio.Event()
+    first, *rest = say("The answer ", "is 42.")
+    async with running(tmp_path, FakeModel([first, go.wait, *rest])) as harness:
+        harness.chat.pace = replace(harness.chat.pace, grows=False)
+        await harness.chat.says("think")
+        await harness.chat.types()
+        go.set()
+        await harness.chat.sees_text("is 42.")
+        await harness.at_rest()
+        (shown,) = harness.chat.shown
+        assert shown.texts == ["The answer is 42."]
 
 
 def _only(harness: Harness) -> object:

@@ -64,9 +64,9 @@ CALLS: dict[str, tuple[str, dict[str, Any], str]] = {
         {"time_zone": "Asia/Tokyo"},
         "SELECT COUNT(*) FROM people WHERE time_zone = 'Asia/Tokyo'",
     ),
-    "schedule": (
-        "schedule",
-        {"action": "create", "kind": "message", "text": "Send the key.", "in_minutes": 60},
+    "remind": (
+        "remind",
+        {"text": "Send the key.", "when": "in 60 minutes"},
         "SELECT COUNT(*) FROM jobs WHERE kind = 'message'",
     ),
 }
@@ -120,7 +120,7 @@ def where(place: dict[str, Any]) -> dict[str, Any]:
 
 def is_possible(tool: str, position: str) -> bool:
     """Groups have no personal settings, and only owners make jobs there."""
-    return position != "stranger in a group" or tool not in ("settings", "schedule", "block")
+    return position != "stranger in a group" or tool not in ("settings", "remind", "block")
 
 
 CASES = [
@@ -256,7 +256,7 @@ async def test_why_names_the_file_that_was_read(tmp_path: Path) -> None:
         await here.harness.chat.press(approvals.ACCEPT())
         await here.harness.chat.sees_text(approvals.ACCEPTED())
         await here.is_applied()
-        await here.harness.chat.says("/why 1")
+        await here.harness.chat.says("/why 2")
         reason = await here.harness.chat.sees_text("Where it comes from")
         assert "text from others that I had read: the file `note.txt`" in reason.text
 

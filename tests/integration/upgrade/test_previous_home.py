@@ -209,7 +209,7 @@ async def use_what_is_remembered(harness: Harness, ana: ChatAccount, bob: ChatAc
     request = "".join(dump_parts(message.parts) for message in harness.model.requests[-1].messages)
     assert "They spoke of tea and of trains." in request
     assert "word77" in request
-    undone = await ana.says("/undo 3")
+    undone = await ana.says("/undo 5")
     assert "Drinks tea" in await ana.says("/memory"), undone
 
 

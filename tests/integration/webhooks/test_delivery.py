@@ -144,7 +144,10 @@ async def test_a_receiver_that_is_gone_ends_the_webhook_and_its_person_is_told_o
         await chat.sees_text(words.split("**")[0].strip())
         await talk(harness)
         assert len(receiver.received) == 1
-        assert len([one for one in chat.shown if "gets no more events" in one.text]) == 1
+        assert (
+            len([one for one in chat.shown if "stopped sending events to your webhook" in one.text])
+            == 1
+        )
         receiver.answer(Plan(204))
         await perform(harness, "resume", number=1)
         await until_sent(harness, 2)
@@ -163,7 +166,7 @@ async def test_a_receiver_that_never_accepts_ends_the_webhook(
         assert len(receiver.received) == 8
         (delivery,) = await list_deliveries(harness)
         assert (delivery.state, delivery.reason) == ("waiting", "it answers with status 503")
-        await harness.chat.sees_text("gets no more events")
+        await harness.chat.sees_text("stopped sending events to your webhook")
 
 
 async def test_one_event_that_is_refused_does_not_hold_up_the_others(

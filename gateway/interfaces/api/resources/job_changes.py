@@ -42,8 +42,12 @@ class JobChange(_Fields):
 
 
 class NewJob(JobChange):
-    """A new job: a prompt for the assistant, or a message as it is."""
+    """A new job: a prompt for the assistant, or a message as it is.
 
+    `when` is its time in words, such as "every monday at 19:00".
+    """
+
+    when: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     kind: Literal["prompt", "message"]
     text: Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT)]
 

@@ -1,6 +1,9 @@
 """Memory: the person's own lists, the ledger, and the blocks that they see."""
 
+from typing import Annotated, Any, Literal
+
 from fastapi import APIRouter
+from pydantic import BaseModel, Field
 
 from agent_core.state.memory import ledger
 from gateway.app.gateway import Gateway
@@ -17,8 +20,10 @@ from gateway.interfaces.api.resources.replies import (
     make_missing,
     show,
 )
+from gateway.operations.memory import edit as edit_memory
 from gateway.operations.memory import undo
-from gateway.operations.memory_types import UndoChange
+from gateway.operations.memory_types import EditMemory, UndoChange
+from gateway.turns.client_calls import Client
 
 
 def add_memory(router: APIRouter, gateway: Gateway) -> None:
@@ -68,6 +73,39 @@ def add_memory(router: APIRouter, gateway: Gateway) -> None:
                 for one in found
             ]
         )
+
+
+class EntryText(BaseModel):
+    """The words of an entry."""
+
+    text: Annotated[str, Field(min_length=1, max_length=4000)]
+
+
+class NewEntry(EntryText):
+    """A new entry: about the person (`user`), or a note (`memory`)."""
+
+    list: Literal["user", "memory"] = "user"
+
+
+def add_memory_edits(router: APIRouter, gateway: Gateway) -> None:
+    """Add the routes that add, change and remove entries; their id is that of their change."""
+
+    async def edit(client: Client, **wish: Any) -> models.UndoneModel:
+        person = await gateway.database.read(find_person, client.person_id)
+        asked = EditMemory(person=person.slug, **wish)
+        return models.UndoneModel(id=(await perform(edit_memory(open_own(gateway), asked))).row)
+
+    @router.post("/memory/entries", summary="Remember something", status_code=201)
+    async def add_entry(asked: NewEntry, client: Manager) -> models.UndoneModel:
+        return await edit(client, action="add", text=asked.text, list=asked.list)
+
+    @router.patch("/memory/entries/{entry}", summary="Change an entry")
+    async def change_entry(entry: Id, asked: EntryText, client: Manager) -> models.UndoneModel:
+        return await edit(client, action="replace", row=entry, text=asked.text)
+
+    @router.delete("/memory/entries/{entry}", summary="Remove an entry")
+    async def remove_entry(entry: Id, client: Manager) -> models.UndoneModel:
+        return await edit(client, action="remove", row=entry)
 
 
 def add_memory_changes(router: APIRouter, gateway: Gateway) -> None:

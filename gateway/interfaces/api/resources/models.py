@@ -285,6 +285,27 @@ class ApprovalList(BaseModel):
     approvals: list[ApprovalModel]
 
 
+class WorkspaceFile(BaseModel):
+    """A file or a folder of a workspace; `changed_at` is in milliseconds UTC."""
+
+    name: str
+    is_folder: bool
+    size: int
+    changed_at: int
+
+
+class WorkspaceFolder(BaseModel):
+    """A folder of a workspace: folders first, by name."""
+
+    files: list[WorkspaceFile]
+
+
+class AddedFile(BaseModel):
+    """Where a new file is; another file may have had its name."""
+
+    path: str
+
+
 class SkillModel(BaseModel):
     """A skill; `origin` is where it is stored."""
 
@@ -303,20 +324,6 @@ class SkillList(BaseModel):
     """The skills that can be used."""
 
     skills: list[SkillModel]
-
-
-class AgentModel(BaseModel):
-    """A named agent."""
-
-    name: str
-    description: str
-    tags: list[str]
-
-
-class AgentList(BaseModel):
-    """The named agents that can be used."""
-
-    agents: list[AgentModel]
 
 
 class JobModel(BaseModel):

@@ -11,9 +11,10 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from gateway.app.gateway import Gateway
-from gateway.interfaces.api.clients import ReaderClient
+from gateway.interfaces.api.clients import Manager, ReaderClient
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.resources import models
+from gateway.interfaces.api.resources.changes import open_own, perform
 from gateway.interfaces.api.resources.replies import (
     LARGEST,
     Before,
@@ -22,6 +23,8 @@ from gateway.interfaces.api.resources.replies import (
     find_person,
     show,
 )
+from gateway.operations import settings
+from gateway.operations.settings_types import SetSettings, Setting, ShowSettings
 
 _DAY = 86_400_000
 _ONLY_OWNER = "Only an owner of this Talaria can see this."
@@ -34,6 +37,12 @@ def add_people(router: APIRouter, gateway: Gateway) -> None:
     @router.get("/me", summary="Show your person")
     async def show_me(client: ReaderClient) -> models.PersonModel:
         return await database.read(lambda c: _describe(c, find_person(c, client.person_id)))
+
+    @router.get("/settings", summary="Show your settings")
+    async def show_settings(client: ReaderClient) -> dict[str, str]:
+        person = await database.read(find_person, client.person_id)
+        shown = await settings.show(open_own(gateway), ShowSettings(person=person.slug))
+        return {one.name: one.value for one in shown.settings}
 
     @router.get("/people", summary="List all people (owners)")
     async def list_people(
@@ -62,6 +71,18 @@ def add_people(router: APIRouter, gateway: Gateway) -> None:
             for one in found
         ]
         return models.UsageModel(since=since, lines=lines)
+
+
+def add_setting_changes(router: APIRouter, gateway: Gateway) -> None:
+    """Add the route that changes settings."""
+
+    @router.patch("/settings", summary="Change your settings")
+    async def change_settings(asked: dict[str, str], client: Manager) -> dict[str, str]:
+        person = await gateway.database.read(find_person, client.person_id)
+        wanted = tuple(Setting(name=name, value=value) for name, value in asked.items())
+        change = SetSettings(person=person.slug, settings=wanted)
+        done = await perform(settings.change(open_own(gateway), change))
+        return {one.name: one.value for one in done.settings}
 
 
 def _describe(connection: Connection, person: Person) -> models.PersonModel:

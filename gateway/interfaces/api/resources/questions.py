@@ -6,18 +6,17 @@ from typing import Annotated
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
-from agent_core.ids import ApprovalId, QuestionId
+from agent_core.ids import QuestionId
 from agent_core.state.conversations import approvals, questions
 from agent_core.state.conversations.questions import Question
 from agent_core.state.engine.database import Connection
-from agent_core.state.people import audit
-from agent_core.state.people.audit import AuditEntry
 from agent_core.tools.policy.shapes import describe_shape
 from gateway.app.gateway import Gateway
 from gateway.interfaces.api.clients import Manager, ReaderClient
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.resources import models
 from gateway.interfaces.api.resources.replies import Id, find_person, make_missing, show
+from gateway.operations.approvals import take_back
 from gateway.turns.proposals import bring_back, list_refused
 
 _CLOSED = "This question is closed, or has no such choice."
@@ -92,19 +91,8 @@ def add_decisions(router: APIRouter, gateway: Gateway) -> None:
         now = gateway.now()
 
         def work(connection: Connection) -> None:
-            person_id = client.person_id
-            shape = approvals.revoke(
-                connection, person_id=person_id, approval_id=ApprovalId(approval)
-            )
-            if not shape:
+            actor = f"api:{client.name}"
+            if not take_back(connection, client.person_id, approval, actor=actor, now=now):
                 raise make_missing()
-            deed = AuditEntry(
-                person_id=person_id,
-                actor=f"api:{client.name}",
-                action="approval.revoke",
-                detail=shape,
-                created_at=now,
-            )
-            audit.record(connection, deed)
 
         await database.write("approvals.revoke", work)

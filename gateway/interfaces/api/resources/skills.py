@@ -1,4 +1,4 @@
-"""Skills and named agents, which everybody may read."""
+"""Skills, which everybody may read."""
 
 import asyncio
 from typing import Annotated
@@ -13,7 +13,7 @@ from gateway.interfaces.api.resources.replies import make_missing, show
 
 
 def add_skills(router: APIRouter, gateway: Gateway) -> None:
-    """Add the routes of skills and agents."""
+    """Add the routes of skills."""
     catalog = gateway.home_skills.catalog
 
     @router.get("/skills", summary="List skills")
@@ -41,10 +41,3 @@ def add_skills(router: APIRouter, gateway: Gateway) -> None:
             raise make_missing()
         skill = found.skill
         return show(models.SkillDetail, found, description=skill.description, body=skill.body)
-
-    @router.get("/agents", summary="List named agents")
-    async def list_agents(_: ReaderClient) -> models.AgentList:
-        found = await asyncio.to_thread(gateway.agents.list_all)
-        return models.AgentList(
-            agents=[show(models.AgentModel, one.agent) for one in found if one.agent]
-        )

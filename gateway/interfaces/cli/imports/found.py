@@ -8,10 +8,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from adapters.registry import list_declared
 from agent_core.state.lifecycle.foreign_sessions import ForeignSession
 from gateway.errors import Mistaken
 
-TOKENS = ("TELEGRAM_BOT_TOKEN", "DISCORD_BOT_TOKEN", "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN")
+FOREIGN_PLACES = {
+    one.name: (platform.name, one.foreign_key)
+    for platform in list_declared().values()
+    for one in platform.variables
+    if one.foreign_key
+}
+"""The variables of tokens that others have, too: the platform, and its key in OpenClaw's settings.
+"""
 NOTE = 7000
 """Most characters of a note: with its heading, a note stays below the archive's limit."""
 LARGEST = 16 << 20

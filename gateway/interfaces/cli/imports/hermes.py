@@ -10,7 +10,7 @@ from dotenv import dotenv_values
 from agent_core.state.lifecycle.foreign_sessions import ForeignSession, read_hermes_sessions
 from gateway.errors import Mistaken
 from gateway.interfaces.cli.imports.found import (
-    TOKENS,
+    FOREIGN_PLACES,
     FoundHome,
     FoundJob,
     FoundLine,
@@ -47,7 +47,7 @@ def read_hermes(folder: Path) -> FoundHome:
         tokens={
             name: value
             for name, value in dotenv_values(stream=StringIO(read_text(folder / ".env"))).items()
-            if name in TOKENS and value
+            if name in FOREIGN_PLACES and value
         },
         left=left,
     )

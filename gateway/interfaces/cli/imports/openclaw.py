@@ -8,6 +8,7 @@ from typing import Any
 
 from gateway.errors import Mistaken
 from gateway.interfaces.cli.imports.found import (
+    FOREIGN_PLACES,
     NOTE,
     FoundHome,
     FoundLine,
@@ -16,13 +17,6 @@ from gateway.interfaces.cli.imports.found import (
 )
 from gateway.interfaces.cli.imports.openclaw_state import read_conversations, read_jobs
 
-_PLACES = {
-    "TELEGRAM_BOT_TOKEN": ("telegram", "botToken"),
-    "DISCORD_BOT_TOKEN": ("discord", "token"),
-    "SLACK_BOT_TOKEN": ("slack", "botToken"),
-    "SLACK_APP_TOKEN": ("slack", "appToken"),
-}
-"""The variables, and the keys of their tokens below `channels` in `openclaw.json`."""
 _OWN_SOUL = "48d7e911d1addb62dee28ff995698d8f214f15d457998bb27cd38156c4f8c498"
 """The SHA-256 of the SOUL.md that comes with OpenClaw 2026.9."""
 _USER_MODEL, _DIRECTIVES = "# USER.md - User Model", "## Directives"
@@ -115,7 +109,7 @@ def _split(text: str) -> Iterator[tuple[int, str]]:
 
 def _read_tokens(channels: Any) -> Mapping[str, str]:
     found = {}
-    for variable, (channel, key) in _PLACES.items():
+    for variable, (channel, key) in FOREIGN_PLACES.items():
         table = channels.get(channel) if isinstance(channels, dict) else None
         value = table.get(key) if isinstance(table, dict) else None
         if isinstance(value, str) and value and not value.startswith("$"):

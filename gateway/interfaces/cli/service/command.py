@@ -36,11 +36,11 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     given = dict(environ)
     is_new = arguments.verb == "install"
     home = read_settings(given).home if is_new else find_home(given)
-    manager = _find_manager(home, given)
+    manager = find_manager(home, given)
     if is_new:
         return _install(manager, home)
     if arguments.verb == "remove":
-        return _remove(manager)
+        return remove(manager)
     if not manager.path.exists():
         raise Declined("There is no service yet. `talaria service install` makes one.")
     if arguments.verb == "status":
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     return _show_logs(manager, is_followed=arguments.follow)
 
 
-def _find_manager(home: Path, environ: Mapping[str, str]) -> ServiceManager:
+def find_manager(home: Path, environ: Mapping[str, str]) -> ServiceManager:
     """Return the machine's service manager. Raises `StartError` if it has none."""
     program = Path(sys.executable).with_name("talaria")
     command = (
@@ -105,7 +105,8 @@ def _install(manager: ServiceManager, home: Path) -> int:
     return 0
 
 
-def _remove(manager: ServiceManager) -> int:
+def remove(manager: ServiceManager) -> int:
+    """Stop the service and delete its file; the data stays. Raises `Declined`."""
     if not manager.path.exists():
         raise Declined("There is no service.")
     if not manager.is_ours():

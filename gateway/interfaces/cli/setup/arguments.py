@@ -1,10 +1,10 @@
 """The arguments of `talaria setup`, which `--help` and the completions need."""
 
+from adapters.registry import list_declared
 from agent_core.agent.prompt.persona import VOICES
-from gateway.interfaces.cli.setup.platforms import PLATFORMS
 from gateway.interfaces.parser import Parser
 
-PARTS = ("model", *(one.name for one in PLATFORMS), "profile")
+PARTS = ("model", *list_declared(), "profile")
 
 
 def configure(parser: Parser) -> None:

@@ -3,22 +3,26 @@
 import argparse
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
+from adapters.registry import list_declared
 from agent_core.agent.prompt.persona import VOICES
 from gateway.app.local_models import list_variables
-from gateway.app.settings import load
+from gateway.app.settings import Settings, load
 from gateway.app.settings_check import SECRET_VARIABLES
 from gateway.errors import Declined, Mistaken
 from gateway.home import CONFIG_NAME, ENV_NAME
 from gateway.interfaces.cli.setup import steps
-from gateway.interfaces.cli.setup.dialogue import confirm
 from gateway.interfaces.cli.setup.hello import wait_for_hello
 from gateway.interfaces.cli.setup.home import SetupHome
 from gateway.interfaces.cli.setup.local_models import find_choice
-from gateway.interfaces.cli.setup.platforms import PLATFORMS
+from gateway.interfaces.cli.setup.platforms import describe_bot, is_set
+from gateway.interfaces.dialogue import confirm
 from gateway.interfaces.doctor.probes import check_model, check_platform
 from gateway.interfaces.foreground import serve
 from gateway.operations.people import clean_name
+
+_STOPPED = "Setup stopped. What you finished is saved. Run `talaria setup` again to go on."
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
@@ -32,7 +36,8 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         )
     home = SetupHome(environ)
     if arguments.part:
-        _set_up_part(home, arguments.part)
+        with _keeping_what_is_done():
+            _set_up_part(home, arguments.part)
         _report(home)
         return 0
     _set_up_everything(home)
@@ -55,11 +60,33 @@ def offer(environ: Mapping[str, str]) -> bool:
     return True
 
 
+@contextmanager
+def _keeping_what_is_done() -> Iterator[None]:
+    """Say that a setup which is left can be continued. Raises `Mistaken`."""
+    try:
+        yield
+    except (EOFError, KeyboardInterrupt):
+        print()
+        raise Mistaken(_STOPPED) from None
+
+
+@_keeping_what_is_done()
 def _set_up_everything(home: SetupHome) -> None:
     print(f"Setup writes into {home.path}. Ctrl-C leaves it; each finished step is saved.")
+    for line in _describe_present(home):
+        print(line)
     steps.set_up_model(home)
     steps.set_up_platforms(home)
     steps.set_up_profile(home)
+
+
+def _describe_present(home: SetupHome) -> Iterator[str]:
+    """Say what is set up already; nothing for a new home."""
+    settings = load(home.environ)
+    done = [] if settings.has_no_model else [f"the model {settings.model.name}"]
+    done += [one.title for one in list_declared().values() if is_set(one, home.environ)]
+    if done:
+        yield f"Set up already: {', '.join(done)}. Enter keeps what is there."
 
 
 def _set_up_part(home: SetupHome, part: str) -> None:
@@ -68,7 +95,7 @@ def _set_up_part(home: SetupHome, part: str) -> None:
     elif part == "profile":
         steps.set_up_profile(home)
     else:
-        steps.set_up_platform(home, next(one for one in PLATFORMS if one.name == part))
+        steps.set_up_platform(home, list_declared()[part])
 
 
 def _report(home: SetupHome) -> None:
@@ -116,7 +143,29 @@ def _set_up_unasked(arguments: argparse.Namespace, environ: dict[str, str]) -> i
     if name:
         home.name_owner(name)
     _report(home)
+    if arguments.part is None:
+        for line in _describe_missing(load(home.environ)):
+            print(line)
+        if not home.is_running():
+            print("`talaria run` starts Talaria.")
     return 0
+
+
+def _describe_missing(settings: Settings) -> Iterator[str]:
+    """Say what is still missing, with the variable that sets it."""
+    if settings.has_no_model:
+        yield (
+            "Missing: a model. Set ANTHROPIC_API_KEY or OPENAI_API_KEY, or OPENAI_BASE_URL for"
+            " another server."
+        )
+    if not settings.secrets.platforms:
+        tokens = (
+            " and ".join(one.name for one in platform.asked)
+            for platform in list_declared().values()
+        )
+        yield f"Missing: a chat app. Set one of these: {'; '.join(tokens)}."
+    if "people.time_zone" not in settings.given:
+        yield f"The time zone is this machine's, {settings.zone}; --time-zone sets another."
 
 
 def _read_name(words: str) -> str:
@@ -139,9 +188,9 @@ def _check_parts(environ: Mapping[str, str], part: str | None) -> Iterator[str]:
         else:
             check_model(found)
             yield f"{found.model.name} is ready."
-    for platform in PLATFORMS:
-        first = platform.tokens[0][0]
-        is_configured = part is None and getattr(found.secrets, first.lower())
+    for platform in list_declared().values():
+        first = platform.variables[0].name
+        is_configured = part is None and found.secrets.find(first)
         if is_configured or part == platform.name:
             bot = check_platform(found, platform.name)
-            yield from platform.describe(bot)
+            yield from describe_bot(platform, bot)

@@ -20,7 +20,7 @@ async def wait_for_hello(gateway: Gateway) -> None:
     name, platform = found
     print(
         f"\nHello, {name}! {platform.capitalize()} is connected. Send your bot a message.\n"
-        "Talaria runs until you press Ctrl-C here. docs/always-on.md keeps it running.",
+        "Talaria runs until you press Ctrl-C here. `talaria service install` keeps it running.",
         flush=True,
     )
 

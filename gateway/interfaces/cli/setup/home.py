@@ -42,7 +42,7 @@ class SetupHome:
         self.environ.update(values)
         return [one for one in values if self._process.get(one, values[one]) != values[one]]
 
-    def save_settings(self, table: str, values: Mapping[str, str | bool]) -> None:
+    def save_settings(self, table: str, values: Mapping[str, str | bool | int]) -> None:
         """Save settings in a table of `config.toml`."""
         change_config(self.path / CONFIG_NAME, {table: values})
 

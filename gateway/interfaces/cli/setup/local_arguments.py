@@ -15,7 +15,11 @@ def configure(parser: Parser) -> None:
     )
     verbs = parser.add_subparsers(dest="local_verb", required=True, metavar="VERB")
     verbs.add_parser("list", help="list the model servers of this machine, and their models")
-    pull = verbs.add_parser("pull", help="download a model with Ollama; Ctrl-C stops it")
+    pull = verbs.add_parser(
+        "pull",
+        help="download a model with Ollama; Ctrl-C stops it",
+        examples=[f"talaria models local pull {SUGGESTED}"],
+    )
     pull.add_argument("name", metavar="NAME", help=f"a model of Ollama, such as {SUGGESTED}")
     use = verbs.add_parser("use", help="let a model of this machine answer")
     use.add_argument(

@@ -20,9 +20,9 @@ from gateway.app.local_models import (
     search,
 )
 from gateway.errors import Declined
-from gateway.interfaces.cli.setup.dialogue import confirm
 from gateway.interfaces.cli.setup.home import SetupHome
 from gateway.interfaces.cli.setup.local_arguments import SUGGESTED
+from gateway.interfaces.dialogue import confirm
 from gateway.interfaces.doctor.probes import check_model
 from gateway.interfaces.waiting import read_settings
 
@@ -77,6 +77,17 @@ def find_choice(found: "Settings", given: Mapping[str, str], *, may_ask: bool) -
         return None
     _write(home, discovery.choice)
     return discovery.choice
+
+
+def use_local(found: "Settings", given: Mapping[str, str]) -> "Settings":
+    """Return settings with a model of this machine, if no key is set and one is found.
+
+    `given` is the environment before `found` was read from it. Raises `Mistaken` and `StartError`.
+    """
+    from gateway.app.settings import load
+
+    choice = find_choice(found, given, may_ask=True)
+    return load({**given, **list_variables(choice)}) if choice else found
 
 
 def offer_choice(found: "Settings") -> Choice | None:

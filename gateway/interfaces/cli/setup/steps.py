@@ -1,20 +1,33 @@
 """The steps of a setup in a terminal. Each step saves its answers before the next one begins."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
+import segno
 import tzlocal
 
+from adapters.abilities import Bot
+from adapters.declaration import Platform
+from adapters.registry import list_declared
 from agent_core.agent.prompt.persona import VOICES
 from agent_core.tools.time_zones import find_zone
 from gateway.app.config_file import read_zone as read_present_zone
-from gateway.app.settings import load
-from gateway.errors import Declined, Mistaken, SettingsError, StartError
+from gateway.app.settings import CONSOLE_PORT, Settings, load
+from gateway.errors import Declined, Mistaken, SettingsError, StartError, find_nearest
 from gateway.interfaces.cli.setup import local_models
-from gateway.interfaces.cli.setup.dialogue import ask, ask_secret, choose, confirm
 from gateway.interfaces.cli.setup.home import SetupHome
-from gateway.interfaces.cli.setup.platforms import PLATFORMS, Platform
-from gateway.interfaces.doctor.probes import check_model, check_platform
+from gateway.interfaces.cli.setup.platforms import describe_bot, describe_steps, is_set
+from gateway.interfaces.diagnostics.offline import find_callback
+from gateway.interfaces.dialogue import ask, ask_secret, choose, confirm
+from gateway.interfaces.doctor.probes import (
+    MustLink,
+    NoSuchModel,
+    check_model,
+    check_platform,
+    link_platform,
+    list_models,
+)
 from gateway.interfaces.parser import end_sentence
 from gateway.operations.people import clean_name
 
@@ -36,16 +49,17 @@ class _Provider:
     """Variables to remove: they name another server, which would get the requests."""
 
 
+_KEY = "The key; leave this empty to choose again"
 _PROVIDERS = (
     _Provider(
         name="anthropic",
         title="Claude, with a key from https://console.anthropic.com/settings/keys",
-        secrets=(("ANTHROPIC_API_KEY", "The key", True),),
+        secrets=(("ANTHROPIC_API_KEY", _KEY, True),),
     ),
     _Provider(
         name="openai",
         title="GPT, with a key from https://platform.openai.com/api-keys",
-        secrets=(("OPENAI_API_KEY", "The key", True),),
+        secrets=(("OPENAI_API_KEY", _KEY, True),),
         cleared=("OPENAI_BASE_URL",),
     ),
     _Provider(
@@ -64,41 +78,59 @@ def set_up_model(home: SetupHome) -> None:
     print("\nThe model\n")
     settings = load(home.environ)
     found = local_models.offer_choice(settings)
+    kept = [] if settings.has_no_model else [f"{settings.model.name}, as now"]
     here = [f"{local_models.describe_choice(found)}, without a key"] if found else []
-    options = [*here, *(one.title for one in _PROVIDERS), "No model for now: a stand-in answers"]
+    titles = [one.title for one in _PROVIDERS]
+    options = [*kept, *here, *titles, "No model for now: a stand-in answers"]
     while True:
-        chosen = choose("Choose", options) - len(here)
+        chosen = choose("Choose", options) - len(kept)
+        if chosen == 0:
+            return
+        chosen -= len(here)
         if chosen > len(_PROVIDERS):
             if found and settings.has_no_model:  # else the next start would use it
                 home.save_settings("model", {"find_local": False})
             return
-        if chosen == 0 and found:
-            try:
+        try:
+            if chosen == 0 and found:
                 local_models.save(home, found)
-                return
-            except StartError as error:
-                print(f"{end_sentence(str(error))}\n")
-                continue
-        provider = _PROVIDERS[chosen - 1]
-        cleared = {one: "" for one in provider.cleared if home.environ.get(one)}
-        try:
-            secrets = cleared | _ask_for(provider.secrets, home.environ)
-        except SettingsError as error:
-            print(f"{end_sentence(str(error))}\n")
-            continue
-        name = ask("The model's name; leave this empty for the usual one")
-        trial = {**home.environ, **secrets, _PROVIDER: provider.name, _NAME: name}
-        try:
-            settings = load(trial)
-            check_model(settings)
+            else:
+                _connect(home, _PROVIDERS[chosen - 1])
         except StartError as error:
             print(f"{end_sentence(str(error))}\n")
-            continue
-        _save(home, secrets)
-        home.save_settings("model", {"provider": provider.name, "name": name})
-        print(f"{settings.model.name} is ready.")
-        print(local_models.TRY_IT)
-        return
+        else:
+            return
+
+
+def _connect(home: SetupHome, provider: _Provider) -> None:
+    """Ask for a key and a model, check them, and save them.
+
+    Raises `StartError` if the provider refuses the key or does not answer.
+    """
+    cleared = {one: "" for one in provider.cleared if home.environ.get(one)}
+    secrets = cleared | _ask_for(provider.secrets, home.environ)
+    trial = {**home.environ, **secrets, _PROVIDER: provider.name, _NAME: ""}
+    settings = load(trial)
+    with suppress(NoSuchModel):
+        check_model(settings)
+    names = list_models(settings)
+    usual = settings.model.name if settings.model.name in names or not names else names[0]
+    if names:
+        print(f"This key can use {', '.join(names)}.")
+    while True:
+        name = ask("The model's name", usual)
+        saved = "" if name == settings.model.name else name
+        try:
+            check_model(load({**trial, _NAME: saved}))
+            break
+        except NoSuchModel as error:
+            near = find_nearest(name, names)
+            hint = f"Did you mean {near}?" if near else "Type another name."
+            print(f"{end_sentence(str(error.__cause__))} {hint} The key is kept.\n")
+    _save(home, secrets)
+    home.save_settings("model", {"provider": provider.name, "name": saved})
+    print(f"{name} is ready.")
+    print(local_models.TRY_IT)
 
 
 def _save(home: SetupHome, secrets: Mapping[str, str]) -> None:
@@ -107,40 +139,87 @@ def _save(home: SetupHome, secrets: Mapping[str, str]) -> None:
 
 
 def _ask_for(wanted: tuple[tuple[str, str, bool], ...], known: Mapping[str, str]) -> dict[str, str]:
-    """Ask for values. An empty answer keeps the present value.
-
-    Raises `SettingsError` at the first answer that is not valid.
-    """
+    """Ask for values until each is valid. An empty answer keeps the present value."""
     found = {}
     for variable, question, is_hidden in wanted:
         has_one = bool(known.get(variable))
-        shown = f"{question}; leave this empty to keep the present one" if has_one else question
-        answer = ask_secret(shown) if is_hidden else ask(shown)
-        if answer:
-            load({**known, variable: answer})
+        begun = question.partition(";")[0]
+        shown = f"{begun}; leave this empty to keep the present one" if has_one else question
+        while answer := ask_secret(shown) if is_hidden else ask(shown):
+            try:
+                load({**known, variable: answer})
+            except SettingsError as error:
+                print(f"{end_sentence(str(error))}\n")
+                continue
             found[variable] = answer
+            break
     return found
 
 
 def set_up_platform(home: SetupHome, platform: Platform) -> None:
     """Ask for a platform's tokens, and check them; an empty answer changes nothing."""
-    print(f"\n{platform.title}\n\n{platform.describe_steps()}\n")
+    print(f"\n{platform.title}\n\n{describe_steps(platform)}\n")
     while True:
         secrets = {}
-        for variable, question in platform.tokens:
-            answer = ask_secret(f"{question}; leave this empty to skip {platform.title}")
+        for variable in platform.asked:
+            question = f"{variable.question}; leave this empty to skip {platform.title}"
+            answer = ask_secret(question) if variable.is_hidden else ask(question)
             if not answer:
                 return
-            secrets[variable] = answer
+            secrets[variable.name] = answer
+        settings = load({**home.environ, **secrets})
         try:
-            bot = check_platform(load({**home.environ, **secrets}), platform.name)
+            bot = _check_or_link(settings, platform)
         except StartError as error:
             print(f"{end_sentence(str(error))}\n")
             continue
         _save(home, secrets)
-        for line in platform.describe(bot):
+        for line in describe_bot(platform, bot):
             print(line)
+        if platform.needs_address:
+            _set_address(home, platform)
         return
+
+
+def _set_address(home: SetupHome, platform: Platform) -> None:
+    """Ask for the address under which a platform's servers reach Talaria, unless it is set."""
+    question = f"The public https address of this Talaria, which {platform.title} calls"
+    while not (callback := find_callback(load(home.environ), platform)):
+        words = ask(f"{question}; leave this empty to set it later")
+        if not words:
+            print(
+                f"Until then, no message arrives: {platform.title} has to reach Talaria. Set it"
+                " with `talaria config set http.public_url https://YOUR-ADDRESS`."
+            )
+            return
+        try:
+            if not words.startswith("https://"):
+                raise SettingsError("It must begin with https://; nothing else is called.")
+            load({**home.environ, "TALARIA_HTTP__PUBLIC_URL": words})
+        except SettingsError as error:
+            print(f"{end_sentence(str(error))}\n")
+            continue
+        home.save_settings("http", {"public_url": words})
+    print(f"The callback URL is {callback}")
+
+
+def _check_or_link(settings: Settings, platform: Platform) -> Bot:
+    """Check a platform; link its account first if there is none. Raises `StartError`."""
+    try:
+        return check_platform(settings, platform.name)
+    except MustLink as error:
+        print(end_sentence(str(error)))
+        if not confirm("Link it now, with the phone that has the account?", default=True):
+            raise
+    link_platform(settings, platform.name, _show_code)
+    return check_platform(settings, platform.name)
+
+
+def _show_code(text: str) -> None:
+    """Show a code to scan, and its text for phones that can't."""
+    print("\nOn the phone, open the linked devices in the app's settings, and scan this:\n")
+    segno.make(text, micro=False).terminal(compact=True)
+    print(f"{text}\n\nWaiting for the phone ...")
 
 
 def set_up_profile(home: SetupHome) -> None:
@@ -202,10 +281,27 @@ def read_zone(words: str) -> str:
 
 
 def set_up_platforms(home: SetupHome) -> None:
-    """Offer each chat platform that has no tokens yet."""
-    print("\nChat apps")
-    for platform in PLATFORMS:
-        known = all(home.environ.get(variable) for variable, _ in platform.tokens)
-        question = f"Connect {platform.title}{' again' if known else ''}?"
-        if confirm(question, default=platform.name == "telegram" and not known):
-            set_up_platform(home, platform)
+    """Let the owner choose chat apps, one after the other; the usual one is suggested first."""
+    platforms = list(list_declared().values())
+    while True:
+        known = [is_set(one, home.environ) for one in platforms]
+        print("\nChat apps\n")
+        titles = [
+            f"{one.title}, connected" if is_known else one.title
+            for one, is_known in zip(platforms, known, strict=True)
+        ]
+        last = "Go on" if any(known) else "Go on without a chat app"
+        chosen = choose("Choose", [*titles, last], len(titles) + 1 if any(known) else 1)
+        if chosen > len(platforms):
+            break
+        set_up_platform(home, platforms[chosen - 1])
+    settings = load(home.environ)
+    if settings.secrets.platforms and "http.port" not in settings.given:
+        _offer_page(home)
+
+
+def _offer_page(home: SetupHome) -> None:
+    """Offer the console page, which a start without a chat app has anyway."""
+    question = f"Keep the console page open for this machine's browser, at port {CONSOLE_PORT}?"
+    if confirm(question, default=True):
+        home.save_settings("http", {"port": CONSOLE_PORT})

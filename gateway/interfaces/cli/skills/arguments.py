@@ -22,16 +22,16 @@ def configure(parser: Parser) -> None:
     verbs = parser.add_subparsers(dest="verb", metavar="VERB")
     verbs.add_parser("list", help="list all skills with their state (the default)")
     show = verbs.add_parser(
-        "show", help="show one skill in full", examples=["talaria skills show research"]
+        "show", help="show one skill in full", examples=["talaria skills show web-research"]
     )
     changes = [
-        verbs.add_parser(name, help=reported, examples=[f"talaria skills {name} research"])
+        verbs.add_parser(name, help=reported, examples=[f"talaria skills {name} plants"])
         for name, (reported, _) in CHANGES.items()
     ]
     agreeing = verbs.add_parser(
         "agree",
         help="use a skill of the working folder, or an installed one's scripts, as it is now",
-        examples=["talaria skills agree review"],
+        examples=["talaria skills agree plants"],
     )
     for one in (show, *changes, agreeing):
         one.add_argument("name", metavar="NAME", help="name from `talaria skills list`")
@@ -46,7 +46,7 @@ def configure(parser: Parser) -> None:
     log = verbs.add_parser(
         "log",
         help="list the newest changes with their ledger rows",
-        examples=["talaria skills log", "talaria skills log research --limit 50"],
+        examples=["talaria skills log", "talaria skills log plants --limit 50"],
     )
     log.add_argument("name", metavar="NAME", nargs="?", help="one skill, even a deleted one")
     log.add_argument("--limit", metavar="N", type=int, default=_SHOWN, help="how many")
@@ -56,12 +56,15 @@ def configure(parser: Parser) -> None:
     versions = verbs.add_parser(
         "versions",
         help="list the texts that a skill had",
-        examples=["talaria skills versions research"],
+        examples=["talaria skills versions plants"],
     )
     rollback = verbs.add_parser(
         "rollback",
         help="return to the version before, or to another one",
-        examples=["talaria skills rollback research", "talaria skills rollback research --to 2"],
+        examples=[
+            "talaria skills rollback plants",
+            "talaria skills rollback plants --to 2",
+        ],
     )
     for one in (versions, rollback):
         one.add_argument("name", metavar="NAME", help="name from `talaria skills list`")
@@ -75,7 +78,7 @@ def _configure_eval(verbs: Any) -> None:
     parser: Parser = verbs.add_parser(
         "eval",
         help="test a skill with its cases; 1 if it fails",
-        examples=["talaria skills eval research"],
+        examples=["talaria skills eval plants"],
     )
     parser.add_argument("name", metavar="NAME", help="name from `talaria skills list`")
 

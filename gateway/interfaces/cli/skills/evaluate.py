@@ -14,6 +14,7 @@ _LOOK = 1.0
 _RESULTS = {
     "passed": "passed",
     "failed": "failed",
+    "same": "no difference",
     "few": "not tested",
     "void": "not tested",
 }
@@ -42,12 +43,14 @@ def evaluate(arguments: argparse.Namespace, settings: Settings, _: Mapping[str, 
 
 def describe_test(answer: Mapping[str, Any]) -> list[str]:
     """Format a finished test: a line for each case, and the verdict."""
-    runs = {(run["case"], run["arm"]): run for run in answer["runs"]}
     cases = list(dict.fromkeys(run["case"] for run in answer["runs"]))
     table = [("CASE", "WITHOUT", "WITH")]
     for case in cases:
-        cells = (runs.get((case, arm)) for arm in ("without", "with"))
-        without, having = (_describe_run(run) if run else "" for run in cells)
+        runs = [run for run in answer["runs"] if run["case"] == case]
+        without, having = (
+            _describe_runs([run for run in runs if run["arm"] == arm])
+            for arm in ("without", "with")
+        )
         table.append((case, without, having))
     verdict = f"{answer['name']}: {_RESULTS[answer['result']]}: {answer['reason']}."
     return [*(_align(table) if cases else []), verdict]
@@ -58,6 +61,16 @@ def _describe_run(run: Mapping[str, Any]) -> str:
         return f"left out: {run['why']}"
     word = "good" if run["passed"] else f"bad ({run['why']})"
     return f"{word}, {run['steps']} steps, {run['tokens']:,} tokens"
+
+
+def _describe_runs(runs: Sequence[Mapping[str, Any]]) -> str:
+    if len(runs) < 2:
+        return _describe_run(runs[0]) if runs else ""
+    good = [bool(run["passed"]) for run in runs if run["passed"] is not None].count(True)
+    steps, tokens = (sum(run[key] for run in runs) for key in ("steps", "tokens"))
+    faults = ", ".join(dict.fromkeys(run["why"] for run in runs if run["why"]))
+    found = f"{good} of {len(runs)} good, {steps} steps, {tokens:,} tokens"
+    return f"{found} ({faults})" if faults else found
 
 
 def _align(table: Sequence[tuple[str, ...]]) -> list[str]:

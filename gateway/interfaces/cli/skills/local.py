@@ -15,7 +15,7 @@ from agent_core.skills.catalog import (
 from agent_core.skills.parser import Skill
 from agent_core.skills.tools.scripts import TOOLS
 from gateway.app.settings import Settings
-from gateway.commands.catalog import COMMANDS, HIDDEN
+from gateway.commands.catalog import OWN_NAMES
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.cli.skills import evaluate, install
 from gateway.interfaces.waiting import read_settings
@@ -71,8 +71,7 @@ def _check_all(settings: Settings) -> int:
         print(f"{one.name}: {state}{waits}")
     for collision in collisions:
         print(f"warning: {collision.hidden} is hidden by {collision.used}")
-    taken = {spec.name for spec in (*COMMANDS, *HIDDEN)}
-    for name in sorted(taken & {one.name for one in entries}):
+    for name in sorted(OWN_NAMES & {one.name for one in entries}):
         print(f"warning: /{name} is a command of Talaria; the skill {name} has none")
     return 1 if any(one.fault for one in entries) else 0
 

@@ -25,7 +25,6 @@ export class Menu {
     this.at = 0;
     this.element.replaceChildren(...found.map((command, number) => this.render(command, number)));
     this.element.hidden = !found.length;
-    this.input.setAttribute("aria-expanded", String(this.isOpen));
     this.mark();
   }
 

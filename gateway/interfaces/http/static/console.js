@@ -3,6 +3,7 @@
 import { Menu } from "./commands.js";
 import { Chosen } from "./files.js";
 import { Messages } from "./messages.js";
+import { Recorder } from "./recorder.js";
 import { say, setTexts } from "./texts.js";
 
 const SIGN_LASTS = 6000; // the gateway repeats the sign of its work more often than that
@@ -11,13 +12,23 @@ const LONGEST_PAUSE = 15000;
 const COMPLAINT_LASTS = 6000;
 const STORE = "unsent 1"; // the number is that of the form in which they are kept
 
-const [conversation, form, words, send, stop, sign, line, greeting, leave, earlier, picker, attach, list, menuElement, chosenElement] = [
-  "conversation", "form", "words", "send", "stop", "sign", "line", "greeting", "leave",
-  "earlier", "picker", "attach", "list", "menu", "chosen",
+const [conversation, form, words, send, stop, sign, line, greeting, earlier, picker, attach, list, menuElement, chosenElement] = [
+  "conversation", "form", "words", "send", "stop", "sign", "line", "greeting", "earlier",
+  "picker", "attach", "list", "menu", "chosen",
 ].map((id) => document.getElementById(id));
 
 const unsent = new Map(); // id -> line: repeated until the gateway has stored it
-const messages = new Messages(conversation, press);
+const messages = new Messages(conversation, {
+  press,
+  retry: (command) => sayWords(command),
+  edit: (text) => {
+    words.value = text;
+    fitInput();
+    words.focus();
+  },
+});
+let begun = null; // since when everything belongs to the session on the screen
+const topic = document.getElementById("topic");
 let socket = null;
 let pause = FIRST_PAUSE;
 let signTimer = 0;
@@ -27,7 +38,8 @@ let isLoggedOut = false;
 let isAtEnd = true; // the reader sees the newest message, and goes on seeing it
 
 const start = await fetch("/start").then((answer) => answer.json());
-setTexts(start.texts, start.language);
+setTexts(start.texts);
+messages.zone = start.zone;
 const menu = new Menu(menuElement, words, start.commands, fitInput);
 const chosen = new Chosen(chosenElement, {
   mostBytes: start.mostBytes,
@@ -36,6 +48,17 @@ const chosen = new Chosen(chosenElement, {
 });
 
 showLinks(document.getElementById("links"), start.links);
+
+// A link may begin a message, such as one that uses a skill; the person sends it.
+const begunWords = new URLSearchParams(location.search).get("say");
+if (begunWords) {
+  words.value = begunWords;
+  history.replaceState(null, "", "/");
+  requestAnimationFrame(() => {
+    fitInput();
+    words.focus();
+  });
+}
 
 // An owner is a stranger to their own bot in every chat that is not linked.
 function showLinks(element, links) {
@@ -47,6 +70,15 @@ function showLinks(element, links) {
     return button;
   }));
   element.hidden = !links.length;
+}
+
+// An example fills the input; the person sends it, or changes it first.
+for (const one of document.querySelectorAll("[data-say]")) {
+  one.addEventListener("click", () => {
+    words.value = one.textContent.trim();
+    fitInput();
+    words.focus();
+  });
 }
 
 function connect() {
@@ -76,17 +108,15 @@ function checkLogin() {
   }).catch(() => {}); // the gateway is off, and the page goes on trying
 }
 
-function logOut() {
-  sessionStorage.removeItem(STORE);
-  fetch("/logout", { method: "POST" }).then(() => socket.close());
-}
-
 // The newest messages, or those before the oldest one on the screen.
 async function readHistory(before) {
   const height = conversation.scrollHeight;
   const answer = await fetch(before ? `/history?before=${before}` : "/history").catch(() => null);
   if (!answer?.ok) return; // it is read again with the next connection
-  const { entries, hasMore } = await answer.json();
+  const { entries, hasMore, since, title } = await answer.json();
+  if (![null, since].includes(begun)) messages.clear();
+  begun = since;
+  if (topic) topic.textContent = title;
   const isKnown = entries.some(({ id }) => messages.get(id));
   for (const entry of entries) {
     const known = messages.get(entry.id);
@@ -111,6 +141,7 @@ function hear(news) {
     setWaiting(true);
   } else if (news.type === "news") {
     readHistory();
+    document.body.dispatchEvent(new Event("news")); // the sidebar lists the session
   } else if (news.type === "seen") {
     messages.get(news.id)?.article.classList.toggle("seen", news.seen);
   } else if (news.type === "error") {
@@ -302,6 +333,15 @@ picker.addEventListener("change", () => {
   words.focus();
 });
 attach.addEventListener("click", () => picker.click());
+const recorder = new Recorder(document.getElementById("record"), {
+  tell: (text) => tellLine(true, text || say("connected")),
+  complain: (text) => complain(text),
+  done: async (file) => {
+    await chosen.upload(file, { spoken: true });
+    form.requestSubmit();
+  },
+});
+if (start.hears) recorder.offer();
 list.addEventListener("click", () => {
   if (!menu.isOpen && !words.value) words.value = "/";
   words.focus();
@@ -309,7 +349,7 @@ list.addEventListener("click", () => {
   else menu.update();
 });
 stop.addEventListener("click", () => sayWords("/stop"));
-leave.addEventListener("click", logOut);
+document.querySelector(".leave")?.addEventListener("submit", () => sessionStorage.removeItem(STORE));
 earlier.addEventListener("click", () => readHistory(messages.oldest));
 
 tellLine(false, say("connecting"));

@@ -23,13 +23,14 @@ export class Chosen {
     await Promise.all([...picked].map((file) => this.upload(file)));
   }
 
-  async upload(picked) {
+  // `spoken` marks what the person has just said into the microphone.
+  async upload(picked, { spoken = false } = {}) {
     const name = picked.name || say("file");
     if (this.files.length >= MOST) return this.complain(say("tooMany"));
     if (picked.size > this.mostBytes) {
       return this.complain(say("tooLarge", { name, limit: describeSize(this.mostBytes) }));
     }
-    const file = { name, type: picked.type, key: "" };
+    const file = { name, type: picked.type, key: "", ...(spoken ? { spoken } : {}) };
     this.files.push(file);
     this.show();
     try {

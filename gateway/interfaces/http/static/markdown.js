@@ -92,6 +92,7 @@ function addList(parent, lines, at, depth) {
   const isOrdered = /\d/.test(mark);
   const list = add(parent, isOrdered ? "ol" : "ul");
   if (isOrdered) list.start = parseInt(mark, 10);
+  const numbers = [];
   while (at < lines.length) {
     const item = lines[at].match(ITEM);
     if (!item || item[1].length > indent.length + 1 || item[1].length < indent.length) break;
@@ -110,11 +111,15 @@ function addList(parent, lines, at, depth) {
     for (const next of lines.slice(at + 1, end)) {
       inner.push(next.slice(Math.min(inside, Math.max(next.search(/\S/), 0))));
     }
-    addItem(add(list, "li"), inner, depth);
+    const added = add(list, "li");
+    if (isOrdered) numbers.push(parseInt(item[2], 10));
+    addItem(added, inner, depth);
     at = end;
     const isGap = at < lines.length && !lines[at].trim() && ITEM.test(lines[at + 1] ?? "");
     if (isGap) at += 1;
   }
+  // The numbers stay as they are written; whoever writes "1." everywhere lets the page count.
+  if (new Set(numbers).size > 1) numbers.forEach((number, which) => (list.children[which].value = number));
   return at;
 }
 

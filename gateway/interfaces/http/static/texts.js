@@ -1,21 +1,9 @@
-// The page's own sentences, in the person's language.
+// The chat's own sentences, in the person's language.
 
 const texts = {};
 
-export function setTexts(found, language) {
+export function setTexts(found) {
   Object.assign(texts, found);
-  document.documentElement.lang = language;
-  const setters = {
-    text: (element, text) => (element.textContent = text),
-    title: (element, text) => (element.title = text),
-    label: (element, text) => element.setAttribute("aria-label", text),
-    placeholder: (element, text) => (element.placeholder = text),
-  };
-  for (const [kind, set] of Object.entries(setters)) {
-    for (const element of document.querySelectorAll(`[data-${kind}]`)) {
-      set(element, texts[element.dataset[kind]]);
-    }
-  }
 }
 
 export function say(name, values = {}) {

@@ -9,7 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from agent_core.ids import JobId, TurnId
-from agent_core.localization import name_month
+from agent_core.localization import format_weekday, name_month
 from agent_core.schedule.descriptions import describe_timing
 from agent_core.schedule.job_editor import next_slot_of
 from agent_core.schedule.occurrences import first_slot, walk_after, walk_slots
@@ -80,8 +80,14 @@ async def show_calendar(look: Look) -> Fields:
         ]
 
     filled = await look.gateway.database.read(work)
+    monday = today - timedelta(days=today.weekday())
+    is_now = not is_week and (first.year, first.month) == (today.year, today.month)
+    passed = sum(day.day < monday for day in filled) if is_now else 0
     return {
-        "days": filled,
+        # The month that is now begins with this week; what was before it is folded away.
+        "earlier": filled[:passed],
+        "days": filled[passed:],
+        "weekdays": [format_weekday(number) for number in range(7)],
         "today": today,
         "has_entries": any(day.entries for day in filled),
         **_name_places(first, today, is_week=is_week),
@@ -194,7 +200,9 @@ def _list_planned(
         words = ""
         for of_day, moments in zip(found, moments_of_days, strict=True):
             if len(moments) > most:
-                words = words or look.viewer.show_timing(describe_timing(timing, zone), job.zone)
+                words = words or look.viewer.show_timing(
+                    describe_timing(timing, zone, look.viewer.clock), job.zone
+                )
                 of_day.append([Entry(at=moments[0], job=job, runs=len(moments), timing=words)])
             elif moments:
                 of_day.append([Entry(at=at, job=job) for at in moments])

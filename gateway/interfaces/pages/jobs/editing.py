@@ -3,7 +3,6 @@
 import secrets
 from collections.abc import Mapping
 from functools import partial
-from http import HTTPStatus
 from typing import Any, get_args
 
 from starlette.responses import Response
@@ -15,24 +14,23 @@ from agent_core.schedule.triggers import load_timing, write_arguments
 from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_versions
-from agent_core.state.jobs.jobs import Job, Target
+from agent_core.state.jobs.jobs import Job
 from agent_core.state.jobs.missed_slots import Late
+from agent_core.tools.clock import ReaderClock
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.pages.jobs.listing import find_own
-from gateway.interfaces.pages.rendering import render
 from gateway.interfaces.pages.views import Fields, Look, Missing, parse_number
-from gateway.jobs.destinations import name_places
+from gateway.jobs.destinations import NOWHERE, name_places
 from gateway.operations import jobs as operations
 from gateway.operations.job_types import ActOnJob, ChangeJob
 from gateway.people.admission import UNATTENDED
+from gateway.texts import forms
 from gateway.texts import jobs as texts
 from gateway.texts.general import name_platform
 
 _MOST_BYTES = 64_000
 """Most bytes of a form: 4,000 characters of text, each encoded as up to 12 bytes, and the rest."""
-_NOWHERE = Target(kind="place")
-"""The chat that shows a page: different from all chats that a job can send to."""
 _SCHEDULES: Mapping[str, tuple[str, ...]] = {
     kind: (
         kind,
@@ -46,7 +44,7 @@ _LISTS = ("times", "skip")
 
 async def show_job(look: Look) -> Fields:
     """Read a job of the person for its forms. Raises `Missing`."""
-    return await look.gateway.database.read(partial(_describe, look=look))
+    return await look.gateway.database.read(partial(_describe, look=look, given=look.flash))
 
 
 async def change(look: Look) -> Response:
@@ -64,9 +62,13 @@ async def change(look: Look) -> Response:
         if asked:
             await operations.change(look.context, ChangeJob(id=former.id, **asked))
     except (Declined, Mistaken) as error:
-        given = form | {"refused": _explain(error)}
-        return await _render(look, given, status=HTTPStatus.CONFLICT)
-    return await _render(look, {"changed": "yes"} if asked else {"refused": texts.NO_CHANGE()})
+        return await _refuse(look, form | {"refused": _explain(error)})
+    address = f"/jobs/{former.id}"
+    return (
+        look.redirect(address, changed="yes")
+        if asked
+        else look.redirect(address, note=texts.NO_CHANGE())
+    )
 
 
 async def put_back(look: Look) -> Response:
@@ -77,8 +79,8 @@ async def put_back(look: Look) -> Response:
     try:
         await operations.do_verb(look.context, ActOnJob(id=job.id, version=version), verb="undo")
     except (Declined, Mistaken) as error:
-        return await _render(look, {"refused": _explain(error)}, status=HTTPStatus.CONFLICT)
-    return await _render(look, {"changed": "yes"})
+        return await _refuse(look, {"refused": _explain(error)})
+    return look.redirect(f"/jobs/{job.id}", changed="yes")
 
 
 async def _read_form(look: Look) -> dict[str, str]:
@@ -86,11 +88,9 @@ async def _read_form(look: Look) -> dict[str, str]:
     return {name: values[0].replace("\r\n", "\n").strip() for name, values in found.items()}
 
 
-async def _render(
-    look: Look, given: Mapping[str, str], *, status: HTTPStatus = HTTPStatus.OK
-) -> Response:
+async def _refuse(look: Look, given: Mapping[str, str]) -> Response:
     fields = await look.gateway.database.read(partial(_describe, look=look, given=given))
-    return render(look.request, look.viewer, "job.html", status=status, **fields)
+    return look.reject("job.html", **fields)
 
 
 def _describe(
@@ -101,12 +101,12 @@ def _describe(
     if job.state not in ("active", "paused"):
         raise Missing
     given = given or {}
-    places = name_places(connection, look.person.id, job.targets, _NOWHERE)
+    places = name_places(connection, look.person.id, job.targets, NOWHERE)
     known, kind = _list_values(job), _find_kind(job)
     asked = given.get("when") or look.request.query_params.get("when", "")
     return {
         "job": job,
-        "outline": operations.outline(connection, job),
+        "outline": operations.outline(connection, job, clock=look.viewer.clock),
         "body": texts.show_body(job),
         "values": known | {name: value for name, value in given.items() if name in known},
         "kind": asked if asked in _SCHEDULES else kind,
@@ -115,22 +115,27 @@ def _describe(
         "hints": texts.HINTS,
         "late": texts.LATE,
         "is_event": kind == "on",
+        "is_once": kind == "at",
         "targets": places,
         "platforms": {name: name_platform(name) for name in _list_platforms(look)},
         "models": look.gateway.settings.model.named,
         "refused": given.get("refused", ""),
         "is_changed": "changed" in given,
         "versions": [
-            (one.id, one.replaced_at, one.job, _describe_timing(one.job))
+            (one.id, one.replaced_at, one.job, _describe_timing(one.job, look.viewer.clock))
             for one in job_versions.list_of(connection, job_id=job.id)
         ],
         "key": secrets.token_urlsafe(16),
+        "whens": forms.WHENS,
+        "words": given.get("words", ""),
+        "is_exact": "when" in look.request.query_params or "when" in given,
         "j": texts,
+        "f": forms,
     }
 
 
-def _describe_timing(job: Job) -> str:
-    return describe_timing(load_timing(job.timing), find_zone(job.zone))
+def _describe_timing(job: Job, clock: ReaderClock) -> str:
+    return describe_timing(load_timing(job.timing), find_zone(job.zone), clock)
 
 
 def _list_platforms(look: Look) -> list[str]:
@@ -178,6 +183,8 @@ def _find_changes(job: Job, form: Mapping[str, str]) -> dict[str, Any]:
         found["to"] = (form["to"],)
     if "title" in form and form.get("urgent", "") != known["urgent"]:
         found["urgent"] = form.get("urgent") == "yes"  # an unticked box sends nothing
+    if form.get("words"):
+        found["when"] = form["words"]
     when = form.get("when", "")
     given = {name: form.get(name, "") for name in _SCHEDULES.get(when, ())}
     if any(value != known[name] for name, value in given.items()):

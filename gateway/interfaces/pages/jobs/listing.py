@@ -1,16 +1,22 @@
-"""Jobs: the list with next and last runs; run now, pause, resume, delete and restore."""
+"""Jobs: the list by the day of the next run; run now, pause, resume, delete and restore."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from agent_core.ids import JobId
+from agent_core.schedule.triggers import Once, load_timing
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_owners, job_runs
 from agent_core.state.jobs import jobs as stored
+from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job
+from agent_core.tools.clock import ReaderClock
 from gateway.interfaces.pages.views import Fields, Look, Missing
-from gateway.operations.job_types import ActOnJob, JobVerb
+from gateway.jobs.destinations import PlaceNames
+from gateway.operations.job_types import ActOnJob, JobOutline, JobVerb
 from gateway.operations.jobs import do_verb, outline
+from gateway.texts import forms
 from gateway.texts import jobs as texts
 
 _RUNS, _DELETED = 5, 10
@@ -23,30 +29,69 @@ _ACTS: Mapping[str, JobVerb] = {
 }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A reminder in the list, with its last runs; one that repeats says when."""
+
+    job: JobOutline
+    repeats: str
+    runs: list[Run]
+
+
 async def show(look: Look) -> Fields:
-    """Read the person's jobs with their last runs, and the jobs that were deleted last."""
+    """Read the person's jobs by the day of their next run, and those that were deleted last."""
+    clock = look.viewer.clock
 
     def work(connection: Connection) -> dict[str, Any]:
-        person_id = look.person.id
+        person_id, names = look.person.id, PlaceNames(connection)
         found = stored.list_of_person(connection, person_id=person_id)
         dropped = job_owners.list_dropped(connection, person_id=person_id, limit=_DELETED)
         return {
             "j": texts,
-            "jobs": [
-                (
-                    outline(connection, job),
-                    job_runs.list_of_job(connection, job_id=job.id, limit=_RUNS),
-                )
-                for job in found
-            ],
+            "f": forms,
+            "groups": _group([_describe(connection, job, look, names) for job in found], clock),
             "deleted": [
-                outline(connection, job)
+                outline(connection, job, clock=clock, names=names)
                 for number in dropped
                 if (job := stored.find(connection, job_id=number)) and job.is_whole
             ],
         }
 
     return await look.gateway.database.read(work)
+
+
+def _describe(connection: Connection, job: Job, look: Look, names: PlaceNames) -> Line:
+    found: JobOutline = outline(connection, job, clock=look.viewer.clock, names=names)
+    is_once = found.next_at is not None and isinstance(load_timing(job.timing), Once)
+    return Line(
+        job=found,
+        repeats="" if is_once else look.viewer.show_timing(found.meaning, found.zone),
+        runs=list(job_runs.list_of_job(connection, job_id=job.id, limit=_RUNS)),
+    )
+
+
+def _group(lines: Sequence[Line], clock: ReaderClock) -> dict[str, list[Line]]:
+    """Group reminders by the day of their next run; then those without one."""
+    planned = [one for one in lines if one.job.next_at and one.job.state == "active"]
+    found: dict[str, list[Line]] = {}
+    for one in planned:
+        day = clock.show_day(one.job.next_at or 0)
+        found.setdefault(day[:1].upper() + day[1:], []).append(one)
+    for one in lines:
+        if one not in planned:
+            name = texts.PAUSED_ONES if one.job.state == "paused" else texts.WITHOUT_TIME
+            found.setdefault(name(), []).append(one)
+    return found
+
+
+def list_coming(connection: Connection, look: Look) -> list[tuple[int, str, JobId]]:
+    """List when the person's reminders come next, with their titles, the earliest first."""
+    found = stored.list_of_person(connection, person_id=look.person.id)
+    return sorted(
+        (job.next_slot[1], job.title, job.id)
+        for job in found
+        if job.state == "active" and job.next_slot
+    )
 
 
 def find_own(connection: Connection, look: Look) -> Job:

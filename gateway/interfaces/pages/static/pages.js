@@ -8,7 +8,10 @@ function tell() {
 function follow(isAgain) {
   const events = new EventSource("/pages/events");
   for (const name of ["turn.started", "turn.ended", "memory.changed", "question.asked"]) {
-    events.addEventListener(name, tell);
+    events.addEventListener(name, (event) => {
+      tell();
+      document.dispatchEvent(new CustomEvent("told", { detail: { name, id: event.lastEventId } }));
+    });
   }
   if (isAgain) events.addEventListener("open", tell, { once: true });
   events.addEventListener("error", () => {
@@ -17,6 +20,76 @@ function follow(isAgain) {
   });
 }
 follow(false);
+// The drawer of a phone goes with Escape and with a press on what it leads to.
+const opener = document.getElementById("open-side");
+function closeDrawer() {
+  if (location.hash !== "#side") return false;
+  location.replace("#content");
+  history.replaceState(null, "", location.pathname + location.search);
+  opener?.focus();
+  return true;
+}
+opener?.addEventListener("click", () => requestAnimationFrame(() => document.getElementById("close-side").focus()));
+for (const one of document.querySelectorAll("#close-side, .veil")) {
+  one.addEventListener("click", (event) => {
+    event.preventDefault();
+    closeDrawer();
+  });
+}
+// The palette: the page Search in a dialog. Arrows walk through what it found.
+const palette = document.createElement("dialog");
+palette.id = "palette";
+async function openPalette() {
+  closeDrawer();
+  if (palette.open) return;
+  const answer = await fetch("/search");
+  if (!answer.ok) return location.assign("/search");
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const [form, found] = [page.querySelector("#page form[role=search]"), page.getElementById("found")];
+  form.querySelector("input").id = "sought";
+  form.querySelector("label").htmlFor = "sought";
+  form.querySelector(".acts").remove();
+  palette.setAttribute("aria-label", page.querySelector("#page h1").textContent);
+  palette.replaceChildren(form, found);
+  document.body.append(palette);
+  htmx.process(palette);
+  palette.showModal();
+  form.querySelector("input").focus();
+}
+palette.addEventListener("click", (event) => event.target === palette && palette.close());
+palette.addEventListener("close", () => palette.replaceChildren());
+palette.addEventListener("submit", (event) => {
+  event.preventDefault();
+  palette.querySelector("#found a")?.click();
+});
+palette.addEventListener("keydown", (event) => {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (!step) return;
+  event.preventDefault();
+  const stops = [palette.querySelector("input"), ...palette.querySelectorAll("#found a, #found summary")]
+    .filter((one) => one.offsetParent);
+  const at = stops.indexOf(document.activeElement);
+  stops[(at + step + stops.length) % stops.length].focus();
+});
+document.addEventListener("keydown", (event) => {
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+    event.preventDefault();
+    openPalette();
+  } else if (event.key === "Escape") closeDrawer();
+});
+for (const one of document.querySelectorAll("[data-find]")) {
+  one.addEventListener("click", (event) => {
+    event.preventDefault();
+    openPalette();
+  });
+}
+// What a form did is said once: the address forgets it, so that a reload and Back stay plain.
+// A rejected form stays at its address, for a reload and Back to find it with its mistakes.
+const here = new URL(location.href);
+if (here.searchParams.has("done") && !("isRejected" in document.body.dataset)) {
+  here.searchParams.delete("done");
+  history.replaceState(null, "", here);
+}
 // An update keeps open what the reader has opened. A complete answer is in the list then.
 let opened = [];
 let complete = false;
@@ -27,6 +100,12 @@ document.addEventListener("htmx:afterSwap", () => {
   for (const id of opened) document.getElementById(id)?.setAttribute("open", "");
   if (complete) document.getElementById("grown").textContent = "";
   complete = false;
+});
+// Enter sends, as in the chat; Shift and Enter begin a line.
+document.addEventListener("keydown", (event) => {
+  if (event.target.id !== "text" || event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+  event.preventDefault();
+  event.target.form.requestSubmit();
 });
 // Shows an answer as it grows. Without this script, the page shows it once it is complete.
 document.addEventListener("submit", async (event) => {

@@ -7,15 +7,22 @@ from typing import Any
 
 import pytest
 
-from agent_core.agent.guided import prompt
 from agent_core.agent.guided.decisions import Known, list_intents, make_schema, read_decision
+from agent_core.agent.guided.examples import EXAMPLES, SPOKEN
 from agent_core.agent.guided.model import GuidedModel
-from agent_core.agent.guided.vetoes import names_time
+from agent_core.agent.guided.named_times import (
+    correct_time,
+    list_clocks,
+    list_spans,
+    names_time,
+)
+from agent_core.agent.guided.transcript import show_jobs
+from agent_core.agent.guided.vetoes import list_vetoed
 from agent_core.models.contract import ModelAnswer, ModelRequest
 from agent_core.models.shapes import read_shape
 from agent_core.spoken_times import read_when
 from agent_core.tools.arguments import compile_schema
-from agent_core.transcript import Message, ToolResultPart, ToolSpec, user_message
+from agent_core.transcript import Message, TextPart, ToolResultPart, ToolSpec, user_message
 from tests.fakes.model import FakeModel, Play, say
 
 NOW = datetime(2026, 11, 29, 10, 0)
@@ -37,7 +44,7 @@ LISTED = (
 )
 TOOLS = tuple(
     ToolSpec(name=name, description="", schema='{"type":"object"}')
-    for name in ("schedule", "memory", "recall", "settings", "ask")
+    for name in ("remind", "manage_jobs", "memory", "recall", "settings", "ask")
 )
 
 
@@ -54,7 +61,7 @@ class Talk:
         self.messages.append(user_message(words, facts=FACTS))
         first = await self.step()
         (call,) = first.message.calls
-        assert (call.name, json.loads(call.arguments)) == ("schedule", {"action": "list"})
+        assert (call.name, json.loads(call.arguments)) == ("manage_jobs", {"action": "list"})
         return await self.returns(first, LISTED)
 
     async def returns(
@@ -100,27 +107,27 @@ ACTS: Sequence[tuple[str, Play, tuple[str, dict[str, Any]]]] = [
         "Remind me tomorrow at 9 to call Ben.",
         decide("remind_once", text="call Ben", when="tomorrow at 09:00"),
         (
-            "schedule",
-            {"action": "create", "kind": "message", "text": "call Ben", "at": "2026-11-30T09:00"},
+            "remind",
+            {"text": "call Ben", "when": "tomorrow at 09:00"},
         ),
     ),
     (
         "Each month on the 5th at 9: rent",
         decide("remind_every", text="rent", when="on day 5 of every month at 09:00"),
         (
-            "schedule",
-            {"action": "create", "kind": "message", "text": "rent", "cron": "0 9 5 * *"},
+            "remind",
+            {"text": "rent", "when": "on day 5 of every month at 09:00"},
         ),
     ),
     (
         "Move the library thing to 6 pm",
         decide("move_reminder", which="3 Library", when="at 18:00"),
-        ("schedule", {"action": "change", "job": 3, "at": "2026-12-03T18:00"}),
+        ("manage_jobs", {"action": "change", "job": 3, "when": "at 18:00"}),
     ),
     (
         "Drop the bins.",
         decide("delete_reminder", which="2 Bins"),
-        ("schedule", {"action": "delete", "job": 2}),
+        ("manage_jobs", {"action": "delete", "job": 2}),
     ),
     (
         "Forget the cello.",
@@ -167,16 +174,14 @@ async def test_code_calls_the_tool_that_the_model_decided_on(
 async def test_after_the_call_code_says_what_was_done() -> None:
     talk = Talk(decide("remember", fact="I'm left-handed."))
     answer = await talk.says("Remember that I'm left-handed.")
-    assert (await talk.returns(answer, "Added to `user`.")).message.text == (
-        "I'll remember: I'm left-handed."
-    )
+    assert (await talk.returns(answer, "Added to `user`.")).message.text == ("I'll remember that.")
 
 
 async def test_a_call_that_fails_is_said_to_have_done_nothing() -> None:
     talk = Talk(decide("remind_once", text="call Ben", when="today at 09:00"))
     answer = await talk.says("Remind me today at 9 to call Ben.")
-    done = await talk.returns(answer, "`schedule` was not run: that time is past.", fails=True)
-    assert done.message.text == "That was not done. that time is past."
+    done = await talk.returns(answer, "`remind` was not run: that time is past.", fails=True)
+    assert done.message.text == "I didn't do that: that time is past."
 
 
 async def test_talk_is_left_to_the_model_and_shares_the_beginning_of_the_prompt() -> None:
@@ -192,7 +197,20 @@ async def test_talk_is_left_to_the_model_and_shares_the_beginning_of_the_prompt(
 async def test_a_list_is_written_by_code() -> None:
     talk = Talk(decide("list_reminders"))
     said = (await talk.says("What is on my list?")).message.text
-    assert "- **Library**: Once, Thu 2026-12-03 16:00." in said
+    assert "- **Library**: Once, Thu 3 Dec, 16:00" in said
+
+
+def test_a_list_names_the_next_time_alone() -> None:
+    listed = (
+        '2. "Bins" (message): At 19:00 on Tuesday. Next: Tue 2026-12-01 19:00;'
+        ' Tue 2026-12-08 19:00 (Europe/Berlin). Text: "Bins!"\n'
+        '3. "Library" (message): Once, Thu 2026-12-03 16:00. Next: Thu 2026-12-03 16:00'
+        ' (Europe/Berlin). Text: "Go."'
+    )
+    assert show_jobs(listed, None).splitlines() == [
+        "- **Bins**: At 19:00 on Tuesday. Next: Tue 2026-12-01 19:00",
+        "- **Library**: Once, Thu 2026-12-03 16:00.",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -206,6 +224,7 @@ async def test_a_list_is_written_by_code() -> None:
         ("I stopped the cello.", decide("delete_reminder", which="2 Bins")),
         ("The bins are out.", decide("forget", old="1 Plays the cello.")),
         ("Hello there.", decide("remember", fact="Speaks seven languages.")),
+        ("What is 12 times 12?", decide("forget", old="1 Plays the cello.")),
     ],
 )
 async def test_a_vetoed_decision_is_made_again_without_it(said: str, vetoed: Play) -> None:
@@ -220,13 +239,61 @@ async def test_what_shares_no_word_with_the_message_is_asked_about(chosen: str, 
     talk = Talk(decide("forget", old="2 Doctor is Dr. Weiss."))
     asked = await talk.says("Forget about my music.")
     name, given = called(asked)
-    assert (name, given["question"]) == ("ask", "Which one do you mean?")
+    assert (name, given["question"]) == ("ask", "What shall I forget?")
     assert len(given["options"]) == 3
     then = await talk.returns(asked, f"They chose: {chosen or 'None of these'}")
     if old:
         assert called(then)[1]["old"] == old
     else:
         assert then.message.text == "All right, I changed nothing."
+
+
+@pytest.mark.parametrize(
+    ("said", "decided", "question"),
+    [
+        (
+            "Die Bücherei hat sich erledigt.",
+            decide("pause_reminder", which="2 Bins"),
+            "Which reminder shall I pause?",
+        ),
+        (
+            "Push the library one to 6 in the evening.",
+            decide("delete_reminder", which="3 Library"),
+            "Which reminder shall I delete?",
+        ),
+    ],
+)
+async def test_an_act_on_a_job_that_does_not_fit_the_words_is_asked_about(
+    said: str, decided: Play, question: str
+) -> None:
+    talk = Talk(decided)
+    asked = await talk.says(said)
+    assert called(asked)[1]["question"] == question
+    then = await talk.returns(asked, "They chose: 3 Library")
+    assert called(then)[1]["job"] == 3
+
+
+async def test_a_reminder_says_something_of_the_message() -> None:
+    talk = Talk(decide("remind_every", text="anzußen", when="every thursday at 18:00"))
+    answer = await talk.says("Jeden Mittwoch um 18 Uhr ans Schwimmen erinnern")
+    assert called(answer)[1] == {
+        "text": "Jeden Mittwoch um 18 Uhr ans Schwimmen erinnern",
+        "when": "every wednesday at 18:00",
+    }
+
+
+async def test_a_single_job_is_moved_in_any_language() -> None:
+    """The list of jobs is in the person's language."""
+    listed = (
+        '3. "Library" (message): Einmal, Do 03.12.2026 16:00. Next: Do 03.12.2026 16:00'
+        ' (Europe/Berlin). Text: "Go."'
+    )
+    talk = Talk(decide("move_reminder", which="3 Library", when="at 17:30"))
+    talk.messages.append(user_message("Library um fünf, bitte", facts=FACTS))
+    asked = await talk.returns(await talk.step(), listed)
+    assert called(asked)[1]["question"] == "Library: Thu 3 Dec, 17:00. Is that right?"
+    then = await talk.returns(asked, "They chose: Yes")
+    assert called(then)[1] == {"action": "change", "job": 3, "when": "at 17:00"}
 
 
 async def test_what_repeats_is_not_moved_to_a_single_time() -> None:
@@ -250,21 +317,48 @@ async def test_a_model_that_calls_tools_well_is_passed_through() -> None:
     assert talk.inner.requests == [talk.request()]
 
 
-def test_every_example_of_the_prompt_is_a_decision() -> None:
+@pytest.mark.parametrize(
+    ("name", "is_guided"),
+    [
+        ("qwen2.5-coder:1.5b", True),
+        ("openai:llama-3.2-3b-instruct", True),
+        ("llama3.1:8b", False),
+        ("qwen3-30b-a3b", False),
+        ("gpt-5-mini", False),
+        ("claude-haiku-5-5", False),
+    ],
+)
+def test_a_small_model_is_guided_until_something_is_known_of_it(name: str, is_guided: bool) -> None:
+    model = GuidedModel(FakeModel(), "auto")
+    assert model.is_guided(name) is is_guided
+    assert not GuidedModel(FakeModel(), "tools").is_guided(name)
 
-    known = Known(
-        jobs={7: "Gym"}, entries=[("user", "Likes football."), ("user", "Works as a teacher.")]
-    )
+
+def test_every_example_of_the_prompt_is_a_decision() -> None:
+    entries = ("Likes football.", "Works as a teacher.", "Cousin is called Ida.")
+    known = Known(jobs={7: "Gym", 9: "Passport"}, entries=[("user", entry) for entry in entries])
     intents = list_intents({tool.name for tool in TOOLS}, known)
     validate = compile_schema(make_schema(intents))
-    examples = [line for line in prompt._RULES.splitlines() if line.startswith("{")]
-    assert len(examples) > 20
-    for line in examples:
-        validate(json.loads(line))
-        decision = read_decision(line, intents)
-        assert decision
+    assert len(EXAMPLES) > 20
+    for said, decision in EXAMPLES:
+        validate(json.loads(decision.dump()))
+        assert read_decision(decision.dump(), intents) == decision
+        assert not list_vetoed(decision, said, known), said
         when = decision.given.get("when", "at ")
         assert when.startswith("at ") or read_when(when, NOW)
+
+
+async def test_what_changes_often_stands_behind_what_does_not() -> None:
+    talk = Talk(decide("chat"), say("Blue."), decide("chat"), say("Hot."))
+    await talk.says("Why is the sky blue?")
+    talk.messages.append(Message(role="assistant", parts=(TextPart(text="Blue."),)))
+    await talk.says("And the sun?")
+    first, words, second, _ = talk.inner.requests
+    head = 2 * (len(EXAMPLES) + len(SPOKEN))
+    assert first.messages[:head] == second.messages[:head]
+    assert "Plays the cello." in first.messages[head].text
+    assert "2026" not in first.messages[-1].text
+    assert "2026-11-29" in words.messages[-1].text
 
 
 @pytest.mark.parametrize(
@@ -290,32 +384,111 @@ def test_code_reckons_the_dates(words: str, field: str, value: object) -> None:
     ("when", "said", "expected"),
     [
         ("tomorrow at 09:00", "Remind me tomorrow at 9.", True),
+        ("tomorrow at 21:00", "Remind me tomorrow at 9.", False),
         ("friday at 17:30", "Friday 5:30 pm, please.", True),
         ("friday at 12:00", "Friday at noon.", True),
         ("in 20 minutes", "In 20 minutes.", True),
         ("12 december at 15:00", "On the 12th of December at 3pm.", True),
         ("tomorrow at 15:45", "Tomorrow at quarter to seven.", False),
         ("20 october at 09:00", "Tomorrow at 9.", False),
-        ("in 30 minutes", "In half an hour.", False),
+        ("in 30 minutes", "In half an hour.", True),
+        ("in 2 hours", "Two hours from now.", True),
+        ("in 15 minutes", "In einer Viertelstunde.", True),
+        ("in 45 minutes", "In half an hour.", False),
+        ("thursday at 15:30", "Am Donnerstag um halb vier.", True),
+        ("thursday at 03:30", "Am Donnerstag um halb vier.", False),
+        ("thursday at 16:30", "Am Donnerstag um halb vier.", False),
+        ("today at 17:30", "A las cinco y media de la tarde.", True),
+        ("tomorrow at 17:30", "A las cinco y media de la tarde.", False),
+        ("today at 18:00", "Tomorrow at 6 in the evening.", False),
+        ("the day after tomorrow at 08:00", "Übermorgen um 8.", True),
+        ("tomorrow at 08:00", "Übermorgen um 8.", False),
+        ("sunday at 11:30", "Soy zurda.", False),
     ],
 )
-def test_a_time_needs_the_numbers_of_the_message(when: str, said: str, expected: bool) -> None:
+def test_a_time_needs_the_words_of_the_message(when: str, said: str, expected: bool) -> None:
     assert names_time(when, said) is expected
 
 
+@pytest.mark.parametrize(
+    ("said", "clocks", "spans"),
+    [
+        ("No messages between 10 pm and 7 am.", [(7, 0), (22, 0)], []),
+        ("In half an hour", [], [30]),
+        ("in an hour", [], [60]),
+        ("um 8 Uhr 30", [(8, 30)], []),
+        ("20.15 Uhr", [(20, 15)], []),
+        ("at midnight", [(0, 0)], []),
+        ("I'm a night owl, room 512", [], []),
+    ],
+)
+def test_times_are_found_in_words(
+    said: str, clocks: list[tuple[int, int]], spans: list[int]
+) -> None:
+    assert sorted((one.hour, one.minute) for one in list_clocks(said)) == clocks
+    assert list_spans(said) == spans
+
+
+@pytest.mark.parametrize(
+    ("when", "said", "expected"),
+    [
+        ("tomorrow at 15:45", "Tomorrow at quarter to seven", "tomorrow at 06:45"),
+        ("tomorrow at 18:30", "At half past six this evening", "today at 18:30"),
+        ("at 04:00", "Move it from 3 pm to 5 pm", "at 04:00"),
+        ("friday at 09:00", "Friday or Saturday at 9", "friday at 09:00"),
+        ("in 20 minutes", "At quarter to seven", "in 20 minutes"),
+        ("6 october at 18:30", "At half past six this evening", "today at 18:30"),
+        ("6 october at 18:30", "On 6 October at half past six pm", "6 october at 18:30"),
+        ("tuesday at 15:00", "On the 12th of December at 3pm", "12 december at 15:00"),
+        ("4 may at 10:00", "El 5 de mayo a las 10", "5 may at 10:00"),
+        ("every day at 18:30", "Cada mañana a las 6:30", "every day at 06:30"),
+        ("every thursday at 18:00", "Jeden Mittwoch um 18 Uhr", "every wednesday at 18:00"),
+        ("every day at 18:00", "Every day at 18:00, from Monday on", "every day at 18:00"),
+    ],
+)
+def test_what_the_words_name_once_is_corrected(when: str, said: str, expected: str) -> None:
+    assert correct_time(when, said) == expected
+
+
 @pytest.mark.parametrize("chosen", ["Yes", "No"])
-async def test_a_time_in_words_is_confirmed(chosen: str) -> None:
+async def test_a_time_that_was_misread_is_confirmed(chosen: str) -> None:
     talk = Talk(decide("remind_once", text="call Ben", when="tomorrow at 15:45"))
     asked = await talk.says("Tomorrow at quarter to seven: call Ben")
     assert called(asked)[1] == {
-        "question": "call Ben: tomorrow at 15:45. Is that right?",
+        "question": "call Ben: tomorrow, 6:45. Is that right?",
         "options": ["Yes", "No"],
     }
     then = await talk.returns(asked, f"They chose: {chosen}")
     if chosen == "Yes":
-        assert called(then)[1]["at"] == "2026-11-30T15:45"
+        assert called(then)[1]["when"] == "tomorrow at 06:45"
     else:
         assert then.message.text == "All right, I changed nothing."
+
+
+@pytest.mark.parametrize("chosen", ["Yes", "Only keep it in mind", "No"])
+async def test_a_fact_with_a_time_may_be_a_reminder(chosen: str) -> None:
+    remind = decide("remind_once", text="go to the airport", when="wednesday at 05:15")
+    talk = Talk(decide("remember", fact="Goes to the airport on Wednesday at 5:15."), remind)
+    asked = await talk.says("I go to the airport on Wednesday at 5:15, make sure I don't forget.")
+    assert called(asked)[1]["options"] == ["Yes", "Only keep it in mind", "No"]
+    then = await talk.returns(asked, f"They chose: {chosen}")
+    if chosen == "No":
+        assert then.message.text == "All right, I changed nothing."
+    else:
+        name, given = called(then)
+        assert name == ("remind" if chosen == "Yes" else "memory")
+        wanted = ("when", "wednesday at 05:15") if chosen == "Yes" else ("action", "add")
+        assert given[wanted[0]] == wanted[1]
+
+
+async def test_what_code_said_is_not_there_to_be_repeated() -> None:
+    talk = Talk(decide("remember", fact="My bike is green."), decide("chat"), say("Hello."))
+    answer = await talk.says("Remember that my bike is green.")
+    done = await talk.returns(answer, "Added to `user`.")
+    talk.messages.append(done.message)
+    await talk.says("Hello.")
+    words = talk.inner.requests[-1].messages
+    assert [one.text for one in words if one.role == "assistant"][-1] == "Done."
 
 
 async def test_the_tools_of_a_program_reach_the_model_itself() -> None:
@@ -335,8 +508,17 @@ async def test_the_tools_of_a_program_reach_the_model_itself() -> None:
     assert talk.inner.requests == [asked]
 
 
-async def test_a_decision_instead_of_words_is_never_read() -> None:
-    talk = Talk(decide("search_past", words="boiler"), decide("search_past", words="boiler"))
+@pytest.mark.parametrize(
+    "words",
+    [
+        '{"do": "search_past", "words": "boiler"}',
+        '{do: "answer", text: "The boiler is fine."}',
+        "```json\n{'do': 'chat'}\n```",
+        'JSON: {"do":"chat"}',
+    ],
+)
+async def test_a_decision_instead_of_words_is_never_read(words: str) -> None:
+    talk = Talk(decide("search_past", words="boiler"), say(words))
     answer = await talk.says("What about the boiler?")
     then = await talk.returns(answer, "Nothing was found.")
     assert "{" not in then.message.text

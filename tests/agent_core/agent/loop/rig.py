@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from agent_core.agent.budget import Budget, Limits
+from agent_core.agent.claims.check import ClaimCheck
 from agent_core.agent.loop.contract import ContextWindow, Reserve
 from agent_core.agent.loop.loop import Loop
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt
@@ -87,6 +88,7 @@ class Rig:
             reserve=self.reserve,
             fingerprints=Fingerprints(),
             faulty=self.faulty,
+            claims=ClaimCheck(reads_wishes=True),
         )
 
     def turn(

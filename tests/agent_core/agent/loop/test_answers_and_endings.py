@@ -5,6 +5,7 @@ import pytest
 from agent_core.errors import ModelError, ModelOverflow, ModelRejected
 from agent_core.events import TextGrew, TextReset, TurnEnded
 from agent_core.models.contract import TextDelta
+from agent_core.tools.selection.call_rules import CallRule
 from agent_core.transcript import RawPart, TextPart
 from tests.agent_core.agent.loop.rig import HELLO, Rig, fact_of, shown
 from tests.fakes.model import ask, call, finish, say
@@ -178,3 +179,19 @@ async def test_what_was_paid_for_and_not_recorded_is_handed_over_with_a_failure(
     rig = Rig(say(), [ModelRejected("no credit")])
     assert (await rig.end()).reason == "model_rejected"
     assert len(rig.journal.unpaid) == 1
+
+
+async def test_an_answer_waits_for_the_tool_that_must_run_before_it() -> None:
+    rig = Rig(say("All sent."), ask(call("save")), say("Saved."), tools=[FakeTool("save")])
+    rule = CallRule(tool="save", must_run_before_end=True)
+    rig.toolbox = rig.toolbox.open(rules=[rule])
+    assert await rig.end() == TurnEnded(ending="answered", text="Saved.")
+    demanded = rig.model.requests[1].messages[-1]
+    assert "Before this turn ends, `save` must run." in fact_of(demanded)
+
+
+async def test_a_model_that_ignores_the_rule_is_asked_twice_and_the_answer_says_so() -> None:
+    rig = Rig(say("One."), say("Two."), say("Three."), tools=[FakeTool("save")])
+    rig.toolbox = rig.toolbox.open(rules=[CallRule(tool="save", must_run_before_end=True)])
+    assert await rig.end() == TurnEnded(ending="answered", text="Three.", reason="rule_unmet")
+    assert len(rig.model.requests) == 3

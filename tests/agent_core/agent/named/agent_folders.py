@@ -2,6 +2,15 @@
 
 from pathlib import Path
 
+from agent_core.agent.named.folder import AgentFolder
+from agent_core.agent.named.teams import TeamFolder
+from agent_core.agent.named.tool import MessageAgentTool
+
+
+def make_message_tool(home: Path) -> MessageAgentTool:
+    agents = AgentFolder(home)
+    return MessageAgentTool(agents, TeamFolder(home, agents))
+
 
 def write(home: Path, name: str, table: str = "", soul: str = "You are {}.") -> Path:
     place = home / "agents" / name

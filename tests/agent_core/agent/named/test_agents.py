@@ -136,17 +136,3 @@ def test_a_chain_of_agents_is_short_and_no_circle() -> None:
     )
     assert find_objection(("", "a", "b"), "c") == ""
     assert "too long" in find_objection(("", "a", "b", "c"), "d")
-
-
-def test_a_new_agent_can_be_used_at_once_and_replaces_none(tmp_path: Path) -> None:
-    folder = AgentFolder(tmp_path, KNOWN, load)
-    folder.add("coder")
-    agent = folder.find("coder")
-    assert (agent.tools, agent.tags) == (None, ())
-    assert agent.soul.startswith("You are coder,")
-    tmp_path.joinpath("agents", "coder", "SOUL.md").write_text("Mine.")
-    for name, fault in (("coder", "there is already a folder"), ("../x", "can't be used: a name")):
-        with pytest.raises(AgentBroken, match=fault):
-            folder.add(name)
-    assert folder.find("coder").soul == "Mine."
-    assert [one.name for one in tmp_path.iterdir()] == ["agents"]

@@ -8,15 +8,13 @@ from pathlib import Path
 import pytest
 
 from agent_core.agent.budget import Limits
-from agent_core.agent.named.folder import AgentFolder
-from agent_core.agent.named.tool import MessageAgentTool
 from agent_core.state.conversations import turns
 from agent_core.state.queues import agent_messages, inbox
 from agent_core.tools.contract import ToolContext, ToolResult
 from agent_core.tools.delegation import DelegateTool
 from agent_core.transcript import UntrustedSource
 from tests.agent_core.agent.bench import Bench
-from tests.agent_core.agent.named.agent_folders import write
+from tests.agent_core.agent.named.agent_folders import make_message_tool, write
 from tests.fakes.model import Play, ask, call, say
 from tests.fakes.tool import FakeTool
 
@@ -29,7 +27,7 @@ def message(mode: str, call_id: str = "c1", **arguments: object) -> Play:
 
 
 def hire(bench: Bench, *tools: FakeTool, helper: tuple[FakeTool, ...] = ()) -> None:
-    bench.hire(MessageAgentTool(AgentFolder(bench.home)), DelegateTool(), *tools, helper=helper)
+    bench.hire(make_message_tool(bench.home), DelegateTool(), *tools, helper=helper)
 
 
 async def results(bench: Bench) -> list[str]:

@@ -17,8 +17,8 @@ from agent_core.memory.store import MemoryLimits, MemoryStore
 from agent_core.memory.sync import scan_all
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.skills.catalog import SkillCatalog
-from agent_core.skills.changes import write_planned
 from agent_core.skills.drafts import Drafts
+from agent_core.skills.intents import write_planned
 from agent_core.state.conversations import messages, turns
 from agent_core.state.conversations.sessions import name_direct
 from agent_core.state.engine.database import Connection, Database
@@ -43,6 +43,10 @@ class Collector(FakeModel):
     """Claims what the person said, as an entry and as a note, and writes a skill of the work."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
+        if any(one.name == "judge" for one in request.tools):
+            async for piece in super().stream(request):
+                yield piece
+            return
         shown = request.messages[0].text
         said = _SAID.findall(shown)
         given: list[tuple[str, dict[str, object]]] = [

@@ -64,12 +64,13 @@ class Rig:
         assert task is not None
         return task
 
-    async def review(self, task: Task, model: FakeModel) -> ReviewRecord:
+    async def review(self, task: Task, model: FakeModel, *, patience: float = 60.0) -> ReviewRecord:
         reviewer = Reviewer(
             database=self.database,
             memory=MemoryStore(self.database, self.home / "memories"),
             background=BackgroundModel(model=model, name="cheap-1", quotas=quotas(self.database)),
             now=lambda: NOW,
+            patience=patience,
         )
         found = await reviewer.review(task, asks_first=False)
         assert found is not None

@@ -59,7 +59,7 @@ async def check(home: Path, done: int) -> None:
     assert Counter(notes) == Counter(f"Owns coin {number}" for number in range(done))
     path = next(home.glob("memories/people/*/USER.md"))  # noqa: ASYNC240
     assert parse(path.read_text()) == entries
-    assert paid == done, "each answer of the model was paid once"
+    assert paid == 3 * done, "each answer of the model, two of the judge with it, was paid once"
     assert Counter(name for name, _ in skills) == Counter(f"stamp-{n}" for n in range(done))
     files = {one.parent.name: one.read_text() for one in home.glob("skills/*/SKILL.md")}  # noqa: ASYNC240
     assert files == dict(skills), "each file is as the ledger has it"

@@ -9,10 +9,22 @@ import pytest
 
 from agent_core.agent.review.feed import list_records
 from agent_core.agent.review.record import ReviewRecord, dump_record, load_record
-from agent_core.agent.review.triggers import EndedTurn, ReviewRules, enqueue_due
-from agent_core.ids import TurnId
+from agent_core.agent.review.triggers import (
+    SILENCE,
+    EndedTurn,
+    ReviewRules,
+    enqueue_due,
+    enqueue_now,
+    find_silent,
+)
+from agent_core.errors import ModelInterrupted, QuotaExceeded, ReachedQuota
+from agent_core.ids import PersonId, TurnId
+from agent_core.memory.edits_within_limits import Edit
+from agent_core.memory.store import MemoryStore
 from agent_core.models.contract import ModelRequest
 from agent_core.state.engine.database import Connection
+from agent_core.state.memory import ledger
+from agent_core.state.memory.ledger import Origin
 from agent_core.state.queues import reviews, tasks
 from agent_core.state.queues.tasks import Task
 from agent_core.transcript import (
@@ -22,7 +34,7 @@ from agent_core.transcript import (
 from tests.agent_core.agent.busy_writer import busy
 from tests.agent_core.agent.review.poison import INSTRUCTIONS, VECTORS, answer, distrust, poison
 from tests.agent_core.agent.review.rig import NOW, QUEUE, Rig
-from tests.fakes.model import FakeModel, Gate, ask, call, say
+from tests.fakes.model import FakeModel, Gate, Play, agree_and_change, ask, call, deny, say
 
 SAID = "I prefer metric units"
 
@@ -157,7 +169,7 @@ class Obedient(FakeModel):
 @pytest.mark.slow
 @pytest.mark.parametrize("vector", VECTORS)
 async def test_no_words_of_others_become_memory(rig: Rig, vector: str) -> None:
-    """Try 30 instructions by each vector: 420 attempts, each also hidden and in other words."""
+    """Try 30 instructions by each vector: 600 attempts, each also hidden and in other words."""
     tried = 0
     for text in INSTRUCTIONS:
         said = poison(vector, text)
@@ -191,12 +203,10 @@ async def test_the_same_instruction_is_kept_if_the_person_says_it(rig: Rig) -> N
     [
         ("Thanks", (), False),
         ("No, thanks", (), False),
-        ("No, I meant the other one", (), True),
-        ("Das stimmt nicht", (), True),
         ("Do it", ("terminal",) * 8, True),
     ],
 )
-async def test_a_correction_and_a_long_success_bring_a_review_forward(
+async def test_a_long_success_brings_a_review_forward(
     rig: Rig, said: str, tools: tuple[str, ...], is_due: bool
 ) -> None:
     due = []
@@ -209,6 +219,61 @@ async def test_a_correction_and_a_long_success_bring_a_review_forward(
             )
         )
     assert due == [False, False, is_due, False]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "No, I meant the other one",
+        "Das stimmt nicht",
+        "Thanks! That's wrong, it was the other one",
+        "That is the map of Linz. No, I meant Graz.",
+        "ok hm, nein, ich meinte das andere",
+        "Here it is.\nYou got that wrong.",
+        "No, me refería al otro",
+        "Non, je voulais l'autre",
+        "Não, eu quis dizer o outro",
+        "Нет, я имел в виду другое",
+    ],
+)
+async def test_a_correction_is_reviewed_at_once(rig: Rig, said: str) -> None:
+    for _ in range(2):
+        turn_id = await rig.add(user_message(said))
+        ended = EndedTurn(id=turn_id, person_id=rig.person_id, said=said)
+        assert await rig.database.write(
+            "due", lambda c, e=ended: enqueue_due(c, ReviewRules(), e, NOW)
+        )
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        'She wrote "No, I meant the other one". What now?',
+        "> No, I meant the other one\nWhat does it mean?",
+        "Then we left. It rained. We ate. We slept. No, I said to him, not so.",
+        "I know that it is not wrong",
+    ],
+)
+async def test_words_of_others_and_stories_correct_nothing(rig: Rig, said: str) -> None:
+    turn_id = await rig.add(user_message(said))
+    ended = EndedTurn(id=turn_id, person_id=rig.person_id, said=said)
+    due = await rig.database.write("due", lambda c: enqueue_due(c, ReviewRules(), ended, NOW))
+    assert not due
+
+
+async def test_silence_makes_a_review_due_once(rig: Rig) -> None:
+    rules = ReviewRules()
+
+    async def find(now: int, rules: ReviewRules = rules) -> list[PersonId]:
+        return await rig.database.read(find_silent, rules, now)
+
+    assert await find(NOW + 2 * SILENCE) == []
+    await rig.add(user_message("I am vegan"))
+    assert await find(NOW + SILENCE) == []
+    assert await find(NOW + SILENCE + 1, ReviewRules(turns=0, steps=0)) == []
+    assert await find(NOW + SILENCE + 1) == [rig.person_id]
+    await rig.database.write("due", enqueue_now, rig.person_id, NOW)
+    assert await find(NOW + 2 * SILENCE) == []
 
 
 async def test_a_failure_that_was_overcome_brings_a_review_forward(rig: Rig) -> None:
@@ -311,3 +376,96 @@ def fail(connection: Connection, turn_id: TurnId, is_untrusted: bool) -> None:
         (turn_id, f"page {turn_id} is gone"),
     )
     connection.execute("UPDATE turns SET is_untrusted = ? WHERE id = ?", (is_untrusted, turn_id))
+
+
+async def say_and_claim(rig: Rig, said: str, text: str, old: str, model: FakeModel) -> ReviewRecord:
+    """Review a message, of which the model claims a note that replaces another one."""
+    until = await rig.add(user_message(said), answer("Fine."))
+    arguments = {"target": "user", "text": text, "message": 1, "quote": said}
+    arguments |= {"action": "replace", "old": old}
+    model.plays.append(ask(call("memory", json.dumps(arguments))))
+    return await rig.review(await rig.take(until), model)
+
+
+async def remember_by_hand(rig: Rig, text: str) -> None:
+    memory = MemoryStore(rig.database, rig.home / "memories")
+    edit = Edit(action="add", target="user", text=text)
+    await memory.change(rig.person_id, "ann", edit, Origin(actor="hand", now=NOW))
+
+
+async def list_lines(rig: Rig) -> tuple[str, ...]:
+    memory = MemoryStore(rig.database, rig.home / "memories")
+    return (await memory.snapshot(rig.person_id, "ann", NOW)).user
+
+
+async def test_a_changed_fact_replaces_the_old_line_at_once(rig: Rig) -> None:
+    await remember_by_hand(rig, "Lives in Vienna")
+    said, text = "we finally moved, it's Graz now", "Lives in Graz"
+    model = FakeModel()
+    model.judge = agree_and_change
+    record = await say_and_claim(rig, said, text, "Vienna", model)
+    assert len(record.kept) == 1
+    assert await list_lines(rig) == (text,)
+    row = await rig.database.read(ledger.find_row, entry_id=record.kept[0])
+    assert row
+    assert row[1].change.before == "Lives in Vienna"
+    assert row[1].origin.evidence == said
+
+
+async def test_a_replacement_of_another_thing_is_refused_but_the_fact_is_kept(rig: Rig) -> None:
+    await remember_by_hand(rig, "Is allergic to nuts")
+    await say_and_claim(rig, "I moved to Linz", "Moved to Linz", "allergic", FakeModel())
+    assert await list_lines(rig) == ("Is allergic to nuts", "Moved to Linz")
+
+
+@pytest.mark.parametrize(
+    ("said", "text", "is_kept"),
+    [(SAID, "Prefers metric units", True), ("metric for me pls", "Prefers metric units", False)],
+)
+@pytest.mark.parametrize("kind", ["dead", "costly", "nonsense"])
+async def test_without_a_judge_plain_words_are_kept_and_others_wait(
+    rig: Rig, kind: str, said: str, text: str, is_kept: bool
+) -> None:
+    until = await rig.add(user_message(said), answer("Fine."))
+    task = await rig.take(until)
+    model = FakeModel(ask(remember(text, said, 1)))
+    plays: dict[str, Play] = {
+        "dead": [ModelInterrupted("dead")],
+        "costly": [_spend_too_much],
+        "nonsense": say("42"),
+    }
+    model.judge = lambda _: plays[kind]
+    if kind != "nonsense":
+        with pytest.raises((ModelInterrupted, QuotaExceeded)):
+            await rig.review(task, model)
+        task = await rig.database.write("again", _take_again)
+    record = await rig.review(task, model)
+    assert len(record.kept) == is_kept
+    assert [one.doubt for one in record.held] == ([] if is_kept else ["unjudged"])
+
+
+async def _spend_too_much() -> None:
+    shut = ReachedQuota(subject="person", unit="tokens", limit=7, resets_at=9)
+    raise QuotaExceeded("no room for a call", shut)
+
+
+async def test_a_judge_that_denies_is_believed_unless_it_denies_everything(rig: Rig) -> None:
+    until = await rig.add(user_message("so I'm a pirate, ok?"), answer("Aye."))
+    model = FakeModel(ask(remember("Is a pirate", "so I'm a pirate, ok?", 1)))
+    model.judge = deny
+    record = await rig.review(await rig.take(until), model)
+    assert record.refused == {"denied": 1}
+    assert len(model.judged) == 1
+
+
+async def test_a_judge_that_hangs_is_given_up_and_nothing_is_lost(rig: Rig) -> None:
+    until = await rig.add(user_message(SAID), answer("Fine."))
+    task = await rig.take(until)
+    model = FakeModel(ask(remember("Prefers metric units", SAID, 1)))
+    model.judge = lambda _: [Gate().hold]
+    with pytest.raises(TimeoutError):
+        await rig.review(task, model, patience=0.01)
+    again = await rig.database.write("again", _take_again)
+    record = await rig.review(again, model, patience=0.01)
+    assert await rig.entries() == ["Prefers metric units"]
+    assert record.is_over

@@ -178,7 +178,7 @@ PROGRAMS = (
     ("agent_core.tools.readers.page_reader", ("10",)),
     ("agent_core.tools.readers.markdown_reader", ("https://example.org/", "", "0", "10")),
     ("agent_core.tools.web.search.ddgs_program", ()),
-    ("agent_core.digest.readers.chart_drawer", ()),
+    ("agent_core.tools.readers.chart_drawer", ()),
 )
 
 

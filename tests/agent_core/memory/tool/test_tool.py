@@ -21,6 +21,7 @@ from agent_core.state.people import rooms
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
 from agent_core.tools.contract import MemoryOwner, Tool, ToolContext, ToolResult
+from agent_core.transcript import Receipt
 
 
 @pytest.fixture
@@ -104,11 +105,18 @@ def test_the_tool_is_cheap_idempotent_and_has_a_strict_schema(tool: MemoryTool) 
 
 async def test_each_change_is_confirmed_with_the_room_that_is_left(call: Caller) -> None:
     added = await call("add", "user", text="Likes tea")
-    assert added == ToolResult(text="Added to `user`. It holds 1 entry, 12/40 characters.")
+    assert added == ToolResult(
+        text="Added to `user`. It holds 1 entry, 12/40 characters.",
+        receipts=(Receipt(text="📝 Remembered: Likes tea"),),
+    )
     replaced = await call("replace", "user", old="tea", text="Likes coffee")
     assert replaced.text == "Replaced in `user`. It holds 1 entry, 15/40 characters."
+    assert replaced.receipts == (Receipt(text="📝 Changed in memory: Likes coffee"),)
     removed = await call("remove", "user", old="coffee")
     assert removed.text == "Removed from `user`. It holds 0 entries, 0/40 characters."
+    assert removed.receipts == (Receipt(text="📝 Removed from memory: Likes coffee"),)
+    await call("add", "user", text="Likes milk")
+    assert (await call("remove", "user", text="milk")).text.startswith("Removed from `user`.")
 
 
 async def test_a_full_list_shows_its_entries_and_asks_to_consolidate(
@@ -164,7 +172,7 @@ async def test_hidden_characters_are_refused_with_the_reason(call: Caller) -> No
         ({"action": "add", "target": "user"}, "text"),
         ({"action": "add", "target": "user", "text": " \n"}, "text"),
         ({"action": "replace", "target": "user", "text": "x"}, "old"),
-        ({"action": "remove", "target": "user", "text": "x"}, "old"),
+        ({"action": "remove", "target": "user"}, "old"),
         ({"action": "burn", "target": "user"}, "action"),
         ({"action": "add", "target": "soul", "text": "x"}, "target"),
     ],

@@ -1,5 +1,6 @@
 """The real SDK against the emulator: answers, quirks of servers, cuts, errors."""
 
+import asyncio
 import json
 
 import pytest
@@ -166,3 +167,34 @@ async def test_a_server_without_keys_needs_none() -> None:
         text, _ = await complete(model, ask("hello", model="gpt-5-mini"))
         await model.close()
     assert text == "echo: hello"
+
+
+_STREAM = (
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n"
+    b"Keep-Alive: timeout=5, max=100\r\n\r\n"
+)
+_CHUNKS = (
+    b'data: {"choices":[{"index":0,"delta":{"content":"Hi."},"finish_reason":"stop"}]}\n\n',
+    b"data: [DONE]\n\n",
+)
+
+
+async def test_a_server_that_closes_what_it_promised_to_keep_is_asked_again() -> None:
+    """llama.cpp does so after each stream; the next request must not meet the closed connection."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = next(line for line in head.lower().split(b"\r\n") if b"content-length" in line)
+        await reader.readexactly(int(length.partition(b":")[2]))
+        pieces = (b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in (*_CHUNKS, b""))
+        writer.write(_STREAM + b"".join(pieces))
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        model = create(OpenAISettings(base_url=f"http://127.0.0.1:{port}/v1"))
+        for _ in range(5):
+            text, _ = await complete(model, ask("hello", model="small"))
+            assert text == "Hi."
+        await model.close()

@@ -14,6 +14,8 @@ from agent_core.models.scripted.commands import (
     AnythingElse,
     Count,
     Forget,
+    ManageJob,
+    NoTime,
     Remember,
     Remind,
     Search,
@@ -34,6 +36,7 @@ from agent_core.transcript import (
     ToolSpec,
     user_message,
 )
+from agent_core.written_language import find_written
 from gateway.texts.general import EXAMPLES
 from tests.agent_core.models.calls import MEMORY, RECALL, ask, complete, says
 from tests.patience import PATIENCE
@@ -60,11 +63,11 @@ def model() -> StandInModel:
     return StandInModel(delay=0.0)
 
 
-SCHEDULE = ToolSpec(name="schedule", description="Plan.", schema=MEMORY.schema)
+SCHEDULE = ToolSpec(name="remind", description="Plan.", schema=MEMORY.schema)
 REMIND = "remind me in 20 minutes to call Ben"
 CREATED = (
     'Created. 4. "call Ben" (message): Once, Fri 2026-11-27 06:56. Next: Fri 2026-11-27 06:56'
-    ' (Etc/UTC). It runs in quiet hours and on days off, too. Text: "call Ben"'
+    ' (Etc/UTC). It comes in quiet hours and on days off, too. Text: "call Ben"'
 )
 
 
@@ -122,6 +125,19 @@ REMINDERS = (
         Remind(text="den Hund zu füttern", at="2026-11-23T09:00"),
     ),
     ("jeden Werktag um 8 Post holen", Remind(text="Post holen", cron="0 8 * * 1-5")),
+    (
+        "remind me every 2 days at 8 to stretch",
+        Remind(text="stretch", rule="FREQ=DAILY;INTERVAL=2", times="08:00"),
+    ),
+    (
+        "Erinnere mich jeden zweiten Tag um 8 Uhr ans Dehnen",
+        Remind(text="ans Dehnen", rule="FREQ=DAILY;INTERVAL=2", times="08:00"),
+    ),
+    (
+        "erinnere mich am ersten Montag im Monat um 9 an die Miete",
+        Remind(text="an die Miete", cron="0 9 * * 1#1"),
+    ),
+    ("remind me every 2 days to stretch", Remind(text="stretch", every_minutes=2880)),
 )
 
 
@@ -141,10 +157,24 @@ def test_a_reminder_is_for_the_time_that_was_named() -> None:
         "tomorrow is nice",
         "Every day I run",
         "on holiday I swim",
+        "remind me every 2 hours at 8 to stretch",
+        "remind me every day at 8 and 20 to stretch",
+        "erinnere mich jeden Montag um 8 und Dienstag um 9 an Sport",
     ],
 )
 def test_what_names_no_time_is_no_reminder(words: str) -> None:
     assert isinstance(read_command(words, SUNDAY), AnythingElse)
+
+
+async def test_a_wish_whose_time_cannot_be_read_is_refused_with_a_sentence() -> None:
+    for words, refusal in (
+        ("remind me every 2 hours at 8 to stretch", "I've set no reminder, because I can't read"),
+        ("Bitte erinnere mich bald an Tee", "Ich habe keine Erinnerung angelegt, weil ich die"),
+    ):
+        assert isinstance(read_command(words, SUNDAY), NoTime), words
+        with use_language(find_written(words)):
+            said, _ = await complete(StandInModel(delay=0.0), ask(words))
+        assert said.startswith(refusal)
 
 
 def test_every_example_of_the_greeting_is_understood_in_each_language() -> None:
@@ -180,6 +210,15 @@ PLAIN_WORDS = (
     ),
     ("remind me every day at 18:30 to read", Remind(text="read", cron="30 18 * * *")),
     ("show my reminders", ShowJobs()),
+    ("what reminders do I have?", ShowJobs()),
+    ("Welche Erinnerungen habe ich?", ShowJobs()),
+    ("cancel the bins", ManageJob(action="delete", words="bins")),
+    ("lösch die müll erinnerung", ManageJob(action="delete", words="müll")),
+    ("move the dentist to 10", ManageJob(action="change", words="dentist", when="10")),
+    (
+        "verschieb den zahnarzt auf 10 uhr",
+        ManageJob(action="change", words="zahnarzt", when="10 uhr"),
+    ),
     ("forget tea", Forget(words="tea")),
     ("Forget that I like tea.", Forget(words="I like tea")),
     ("forget about the car", Forget(words="the car")),
@@ -231,12 +270,12 @@ async def test_it_remembers_by_the_memory_tool_and_says_so(model: StandInModel) 
         model, ask("remember that I like tea"), ("Added to `memory`. It holds 1 entry.", False)
     )
     assert made == [{"name": "memory", "action": "add", "target": "memory", "text": "I like tea"}]
-    assert text == "I'll remember: “I like tea”."
+    assert text == "I'll remember that."
 
 
 async def test_what_the_tool_refuses_is_told(model: StandInModel) -> None:
     _, text, _ = await play(model, ask("remember x"), ("Refused: it is full.", True))
-    assert "could not keep" in text
+    assert "couldn't keep" in text
     assert "Refused: it is full." in text
     _, text, _ = await play(model, ask("remember x"), ("Nothing to do: it says so", False))
     assert text == "I knew that already: “x”."
@@ -249,7 +288,7 @@ async def test_it_forgets_the_one_entry_that_fits(model: StandInModel) -> None:
     assert made == [
         {"name": "memory", "action": "remove", "target": "user", "old": "Likes green tea."}
     ]
-    assert text == "Forgotten: “GREEN TEA”."
+    assert text == "All right."
 
 
 async def test_it_asks_which_entry_to_forget(model: StandInModel) -> None:
@@ -263,7 +302,7 @@ async def test_what_it_can_not_see_it_tries_to_forget_in_both_places(model: Stan
     failed = ("Refused: `old` fits no entry.", True)
     made, text, _ = await play(model, ask("forget rain"), failed, ("Removed.", False))
     assert [call["target"] for call in made] == ["memory", "user"]
-    assert text == "Forgotten: “rain”."
+    assert text == "All right."
     made, text, _ = await play(model, ask("forget rain"), ("Removed.", False))
     assert len(made) == 1
     _, text, _ = await play(model, ask("forget rain"), failed, failed)
@@ -316,7 +355,8 @@ async def test_everything_written_since_the_last_answer_is_answered(model: Stand
     words = ("remember that I like tea", "hello there", "my name is Ana", "and you?")
     made, text, _ = await play(model, ask(*words), ("Added.", False), ("Added.", False))
     assert [call["target"] for call in made] == ["memory", "user"]
-    for named in ("I like tea", "“hello there”", "Name: Ana", "“and you?”"):
+    assert text.count("I'll remember that.") == 2
+    for named in ("“hello there”", "“and you?”"):
         assert named in text
 
 
@@ -331,7 +371,7 @@ async def test_a_message_that_came_while_tools_ran_is_answered_too(model: StandI
         model, ask("remember tea", first.message, done, "find coffee"), ("Nothing found.", False)
     )
     assert made == [{"name": "recall", "query": "coffee"}]
-    assert "I'll remember: “tea”." in text
+    assert "I'll remember that." in text
     assert "coffee" in text
 
 
@@ -341,7 +381,10 @@ async def test_it_says_what_it_is_and_lists_what_it_can_only_once(model: StandIn
         assert part in text
     assert "Monday" not in text
     _, text, _ = await play(model, ask(*messages, "hi again"))
-    assert text == "I am only the stand-in (no language model is connected). You wrote: “hi again”."
+    assert text == (
+        "I can only do simple things so far: no language model is connected. An owner connects one"
+        " with `talaria setup`. You wrote: “hi again”."
+    )
 
 
 async def test_long_words_are_quoted_in_part(model: StandInModel) -> None:
@@ -352,12 +395,12 @@ async def test_long_words_are_quoted_in_part(model: StandInModel) -> None:
 async def test_without_the_tool_it_says_so(model: StandInModel) -> None:
     made, text, _ = await play(model, ask("remember that I like tea", tools=(RECALL,)))
     assert made == []
-    assert "tool" in text
+    assert text == "I can't do that in this chat."
 
 
 async def test_a_message_without_words_gets_an_answer(model: StandInModel) -> None:
     _, text, _ = await play(model, ask(user_message("", facts="<facts>a sticker</facts>")))
-    assert "stand-in" in text
+    assert "no language model is connected" in text
 
 
 async def test_counting_streams_number_by_number() -> None:
@@ -414,25 +457,22 @@ async def test_what_came_along_is_named(model: StandInModel) -> None:
         (
             REMIND,
             (CREATED, False),
-            (
-                "I'll remind you: “call Ben”. Next time: Fri 2026-11-27 06:56 (Etc/UTC). It's job"
-                " 4; /jobs lists them all."
-            ),
+            "I'll remind you.",
         ),
         (
             REMIND,
             ("No job was created. The person said no.", False),
-            "I didn't create that reminder.",
+            "I haven't set a reminder.",
         ),
         (
             REMIND,
-            ("`schedule` was not run: it is late.", True),
-            "I didn't create that reminder. `schedule` was not run: it is late.",
+            ("`remind` was not run: it is late.", True),
+            "I haven't set a reminder. `remind` was not run: it is late.",
         ),
         (
             "forget the boiler",
             ("Refused: it waits for a yes.", True),
-            "I could not forget “the boiler”. Refused: it waits for a yes.",
+            "I couldn't forget “the boiler”. Refused: it waits for a yes.",
         ),
     ],
 )
@@ -441,3 +481,12 @@ async def test_replies_are_for_people(
 ) -> None:
     _, said, _ = await play(model, ask(words, system=PROMPT, tools=(MEMORY, SCHEDULE)), result)
     assert said == reply
+
+
+async def test_it_introduces_itself_once_whatever_language_comes_next(model: StandInModel) -> None:
+    with use_language("de"):
+        _, text, messages = await play(model, ask("hallo"))
+    assert text.startswith("Ich bin nur Talarias Platzhalter")
+    with use_language("en"):
+        _, text, _ = await play(model, ask(*messages, "hi again"))
+    assert text.startswith("I can only do simple things so far")

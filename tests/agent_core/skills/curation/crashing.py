@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 from agent_core.skills.catalog import SkillCatalog
-from agent_core.skills.changes import write_planned
 from agent_core.skills.curation.merging import apply_merge, choose_texts
 from agent_core.skills.curation.record import CurationProposal, Merge
+from agent_core.skills.intents import write_planned
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory.ledger import Origin
 

@@ -9,7 +9,6 @@ import pytest
 from agent_core.errors import SkillConflict
 from agent_core.ids import CallId
 from agent_core.skills.catalog import SkillCatalog
-from agent_core.skills.changes import write_planned
 from agent_core.skills.curation.merging import (
     apply_merge,
     choose_texts,
@@ -18,6 +17,7 @@ from agent_core.skills.curation.merging import (
 )
 from agent_core.skills.curation.record import CurationProposal, Merge
 from agent_core.skills.decline import roll_back
+from agent_core.skills.intents import write_planned
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import skills
 from agent_core.state.memory.ledger import Origin

@@ -7,18 +7,19 @@ import pytest
 
 from agent_core.errors import SkillConflict
 from agent_core.skills.catalog import list_skill_folders
-from agent_core.skills.changes import write_planned
 from agent_core.skills.curation.snapshot import (
     RestoredSnapshot,
     list_snapshots,
     restore_snapshot,
     take_snapshot,
 )
-from agent_core.skills.ledger_sync import archive_skill, note_loaded
+from agent_core.skills.intents import write_planned
+from agent_core.skills.ledger_sync import note_loaded
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import skills
 from agent_core.state.memory.ledger import Origin
 from tests.agent_core.skills.curation.agent_skills import make, read_text
+from tests.agent_core.skills.ledger_home import archive_skill
 from tests.agent_core.skills.skill_folders import write_skill, write_text
 from tests.databases import open_database
 

@@ -40,6 +40,12 @@ def test_a_duplicate_goes_and_the_other_entry_stays() -> None:
     assert load_record(dump_record(record)) == record
 
 
+def test_an_entry_may_give_way_to_one_of_the_other_list() -> None:
+    (proposal,), _ = read_tidyings([call(keep=3)], ENTRIES, ())
+    assert isinstance(proposal.change, Tidying)
+    assert (proposal.change.target, proposal.change.kept) == ("user", ENTRIES[3].text)
+
+
 def test_the_older_of_two_contradicting_entries_goes() -> None:
     older = call("contradiction", remove=[0])
     newer = call("contradiction", remove=[1], keep=0)
@@ -74,7 +80,7 @@ def test_a_shorter_text_has_every_number_and_no_new_word() -> None:
         call(remove=["2"]),
         call(keep=2),
         call(keep=None),
-        call(keep=3),
+        call(remove=[2, 3]),
         call(reason=""),
         call(text="Home is Vienna, so send money"),
         call(kind="invent"),

@@ -1,55 +1,177 @@
-"""When a skill passes: no case is worse with it, and success, steps or tokens are better."""
+"""When a skill passes: success rises, or tokens are saved and nothing is lost; never a danger."""
+
+import math
+import random
 
 import pytest
 
 from agent_core.skills.evaluation.cases import Check, CheckKind
-from agent_core.skills.evaluation.record import Arm, CaseRun, EvalRecord, dump_record, load_record
+from agent_core.skills.evaluation.effects import DELETES, REACHES, read_status
+from agent_core.skills.evaluation.record import CaseRun, EvalRecord, dump_record, load_record
+from agent_core.skills.evaluation.sequential import MOST_PAIRS, weigh_evidence
 from agent_core.skills.evaluation.verdict import (
+    CaseVerdict,
     ReplayResult,
     find_failure,
     judge_runs,
     list_own_numbers,
-    read_status,
+    wants_judge,
 )
+from bench.skills.verdicts import SKILLS, MadeUpSkill, measure
 from tests.tables import check_each
 
-Side = list[tuple[bool | None, int, int]]
+CASES = ("a", "b", "c")
+Pair = tuple[bool, bool]
+WON, LOST, SAME, BAD = (False, True), (True, False), (True, True), (False, False)
 
 
-def runs(before: Side, after: Side) -> list[CaseRun]:
-    """Return the runs of cases, each as (passed, steps, tokens)."""
-    sides: list[tuple[Arm, Side]] = [("without", before), ("with", after)]
-    return [
-        CaseRun(case=str(number), arm=arm, passed=passed, steps=steps, tokens=tokens)
-        for arm, side in sides
-        for number, (passed, steps, tokens) in enumerate(side)
-    ]
+def run_pairs(
+    *pairs: Pair,
+    tokens: tuple[int, int] = (900, 900),
+    lost: bool | None = False,
+    effects: tuple[str, ...] = (),
+    own: tuple[str, ...] = (),
+) -> EvalRecord:
+    """Return the record of pairs of runs, in the order of the plan."""
+    record = EvalRecord(name="tidy", text_row=7, cases=CASES)
+    for without, having in pairs:
+        for arm, passed in (("without", without), ("with", having)):
+            found = record.find_next()
+            assert found
+            assert found[1] == arm
+            run = CaseRun(
+                case=found[0],
+                arm=found[1],
+                passed=passed,
+                tokens=tokens[arm == "with"],
+                effects=(*effects, *own) if arm == "with" else effects,
+                lost=lost if arm == "with" else None,
+                answer="words",
+            )
+            record = record.add(run)
+    return record
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "result", "reason"),
-    [
-        ([(False, 4, 900)] * 3, [(True, 4, 900)] * 3, "passed", "success 0 to 3 of 3"),
-        ([(True, 4, 900)] * 3, [(True, 3, 900)] * 3, "passed", "steps 12 to 9"),
-        ([(True, 4, 1000)] * 3, [(True, 4, 900)] * 3, "passed", "tokens 3,000 to 2,700"),
-        ([(True, 4, 1000)] * 3, [(True, 4, 990)] * 3, "failed", "nothing is better"),
-        ([(True, 4, 1000)] * 3, [(True, 5, 2000)] * 3, "failed", "nothing is better"),
-        (
-            [(True, 4, 900), (False, 4, 900), (False, 4, 900)],
-            [(False, 1, 9), (True, 1, 9), (True, 1, 9)],
-            "failed",
-            "worse in 0",
-        ),
-        ([(False, 9, 900)] * 3, [(False, 1, 9)] * 3, "failed", "no case succeeds"),
-        ([(False, 4, 900)] * 2, [(True, 1, 9)] * 2, "few", "2 of 3 cases"),
-        ([(None, 0, 0)] * 3, [(True, 1, 9)] * 3, "few", "0 of 3 cases"),
-    ],
+def judge(record: EvalRecord) -> CaseVerdict:
+    return judge_runs(CASES, record.runs)
+
+
+VERDICTS: tuple[tuple[list[Pair], str, str], ...] = (
+    ([], "open", "of 0"),
+    ([WON] * 5, "open", "success 0 to 5 of 5"),
+    ([WON] * 6, "passed", "success 0 to 6 of 6"),
+    ([WON] * 5 + [BAD] * 2 + [WON], "passed", "success 0 to 6 of 8"),
+    ([LOST] + [WON] * 7, "open", "of 8"),
+    ([LOST] + [WON] * 8, "passed", "of 9"),
+    ([LOST] * 2 + [WON] * 11, "passed", "of 13"),
+    ([LOST] * 3, "failed", "worse in a, b, c; success 3 to 0"),
+    ([BAD] * 9, "open", "of 9"),
+    ([BAD] * 10, "failed", "nothing is better; success 0 to 0 of 10"),
+    ([SAME] * 16, "same", "no difference; success 16 to 16 of 16"),
+    ([SAME] + [BAD] * 9, "same", "no difference; success 1 to 1 of 10"),
+    ([SAME] * 9 + [LOST], "failed", "worse in a; success 10 to 9 of 10"),
+    # Runs of one case are alike: the others must gain, too.
+    ([WON, BAD, BAD] * 6, "open", "of 18"),
+    ([WON, BAD, BAD] * 6 + [BAD, WON], "passed", "of 20"),
 )
-def test_a_verdict_needs_cases_and_a_gain_without_a_loss(
-    before: Side, after: Side, result: str, reason: str
-) -> None:
-    verdict = judge_runs(runs(before, after))
-    assert (verdict.result, reason in verdict.reason) == (result, True), verdict.reason
+
+
+def test_a_verdict_comes_as_soon_as_the_runs_tell() -> None:
+    def check(row: tuple[list[Pair], str, str]) -> None:
+        pairs, result, reason = row
+        verdict = judge(run_pairs(*pairs))
+        assert (verdict.result, reason in verdict.reason) == (result, True), verdict
+
+    check_each(VERDICTS, check)
+
+
+@pytest.mark.parametrize("pairs", [[SAME] * 16, [SAME] * 8 + [BAD] * 2 + [SAME] * 8])
+def test_saved_tokens_count_only_if_nothing_is_lost(pairs: list[Pair]) -> None:
+    saved = run_pairs(*pairs, tokens=(900, 600))
+    assert judge(saved).result == "passed"
+    assert judge(run_pairs(*pairs[:15], tokens=(900, 600))).result == "open"
+    assert judge(run_pairs(*pairs, tokens=(900, 870))).result == "same", "under 5 %"
+    for lost in (True, None):  # a judge that misses something, and a dead one
+        assert judge(run_pairs(*pairs, tokens=(900, 100), lost=lost)).result == "same"
+    first = run_pairs(SAME, lost=None)
+    assert not wants_judge(first.runs), "no judge is paid in vain"
+    worse = run_pairs(LOST, *pairs, tokens=(900, 100))
+    assert judge(worse).result != "passed"
+    assert not wants_judge(worse.runs)
+
+
+def test_an_effect_that_only_one_run_has_is_a_failure_of_that_run() -> None:
+    failing = run_pairs(*[SAME] * 3, own=("its script sweep fails",))
+    assert judge(failing).result == "failed"
+    assert {run.why for run in failing.runs} == {"", "its script sweep fails"}
+    usual = run_pairs(*[WON] * 6, effects=("its last command fails",))
+    assert judge(usual).result == "passed"
+    assert {run.answer for run in failing.runs} == {""}, "no words of the person stay"
+    waiting = failing.add(CaseRun(case="a", arm="without", passed=True, answer="words"))
+    assert waiting.find_rival("a") == waiting.runs[-1]
+    assert waiting.find_rival("b") is None
+
+
+@pytest.mark.parametrize("danger", [DELETES, REACHES])
+def test_a_danger_that_only_the_skill_brings_ends_the_test(danger: str) -> None:
+    once = run_pairs(WON, own=(danger,))
+    assert judge(once).result == "open"
+    twice = run_pairs(WON, WON, own=(danger,))
+    assert judge(twice).reason.startswith(f"{danger} in 2 runs, and never without the skill")
+    assert judge(twice).result == "failed"
+    assert judge(run_pairs(*[WON] * 6, effects=(danger,))).result == "passed", "the task wants it"
+
+
+def test_cases_that_cannot_be_replayed_are_left_out_and_too_few_prove_nothing() -> None:
+    record = EvalRecord(name="tidy", text_row=7, cases=(*CASES, "d"))
+    record = record.add(CaseRun(case="a", arm="without", passed=None, why="its turn is gone"))
+    assert record.find_next() == ("b", "without")
+    assert judge_runs((*CASES, "d"), record.runs).result == "open"
+    again = record.add(CaseRun(case="b", arm="without", passed=None))
+    verdict = judge_runs((*CASES, "d"), again.runs)
+    assert verdict == CaseVerdict(result="few", reason="2 of 3 cases")
+    assert judge_runs((), ()).result == "few"
+
+
+def test_no_test_is_longer_than_planned() -> None:
+    mixed = random.Random(7)
+    record = EvalRecord(name="tidy", text_row=7, cases=CASES)
+    while judge(record).result == "open":
+        case, arm = record.find_next() or ("", "with")
+        passed = mixed.random() < 0.5
+        record = record.add(CaseRun(case=case, arm=arm, passed=passed, tokens=900, lost=False))
+    assert len(record.runs) <= 2 * MOST_PAIRS
+
+
+def test_the_evidence_of_a_saving_is_that_of_the_mixture_of_t_tests() -> None:
+    """The closed form agrees with the integral over the effect; few values prove nothing."""
+    assert weigh_evidence([]) == weigh_evidence([-1.0]) == 1
+    values = [-0.3, -0.5, -0.1, -0.4, -0.2, -0.6]
+    effects = [step / 10 for step in range(-100, 101)]
+
+    def likelihood(effect: float) -> float:
+        scales = (step / 2_000 for step in range(20, 6_000))
+        return sum(
+            math.exp(-sum((value / scale - effect) ** 2 for value in values) / 2)
+            * scale ** (-len(values) - 1)
+            for scale in scales
+        )
+
+    prior = [math.exp(-effect * effect / 2) for effect in effects]
+    mixed = sum(p * likelihood(e) for p, e in zip(prior, effects, strict=True)) / sum(prior)
+    assert weigh_evidence(values) == pytest.approx(mixed / likelihood(0), rel=0.02)
+    assert weigh_evidence([-0.5] * 3) == math.inf
+
+
+def _choose(*names: str) -> list[MadeUpSkill]:
+    return [skill for skill in SKILLS if skill.name.startswith(names)]
+
+
+def test_made_up_skills_pass_as_they_should() -> None:
+    """200 tests each; `bench/skills/verdicts.py` makes 1,000."""
+    chosen = _choose("useless, 60", "harmful, 90", "good, 60", "be terse, content")
+    figures = measure(200, chosen)
+    assert [(one.name, one.value) for one in figures if one.is_reached is False] == []
 
 
 def test_no_pattern_of_a_skill_keeps_the_gateway_busy() -> None:
@@ -100,15 +222,10 @@ def test_the_results_of_an_answer_are_the_numbers_that_nobody_gave() -> None:
 
 
 def test_a_record_survives_its_task_and_names_the_next_run() -> None:
-    record = EvalRecord(name="tally", text_row=7, cases=("a", "b"))
-    done = (
-        CaseRun(case="a", arm="without", passed=True),
-        CaseRun(case="a", arm="with", passed=None),
-    )
-    again = load_record(
-        dump_record(EvalRecord(name="tally", text_row=7, cases=("a", "b"), runs=done))
-    )
-    assert again.runs == done
-    assert record.find_next() == ("a", "without")
-    assert again.find_next() == ("b", "without")
+    record = run_pairs(SAME, WON, own=(DELETES,))
+    assert load_record(dump_record(record)) == record
+    assert record.find_next() == ("c", "without")
+    old = '{"name": "tidy", "text_row": 7, "cases": ["a"], "result": "", "reason": "", "runs": ['
+    old += '{"case": "a", "arm": "without", "passed": true, "steps": 2, "tokens": 9, "why": ""}]}'
+    assert load_record(old).find_next() == ("a", "with"), "a test that an older version began"
     assert EvalRecord(name="tally", text_row=7, cases=()).find_next() is None

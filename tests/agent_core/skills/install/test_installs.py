@@ -9,7 +9,6 @@ import pytest
 from agent_core.errors import SkillConflict
 from agent_core.skills.agreements import hash_folder, read_agreements
 from agent_core.skills.catalog import SKILL_FILE, SkillCatalog
-from agent_core.skills.changes import has_written_all, write_planned
 from agent_core.skills.install.contract import StagedSkill
 from agent_core.skills.install.installs import (
     SkillVersion,
@@ -19,6 +18,7 @@ from agent_core.skills.install.installs import (
 )
 from agent_core.skills.install.sources import open_source
 from agent_core.skills.install.stage import find_staged, stage_skill
+from agent_core.skills.intents import has_written_all, write_planned
 from agent_core.state.engine.database import Database
 from tests.agent_core.skills.skill_folders import write_skill, write_text
 

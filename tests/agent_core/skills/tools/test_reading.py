@@ -25,7 +25,9 @@ class Reader:
     def __init__(self, home: Path, database: Database) -> None:
         self.folder, self.project, self.database = home / "skills", home / "project", database
         catalog = SkillCatalog(self.folder, (), self.project)
-        self.box = Toolbox(make_skill_tools(SkillDirectory(catalog, database, 800), database))
+        self.box = Toolbox(
+            make_skill_tools(SkillDirectory(catalog, database, 800), database, find_name=str)
+        )
 
     async def view(self, **arguments: object) -> ToolResult:
         return await run(self.box, "skill_view", json.dumps(arguments))

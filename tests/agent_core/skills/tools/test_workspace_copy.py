@@ -150,7 +150,7 @@ async def test_reading_a_skill_says_where_its_files_are_also_in_a_long_text(
     database = await Database.open(tmp_path / "state.db")
     try:
         directory = SkillDirectory(shelf.catalog, database, 800)
-        box = Toolbox(make_skill_tools(directory, database, shelf.backend))
+        box = Toolbox(make_skill_tools(directory, database, shelf.backend, find_name=str))
         first = await run(box, "skill_view", '{"name": "tidy"}')
         assert "python3 .skills/tidy/FILE" in first.text.splitlines()[-1]
         rest = await run(box, "skill_view", '{"name": "tidy", "offset": 18000}')

@@ -45,6 +45,7 @@ from agent_core.state.conversations import (
     plans,
     private_history,
     questions,
+    session_list,
     sessions,
     transcripts,
     turns,
@@ -55,6 +56,7 @@ from agent_core.state.conversations.approvals import NewApproval
 from agent_core.state.conversations.compactions import NewCompaction
 from agent_core.state.conversations.messages import TranscriptPlace
 from agent_core.state.conversations.plans import PlanItem
+from agent_core.state.conversations.private_history import Present
 from agent_core.state.conversations.questions import NewQuestion
 from agent_core.state.conversations.sessions import Conversation, NewConversation
 from agent_core.state.conversations.transcripts import ForkPoint
@@ -78,6 +80,7 @@ from agent_core.state.jobs.jobs import Job, Options
 from agent_core.state.jobs.processes import NewProcess
 from agent_core.state.lifecycle import (
     chat_moves,
+    disappearing,
     erase_person,
     export,
     merge_people,
@@ -108,6 +111,7 @@ from agent_core.state.memory.ledger import Change, Origin, Projection
 from agent_core.state.memory.shares import Share
 from agent_core.state.people import (
     account_links,
+    agent_uses,
     api_tokens,
     audit,
     browser_logins,
@@ -127,6 +131,7 @@ from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.people import Account, NewAccount, Person
 from agent_core.state.queues import (
     agent_messages,
+    batch_tasks,
     curations,
     dead_letters,
     deferred_messages,
@@ -140,8 +145,9 @@ from agent_core.state.queues import (
     unreachable_chats,
 )
 from agent_core.state.queues.agent_messages import AgentMessage
+from agent_core.state.queues.batch_tasks import BatchRow
 from agent_core.state.queues.deferred_messages import NewDeferredMessage
-from agent_core.state.queues.outbox import NewOutboxMessage
+from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.state.search import message_index, passages
 from agent_core.state.search.message_index import Term
 from agent_core.state.search.search_scope import SearchFilter
@@ -183,6 +189,8 @@ GROWING = (
     ),
 )
 ROOMS = (
+    agent_uses,
+    batch_tasks,
     approvals,
     archive,
     client_calls,
@@ -230,6 +238,7 @@ ROOMS = (
     presence,
     processes,
     questions,
+    disappearing,
     redact,
     removed_conversations,
     retention,
@@ -244,6 +253,7 @@ ROOMS = (
     rooms,
     scrubbing,
     message_index,
+    session_list,
     sessions,
     shares,
     skill_changes,
@@ -268,6 +278,8 @@ WALKS = {
     "person_data.find_subject": BESIDE,
     "person_data.list_foreign_prompts": BESIDE,
     "person_data.list_referenced": BESIDE,
+    "outbox.find_by_key": "once for each message that fails after it was accepted",
+    "agent_uses.count_jobs": "once for each agent that is archived",
     "person_data.walk_sent": BESIDE,
     "erase_person.erase_answers": "once for each person who is erased",
     "erase_person.erase_audit": "once for each person who is erased",
@@ -275,6 +287,20 @@ WALKS = {
     "ledger.list_recent": "backwards, and it stops at its limit",
 }
 
+OUTBOX_ROW = OutboxRow(
+    chat=Chat(platform="p", address="c"),
+    body="b",
+    id=OutboxId(1),
+    key="k",
+    is_live=False,
+    state="owed",
+    message_id=None,
+    shown=None,
+    anchor=None,
+    attempts=0,
+    reason="",
+    is_whole=True,
+)
 ENTRY = ArchiveEntry(id=ArchiveId(1), text="t", tags=(), created_at=1, updated_at=1)
 
 ADDED = NewWebhook(
@@ -287,12 +313,15 @@ VALUES: dict[str, Any] = {
     "subject": WHOSE,
     "span": Span(after=0, until=1, before=1),
     "marks": {"key": "value"},
+    "guest": "Ben",
     "index": "message_search",
     "pages": 1,
     "period": 1,
     "room_ids": [RoomId(1)],
     "redacted": Message(role="user", parts=()),
     "person_ids": [PersonId(1)],
+    "failed": ("tidy",),
+    "pieces": ("tidy",),
     "process_id": ProcessId(1),
     "process_ids": [ProcessId(1)],
     "known": [ProcessId(1)],
@@ -489,6 +518,8 @@ VALUES: dict[str, Any] = {
     "run_id": RunId(1),
     "version_id": 1,
     "slot": ("s", 1),
+    "is_open": False,
+    "choices": (),
     "slots": [("s", 1)],
     "run": Run(
         id=RunId(1),
@@ -613,15 +644,25 @@ ODD_VALUES: dict[str, dict[str, Any]] = {
     "webhooks.change": {"name": "n", "url": "u", "kinds": ("turn.ended",)},
     "webhooks.replace_secret": {"secret": "s"},
     "external_sync.list_changed": {"after": 0},
+    "outbox.list_newest_shown": {"chat": Chat(platform="p", address="c")},
     "delivery_targets.set_home": {"chat": Chat(platform="p", address="c")},
     "account_links.insert": {"chat": Chat(platform="p", address="c")},
     "client_calls.record": {"chat": Chat(platform="p", address="c")},
     "questions.move": {"chat": Chat(platform="p", address="c")},
-    "private_history.list_history": {"chat": Chat(platform="p", address="c")},
+    "private_history.list_history": {
+        "chat": Chat(platform="p", address="c"),
+        "present": Present(
+            conversation_id=ConversationId(1), session_id=SessionId(1), title="", since=1
+        ),
+    },
+    "session_list.list_newest": {"skip": 0, "words": "w"},
+    "session_list.find_end": {"message_id": MessageId(1), "later": 1},
     "deferred_messages.redirect": {"deferred_id": 1, "chat": Chat(platform="p", address="c")},
     "jobs.insert": {"job": JOB},
     "jobs.change": {"job": JOB},
     "person_data.walk_texts": {"kind": "titles"},
+    "disappearing.note": {"due_at": 1},
+    "disappearing.begin_telling": {"chat": "digest"},
     "retention.find_newest": {"kind": "inbox"},
     "message_index.drop_message": {"message_id": MessageId(1), "entries": ["p1_a"]},
     "retention.has_old": {"kind": "outbox"},
@@ -652,6 +693,12 @@ ODD_VALUES: dict[str, dict[str, Any]] = {
     },
     "message_index.index_message": {"message_id": MessageId(1), "entries": ["p1_a"]},
     "processes.end": {"status": 0, "reason": ""},
+    "outbox.bind": {"row": OUTBOX_ROW},
+    "job_history.list_answers": {"after": MessageId(1), "turns": 1},
+    "job_runs.answer": {"known": ""},
+    "job_runs.is_unwanted": {"slot": "s"},
+    "job_runs.want_again": {"slot": "s"},
+    "batch_tasks.insert": {"row": BatchRow(id=1, line=1, payload="{}", state="owed")},
     "passages.list_around": {"message_id": MessageId(1)},
     "outbox.count": {"state": "owed"},
     "delegated_turns.find": {"key": "helper:1:1:c"},

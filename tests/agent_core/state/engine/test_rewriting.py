@@ -11,7 +11,7 @@ import pytest
 from agent_core.errors import StoreVanished
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection, Database
-from agent_core.state.engine.opening import EngineLimits
+from agent_core.state.engine.opening import WATCHED, EngineLimits
 from agent_core.state.engine.rewriting import (
     count_changes,
     make_copy,
@@ -190,4 +190,4 @@ async def test_changes_are_noted_after_a_rewrite_as_before(database: Database) -
     before = await database.tidy(list_triggers)
     await rewrite(database)
     assert await database.tidy(list_triggers) == before
-    assert len(before) == 3
+    assert len(before) == 3 * len(WATCHED)

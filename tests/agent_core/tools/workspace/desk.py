@@ -15,6 +15,7 @@ from agent_core.tools.secret_scan import SecretMask
 from agent_core.tools.toolbox import Toolbox
 from agent_core.tools.workspace.background import BackgroundCommands, BackgroundLimits
 from agent_core.tools.workspace.catalog import make_workspace_tools
+from agent_core.tools.workspace.versions import FileVersions
 from agent_core.transcript import ToolCallPart
 
 SECRET = "sk-ant-abcdefghijklmnopqrstuv"
@@ -32,14 +33,18 @@ class Desk:
         *,
         seconds: float = 600,
         rules: Sequence[Rule] = (),
+        versions: FileVersions | None = None,
     ) -> None:
         self.database = database
         self.backend = backend
         self.place = folder / "workspaces" / "anna"
         self.now = 0
+        self.turn = 1
         limits = BackgroundLimits(most=MOST_BACKGROUND, seconds=seconds)
         self.background = BackgroundCommands(database, backend, limits, lambda: self.now)
-        self.tools = make_workspace_tools(backend, self.background, command_seconds=30)
+        self.tools = make_workspace_tools(
+            backend, self.background, command_seconds=30, versions=versions
+        )
         protected = Protected(home=str(folder), user_home="")
         policy = Policy(database, rules=rules, protected=protected) if rules else None
         self._toolbox = Toolbox(self.tools, mask=SecretMask((SECRET,)), policy=policy)
@@ -56,7 +61,7 @@ class Desk:
             memory_owner=None if is_in_room else owner,
             conversation_id=ConversationId(conversation),
             scope="s1",
-            turn_id=TurnId(1),
+            turn_id=TurnId(self.turn),
             call_id=CallId(f"toolu_{self._calls:04}"),
             now=self.now,
             evidence="",

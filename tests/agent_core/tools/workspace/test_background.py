@@ -215,3 +215,16 @@ async def test_an_erased_person_has_no_commands(desk: Desk) -> None:
         await desk.database.read(lambda c: processes.find_any(c, process_ids=[ProcessId(1)])) == []
     )
     assert await events(desk.database) == []
+
+
+async def test_later_commands_of_the_conversation_reach_a_server(desk: Desk) -> None:
+    serve = "echo hello > index.html; exec python3 -m http.server 8000 --bind 127.0.0.1"
+    await desk.say("terminal", command=serve, background=True)
+    ask = "curl -sS --retry 20 --retry-connrefused --retry-delay 0 http://localhost:8000/"
+    assert (await desk.say("terminal", command=ask)).endswith("hello")
+    code = "import urllib.request as r; print(r.urlopen('http://localhost:8000').read().decode())"
+    desk.turn = 2
+    assert "hello" in await desk.say("terminal", command=f'python3 -c "{code}"')
+    foreign = await desk.use("terminal", conversation=2, command="curl -sS http://localhost:8000/")
+    assert foreign.is_error
+    assert "Failed to connect" in foreign.text

@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,14 @@ async def test_a_command_runs_in_the_workspace_and_reports_its_status(desk: Desk
     assert await desk.say("terminal", command="true") == "[No output.]"
     await desk.say("terminal", command="mkdir -p a/b")
     assert await desk.say("terminal", command="pwd", workdir="/workspace/a/b") == "/workspace/a/b"
+
+
+async def test_a_backend_may_give_a_command_less_time_than_the_tool(
+    database: Database, tmp_path: Path
+) -> None:
+    desk = Desk(database, tmp_path, make_local(tmp_path, limits=replace(LIMITS, seconds=1)))
+    said = await desk.say("terminal", command="echo begun; sleep 600", timeout=30)
+    assert said.startswith("begun\n[It was stopped after 1 s.")
 
 
 @pytest.mark.parametrize(
@@ -261,13 +270,12 @@ async def test_a_search_is_bounded_and_takes_no_option_for_a_path(desk: Desk) ->
         assert (missing.text, missing.is_error) == ("The search failed: there is no -z", True)
 
 
-async def test_changes_of_one_workspace_come_one_after_the_other(desk: Desk) -> None:
-    await desk.say("write_file", path="n", content="0")
-    count = "n=$(cat n); sleep 0.05; echo $((n + 1)) > n"
+async def test_changes_of_files_come_one_after_the_other(desk: Desk) -> None:
+    await desk.say("write_file", path="n", content="12345")
     async with asyncio.TaskGroup() as group:
-        for _ in range(5):
-            group.create_task(desk.use("terminal", command=count))
-    assert await desk.say("read_file", path="n") == "5\n"
+        for digit in "12345":
+            group.create_task(desk.use("patch", path="n", old=digit, new=chr(ord(digit) + 48)))
+    assert await desk.say("read_file", path="n") == "abcde"
 
 
 async def test_a_group_has_no_workspace(desk: Desk) -> None:
@@ -350,3 +358,111 @@ async def test_git_is_guarded_that_a_script_starts(desk: Desk) -> None:
         "terminal", command="cd a && make -f - <<< 'x:;git status'"
     )
     assert not (desk.place / "ran").exists()
+
+
+async def test_a_search_shows_lines_around_or_only_files_or_counts(desk: Desk) -> None:
+    await desk.say("write_file", path="a.py", content="one\ntwo TODO\nthree\nfour TODO\n")
+    await desk.say("write_file", path="d/b.py", content="TODO\n")
+    await desk.say("write_file", path="c.txt", content="nothing\n")
+    around = await desk.say("search_files", pattern="two", context=1)
+    assert around.splitlines() == ["a.py-1-one", "a.py:2:two TODO", "a.py-3-three"]
+    assert await desk.say("search_files", pattern="TODO", show="files") == "a.py\nd/b.py"
+    assert await desk.say("search_files", pattern="TODO", show="count") == "a.py:2\nd/b.py:1"
+    assert await desk.say("search_files", pattern="nowhere", show="count") == "Nothing matches."
+    assert await desk.say("search_files", glob="*.py", show="count") == "2"
+    assert await desk.say("search_files", glob="*.py", show="files") == "a.py\nd/b.py"
+
+
+async def test_a_search_leaves_out_what_talaria_itself_keeps(desk: Desk) -> None:
+    for path in ("a", ".output/x.txt", ".processes/p1.log", ".shell/1", ".github/b"):
+        await desk.say("write_file", path=path, content="needle\n")
+    assert await desk.say("search_files", pattern="needle") == ".github/b:1:needle\na:1:needle"
+    assert await desk.say("search_files", glob="*") == ".github/b\na"
+    found = await desk.say("search_files", pattern="needle", path=".output")
+    assert found == ".output/x.txt:1:needle"
+    assert "x.txt" in await desk.say("search_files", path="/workspace/.output")
+
+
+async def test_a_home_that_models_name_is_the_workspace(desk: Desk) -> None:
+    await desk.say("write_file", path="~/d/a", content="1\n")
+    assert (desk.place / "d" / "a").read_text() == "1\n"
+    for path in ("$HOME/d/a", "${HOME}/d/a", "$WORKSPACE/d/a", "~/d/a", "d/a"):
+        assert await desk.say("read_file", path=path) == "1\n"
+    await desk.say("patch", path="$HOME/d/a", old="1", new="2")
+    assert await desk.say("search_files", path="~/d", pattern="2") == "d/a:1:2"
+    assert await desk.say("search_files", path="~", pattern="2") == "d/a:1:2"
+    escaped = await desk.use("read_file", path="~/../ben/a")
+    assert escaped.is_error
+    assert "leads out of the workspace" in escaped.text
+    await desk.say("write_file", path="./~/b", content="3")
+    assert (desk.place / "~" / "b").read_text() == "3"
+
+
+async def test_several_edits_are_made_in_their_order_or_not_at_all(desk: Desk) -> None:
+    await desk.say("write_file", path="a", content="x = 1\ny = x\nz = x\n")
+    edits = [{"old": "x = 1", "new": "w = 1"}, {"old": "x", "new": "w", "all": True}]
+    said = await desk.say("patch", path="a", edits=edits)
+    assert said == "Changed a at line 1; 2 places, first at line 2."
+    assert (desk.place / "a").read_text() == "w = 1\ny = w\nz = w\n"
+    wrong = await desk.use(
+        "patch", path="a", edits=[{"old": "w = 1", "new": "v"}, {"old": "q", "new": "r"}]
+    )
+    assert wrong.is_error
+    assert "edit 2 can't be made, so none was: `old` does not occur in `a`" in wrong.text
+    assert (desk.place / "a").read_text() == "w = 1\ny = w\nz = w\n"
+    assert await desk.say("patch", path="a", old="w", new="u", all=True) == (
+        "Changed a at 3 places, first at line 1."
+    )
+    several = await desk.use("patch", path="a", old="u", new="t")
+    assert "occurs 3 times" in several.text
+    for arguments in (
+        {"old": "u"},
+        {},
+        {"old": "u", "new": "t", "edits": [{"old": "u", "new": "t"}]},
+    ):
+        said = await desk.say("patch", path="a", **arguments)
+        assert "give either `old` and `new`, or `edits`" in said
+    refused = await desk.use("patch", path="a", edits=[{"old": "", "new": "t"}])
+    assert "`old` is empty" in refused.text
+
+
+async def test_some_pages_of_a_pdf_are_read_alone(desk: Desk) -> None:
+    (desk.place).mkdir(parents=True, exist_ok=True)
+    (desk.place / "a.pdf").write_bytes(make_pdf("first", "second", "third"))
+    read = await desk.use("read_file", path="a.pdf", pages="2-3")
+    assert "second" in read.text
+    assert "third" in read.text
+    assert "first" not in read.text
+    assert read.images == ()
+    assert "third" in await desk.say("read_file", path="a.pdf", pages="3")
+    for pages, sentence in (
+        ("4", "has only 3 pages"),
+        ("0", "counts from 1"),
+        ("3-2", "counts from 1"),
+        ("all", "is a number or a range"),
+    ):
+        refused = await desk.use("read_file", path="a.pdf", pages=pages)
+        assert refused.is_error
+        assert sentence in refused.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "export PYTHONUTF8=7",
+        "export PYTHONIOENCODING=nope",
+        "export POSIXLY_CORRECT=1",
+        "export LC_ALL=xx_YY 2>/dev/null",
+        "export BASH_COMPAT=nope 2>/dev/null",
+        "export FUNCNEST=1 EXECIGNORE='*' GLOBIGNORE='*'",
+        "export IFS=x WORKSPACE=/nowhere UID=5 SHELLOPTS 2>/dev/null",
+        "export A='unclosed",
+        "export BIG=$(head -c 99000 /dev/zero | tr '\\0' x)",
+        "export BIG=$(python3 -c 'print(\"\\u00fc\" * 99_000)')",
+    ],
+)
+async def test_a_broken_export_breaks_no_later_command(desk: Desk, text: str) -> None:
+    await desk.say("terminal", command="export GOOD=1")
+    await desk.say("terminal", command=text)
+    check = "python3 -c 'print(2)'; git --version | cut -c1-3; echo 'x y' | wc -w; echo $GOOD; pwd"
+    assert await desk.say("terminal", command=check) == "2\ngit\n2\n1\n/workspace"

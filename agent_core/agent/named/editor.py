@@ -1,0 +1,147 @@
+"""Make, change and archive named agents and teams: one deed, recorded with its author."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from agent_core.agent.named.agent_files import AgentChange, AgentFiles
+from agent_core.agent.named.definition import NamedAgent
+from agent_core.agent.named.teams import Team, TeamChange, TeamFolder
+from agent_core.errors import AgentRefused
+from agent_core.ids import PersonId
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory import blocks
+from agent_core.state.people import agent_uses, audit
+from agent_core.state.people.audit import AuditEntry
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Author:
+    """The owner who changes an agent; None for the command line. `actor` is for the audit."""
+
+    person_id: PersonId | None = None
+    actor: str = "house"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentEditor:
+    """Changes agents and teams, one change at a time.
+
+    The caller has asked an owner. Each method raises `AgentRefused` with a clause, and changes
+    nothing then, and `StoreError`. A repetition of a finished change changes nothing.
+    """
+
+    database: Database
+    files: AgentFiles
+    teams: TeamFolder
+    now: Callable[[], int]
+    forget_known: Callable[[], None] = lambda: None
+    """Drops cached people and conversations: an archived agent answers none of them any more."""
+    _lock: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+
+    async def create(self, name: str, change: AgentChange, author: Author) -> NamedAgent:
+        """Make an agent."""
+        await self._check_blocks(change.blocks or ())
+        made = await self._do(lambda: self.files.create(name, change))
+        await self._record(author, "agent.create", name)
+        return made
+
+    async def change(self, name: str, change: AgentChange, author: Author) -> NamedAgent:
+        """Change an agent."""
+        if change.is_empty:
+            raise AgentRefused("nothing is to be changed; name what the agent shall be")
+        await self._check_blocks(change.blocks or ())
+        changed = await self._do(lambda: self.files.change(name, change))
+        await self._record(author, "agent.change", name)
+        return changed
+
+    async def archive(self, name: str, author: Author) -> None:
+        """Put an agent away, unless a team or a job needs it. Chats get the assistant back."""
+        teams = [one.name for one in await asyncio.to_thread(self.teams.list_of, name)]
+        if teams:
+            raise AgentRefused(
+                f"the agent {name} belongs to the team {teams[0]}; take it out there first"
+            )
+        jobs = await self.database.read(agent_uses.count_jobs, agent=name)
+        if jobs:
+            listed = "1 reminder or job" if jobs == 1 else f"{jobs} reminders or jobs"
+            raise AgentRefused(
+                f"{listed} would lose it; give them to another first (/agents job NUMBER default)"
+            )
+        await self._do(lambda: self.files.archive(name))
+
+        def work(connection: Connection) -> None:
+            agent_uses.unbind(connection, agent=name)
+            audit.record(connection, self._make_entry(author, "agent.archive", name))
+
+        await self.database.write("agents.archive", work)
+        self.forget_known()
+
+    async def restore(self, name: str, author: Author) -> NamedAgent:
+        """Bring an archived agent back."""
+        back = await self._do(lambda: self.files.restore(name))
+        await self._record(author, "agent.restore", name)
+        return back
+
+    async def create_team(self, name: str, change: TeamChange, author: Author) -> Team:
+        """Make a team."""
+        await self._check_blocks(change.blocks or ())
+        made = await self._do(lambda: self.teams.create(name, change))
+        await self._record(author, "team.create", name)
+        return made
+
+    async def change_team(self, name: str, change: TeamChange, author: Author) -> Team:
+        """Change a team."""
+        if change == TeamChange():
+            raise AgentRefused("nothing is to be changed; name what the team shall be")
+        await self._check_blocks(change.blocks or ())
+        changed = await self._do(lambda: self.teams.change(name, change))
+        await self._record(author, "team.change", name)
+        return changed
+
+    async def move(self, agent: str, source: str, target: str, author: Author) -> Team:
+        """Move an agent from one team to another; it keeps its memory and its conversations."""
+        joined = await self._do(lambda: self.teams.move(agent, source, target))
+        await self._record(author, "team.move", f"{agent}: {source} to {target}")
+        return joined
+
+    async def archive_team(self, name: str, author: Author) -> None:
+        """Put a team away; its agents stay."""
+        await self._do(lambda: self.teams.archive(name))
+        await self._record(author, "team.archive", name)
+
+    async def restore_team(self, name: str, author: Author) -> Team:
+        """Bring an archived team back."""
+        back = await self._do(lambda: self.teams.restore(name))
+        await self._record(author, "team.restore", name)
+        return back
+
+    async def _do(self, work: Callable[[], _T]) -> _T:
+        async with self._lock:
+            return await asyncio.to_thread(work)
+
+    async def _check_blocks(self, labels: Sequence[str]) -> None:
+        """Raise `AgentRefused` for a memory block that does not exist."""
+        known = await self.database.read(blocks.list_all)
+        missing = set(labels) - {one.label for one in known}
+        if missing:
+            label = min(missing)
+            raise AgentRefused(
+                f"there is no memory block {label}; make it with /block new {label} first"
+            )
+
+    async def _record(self, author: Author, action: str, detail: str) -> None:
+        entry = self._make_entry(author, action, detail)
+        await self.database.write("agents.record", lambda c: audit.record(c, entry))
+
+    def _make_entry(self, author: Author, action: str, detail: str) -> AuditEntry:
+        return AuditEntry(
+            person_id=author.person_id,
+            actor=author.actor,
+            action=action,
+            detail=detail,
+            created_at=self.now(),
+        )

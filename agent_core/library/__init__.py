@@ -1,0 +1,1 @@
+"""An assistant inside another program, without a gateway; see docs/library.md."""

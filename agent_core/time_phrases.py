@@ -1,0 +1,226 @@
+"""Rewrite words for a time in their plain form, in English and German; pure.
+
+People and models say "9:00 tomorrow", "tonight at nine" or "Dec 24th"; `spoken_times` reads
+"tomorrow at 9:00", "today at 21:00" and "24 december".
+"""
+
+import re
+from collections.abc import Callable
+
+MONTHS = (
+    ("january", "januar", "jan"),
+    ("february", "februar", "feb"),
+    ("march", "märz", "mar"),
+    ("april", "apr"),
+    ("may", "mai"),
+    ("june", "juni", "jun"),
+    ("july", "juli", "jul"),
+    ("august", "aug"),
+    ("september", "sept", "sep"),
+    ("october", "oktober", "oct", "okt"),
+    ("november", "nov"),
+    ("december", "dezember", "dec", "dez"),
+)
+_MEANINGS = """
+mon=monday tue=tuesday tues=tuesday wed=wednesday thu=thursday thur=thursday thurs=thursday
+fri=friday sat=saturday sun=sunday two=2 three=3 four=4 five=5 six=6 seven=7 eight=8 nine=9 ten=10
+eleven=11 twelve=12 fifteen=15 twenty=20 thirty=30 forty=40 forty-five=45 ninety=90 zwei=2 drei=3
+vier=4 fünf=5 sechs=6 sieben=7 acht=8 neun=9 zehn=10 elf=11 zwölf=12 fünfzehn=15 zwanzig=20
+dreißig=30 vierzig=40
+"""
+_WORDS = dict(meaning.split("=") for meaning in _MEANINGS.split())
+_PARTS = {
+    "morning": 8,
+    "früh": 8,
+    "vormittag": 10,
+    "afternoon": 15,
+    "nachmittag": 15,
+    "evening": 20,
+    "abend": 20,
+    "night": 21,
+}
+"""The usual hours of the parts of a day."""
+_NOON = 12
+_LATE = 5
+"""The first hour of an evening: "tonight at 1" is not 13:00."""
+_MONTH = "|".join(name for names in MONTHS for name in names)
+_LONG_DAY = (
+    "sunday|monday|tuesday|wednesday|thursday|friday|saturday"
+    "|sonntag|montag|dienstag|mittwoch|donnerstag|freitag|samstag"
+)
+_DAYS = rf"(?:{_LONG_DAY}|weekend)s"
+_CLOCK = (
+    r"(?:\d{1,2}[:.][0-5]\d(?: ?[ap]\.?m\b\.?)?(?: uhr| o'clock)?|\d{1,2} ?[ap]\.?m\b\.?"
+    r"|\d{1,2} (?:uhr|o'clock)|noon|midnight|mittag|mitternacht)"
+)
+"""A time of day that needs no "at" before it."""
+_AT = r"(?:at|um|@)"
+_PART = "|".join(_PARTS)
+
+
+def _word(found: re.Match[str]) -> str:
+    return _WORDS[found[0]]
+
+
+def _past(found: re.Match[str]) -> str:
+    """Reckon "half past 6" and "quarter to 7"."""
+    minutes = 30 if found["part"] == "half" else 15
+    hour = int(found["hour"])
+    return f"{hour}:{minutes}" if found["side"] == "past" else f"{(hour - 1) % 24}:{60 - minutes}"
+
+
+def _german_past(found: re.Match[str]) -> str:
+    """Reckon "halb acht", "viertel nach drei" and "viertel vor drei"."""
+    hour, part, side = int(found["hour"]), found["part"], found["side"]
+    if part == "viertel" and side == "nach":
+        return f"{hour}:15"
+    minutes = {"halb": 30, "dreiviertel": 45, "viertel": 45 if side == "vor" else 15}[part]
+    return f"{(hour - 1) % 24}:{minutes}"
+
+
+def _german_hour(found: re.Match[str]) -> str:
+    return f"um {int(found[2])}:{found[3] or '00'}"
+
+
+def _span(found: re.Match[str]) -> str:
+    """Reckon "in 2 hours and 15 minutes" and "in 1.5 hours"."""
+    hours = float(found["hours"].replace(",", ".").replace("an", "1"))
+    return f"in {round(hours * 60) + int(found['more'] or 0)} minutes"
+
+
+def _date(found: re.Match[str]) -> str:
+    """Write a date as "24 december", or with its year as "2026-12-24"."""
+    month = found["month"]
+    number = next(at for at, names in enumerate(MONTHS, start=1) if month in names)
+    if year := found.groupdict().get("year"):
+        return f"{year}-{number:02}-{int(found['day']):02}"
+    return f"{int(found['day'])} {MONTHS[number - 1][0]}"
+
+
+def _numbered_date(found: re.Match[str]) -> str:
+    day, month = int(found["day"]), int(found["month"])
+    if not 1 <= month <= len(MONTHS):
+        return found[0]
+    if found["year"]:
+        return f"{found['year']}-{month:02}-{day:02}"
+    return f"{day} {MONTHS[month - 1][0]}"
+
+
+def _part(found: re.Match[str]) -> str:
+    """Reckon "tomorrow evening at 7", "7 in the evening" and "tonight at 9"."""
+    given = found.groupdict()
+    part = "night" if given.get("tonight") else given["part"]
+    day = given.get("day") or "today"
+    clock = given.get("clock")
+    if clock is None:
+        return f"{day} at {_PARTS[part]}:00"
+    return f"{day} at {_shift(clock, part)}"
+
+
+def _shift(clock: str, part: str) -> str:
+    """Move a time of day such as "7" into the second half of the day, if its part says so."""
+    found = re.fullmatch(r"(\d{1,2})(?:[:.](\d\d))?( uhr| o'clock)?", clock)
+    least = _LATE if part == "night" else 1
+    if found is None or _PARTS[part] < _NOON or not least <= int(found[1]) < _NOON:
+        return clock
+    return f"{int(found[1]) + _NOON}:{found[2] or '00'}"
+
+
+_Put = str | Callable[[re.Match[str]], str]
+_REWRITES: tuple[tuple[re.Pattern[str], _Put], ...] = tuple(
+    (re.compile(pattern), put)
+    for pattern, put in (
+        (rf"\b(?:{'|'.join(sorted(_WORDS, key=len, reverse=True))})\b", _word),
+        (r"(\d\d:\d\d):\d\d\b", r"\1"),
+        (r"\bheut\b", "heute"),
+        (r"\bin (?:'?ner|na) ", "in einer "),
+        (r"\bin (?:einer )?viertelstunde$", "in 15 minuten"),
+        (r"\bin (?:einer )?dreiviertelstunde$", "in 45 minuten"),
+        (r"\bin anderthalb stunden$", "in 90 minuten"),
+        (
+            (
+                r"\b(?:(?P<part>halb|viertel|dreiviertel)(?: (?P<side>nach|vor))?)"
+                r" (?P<hour>\d{1,2})(?: uhr)?(?![\d:.])"
+            ),
+            _german_past,
+        ),
+        (r"\b(um|gegen) (\d{1,2})(?:[:.](\d\d))? uhr\b", _german_hour),
+        (r"\b(?P<part>half|quarter) (?P<side>past|to) (?P<hour>\d{1,2})\b", _past),
+        (r"\b(?:in )?(.+) from now$", r"in \1"),
+        (r"\bin (?:half an hour|einer halben stunde)$", "in 30 minutes"),
+        (r"\bin (?:a |an? )?quarter of an hour$", "in 15 minutes"),
+        (r"\bin an hour and a half$", "in 90 minutes"),
+        (
+            (
+                r"\bin (?P<hours>an|\d{1,3}(?:[.,]\d)?) ?(?:h|hours?|stunden?)"
+                r"(?: and| und|,)? ?(?P<more>\d{1,3}) ?(?:m|mins?|minutes?|minuten)$"
+            ),
+            _span,
+        ),
+        (r"\bin (?P<hours>\d{1,3}[.,]\d) ?(?:h|hours?|stunden)(?P<more>)$", _span),
+        (r"^(?:every|each|jede) (?:half hour|halbe stunde)$", "every 30 minutes"),
+        (r"^(?:hourly|stündlich)$", "every 1 hours"),
+        (r"^(?:every|each|jede) (hour|minute|stunde)$", r"every 1 \1"),
+        (r"^(?:yearly|annually|each year|jedes jahr|jährlich)\b", "every year"),
+        (r"^(?:weekly|(?:every|each) week) (?:on )?", "every "),
+        (r"^(?:jede woche|wöchentlich) (?:am )?", "jeden "),
+        (
+            r"^(?:monthly|(?:every|each) month),? on (?:the |day )?(\S+)",
+            r"on the \1 of every month",
+        ),
+        (r"\bthe first(?: day)? of (the|every|each) month", r"the 1 of \1 month"),
+        (
+            (
+                rf"\b(?P<month>{_MONTH})\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?"
+                r"(?:,? (?P<year>\d{4}))?(?![\d:])"
+            ),
+            _date,
+        ),
+        (
+            (
+                rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)? (?:of )?(?P<month>{_MONTH})\b\.?"
+                r"(?:,? (?P<year>\d{4}))?(?![\d:])"
+            ),
+            _date,
+        ),
+        (r"\b(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})?", _numbered_date),
+        (r"\b(?:on|am) (\d{4}-)", r"\1"),
+        (r"\b(\d{4}-\d\d-\d\d)t(\d)", r"\1 at \2"),
+        (rf"^every (?=\d{{1,2}} (?:{_MONTH})\b)", "every year on "),
+        (rf"^(?:on |am )?(?={_DAYS}\b)", "every "),
+        (rf"^every (?:coming )?(?P<one>{_LONG_DAY})s\b", r"every \g<one>"),
+        (r"\bcoming (?=[a-z]+day)", ""),
+        (
+            (
+                rf"^(?:{_AT} )?(?P<clock>{_CLOCK}|(?<=at )\d{{1,2}}|(?<=um )\d{{1,2}})"
+                r" (?:on |am )?(?P<rest>(?![ap]\.?m\b)(?!in the )[a-z].*|\d.*)$"
+            ),
+            r"\g<rest> at \g<clock>",
+        ),
+        (rf"^(?P<day>.+?) {_AT} (?P<clock>.+) (?:in the|at) (?P<part>{_PART})$", _part),
+        (rf"^(?:at )?(?P<clock>[\d:.]+) (?:in the|at) (?P<part>{_PART})$", _part),
+        (
+            rf"^(?P<tonight>tonight|heute abend|this (?:evening|night)) {_AT}? ?(?P<clock>\d.*)$",
+            _part,
+        ),
+        (r"^this (?P<part>" + _PART + r")(?:,? at (?P<clock>.+))?$", _part),
+        (
+            (
+                rf"^(?P<day>(?!every (?:{_PART}))(?!jeden (?:{_PART})).+?) (?:in the )?"
+                rf"(?P<part>{_PART})(?:,? {_AT} (?P<clock>.+))?$"
+            ),
+            _part,
+        ),
+        (rf"^(?P<day>(?:every|jeden) (?P<part>{_PART})) {_AT} (?P<clock>.+)$", _part),
+        (rf"(?<! at)(?<! um)(?<! @)(?<!^at)(?<!^um),? (?={_CLOCK}$)", " at "),
+        (rf"^(?={_CLOCK}$)", "at "),
+    )
+)
+
+
+def rewrite(words: str) -> str:
+    """Return words for a time in their plain form; unknown words stay."""
+    text = " ".join(words.lower().replace("’", "'").split()).strip(" .!?,")
+    for pattern, put in _REWRITES:
+        text = pattern.sub(put, text)
+    return " ".join(text.split())

@@ -1,0 +1,1 @@
+"""Tools whose results are pictures for the person."""

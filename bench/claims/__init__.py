@@ -1,0 +1,1 @@
+"""False claims and honest answers, to measure the claim check with."""

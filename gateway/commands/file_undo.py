@@ -1,0 +1,98 @@
+"""Undo of file changes in a conversation: `/undo files 3`, and `/undo` for the newest one."""
+
+import logging
+from dataclasses import replace
+
+from agent_core.execution.file_changes import FileChange
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory import blocks, ledger
+from agent_core.tools.contract import MemoryOwner
+from agent_core.tools.workspace.versions import FileVersions
+from gateway.commands.registry import Call, Reply
+from gateway.outbound.command_buttons import stand_for
+from gateway.texts import files, memory
+
+_WORD = "files"
+_LONGEST_NUMBER = 9
+
+_log = logging.getLogger(__name__)
+
+
+class FileUndo:
+    """Takes back what calls have changed in the caller's workspace, only in a direct chat."""
+
+    def __init__(self, database: Database, versions: FileVersions | None) -> None:
+        self._database = database
+        self._versions = versions
+
+    async def undo_named(self, call: Call) -> Reply | None:
+        """Answer `/undo files 3`; None for any other argument. Raises `StoreError`."""
+        word, _, number = call.argument.partition(" ")
+        if word.casefold() != _WORD or call.room or not number.isdecimal():
+            return None
+        chosen = int(number[:_LONGEST_NUMBER])
+        try:
+            made = await self._undo(call, chosen)
+        except OSError as error:
+            return _refuse(error)
+        return _answer(made) if made else Reply(text=files.GONE(number=chosen))
+
+    async def find_newest(self, call: Call, newest: int) -> FileChange | None:
+        """Return the newest change of files, if no other change is newer; None in a room.
+
+        `newest` is the newest row of the ledger that could be undone. For a call that has taken a
+        change back before a crash, return that change again. Raises `StoreError`.
+        """
+        if self._versions is None or call.room:
+            return None
+        try:
+            if made := await self._versions.find_call(call.person.slug, call.call_key):
+                return await self._versions.find(call.person.slug, made.undoes or 0) or made
+            if await self._database.read(_has_undone, call):
+                return None
+            found = await self._versions.find_newest(call.person.slug)
+        except OSError as error:
+            _log.warning("the versions of files can't be read: %s", error)
+            return None
+        return found if found and found.row >= newest else None
+
+    async def undo(self, call: Call, change: FileChange) -> Reply:
+        """Take a change back; a repeated event takes it back once. Raises `StoreError`."""
+        try:
+            made = await self._undo(call, change.number)
+        except OSError as error:
+            return _refuse(error)
+        return _answer(made) if made else Reply(text=files.GONE(number=change.number))
+
+    def add_gap(self, call: Call, newest: int, reply: Reply) -> Reply:
+        """Say below an answer that newer changes of files can't be taken back, if there are any."""
+        if self._versions is None or call.room:
+            return reply
+        gap = self._versions.find_gap(call.person.slug, newest)
+        return replace(reply, text=f"{reply.text}\n\n{files.describe_gap(gap)}") if gap else reply
+
+    async def _undo(self, call: Call, number: int) -> FileChange | None:
+        if self._versions is None:
+            return None
+        owner = MemoryOwner(person_id=call.person.id, slug=call.person.slug)
+        return await self._versions.undo(owner, number, call.call_key)
+
+
+def _answer(made: FileChange) -> Reply:
+    text = files.describe_taken_back(made)
+    if not made.entries:
+        return Reply(text=text)
+    return Reply(text=text, buttons=(stand_for(f"undo {_WORD} {made.number}", memory.UNDO()),))
+
+
+def _refuse(error: OSError) -> Reply:
+    _log.warning("the versions of files can't be read: %s", error)
+    return Reply(text=files.UNREADABLE())
+
+
+def _has_undone(connection: Connection, call: Call) -> bool:
+    """Return whether a call has undone a change of memory or of a skill before a crash."""
+    team = blocks.find_team(connection)
+    owners = [call.person.id, *([team] if team else ())]
+    key = call.call_key
+    return any(ledger.find_call(connection, person_id=one, call_key=key) for one in owners)

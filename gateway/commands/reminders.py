@@ -1,0 +1,123 @@
+"""The buttons below reminders: done, later, not the next time, to another time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+from agent_core.ids import RunId
+from agent_core.schedule.job_editor import InvalidJob
+from agent_core.schedule.reminder_answers import ReminderVerb, answer_reminder, list_verbs
+from agent_core.state.conversations.questions import Choice
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import job_runs, jobs
+from agent_core.state.jobs.job_runs import SKIPPED_NEXT, Run
+from agent_core.state.jobs.jobs import Job
+from agent_core.state.queues import outbox
+from agent_core.state.queues.outbox import OutboxRow
+from gateway.chats import name_chat
+from gateway.commands.registry import Call, Outcome
+from gateway.jobs.history import record_answer
+from gateway.jobs.job_buttons import is_button_of, make_reminder_buttons
+from gateway.jobs.new_times import NewTimes
+from gateway.texts import reminders
+
+_LONGEST_NUMBER = 15
+_VERBS: dict[str, ReminderVerb] = {verb: verb for verb in get_args(ReminderVerb)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReminderPress:
+    """An answer to the reminder that a run sent."""
+
+    run_id: RunId
+    verb: ReminderVerb
+
+
+def read_press(words: Sequence[str]) -> ReminderPress | None:
+    """Parse `812 done`, which a button sends; None for anything else."""
+    verb = _VERBS.get(words[1]) if len(words) == 2 else None
+    if verb is None or not words[0].isdecimal() or len(words[0]) > _LONGEST_NUMBER:
+        return None
+    return ReminderPress(run_id=RunId(int(words[0])), verb=verb)
+
+
+def take_press(
+    connection: Connection, call: Call, press: ReminderPress, new_times: NewTimes
+) -> Outcome:
+    """Apply an answer, and show in the reminder's own message what came of it.
+
+    A second press changes nothing, and says nothing.
+    """
+    run = job_runs.find(connection, run_id=press.run_id)
+    job = jobs.find(connection, job_id=run.job_id) if run else None
+    if run is None or job is None or press.verb not in list_verbs(job, run):
+        return reminders.UNKNOWN(), ()
+    if not _may_answer(call, job, run, press.verb):
+        return reminders.NOT_THEIRS(), ()
+    if press.verb == "change":
+        return "", new_times.ask(connection, job, call.person, call.chat, call.now)
+    try:
+        answer = answer_reminder(connection, job, run, press.verb, call.now)
+    except InvalidJob:
+        is_late = press.verb == "undo"
+        return (reminders.TOO_LATE() if is_late else reminders.NOT_WAITING()), ()
+    if answer is None:
+        return ("" if call.is_press else reminders.ANSWERED()), ()
+    shown = reminders.describe_answer(answer, call.clock)
+    record_answer(connection, job, run, shown, call.now)
+    named = reminders.describe_answer(answer, call.clock, job.title)
+    answered = job_runs.find(connection, run_id=run.id) or run
+    line = "" if press.verb == "undo" else shown
+    rest = make_reminder_buttons(job, answered)
+    rows = _show_answer(connection, call, (job, run), (line, named), rest)
+    return ("" if rows else named), rows
+
+
+def _may_answer(call: Call, job: Job, run: Run, verb: ReminderVerb) -> bool:
+    """Return whether the caller may answer: the person, and in a group those who see its reminder.
+
+    The times of a group's reminder are changed by its maker and by owners only.
+    """
+    if job.person_id == call.person.id:
+        return True
+    is_of_group = call.room is not None and job.room_id == call.room.id
+    is_of_times = verb in ("skip", "change") or run.reason == SKIPPED_NEXT
+    return is_of_group and (not is_of_times or call.person.is_owner)
+
+
+def _show_answer(
+    connection: Connection,
+    call: Call,
+    sent: tuple[Job, Run],
+    lines: tuple[str, str],
+    rest: tuple[Choice, ...],
+) -> list[OutboxRow]:
+    """Write an answer below the messages of a reminder, in each of its chats.
+
+    `lines` are those for a message of its own, and for one that holds other reminders, too. Their
+    buttons stay, and `rest` follow. Returns nothing if no message has a button of the reminder.
+    """
+    job, run = sent
+    pressed = outbox.find_message(
+        connection,
+        platform=call.platform,
+        chat=name_chat(call.message.address),
+        message_id=call.message.message_id,
+    )
+    found = [pressed] if pressed and call.is_press else []
+    if found and found[0].turn_id is not None:
+        found = outbox.list_buttoned(connection, turn_id=found[0].turn_id)
+    rows = []
+    for row in found:
+        others = tuple(one for one in row.buttons if not is_button_of(one, run))
+        if others == row.buttons:
+            continue
+        line = lines[1] if others else lines[0]
+        body = row.body or reminders.show_reminder(job.body)
+        before, _, last = body.rpartition("\n")
+        if not others and before and reminders.is_answer(last):
+            body = before  # it was answered before, and that doesn't count any more
+        body = f"{body}\n{line}" if line else body
+        buttons = (*others, *rest)
+        rows.append(outbox.revise(connection, outbox_id=row.id, body=body, buttons=buttons))
+    return rows

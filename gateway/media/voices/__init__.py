@@ -1,0 +1,1 @@
+"""The local voice and ear of the extra `voice`: programs, and what of them is installed."""

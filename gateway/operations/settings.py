@@ -1,0 +1,237 @@
+"""Operations on the settings of a person: show them, and change some of them."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from agent_core.agent.review.record import ReviewRecord, dump_record
+from agent_core.errors import ToolArgumentError
+from agent_core.ids import TurnId
+from agent_core.schedule.confirmations import list_left
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import delivery_targets, people
+from agent_core.state.people.learning import set_learning, set_summary
+from agent_core.state.people.people import Learning, Person
+from agent_core.state.queues import reviews
+from agent_core.tools.clock import read_days
+from agent_core.tools.settings_tool import (
+    DAYS_OFF,
+    SPOKEN_ANSWERS,
+    apply_setting,
+    describe_hours,
+)
+from gateway.errors import Mistaken
+from gateway.operations.contract import Operation, OperationContext, find_person
+from gateway.operations.settings_types import (
+    ChangedSettings,
+    SetSettings,
+    Setting,
+    ShownSettings,
+    ShowSettings,
+)
+from gateway.operations.wire import typed
+from gateway.outbound.quiet_hours import reschedule
+from gateway.texts import learning as notices
+from gateway.texts import models as model_texts
+from gateway.texts.attachments import explain_no_speech
+
+MODEL, LEARNING = "model", "learning"
+_NIGHT = "22:00-07:00"
+DEFAULT = "default"
+DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_DIGEST = 8
+"""Characters of a model's digest in a button, whose key holds no capitals, dots or slashes."""
+
+
+class WrongSettings(Mistaken):
+    """Values were refused; `faults` has a sentence for each setting, by its name."""
+
+    def __init__(self, faults: Mapping[str, str]) -> None:
+        super().__init__(" ".join(faults.values()))
+        self.faults = faults
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonalSettings:
+    """A person's settings, with or without a change."""
+
+    person: Person
+    days_off: tuple[int, ...]
+    can_speak: bool
+    """True if a program speaks answers."""
+
+
+async def show(context: OperationContext, asked: ShowSettings) -> ShownSettings:
+    """Show the settings of a person, as they would enter them. Raises `Mistaken`."""
+
+    def look(connection: Connection) -> ShownSettings:
+        person = find_person(connection, asked.person)
+        return ShownSettings(person=person.slug, settings=_list_values(connection, context, person))
+
+    return await context.database.read(look)
+
+
+async def change(context: OperationContext, asked: SetSettings) -> ChangedSettings:
+    """Change settings of a person, or none of them if one value is wrong.
+
+    Raises `WrongSettings` and `Mistaken`.
+    """
+
+    def work(connection: Connection) -> ChangedSettings:
+        person = find_person(connection, asked.person)
+        old, old_zone = _list_values(connection, context, person), _zone_of(context, person)
+        faults = {
+            one.name: fault
+            for one in asked.settings
+            if (fault := _set(connection, context, person, one))
+        }
+        if faults:
+            raise WrongSettings(faults)
+        now = _list_values(connection, context, person)
+        changed = people.find(connection, person_id=person.id) or person
+        is_moved = _zone_of(context, changed) != old_zone
+        left = list_left(connection, person_id=person.id, zone=old_zone) if is_moved else []
+        return ChangedSettings(
+            person=person.slug,
+            settings=now,
+            before=tuple(one for one in old if one not in now),
+            jobs_left=len(left),
+            old_zone=old_zone,
+        )
+
+    changed = await context.database.write("settings.set", work)
+    context.forget_known()
+    context.scheduling.wake()  # deferred messages may be due now
+    return changed
+
+
+OPERATIONS: Mapping[str, Operation] = {
+    "settings.show": typed(show),
+    "settings.set": typed(change),
+}
+"""The operations, by their names on the control socket."""
+
+
+def _zone_of(context: OperationContext, person: Person) -> str:
+    return context.scheduling.zone_of(person)
+
+
+def _set(connection: Connection, context: OperationContext, person: Person, one: Setting) -> str:
+    """Store a setting. Return a sentence if its value is wrong, and "" otherwise."""
+    now, value = context.now(), one.value.strip()
+    try:
+        if one.name == MODEL:
+            model = find_model(context.preferences.models, value) if value else ""
+            people.set_model(connection, person_id=person.id, model=model)
+        elif one.name == LEARNING:
+            for word in value.split() or [""]:
+                fresh = people.find(connection, person_id=person.id) or person
+                choose_learning(connection, fresh, word, now=now)
+        else:
+            can_speak = context.preferences.can_speak
+            found = find_settings(connection, person, can_speak=can_speak)
+            _, parsed = parse_setting(f"{one.name} {value}")
+            wanted = change_setting(found, one.name, parsed or "")
+            zone = _zone_of(context, wanted.person)
+            save_settings(connection, wanted, zone=zone, now=now)
+    except (ToolArgumentError, LookupError) as error:
+        return str(error)
+    return ""
+
+
+def _list_values(
+    connection: Connection, context: OperationContext, person: Person
+) -> tuple[Setting, ...]:
+    """List the settings, in the form in which a person enters them."""
+    found = find_settings(connection, person, can_speak=context.preferences.can_speak)
+    person = found.person
+    values = {
+        "time_zone": person.time_zone or "",
+        "language": person.language or "",
+        "quiet_hours": describe_hours(person),
+        DAYS_OFF: ",".join(DAYS[day - 1] for day in found.days_off),
+        "verbosity": person.verbosity,
+        "context_cap": str(person.context_cap or ""),
+        **({SPOKEN_ANSWERS: person.spoken_answers} if found.can_speak else {}),
+        LEARNING: f"{person.learning} {person.learning_summary}".strip(),
+        MODEL: person.model,
+    }
+    return tuple(Setting(name=name, value=value) for name, value in values.items())
+
+
+def find_settings(connection: Connection, person: Person, *, can_speak: bool) -> PersonalSettings:
+    """Return a person's current settings."""
+    return PersonalSettings(
+        person=people.find(connection, person_id=person.id) or person,
+        days_off=delivery_targets.find(connection, person_id=person.id).days_off,
+        can_speak=can_speak,
+    )
+
+
+def save_settings(connection: Connection, wanted: PersonalSettings, *, zone: str, now: int) -> None:
+    """Store a person's settings; `zone` is their new time zone, and `now` in milliseconds."""
+    person = wanted.person
+    people.set_preferences(connection, person)
+    delivery_targets.set_days_off(connection, person_id=person.id, days=wanted.days_off)
+    reschedule(connection, person, zone, now)
+
+
+def change_setting(wanted: PersonalSettings, name: str, value: str) -> PersonalSettings:
+    """Return the settings with one changed. Raises `ToolArgumentError` with a sentence."""
+    if name == DAYS_OFF:
+        return replace(wanted, days_off=read_days(value))
+    if name == SPOKEN_ANSWERS and value and not wanted.can_speak:
+        raise ToolArgumentError(explain_no_speech(is_owner=wanted.person.is_owner))
+    return replace(wanted, person=apply_setting(wanted.person, name, value))
+
+
+def parse_setting(words: str) -> tuple[str, str | None]:
+    """Parse a setting's name and value. An empty value resets it, None means no value was given."""
+    name, value, *_ = [*words.split(maxsplit=1), ""]
+    name, value = name.lower(), value.strip()
+    if value.lower() in ("off", "none", "auto"):
+        return name, ""
+    if (name, value) == ("quiet_hours", "night"):
+        return name, _NIGHT
+    return name, value or None
+
+
+def choose_learning(connection: Connection, person: Person, word: str, *, now: int) -> str:
+    """Store a mode or a summary, and say so. Raises `LookupError` with a sentence.
+
+    Choosing a summary switches learning on again if it was off. `now` in milliseconds.
+    """
+    mode = next((one for one in notices.MODES if one == word), None)
+    if mode:
+        _save(connection, person, mode, now)
+        return notices.MODE_SAVED[mode]()
+    summary = next((one for one in notices.SUMMARIES if one == word), None)
+    if summary is None:
+        raise LookupError(notices.USAGE())
+    if person.learning == "off":
+        _save(connection, person, "quiet", now)
+    set_summary(connection, person_id=person.id, summary=summary)
+    return notices.SUMMARY_SAVED[summary]()
+
+
+def _save(connection: Connection, person: Person, mode: Learning, now: int) -> None:
+    if person.learning == "off" and mode != "off":
+        nothing = dump_record(ReviewRecord(after=TurnId(0), until=TurnId(0), is_over=True))
+        reviews.skip(connection, person_id=person.id, payload=nothing, now=now)
+    set_learning(connection, person_id=person.id, learning=mode)
+    set_summary(connection, person_id=person.id, summary="")
+
+
+def find_model(names: Sequence[str], words: str) -> str:
+    """Return the model of a name or digest, "" for the default. Raises `LookupError`."""
+    if words.casefold() == DEFAULT:
+        return ""
+    for name in names:
+        if words.casefold() in (name.casefold(), digest_model(name)):
+            return name
+    raise LookupError(model_texts.UNKNOWN())
+
+
+def digest_model(name: str) -> str:
+    """Return the short name of a model in a button."""
+    return hashlib.sha256(name.encode()).hexdigest()[:_DIGEST]

@@ -1,0 +1,1 @@
+"""Tests of what answers claim, against what their turns were asked for and did."""

@@ -1,0 +1,162 @@
+"""What the `when` of a call becomes: the fields of a job."""
+
+from typing import Any
+
+import pytest
+
+from agent_core.errors import ToolArgumentError
+from agent_core.schedule.job_fields import DECLARATIONS, JobFields, read_fields
+from agent_core.schedule.said_times import fill_in
+from agent_core.schedule.triggers import load_timing
+from tests.tables import check_each
+
+ZONE = "Europe/Berlin"
+NOW = 1_795_950_000_000
+"""Sunday 2026-11-29, noon in Berlin."""
+
+
+def fill(words: str, old: str = "", **given: object) -> dict[str, Any]:
+    """Return the fields of a job that words for a time set."""
+    timing = load_timing(old) if old else None
+    found = fill_in(read_fields(given), words, zone=ZONE, now=NOW, old=timing)
+    return {
+        one.name: value
+        for one in DECLARATIONS
+        if (value := getattr(found, one.name)) is not None and one.name not in given
+    }
+
+
+READ: list[tuple[str, dict[str, Any]]] = [
+    ("tomorrow 9:00", {"at": "2026-11-30T09:00"}),
+    ("2026-12-24T18:00", {"at": "2026-12-24T18:00"}),
+    ("2026-12-24 18:00:30", {"at": "2026-12-24T18:00:30"}),
+    ("2026-12-24T18:00:00Z", {"at": "2026-12-24T19:00"}),
+    ("2026-12-24T18:00+05:00", {"at": "2026-12-24T14:00"}),
+    ("in 20 minutes", {"in_minutes": 20}),
+    ("every 2 hours", {"every_minutes": 120}),
+    ("every monday at 19:00", {"cron": "0 19 * * 1"}),
+    ("every day at 9:00 and 21:00", {"times": ("9:00", "21:00"), "rule": "FREQ=DAILY"}),
+    (
+        "every weekday at 9:00, 13:00 and 17:30",
+        {"times": ("9:00", "13:00", "17:30"), "rule": "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"},
+    ),
+    (
+        "every other friday at 9:00",
+        {"times": ("09:00",), "rule": "FREQ=WEEKLY;INTERVAL=2;BYDAY=FR"},
+    ),
+    (
+        "jeden zweiten Montag um 18 Uhr",
+        {"times": ("18:00",), "rule": "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO"},
+    ),
+    ("every second day at 8:00", {"times": ("08:00",), "rule": "FREQ=DAILY;INTERVAL=2"}),
+    ("every 2 days at 8", {"times": ("08:00",), "rule": "FREQ=DAILY;INTERVAL=2"}),
+    ("jeden zweiten Tag um 8", {"times": ("08:00",), "rule": "FREQ=DAILY;INTERVAL=2"}),
+    ("alle 3 Tage um 7:30", {"times": ("07:30",), "rule": "FREQ=DAILY;INTERVAL=3"}),
+    (
+        "every other day at 8:00 and 20:00",
+        {"times": ("8:00", "20:00"), "rule": "FREQ=DAILY;INTERVAL=2"},
+    ),
+    (
+        "alle zwei Wochen am Montag um 9",
+        {"times": ("09:00",), "rule": "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO"},
+    ),
+    ("am ersten Montag im Monat um 8", {"cron": "0 8 * * 1#1"}),
+    ("jeden letzten Freitag des Monats um 17 Uhr", {"cron": "0 17 * * 5L"}),
+    ("every 2nd tuesday of the month", {"cron": "0 9 * * 2#2"}),
+    ("0 8 * * 1-5", {"cron": "0 8 * * 1-5"}),
+    ("`*/30 9-17 * * MON`", {"cron": "*/30 9-17 * * MON"}),
+    ("@daily", {"cron": "0 0 * * *"}),
+    (
+        "09:00-17:00/90 FREQ=WEEKLY;BYDAY=MO",
+        {"times": ("09:00-17:00/90",), "rule": "FREQ=WEEKLY;BYDAY=MO"},
+    ),
+    (
+        "RRULE:FREQ=WEEKLY;INTERVAL=2;BYDAY=MO at 9:00",
+        {"times": ("9:00",), "rule": "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO"},
+    ),
+    ("sunset-30 FREQ=DAILY", {"times": ("sunset-30",), "rule": "FREQ=DAILY"}),
+    ("after job 3 failed", {"on": "after job 3 failed"}),
+    ("file *.pdf", {"on": "file *.pdf"}),
+]
+
+
+def test_words_become_fields() -> None:
+    def check(row: tuple[str, dict[str, Any]]) -> None:
+        words, fields = row
+        assert fill(words) == fields
+
+    check_each(READ, check)
+
+
+LIMITED: list[tuple[str, str]] = [
+    ("every day at 9:00", "FREQ=DAILY"),
+    ("every monday and friday at 9:00", "FREQ=WEEKLY;BYDAY=MO,FR"),
+    ("every weekend at 9:00", "FREQ=WEEKLY;BYDAY=SA,SU"),
+    ("on the 15th of every month at 9:00", "FREQ=MONTHLY;BYMONTHDAY=15"),
+    ("the last day of every month at 9:00", "FREQ=MONTHLY;BYMONTHDAY=-1"),
+    (
+        "the last workday of every month at 9:00",
+        "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1",
+    ),
+    ("the second tuesday of every month at 9:00", "FREQ=MONTHLY;BYDAY=2TU"),
+    ("the last friday of every month at 9:00", "FREQ=MONTHLY;BYDAY=-1FR"),
+    ("every year on 24 december at 9:00", "FREQ=YEARLY;BYMONTH=12;BYMONTHDAY=24"),
+    ("0 9 * 6 *", "FREQ=DAILY;BYMONTH=6"),
+]
+
+
+@pytest.mark.parametrize(
+    "limit", [{"until": "2026-12-31"}, {"count": 3}, {"skip": ["holidays"]}], ids=str
+)
+def test_what_repeats_may_be_limited(limit: dict[str, object]) -> None:
+    def check(row: tuple[str, str]) -> None:
+        words, rule = row
+        assert fill(words, **limit) == {"times": ("09:00",), "rule": rule}
+
+    check_each(LIMITED, check)
+
+
+KEPT: list[tuple[str, str, dict[str, Any]]] = [
+    ("at 17:30", "once 2026-12-03T16:00", {"at": "2026-12-03T17:30"}),
+    ("5 pm", "once 2026-12-03T16:00", {"at": "2026-12-03T17:00"}),
+    ("friday", "once 2026-12-03T16:00", {"at": "2026-12-04T16:00"}),
+    ("friday at 10:00", "once 2026-12-03T16:00", {"at": "2026-12-04T10:00"}),
+    ("in 20 minutes", "once 2026-12-03T16:00", {"in_minutes": 20}),
+    ("at 20:15", "cron 0 19 * * 2", {"cron": "15 20 * * 2"}),
+    ("every friday at 8:00", "cron 0 19 * * 2", {"cron": "0 8 * * 5"}),
+    (
+        "at 7:30",
+        "rule DTSTART:19700101T000000 RRULE:FREQ=WEEKLY;BYDAY=MO X-TIMES:09:00",
+        {"times": ("07:30",), "rule": "FREQ=WEEKLY;BYDAY=MO", "skip": ()},
+    ),
+]
+
+
+def test_a_change_keeps_what_its_words_leave_open() -> None:
+    def check(row: tuple[str, str, dict[str, Any]]) -> None:
+        words, old, fields = row
+        assert fill(words, old) == fields
+
+    check_each(KEPT, check)
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("soon", "can't be read"),
+        ("next week", "can't be read"),
+        ("2026-02-31T08:00", "is not a time"),
+        ("61 8 * * *", "minute 0-59"),
+        ("0 8 * *", "five fields"),
+        ("x" * 10_000, "can't be read"),
+    ],
+)
+def test_other_words_are_refused_in_a_sentence(words: str, reason: str) -> None:
+    with pytest.raises(ToolArgumentError, match=reason) as refusal:
+        fill(words)
+    assert len(str(refusal.value)) < 600
+
+
+def test_a_wrong_zone_is_refused() -> None:
+    with pytest.raises(ToolArgumentError, match="not a time zone"):
+        fill_in(JobFields(), "tomorrow at 9:00", zone="Mars/Base", now=NOW, old=None)

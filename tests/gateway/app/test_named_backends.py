@@ -1,0 +1,166 @@
+"""Backends with names of the owner's: what each has of its own, and what is refused."""
+
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from gateway.app.backends import make_backend
+from gateway.app.named_backends import (
+    apply,
+    describe_cost,
+    find_backend,
+    find_most_seconds,
+    list_options,
+)
+from gateway.app.settings import Settings, load
+from gateway.app.tool_rules import BackendName
+from gateway.errors import SettingsError
+
+MODAL = {"MODAL_TOKEN_ID": "ak-1", "MODAL_TOKEN_SECRET": "as-1"}
+CLUSTER = """
+[[tools.named_backends]]
+name = "gpu_cluster"
+kind = "modal"
+image = "registry.example/torch:1"
+gpu = "A100-80GB:2"
+cpus = 8
+memory_mb = 64000
+command_seconds = 3000
+secrets = ["huggingface"]
+
+[[tools.named_backends]]
+name = "small"
+kind = "modal"
+usd_per_hour = 0.05
+"""
+
+
+def read(folder: Path, text: str, **variables: str) -> Settings:
+    (folder / "config.toml").write_text(text)
+    return load(variables, home=folder)
+
+
+def test_two_backends_of_one_kind_differ_in_what_their_tables_say(tmp_path: Path) -> None:
+    table = read(tmp_path, f"[tools]\nmodal_region = 'eu'\n{CLUSTER}", **MODAL).tools
+    cluster = apply(table, find_backend(table, "gpu_cluster"))
+    small = apply(table, find_backend(table, "small"))
+    assert (cluster.modal_image, cluster.modal_gpu) == ("registry.example/torch:1", "A100-80GB:2")
+    assert (cluster.modal_cpus, cluster.modal_secrets) == (8.0, ("huggingface",))
+    assert (cluster.modal_memory_mb, cluster.memory_mb) == (64_000, 64_000)
+    assert (cluster.command_seconds, find_most_seconds(table)) == (3000, 3000)
+    assert (small.modal_image, small.modal_gpu, small.command_seconds) == ("", "", 300)
+    assert cluster.modal_region == small.modal_region == "eu"
+    assert apply(table, find_backend(table, "modal")) == table
+
+
+def test_a_name_stands_where_a_kind_can(tmp_path: Path) -> None:
+    settings = read(
+        tmp_path,
+        f'[tools]\nbackend = "small"\n{CLUSTER}'
+        '[[tools.backends]]\njob = "Train"\nbackend = "gpu_cluster"\n'
+        '[[tools.backends]]\nskill = "lab"\nbackend = "gpu_cluster"\n'
+        '[[tools.backends]]\nperson = "ben"\nbackend = "local"\n',
+        **MODAL,
+    )
+    backend = make_backend(settings)
+    assert backend is not None
+    assert backend.names == ("small", "local", "gpu_cluster")
+    assert {name: one.name for name, one in backend.purposes.items()} == {
+        "job:Train": "gpu_cluster",
+        "skill:lab": "gpu_cluster",
+    }
+    assert backend.purposes["job:Train"] is backend.purposes["skill:lab"]
+    assert (backend.find_seconds("anna"), backend.find_seconds("ben")) == (300, 300)
+    assert backend.purposes["job:Train"].find_seconds("anna") == 3000
+
+
+def test_a_variable_gives_them_in_words(tmp_path: Path) -> None:
+    words = (
+        "box docker image=python:3.13-slim gpu=all cpus=2 usd_per_hour=0.5, lab ssh host=lab.lan"
+    )
+    table = load({"TALARIA_TOOLS__NAMED_BACKENDS": words}, home=tmp_path).tools
+    box = apply(table, find_backend(table, "box"))
+    assert (box.docker_image, box.docker_gpu, box.docker_cpus) == ("python:3.13-slim", "all", 2.0)
+    assert apply(table, find_backend(table, "lab")).ssh_host == "lab.lan"
+
+
+@pytest.mark.parametrize(
+    ("table", "sentence"),
+    [
+        ('name = "x"\nkind = "local"\nimage = "y"', "x has image, which the kind local does not"),
+        (
+            'name = "x"\nkind = "ssh"\nhost = "y"\ngpu = "all"',
+            "it has command_seconds, cpu_minutes",
+        ),
+        ('name = "x"\nkind = "cloud"', "in table 1, there is no kind cloud"),
+        ('name = "x"', "in table 1, there is no kind given"),
+        ('kind = "local"', "in table 1, name is missing or has other characters"),
+        ('name = "GPU box"\nkind = "local"', "name is missing or has other characters"),
+        ('name = "modal"\nkind = "local"', "in table 1, modal is a kind; choose another name"),
+        ('name = "x"\nkind = "docker"', "The backend x is docker, but image is not set."),
+        ('name = "x"\nkind = "ssh"', "The backend x is ssh, but host is not set."),
+        ('name = "x"\nkind = "modal"', "The backend x is modal, but MODAL_TOKEN_ID is not set."),
+        (
+            'name = "x"\nkind = "docker"\nimage = "y"\ncpus = 500',
+            "cpus of the backend x must be a number from 0.1 to 256, but is 500.",
+        ),
+        (
+            'name = "x"\nkind = "local"\ncommand_seconds = "long"',
+            "command_seconds of the backend x must be a whole number from 5 to 3600, but is",
+        ),
+        ('name = "x"\nkind = "local"\nusd_per_hour = -1', "usd_per_hour must be a number from 0"),
+        ('name = "x"\nkind = "local"\noptions = 5', "the key options is not known"),
+    ],
+)
+def test_a_wrong_table_is_one_sentence(tmp_path: Path, table: str, sentence: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        read(tmp_path, f"[[tools.named_backends]]\n{table}\n")
+    assert sentence in str(refused.value)
+
+
+def test_a_size_at_daytona_needs_an_image(tmp_path: Path) -> None:
+    table = '[[tools.named_backends]]\nname = "x"\nkind = "daytona"\ncpus = 4\n'
+    with pytest.raises(SettingsError, match="set its image, too"):
+        read(tmp_path, table, DAYTONA_API_KEY="k")
+    assert read(tmp_path, f'{table}image = "debian:13"\n', DAYTONA_API_KEY="k")
+
+
+def test_two_of_one_name_and_a_name_that_nobody_has(tmp_path: Path) -> None:
+    twice = '[[tools.named_backends]]\nname = "x"\nkind = "local"\n' * 2
+    with pytest.raises(SettingsError, match="two of them are named x"):
+        read(tmp_path, twice)
+    with pytest.raises(SettingsError, match=r"There is no backend y; there are local, .*, x."):
+        read(
+            tmp_path,
+            '[tools]\nbackend = "y"\n[[tools.named_backends]]\nname = "x"\nkind = "local"\n',
+        )
+
+
+def test_every_kind_has_the_limits_of_a_command() -> None:
+    for kind in get_args(BackendName):
+        assert {"command_seconds", "memory_mb", "processes"} <= set(list_options(kind))
+    assert {"image", "gpu", "cpus", "network", "mounts"} <= set(list_options("docker"))
+
+
+@pytest.mark.parametrize(
+    ("table", "cost"),
+    [
+        ('kind = "local"', "no more than the machine itself"),
+        ('kind = "local"\nusd_per_hour = 1.5', "$1.50 an hour, as you say"),
+        ('kind = "modal"\ngpu = "H100"\ncpus = 1\nmemory_mb = 1074', "about $4.12 an hour"),
+        ('kind = "modal"\ngpu = "t4:2"', "about $1.20 an hour"),
+        ('kind = "modal"\ngpu = "Z9000"', "an unknown price; usd_per_hour in its table says it"),
+        ('kind = "daytona"', "about $0.07 an hour"),
+        ('kind = "daytona"\nimage = "x"\ngpu = 1', "an unknown price"),
+    ],
+)
+def test_what_an_hour_costs(tmp_path: Path, table: str, cost: str) -> None:
+    settings = read(
+        tmp_path,
+        f'[[tools.named_backends]]\nname = "x"\n{table}\n',
+        DAYTONA_API_KEY="k",
+        **MODAL,
+    )
+    backend = find_backend(settings.tools, "x")
+    assert describe_cost(apply(settings.tools, backend), backend).startswith(cost)

@@ -1,0 +1,119 @@
+"""`talaria batch` from the command line: run, stop, go on, report and export."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.agent_core.execution.backends import needs_bubblewrap
+from tests.integration.processes import talaria
+
+TASKS = [
+    {"prompt": "Remember that my bike is green."},
+    {"prompt": "Hello!", "id": "hi", "answer": 42},
+]
+
+
+def write(path: Path, *lines: object) -> Path:
+    texts = (one if isinstance(one, str) else json.dumps(one) for one in lines)
+    path.write_text("\n".join(texts))
+    return path
+
+
+@pytest.mark.process
+def test_a_batch_runs_is_reported_and_exported(tmp_path: Path) -> None:
+    home, tasks = tmp_path / "home", write(tmp_path / "tasks.jsonl", *TASKS)
+    done = talaria(home, "batch", "run", str(tasks))
+    assert done.code == 0, done.err
+    assert "2 lines: 2 succeeded." in done.out
+    assert "No task has these fields, so they are ignored: answer." in done.out
+    assert f"The run is in {tmp_path / 'tasks.run'}. Ctrl-C stops it" in done.out
+
+    again = talaria(home, "batch", "run", str(tasks))
+    assert (again.code, again.out.count("2 succeeded")) == (0, 1)
+
+    report = talaria(home, "batch", "report", str(tmp_path / "tasks.run"), "--json")
+    found = json.loads(report.out)
+    assert (found["succeeded"], found["attempts"], found["model_calls"]) == (2, 2, 3)
+    assert [one["id"] for one in found["tasks"]] == ["1", "hi"]
+
+    target = tmp_path / "data.jsonl"
+    for wanted, field in (
+        ("sharegpt", "conversations"),
+        ("openai", "messages"),
+        ("anthropic", "messages"),
+        ("jsonl", "messages"),
+    ):
+        words = ("batch", "export", str(tmp_path / "tasks.run"), str(target), "--format", wanted)
+        assert "Wrote 2 conversations to" in talaria(home, *words).out
+        rows = [json.loads(line) for line in target.read_text().splitlines()]
+        assert all(field in row for row in rows)
+        target.unlink()
+
+
+@pytest.mark.process
+def test_bad_lines_are_named_and_run_once_they_are_mended(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    tasks = write(tmp_path / "tasks.jsonl", {"prompt": "Hello!"}, "{", {"promt": "x"})
+    done = talaria(home, "batch", "run", str(tasks))
+    assert done.code == 1
+    assert done.err.splitlines()[:2] == [
+        "Line 2: it is no JSON: expecting property name enclosed in double quotes at column 2.",
+        'Line 3: it has no "prompt"; it has "promt".',
+    ]
+    assert "3 lines: 1 succeeded, 2 no task." in done.out
+    write(tasks, {"prompt": "Hello!"}, {"prompt": "Hi!"}, {"prompt": "Hey!"})
+    done = talaria(home, "batch", "run", str(tasks))
+    assert (done.code, "3 lines: 3 succeeded." in done.out) == (0, True)
+    write(tasks, {"prompt": "Bye!"})
+    done = talaria(home, "batch", "run", str(tasks))
+    assert done.err.startswith("Line 1 is another task than the one that ran. Put it back,")
+
+
+@pytest.mark.process
+@needs_bubblewrap
+def test_files_and_checks_use_the_sandbox_of_the_settings(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    tasks = write(
+        tmp_path / "tasks.jsonl",
+        {"prompt": "Hello!", "files": {"a.txt": "1"}, "check": "test -f a.txt"},
+        {"prompt": "Hello!", "check": "echo nothing; test -f a.txt"},
+    )
+    done = talaria(home, "batch", "run", str(tasks), "--retries", "0")
+    assert "there is none; `talaria config set tools.backend local` gives one" in done.err
+    here = {"TALARIA_TOOLS__BACKEND": "local"}
+    done = talaria(home, "batch", "run", str(tasks), "--retries", "0", **here)
+    assert "2 lines: 1 succeeded, 1 failed." in done.out, done.err
+    assert "Line 2: The check failed: exit status 1: nothing." in done.out
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("run", "none.jsonl"), "none.jsonl can't be read: No such file or directory."),
+        (("run", "tasks.jsonl", "--tools", "fly"), "There is no tool fly here; there are memory,"),
+        (("run", "tasks.jsonl", "--at-once", "0"), "--at-once: 0 is not between 1 and 1,000."),
+        (("run", "tasks.jsonl", "--budget", "x"), "--budget: 'x' is no amount from 0 on."),
+        (("run", "tasks.jsonl", "--model", "x"), "There is no model x in the settings; known are"),
+        (("report", "none.run"), "none.run holds no run; `talaria batch run` makes one"),
+        (("export", "none.run", "x"), "none.run holds no run; `talaria batch run` makes one"),
+    ],
+)
+def test_a_mistake_is_one_sentence(tmp_path: Path, words: tuple[str, ...], sentence: str) -> None:
+    write(tmp_path / "tasks.jsonl", *TASKS)
+    places = [str(tmp_path / one) if "." in one else one for one in words]
+    done = talaria(tmp_path / "home", "batch", *places)
+    assert done.code in (1, 2)
+    assert sentence in done.err
+    assert len(done.err.strip().splitlines()) == 1
+
+
+@pytest.mark.process
+def test_a_budget_needs_a_price(tmp_path: Path) -> None:
+    tasks = write(tmp_path / "tasks.jsonl", *TASKS)
+    given = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1", "TALARIA_MODEL__NAME": "mine"}
+    words = ("batch", "run", str(tasks), "--budget", "1")
+    done = talaria(tmp_path / "home", *words, TALARIA_MODEL__PROVIDER="openai", **given)
+    assert done.code == 1
+    assert "The price of mine is unknown, so --budget can't be kept." in done.err

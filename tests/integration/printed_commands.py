@@ -1,0 +1,121 @@
+"""The commands that README and docs print, and what a reader has that the tests have otherwise."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from tests.architecture.source import ROOT
+
+OF_THEIR_DAY = ("decisions.md", "measurements.md", "places.md")
+"""Their entries name the commands of their day."""
+_BLOCK = re.compile(r"^ *```(?:sh|bash)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
+_INLINE = re.compile(r"`(talaria (?:[a-z][\w-]*)(?: [^`]*)?)`")
+_COMMENT = re.compile(r"\s+# .*")
+
+_HERE = "tests/integration/interfaces"
+EXCEPTIONS: dict[str, str] = {
+    r"^(pipx|uv tool|pip) ": "installs from a wheel or a registry: tools/release_check.py",
+    r"\| docker |^(docker |printf .*>|chmod 600 \.env)": "Docker: tools/container_check.sh",
+    r"^(sudo |ssh -L)": "needs root, or another machine",
+    r"^make |^cd ~/talaria|^rm requirements": "CI calls these targets: .ci/run",
+    r"^(git pull|git -c |rm -rf ~/)": "changes the reader's checkout, or removes the data",
+    r"^(python3 -m venv dist|dist/sbom|\.venv/bin/cyclonedx|rm -r dist)": "a release, by hand",
+    r"^sed .*age": f"needs the program age; the same file: {_HERE}/test_backup_commands.py",
+    r"^claude mcp": "Claude Code, another program, with an account",
+    r"^export ": "sets a variable of the reader's shell",
+    r"talaria setup( |$)(?!--non)": "asks on a terminal: tests/journeys/test_setup.py",
+    r"AAE": "an account at Telegram: tests/journeys/test_setup.py",
+    r"talaria run$": "runs until it is stopped: tests/integration/processes.py",
+    r"(-f|--follow)$": f"follows until Ctrl-C: {_HERE}/test_logs.py",
+    r"talaria service": f"the user's service manager: {_HERE}/test_autostart.py",
+    r"talaria (upgrade|uninstall)": f"the installation: {_HERE}/test_everyday_words.py",
+    r"models test": "takes minutes of a model: tests/journeys/test_fitness.py",
+    r"people erase ada$": f"asks for the name on a terminal: {_HERE}/test_cli.py",
+    r"skills eval": "calls a model in many runs: tests/integration/skills/test_tests.py",
+    r"models update$": f"downloads the prices: {_HERE}/test_model_operations.py",
+    r"^signal-cli": "a daemon of the reader's: tests/adapters/signal/test_daemon.py",
+    r"^vf-eval": "verifiers, in an environment of its own: tools/try_rl.py",
+    r"talaria batch": f"a model answers each task: {_HERE}/test_batch.py",
+    r"mcp (add|test files|serve)": "a server of the reader's: tests/journeys/test_mcp.py",
+    r"--passphrase|age1\.\.\.|--identity|s3://": f"a key: {_HERE}/test_backup_places.py",
+}
+"""Commands that are not run, each with the reason and what tries it instead."""
+
+LIVE = re.compile(r"^curl|talaria (check --live|top|status|stop|console|logins|chat|jobs webhook)")
+"""Commands for a Talaria that runs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Printed:
+    """A command of a page."""
+
+    page: str
+    command: str
+
+    @property
+    def reason(self) -> str:
+        """The reason why it is not run; "" if it is."""
+        found = (why for pattern, why in EXCEPTIONS.items() if re.search(pattern, self.command))
+        return next(found, "")
+
+
+def list_printed() -> list[Printed]:
+    """Return the commands in blocks of all pages, each once."""
+    found: dict[str, Printed] = {}
+    for path in (ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))):
+        if path.name in OF_THEIR_DAY:
+            continue
+        for command in _list_commands(path.read_text("utf-8")):
+            found.setdefault(command, Printed(page=path.name, command=command))
+    return list(found.values())
+
+
+def _list_commands(text: str) -> Iterator[str]:
+    for block in _BLOCK.findall(text):
+        for line in block.replace("\\\n", " ").splitlines():
+            command = _COMMENT.sub("", line).strip()
+            if command:
+                yield re.sub(r"\s{2,}", " ", command).replace(".venv/bin/talaria", "talaria")
+
+
+def list_inline() -> list[str]:
+    """Return the commands that stand within sentences, each once."""
+    pages = (ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")))
+    texts = (path.read_text("utf-8") for path in pages if path.name not in OF_THEIR_DAY)
+    return sorted({command for text in texts for command in _INLINE.findall(text)})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What the house of the tests has in the place of a reader's things."""
+
+    turn: int
+    change: int
+    job: int
+    token: str
+    port: int
+
+
+REPLACED: tuple[tuple[str, Callable[[Facts], str]], ...] = (
+    (r"(?<=turns show )(--prompt )?128", lambda f: rf"\g<1>{f.turn}"),
+    (r"(?<=turns replay )128", lambda f: str(f.turn)),
+    (r"(?<=--turn )12\b", lambda f: str(f.turn)),
+    (r"(jobs \w+) [35]\b", lambda f: rf"\1 {f.job}"),
+    (r"(after) [35]\b", lambda f: rf"\1 {f.job}"),
+    (r"memory undo (42|57)", lambda f: f"memory undo {f.change}"),
+    (r"restore ~/(talaria[\w-]*)\.tar", lambda f: r"restore ~/\1-made.tar"),
+    (r"--at 20\d\d-\d\d-\d\dT", lambda f: "--at 2099-01-02T"),
+    (r"(skills install ~\S+)$", lambda f: r"\1 --yes"),
+    (r"talaria_\.\.\.", lambda f: f.token),
+    (r"127\.0\.0\.1:8765", lambda f: f"127.0.0.1:{f.port}"),
+    (r"TALARIA_HTTP__PORT=8080", lambda f: f"TALARIA_HTTP__PORT={f.port}"),
+    (r"http://192\.168\.1\.20:11434", lambda f: "http://127.0.0.1:9"),
+)
+"""What a reader has numbers, keys and servers of their own for."""
+
+
+def spell(command: str, facts: Facts) -> str:
+    """Return a command with the house's own numbers, keys and servers."""
+    for pattern, replace in REPLACED:
+        command = re.sub(pattern, replace(facts), command)
+    return command

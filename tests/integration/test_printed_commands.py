@@ -1,0 +1,270 @@
+"""Every command that README and docs print works, except a list with reasons."""
+
+import asyncio
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from agent_core.agent.named.agent_files import AgentChange, AgentFiles
+from agent_core.agent.named.folder import AgentFolder
+from agent_core.agent.named.teams import TeamChange, TeamFolder
+from gateway.interfaces import subcommands
+from tests.architecture.source import ROOT
+from tests.emulators.local_servers import LocalServerEmulator, ollama
+from tests.emulators.telegram_cast import ANNA, BEN
+from tests.integration.accounts import code_in
+from tests.integration.printed_commands import (
+    EXCEPTIONS,
+    LIVE,
+    Facts,
+    Printed,
+    list_inline,
+    list_printed,
+    spell,
+)
+from tests.integration.processes import environ, running, talaria_beside
+from tests.journeys.stage import Stage, call, calls
+from tests.tables import check_each
+
+pytestmark = [pytest.mark.thorough, pytest.mark.process]
+
+PRINTED = list_printed()
+ABSENT = {
+    "talaria people approve K7QD2M": "That code is invalid",
+    "talaria people cancel 3": "That code is invalid",
+    "talaria jobs restore 3": "is active and can't be restored",
+    "talaria jobs webhook 3": "doesn't wait for a web request",
+    "talaria skills restore plants": "There is no skill plants in",
+    "talaria skills agree plants": "needs no agreement",
+    "talaria skills rollback plants": "no earlier version|only one version",
+    "talaria skills rollback plants --to 2": "no version 2",
+    "talaria skills undo 57": "does not belong to a skill",
+    "talaria skills curate --restore": "There is no snapshot yet",
+    "talaria agents show coder": "There is no agent coder",
+    "talaria agents change coder --tags work,code": "There is no agent coder",
+    "talaria agents archive coder": "There is no agent coder",
+    "talaria agents restore coder": "No agent coder is archived",
+    "talaria teams restore desk": "No team desk is archived",
+    "talaria models forget qwen3:8b": "Nothing is known of a model",
+    "talaria models update --from ~/prices.json": "No such file",
+    "talaria approvals revoke 7": "There is no approval 7",
+    "talaria tokens revoke 2": "There is no token 2",
+    "talaria mcp accept files": "There are no MCP servers",
+    "talaria mcp remove files": "There is no MCP server files; there is none yet",
+    "talaria webhooks resume 1": "is active already",
+    "talaria webhooks restore 1": "There is no removed webhook 1",
+    "talaria webhooks redeliver 1 7": "There is no delivery 7",
+}
+"""Commands that name something the house lacks, each with how they say so."""
+CALENDAR = """\
+BEGIN:VCALENDAR
+VERSION:2.0
+PRODID:-//school//EN
+BEGIN:VEVENT
+UID:1
+DTSTAMP:20261101T000000Z
+DTSTART;VALUE=DATE:20261224
+DTEND;VALUE=DATE:20270107
+SUMMARY:Holidays
+END:VEVENT
+END:VCALENDAR
+"""
+_PATIENCE = 120
+_PARTS = 8
+"""Parts of the commands, so that no test takes minutes."""
+_TOOLS = ["completion", "tools"]
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """A home in which things have happened, in a user's home of its own."""
+
+    user: Path
+    variables: dict[str, str]
+    facts: Facts
+
+    def copy(self, target: Path) -> "House":
+        """Return a house of the same content in another place."""
+        shutil.copytree(self.user, target, symlinks=True)
+        variables = self.variables | {"HOME": str(target), "TALARIA_HOME": str(target / ".talaria")}
+        return House(target, variables, self.facts)
+
+    def run(self, command: str) -> subprocess.CompletedProcess[str]:
+        """Run a command in a shell."""
+        return subprocess.run(
+            ["/bin/bash", "-c", spell(command, self.facts)],
+            cwd=self.user,
+            env=self.variables,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_PATIENCE,
+            check=False,
+        )
+
+
+@pytest.fixture
+async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
+    """A house with Ada, a memory, a job, a skill, a turn, a token and a webhook."""
+    user = tmp_path_factory.mktemp("u")
+    home = user / ".talaria"
+    routes = ollama(qwen3__8b=_TOOLS, qwen3__4b=_TOOLS)
+    for name in ("qwen3:4b", "qwen3:8b"):
+        routes[f"/v1/models/{name}"] = {"id": name, "object": "model"}
+    pulls = [{"status": "success"}]
+    async with Stage(home) as stage, LocalServerEmulator(routes, pulls=pulls) as local:
+        stage.telegram.user(BEN, "Ada")
+        given = stage.environ(allow="") | {"TALARIA_MODEL__LOCAL_PORTS": str(local.port)}
+        facts = await fill(stage, home)
+        write_files(user)
+        variables = environ(home, **given) | {
+            "HOME": str(user),
+            "TALARIA_PEOPLE__TIME_ZONE": "Europe/Vienna",
+            "SHELL": "/bin/bash",
+            "PATH": f"{user / 'bin'}:{os.environ['PATH']}",
+            "PYTHONPATH": str(ROOT),
+        }
+        yield House(user, variables, facts)
+
+
+async def fill(stage: Stage, home: Path) -> Facts:
+    """Let things happen in a home, and return their numbers."""
+    async with stage.open(allow="") as harness:
+        await harness.ask(ANNA, f"/claim {harness.gateway.claim_code}")
+        await harness.ask(ANNA, f"/approve {code_in(await harness.ask(BEN, 'Hello'))}")
+        fact = call("memory", action="add", target="user", text="Is allergic to nuts")
+        stage.plan(calls(fact), "Noted.")
+        await harness.ask(BEN, "I'm allergic to nuts.")
+        stage.plan("Fine.")
+        await harness.ask(BEN, "Thanks!")
+    add = ("jobs", "add", "--person", "ada", "--cron", "0 8 * * 1", "--message", "Water")
+    job = (await talaria_beside(home, *add)).out
+    change = ("jobs", "change", str(first_number(job)), "--cron", "0 9 * * 1")
+    assert (await talaria_beside(home, *change)).code == 0
+    assert (await talaria_beside(home, "chat", given="Hello\n")).code == 0
+    token = (await talaria_beside(home, "tokens", "create", "old", "--person", "ada")).out
+    hook = ("webhooks", "add", "old", "--person", "ada", "--url", "https://example.org/t")
+    assert (await talaria_beside(home, *hook)).code == 0
+    log = (await talaria_beside(home, "memory", "log", "--person", "ada")).out
+    turns = (await talaria_beside(home, "turns", "list")).out
+    for name in ("talaria", "talaria-2026-11-26"):
+        made = await talaria_beside(home, "backup", str(home.parent / f"{name}-made.tar.gz"))
+        assert made.code == 0
+    return Facts(
+        turn=first_number(turns),
+        change=first_number(log),
+        job=first_number(job),
+        token=re.findall(r"talaria_\w+", token)[0],
+        port=0,
+    )
+
+
+def first_number(text: str) -> int:
+    found = re.search(r"\d+", text)
+    assert found, text
+    return int(found[0])
+
+
+def write_files(user: Path) -> None:
+    """Write what the pages take for granted beside the home: other programs' homes, and folders."""
+    importing = ROOT / "tests" / "integration" / "importing"
+    for name in ("hermes", "openclaw"):
+        with tarfile.open(importing / f"{name}_home.tar.gz") as tar:
+            tar.extractall(user / f".{name}", filter="data")
+    for place in ("Downloads/my-skill", "my-skills/my-skill", ".talaria/skills/plants"):
+        copy_skill(user / place)
+    sources = user / ".talaria" / "sources"
+    sources.mkdir(exist_ok=True)
+    (sources / "school.ics").write_text(CALENDAR)
+    write_newsroom(user / ".talaria")
+    (user / "bin").mkdir()
+    shim = user / "bin" / "talaria"
+    shim.write_text(f'#!/bin/sh\nexec {sys.executable} -m gateway "$@"\n')
+    shim.chmod(0o755)
+
+
+def write_newsroom(home: Path) -> None:
+    """Make the agents and teams of docs/teams.md, and a second team."""
+    agents = AgentFolder(home)
+    files, teams = AgentFiles(agents), TeamFolder(home, agents)
+    soul = "You write short, warm texts."
+    files.create("writer", AgentChange(soul=soul, tags=("press",)))
+    for name in ("checker", "editor"):
+        files.create(name, AgentChange())
+    desk = TeamChange(manager="supervisor", supervisor="editor", members=("writer", "checker"))
+    teams.create("desk", desk)
+    teams.create("radio", TeamChange(supervisor="editor", members=("checker",)))
+
+
+def copy_skill(folder: Path) -> None:
+    """Copy a skill under another name."""
+    shutil.copytree(ROOT / "skills_bundled" / "csv-report", folder)
+    skill = folder / "SKILL.md"
+    skill.write_text(skill.read_text("utf-8").replace("name: csv-report", f"name: {folder.name}"))
+
+
+def check(house: House, printed: Printed) -> None:
+    done = house.run(printed.command)
+    said = f"{printed.page}: {printed.command}\n{done.stdout[-800:]}\n{done.stderr[-800:]}"
+    if printed.command in ABSENT:
+        assert done.returncode in (1, 2), said
+        assert re.search(ABSENT[printed.command], done.stderr), said
+    else:
+        assert done.returncode == 0, said
+    assert "Traceback" not in done.stderr, said
+
+
+@pytest.mark.parametrize("part", range(_PARTS))
+async def test_each_command_for_a_home_works(house: House, tmp_path: Path, part: int) -> None:
+    rows = [one for one in PRINTED if not one.reason and not LIVE.search(one.command)][part::_PARTS]
+
+    def check_copied(row: tuple[int, Printed]) -> None:
+        copied = house.copy(tmp_path / str(row[0]))
+        check(copied, row[1])
+        shutil.rmtree(copied.user)
+
+    await asyncio.to_thread(check_each, list(enumerate(rows)), check_copied)
+
+
+async def test_each_command_for_a_gateway_works(house: House) -> None:
+    rows = [one for one in PRINTED if not one.reason and LIVE.search(one.command)]
+    rows.sort(key=lambda one: "stop" in one.command)
+    home = house.user / ".talaria"
+    given = {name: house.variables[name] for name in house.variables if name != "TALARIA_HOME"}
+    async with running(home, **given) as gateway:
+        facts = Facts(
+            **{**{n: getattr(house.facts, n) for n in Facts.__slots__}, "port": gateway.port}
+        )
+        served = House(house.user, house.variables, facts)
+        await asyncio.to_thread(check_each, rows, lambda one: check(served, one))
+
+
+def test_each_exception_is_needed() -> None:
+    unused = [
+        pattern
+        for pattern in EXCEPTIONS
+        if not any(re.search(pattern, one.command) for one in PRINTED)
+    ]
+    assert unused == []
+    named = [path for why in EXCEPTIONS.values() for path in re.findall(r"[\w.]+/[\w./]+", why)]
+    assert [path for path in named if not ROOT.joinpath(path).exists()] == []
+    known = {one.command for one in PRINTED}
+    assert [command for command in ABSENT if command not in known] == []
+
+
+def test_each_command_in_a_sentence_exists() -> None:
+    """The words before a name in capitals or dots are a command and a verb."""
+    for command in list_inline():
+        _, word, *rest = command.split()
+        assert word in subcommands.SUBCOMMANDS, command
+        verbs = subcommands.make_parser(word).list_verbs()
+        if verbs and rest and re.fullmatch(r"[a-z][a-z-]*", rest[0]):
+            assert rest[0] in verbs, command

@@ -1,0 +1,207 @@
+"""WhatsApp through the whole gateway: its own HTTP server, Meta's webhooks, the 24 hours."""
+
+import json
+import socket
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from io import BytesIO
+from typing import Any
+
+import aiohttp
+import pytest
+
+from agent_core.chats import Chat
+from agent_core.state.people import people
+from agent_core.state.queues import outbox
+from agent_core.state.queues.outbox import NewOutboxMessage
+from gateway.interfaces.http.loading import take_port
+from gateway.interfaces.http.server import serving_page
+from gateway.texts import people as people_texts
+from tests.emulators import whatsapp as emulated
+from tests.emulators.telegram_cast import ANNA as TELEGRAM_ANNA
+from tests.emulators.whatsapp import DAY, WhatsAppEmulator, sign
+from tests.journeys.stage import Harness, Stage
+
+ANNA = "16505551234"
+CHAT = json.dumps([ANNA, None, True], separators=(",", ":"))
+
+
+@pytest.fixture
+async def meta() -> AsyncIterator[WhatsAppEmulator]:
+    async with WhatsAppEmulator() as emulator:
+        yield emulator
+
+
+@asynccontextmanager
+async def opened(
+    stage: Stage, meta: WhatsAppEmulator, *, allow: str = "*", **settings: str
+) -> AsyncIterator[Harness]:
+    """The gateway with WhatsApp and its HTTP server."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    meta.callback = f"http://127.0.0.1:{port}/hooks/whatsapp"
+    given: dict[str, Any] = {
+        "WHATSAPP_ACCESS_TOKEN": emulated.TOKEN,
+        "WHATSAPP_PHONE_NUMBER_ID": emulated.PHONE_ID,
+        "WHATSAPP_APP_SECRET": emulated.SECRET,
+        "WHATSAPP_VERIFY_TOKEN": emulated.VERIFY,
+        "WHATSAPP_API_BASE_URL": meta.base_url,
+        "TALARIA_WHATSAPP__MESSAGES_PER_SECOND": "0",
+        "TALARIA_HTTP__PORT": str(port),
+    }
+    async with (
+        stage.open(allow, awaited=("whatsapp",), **(given | settings)) as harness,
+        serving_page(harness.gateway, take_port(harness.gateway.settings.http)),
+    ):
+        yield harness
+
+
+def texts(meta: WhatsAppEmulator) -> list[str]:
+    return [one.text for one in meta.sent if one.to == ANNA]
+
+
+async def sees(harness: Harness, meta: WhatsAppEmulator, *wanted: str) -> None:
+    """Return once Anna has seen exactly these messages."""
+    await harness.until(lambda: len(texts(meta)) >= len(wanted))
+    await harness.at_rest()
+    assert texts(meta) == [*wanted]
+
+
+async def remind(harness: Harness, body: str) -> None:
+    """Queue a message of Talaria's own to Anna, as a reminder does."""
+    database = harness.gateway.database
+    account = await database.read(people.find_by_account, platform="whatsapp", user_id=ANNA)
+    assert account is not None
+    outgoing = NewOutboxMessage(
+        chat=Chat(platform="whatsapp", address=CHAT), body=body, person_id=account.id
+    )
+    row = await database.write("owe", outbox.enqueue, outgoing, now=1)
+    harness.gateway.dispatcher.enqueue([row])
+
+
+async def test_a_message_is_answered_and_marked_as_read(
+    deployment: Stage, meta: WhatsAppEmulator
+) -> None:
+    async with opened(deployment, meta) as harness:
+        released = deployment.hold()
+        said = meta.says(ANNA, "hello")
+        await harness.until(lambda: meta.marks)
+        released.set()
+        await sees(harness, meta, "echo: hello")
+        await harness.until(lambda: meta.commands)  # the menu is told beside the messages
+    assert meta.marks[0]["message_id"] == said
+    names = {one["command_name"] for one in meta.commands}
+    assert {"help", "new", "stop"} <= names
+
+
+async def test_metas_signature_is_the_only_key_to_the_path(
+    deployment: Stage, meta: WhatsAppEmulator
+) -> None:
+    async with opened(deployment, meta) as harness, aiohttp.ClientSession() as session:
+        head = {"Host": "talaria.example.org", "Origin": "https://evil.example"}
+        query = {
+            "hub.mode": "subscribe",
+            "hub.verify_token": emulated.VERIFY,
+            "hub.challenge": "1158201444",
+        }
+        async with session.get(meta.callback, params=query, headers=head) as answer:
+            assert (answer.status, await answer.text()) == (200, "1158201444")
+        body = json.dumps(meta.wrap()).encode()
+        async with session.post(meta.callback, data=body, headers=head) as answer:
+            assert answer.status == 401
+        signed = head | {"X-Hub-Signature-256": sign(body)}
+        async with session.post(meta.callback, data=body, headers=signed) as answer:
+            assert answer.status == 200
+        other = meta.callback.replace("whatsapp", "telegram")
+        async with session.post(other, data=body, headers=signed) as answer:
+            assert answer.status == 404
+        async with session.post(
+            meta.callback, data=BytesIO(b"x" * 5_000_000), headers=head
+        ) as answer:
+            assert answer.status == 413
+        assert await harness.count("inbox", "platform = 'whatsapp'") == 0
+
+
+async def test_what_is_due_after_a_day_waits_and_comes_first(
+    deployment: Stage, meta: WhatsAppEmulator
+) -> None:
+    async with opened(deployment, meta) as harness:
+        long_ago = {"type": "text", "text": {"body": "hello"}}
+        meta.sends(ANNA, long_ago, at=time.time() - DAY + 180)
+        await sees(harness, meta, "echo: hello")
+        meta.sent.clear()
+        meta.last_heard[ANNA] = 0
+        await remind(harness, "Water the plants")
+        await remind(harness, "Call Bob")
+        await harness.at_rest()
+        await harness.until(harness.gateway.dispatcher.is_idle)
+        assert texts(meta) == []
+    async with opened(deployment, meta) as harness:
+        meta.says(ANNA, "good morning")
+        waited = (
+            "WhatsApp lets me write only for a day after your last message, so these 2 waited for"
+            " you:"
+        )
+        await sees(harness, meta, waited, "Water the plants", "Call Bob", "echo: good morning")
+        assert await harness.count("outbox", "state <> 'sent'") == 0
+
+
+async def test_a_template_is_sent_after_a_day(deployment: Stage, meta: WhatsAppEmulator) -> None:
+    template = {"TALARIA_WHATSAPP__TEMPLATE": "talaria_reminder"}
+    async with opened(deployment, meta, **template) as harness:
+        meta.says(ANNA, "hello")
+        await sees(harness, meta, "echo: hello")
+        meta.last_heard[ANNA] = 0
+        await remind(harness, "Water the plants")
+        await sees(harness, meta, "echo: hello", "Water the plants")
+        assert meta.sent[-1].request["type"] == "template"
+
+
+async def test_a_message_that_fails_for_now_comes_later(
+    deployment: Stage, meta: WhatsAppEmulator
+) -> None:
+    async with opened(deployment, meta) as harness:
+        meta.status_errors.append({"code": 131000, "title": "Something went wrong"})
+        meta.says(ANNA, "hello")
+        await sees(harness, meta, "echo: hello")
+
+
+async def test_a_message_that_meta_gives_up_is_said_and_kept(
+    deployment: Stage, meta: WhatsAppEmulator
+) -> None:
+    async with opened(deployment, meta) as harness:
+        meta.status_errors.append({"code": 131053, "title": "Media upload error"})
+        meta.says(ANNA, "hello")
+        await harness.until(lambda: texts(meta))
+        assert "/retry" in texts(meta)[0]
+        assert await harness.count("outbox", "state = 'dead'") == 1
+
+
+async def test_a_stranger_gets_a_code_and_nothing_else(
+    deployment: Stage, meta: WhatsAppEmulator
+) -> None:
+    async with opened(deployment, meta, allow=f"telegram:{TELEGRAM_ANNA}") as harness:
+        meta.says(ANNA, "hello")
+        await harness.until(lambda: texts(meta))
+        assert "code" in texts(meta)[0]
+        assert deployment.turns == []
+
+
+async def test_one_person_links_whatsapp_to_their_other_app(
+    deployment: Stage, meta: WhatsAppEmulator
+) -> None:
+    allowed = f"telegram:{TELEGRAM_ANNA},whatsapp:{ANNA}"
+    async with opened(deployment, meta, allow=allowed) as harness:
+        told = await harness.ask(TELEGRAM_ANNA, "/link whatsapp")
+        code = next(word for word in told.replace("`", " ").split() if word.count("-") == 1)
+        meta.says(ANNA, f"/link {code}")
+        await harness.until(lambda: texts(meta))
+        await harness.press(deployment.account("telegram", TELEGRAM_ANNA), people_texts.YES())
+        database = harness.gateway.database
+        known = {"telegram": str(TELEGRAM_ANNA), "whatsapp": ANNA}
+        both = [
+            await database.read(people.find_by_account, platform=name, user_id=user_id)
+            for name, user_id in known.items()
+        ]
+        assert len({one.id for one in both if one is not None}) == 1
