@@ -100,7 +100,7 @@ class WhatsAppDriver:
 
     @property
     def history_calls(self) -> int:
-        return 0
+        return self.meta.acknowledged("message")
 
 
 def _number(chat: int) -> str:

@@ -66,7 +66,7 @@ class Driver(Protocol):
 
     @property
     def history_calls(self) -> int:
-        """How often the bot asked for history."""
+        """How often the bot asked for history, or the platform brought it unasked."""
 
 
 def choose_unfinished(chance: Random, messages: Iterable[T], text: Callable[[T], str]) -> list[T]:

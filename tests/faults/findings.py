@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.faults.process import EFFECTS
-from tests.faults.script import FILLER, SLOW, Asked, Saying, Token, answer_ids, tokens_of
+from tests.faults.script import FILLER, OPENING, SLOW, Asked, Saying, Token, answer_ids, tokens_of
 
 _OPEN = {
     "inbox": "SELECT id, state, reason FROM inbox WHERE state <> 'done'",
@@ -111,7 +111,7 @@ def look(
         twice=sorted(token for token, count in at_home.items() if count > 1),
         foreign=sorted(t for chat, tokens in seen.items() for t in tokens if t.chat != chat),
         disordered=[chat for chat, tokens in seen.items() if tokens != sorted(tokens)],
-        strange=[text for text in blank if FILLER not in text],
+        strange=[text for text in blank if FILLER not in text and OPENING not in text],
         rung_twice=[what for what, count in rung.items() if count > 1],
         rung=rung.total(),
         asked_again=_find_asked_again(asked, recorded),
@@ -123,14 +123,16 @@ def look(
 
 
 def _find_strays(texts: Sequence[str]) -> list[str]:
-    """Return unfinished starts of slow answers that no next message continues.
+    """Return unfinished starts of answers that no next message continues.
 
-    A further message during an answer finishes the live message, and a new one shows the rest.
+    A further message during a slow answer finishes the live message, and a new one shows the rest.
+    What a model says before it calls a tool is only seen in a live message.
     """
     return [
         text
         for text, later in zip(texts, [*texts, ""][1:], strict=True)
-        if FILLER in text and not tokens_of(text) and squeeze(SLOW) not in squeeze(text + later)
+        if not tokens_of(text)
+        and (OPENING in text or (FILLER in text and squeeze(SLOW) not in squeeze(text + later)))
     ]
 
 

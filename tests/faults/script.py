@@ -25,6 +25,8 @@ LINES = 170
 """Lines of a long answer: about 10,000 characters, or three messages on Telegram."""
 PIECES = 300
 """Pieces of a slow answer. Its mark comes last, so only the whole answer shows it."""
+OPENING = "ringing id"
+"""What the model says before it calls a tool; the answer's number follows."""
 FILLER = "let me think"
 SLOW = f"{FILLER}. " * 40 + "It is"
 """The start of a slow answer, up to its mark."""
@@ -114,7 +116,7 @@ class Script:
         self.asked.append(Asked(key=key, answer_id=answer_id, text=" ".join(m for _, m in said)))
         if to_call:
             calls = [{"type": "tool_use", "name": v, "input": {"what": m}} for v, m in to_call]
-            thought = {"type": "text", "text": f"ringing id{answer_id}"}
+            thought = {"type": "text", "text": f"{OPENING}{answer_id}"}
             return Answer(blocks=[thought, *calls], stop="tool_use")
         text = "\n\n".join(_respond(verb, mark) for verb, mark in said)
         is_slow = any(verb == "slow" for verb, _ in said)

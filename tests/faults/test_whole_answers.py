@@ -53,8 +53,7 @@ def is_whole(message: SlackMessage, body: str) -> bool:
 async def run_random_kills(
     deployment: Deployment, *, kills: int, messages: int, people: int
 ) -> None:
-    driver = deployment.drivers[-1]
-    assert isinstance(driver, SlackDriver)
+    driver = next(one for one in deployment.drivers if isinstance(one, SlackDriver))
     seed = take_seed()
     chance = random.Random(seed)
     print(f"\nseed {seed}, home {deployment.home}")
@@ -62,7 +61,7 @@ async def run_random_kills(
     await meet(deployment, chats)
     await lose_power(deployment)
     deployment.stream_slowly()
-    chats = [chat for chat in chats if chat >= driver.first_chat]
+    chats = [chat for chat in chats if deployment.driver_of(chat) is driver]
     for _ in range(kills):
         process = await deployment.open_process()
         await process.ready()
