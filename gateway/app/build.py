@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 
+from agent_core.errors import AgentRefused
 from agent_core.models.profiles import Profiles
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
@@ -69,6 +70,7 @@ async def run(
         if gateway.background_commands:
             stack.push_async_callback(gateway.background_commands.close)
         await _warn_of_unknown_people(settings, database)
+        await _finish_agents(gateway)
         gateway.claim_code = await _make_claim_code(gateway)
         await serve(gateway, stop=stop, companions=companions)
 
@@ -92,6 +94,14 @@ async def _warn_of_unknown_people(settings: Settings, database: Database) -> Non
                 setting,
                 name,
             )
+
+
+async def _finish_agents(gateway: Gateway) -> None:
+    """Finish the changes of agents that the last process began; agents that can't be warn."""
+    try:
+        await gateway.agent_editor.finish_earlier()
+    except AgentRefused as error:
+        _log.warning("a change of an agent can't be finished: %s", error)
 
 
 async def _make_claim_code(gateway: Gateway) -> str | None:

@@ -1,5 +1,6 @@
 """Write the files of named agents: whole or not at all."""
 
+import json
 import os
 import shutil
 from collections.abc import Callable
@@ -11,8 +12,14 @@ from typing import Any
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
-from agent_core.agent.named.definition import NamedAgent, find_near, is_name, parse_agent
-from agent_core.agent.named.folder import AgentEntry, AgentFolder
+from agent_core.agent.named.definition import (
+    LONGEST_NAME,
+    NamedAgent,
+    find_near,
+    is_name,
+    parse_agent,
+)
+from agent_core.agent.named.folder import CHANGE, AgentEntry, AgentFolder, load_change
 from agent_core.errors import AgentMissing, AgentRefused, SkillBroken, SkillMissing
 from agent_core.tools.selection.call_rules import CallRule
 from agent_core.transcript import flatten
@@ -88,13 +95,21 @@ class AgentFiles:
     def change(self, name: str, change: AgentChange) -> NamedAgent:
         """Change an agent, also one whose files have a fault."""
         place = self._find(name)
-        before, soul = _read(place / _TABLE), change.soul or _read(place / _SOUL)
-        table = _edit(before, change)
+        guard(lambda: _finish_change(place))
+        soul = change.soul or _read(place / _SOUL)
+        table = _edit(_read(place / _TABLE), change)
         agent = self._check(name, table, soul)
-        guard(lambda: write_file(place / _TABLE, table))
-        if change.soul:
-            guard(lambda: write_file(place / _SOUL, soul))
+        guard(lambda: _replace_files(place, {_TABLE: table, _SOUL: soul}))
         return agent
+
+    def finish_changes(self) -> None:
+        """Finish the changes that an earlier process began. Raises `AgentRefused`."""
+
+        def work() -> None:
+            for path in self.agents.place.glob(f"*/{CHANGE}"):
+                _finish_change(path.parent)
+
+        guard(work)
 
     def archive(self, name: str) -> None:
         """Put an agent's folder away; one that is there already with this name makes room."""
@@ -104,6 +119,7 @@ class AgentFiles:
         place = self._find(name)
 
         def work() -> None:
+            _finish_change(place)
             away.parent.mkdir(exist_ok=True)
             make_room(away)
             place.rename(away)
@@ -207,12 +223,20 @@ def guard(work: Callable[[], object]) -> None:
 
 
 def make_room(place: Path) -> None:
-    """Give what lies at a place another name, so that something else can be put there."""
+    """Give what lies at a place another name, so that something else can be put there.
+
+    That name is one that an agent or a team may have, so that it can be restored.
+    """
     if place.exists():
         number = 2
-        while (older := place.with_name(f"{place.stem}-{number}{place.suffix}")).exists():
+        while (older := place.with_name(_number(place, number))).exists():
             number += 1
         place.rename(older)
+
+
+def _number(place: Path, number: int) -> str:
+    end = f"-{number}"
+    return f"{place.stem[: LONGEST_NAME - len(end)]}{end}{place.suffix}"
 
 
 def _make_folder(place: Path, files: dict[str, str]) -> None:
@@ -227,6 +251,25 @@ def _make_folder(place: Path, files: dict[str, str]) -> None:
         shutil.rmtree(draft, ignore_errors=True)
         raise
     _sync(place.parent)
+
+
+def _replace_files(place: Path, files: dict[str, str]) -> None:
+    """Replace files of an agent in one step: one file with all of them counts until they lie there.
+
+    A crash leaves the old texts or the new ones, and so does a full disk.
+    """
+    try:
+        write_file(place / CHANGE, json.dumps(files))
+    except OSError:
+        (place / f".{CHANGE}.new").unlink(missing_ok=True)
+        raise
+    _finish_change(place)
+
+
+def _finish_change(place: Path) -> None:
+    for name, text in (load_change(place) or {}).items():
+        write_file(place / name, text)
+    (place / CHANGE).unlink(missing_ok=True)
 
 
 def write_file(path: Path, text: str) -> None:

@@ -18,6 +18,8 @@ LONGEST_TABLE = 16_000
 _LONGEST_DESCRIPTION = 200
 _MOST_NAMES = 50
 """Entries of one list in agent.toml."""
+LONGEST_NAME = 32
+"""Characters of an agent's or a team's name."""
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
 _KEYS = ("description", "model", "tools", "disabled", "skills", "blocks", "tags", "rules")
 _RESERVED = ("default",)

@@ -58,6 +58,10 @@ class AgentEditor:
         await self._record(author, "agent.change", name)
         return changed
 
+    async def finish_earlier(self) -> None:
+        """Finish what an earlier process began to write."""
+        await self._do(self.files.finish_changes)
+
     async def archive(self, name: str, author: Author) -> None:
         """Put an agent away, unless a team or a job needs it. Chats get the assistant back."""
         teams = [one.name for one in await asyncio.to_thread(self.teams.list_of, name)]

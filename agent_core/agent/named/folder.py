@@ -1,7 +1,8 @@
 """The folder of the named agents: `agents/<name>/` in the home directory."""
 
 import asyncio
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +26,8 @@ if TYPE_CHECKING:  # `talaria agents` reads the folder without the database
 
 AGENTS = "agents"
 _TABLE, _SOUL = "agent.toml", "SOUL.md"
+CHANGE = "change.json"
+"""The file with the new texts of both files of an agent, while a change replaces them."""
 FOREIGN_SKILL = ", which is of others"
 """The end of the heading of a preloaded skill that Talaria did not bring."""
 _LONGEST_SHOWN = 40
@@ -115,8 +118,7 @@ class AgentFolder:
                 raise AgentMissing(name, find_near(name, self._list_names()))
         except OSError as error:
             raise AgentBroken(f"the agent {name} can't be used: {error.strerror}") from error
-        table = _read(place / _TABLE, name, LONGEST_TABLE)
-        soul = _read(place / _SOUL, name, LONGEST_SOUL)
+        table, soul = _read_both(place, name)
         agent = read_agent(name, table, soul, self.known)
         return replace(agent, soul=self._add_skills(agent), shared=self.find_shared(name))
 
@@ -145,6 +147,37 @@ class AgentFolder:
         if rules := describe_rules(agent.rules):
             parts.append(f"# Rules of your tools\n{rules}")
         return "\n\n".join(parts)
+
+
+def load_change(place: Path) -> Mapping[str, str] | None:
+    """Return the texts of an agent's files that a change is about to put there, if there is one.
+
+    Until it has, they count and the files don't. Raises `OSError`.
+    """
+    try:
+        found = json.loads((place / CHANGE).read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return None
+    is_whole = isinstance(found, dict) and all(
+        isinstance(found.get(one), str) for one in (_TABLE, _SOUL)
+    )
+    return {one: found[one] for one in (_TABLE, _SOUL)} if is_whole else None
+
+
+def _read_both(place: Path, name: str) -> tuple[str, str]:
+    """Read the agent.toml and the SOUL.md of the same change. Raises `AgentBroken`."""
+    while True:
+        try:
+            change = load_change(place)
+        except OSError as error:
+            fault = f"the agent {name} can't be used: {CHANGE} can't be read: {error.strerror}"
+            raise AgentBroken(fault) from error
+        if change:
+            return change[_TABLE], change[_SOUL]
+        table = _read(place / _TABLE, name, LONGEST_TABLE)
+        soul = _read(place / _SOUL, name, LONGEST_SOUL)
+        if not (place / CHANGE).exists() and table == _read(place / _TABLE, name, LONGEST_TABLE):
+            return table, soul  # otherwise a change came between
 
 
 def _read(path: Path, name: str, most: int) -> str:

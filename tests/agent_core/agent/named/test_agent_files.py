@@ -1,5 +1,7 @@
 """Agents and teams are made, changed and put away: whole or not at all, and once."""
 
+import json
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -7,7 +9,7 @@ import pytest
 
 from agent_core.agent.named.agent_files import MOST_MADE, AgentChange, AgentFiles
 from agent_core.agent.named.definition import KnownNames
-from agent_core.agent.named.folder import AgentFolder
+from agent_core.agent.named.folder import CHANGE, AgentFolder
 from agent_core.agent.named.teams import Team, TeamChange, TeamFolder
 from agent_core.errors import AgentBroken, AgentRefused
 from agent_core.tools.selection.call_rules import CallRule
@@ -100,6 +102,58 @@ def test_an_archived_agent_comes_back_and_repeats_change_nothing(files: AgentFil
     files.archive("spy")
     assert files.list_archived() == ["spy", "spy-2"]
     assert "there is no agent spi" in refusal(lambda: files.archive("spi"))
+
+
+def test_what_makes_room_in_the_archive_can_be_restored(
+    files: AgentFiles, teams: TeamFolder
+) -> None:
+    name = "a" * 32
+    for soul in ("You are old.", "You are new."):
+        files.create(name, AgentChange(soul=soul))
+        files.archive(name)
+        teams.create(name, TeamChange(supervisor="editor", members=("writer",)))
+        teams.archive(name)
+    older = "a" * 30 + "-2"
+    assert set(files.list_archived()) == {name, older}
+    assert files.restore(older).soul == "You are old."
+    assert teams.restore(older).members == ("writer",)
+
+
+def test_a_change_that_a_crash_cut_off_counts_whole(files: AgentFiles) -> None:
+    files.create("spy", AgentChange(soul="You look."))
+    place = files.agents.place / "spy"
+    cut_off = {"agent.toml": 'tags = ["new"]\n', "SOUL.md": "You are new."}
+    (place / CHANGE).write_text(json.dumps(cut_off))
+    (place / "SOUL.md").write_text("You are new.")
+    agent = files.agents.find("spy")
+    assert (agent.tags, agent.soul) == (("new",), "You are new.")
+    files.change("spy", AgentChange(description="Looks"))
+    assert not (place / CHANGE).exists()
+    agent = files.agents.find("spy")
+    assert (agent.tags, agent.soul, agent.description) == (("new",), "You are new.", "Looks")
+    (place / CHANGE).write_text(json.dumps(cut_off))
+    files.finish_changes()
+    assert sorted(one.name for one in place.iterdir()) == ["SOUL.md", "agent.toml"]
+    assert (place / "agent.toml").read_text() == cut_off["agent.toml"]
+
+
+def test_nobody_reads_half_a_change(files: AgentFiles) -> None:
+    files.create("spy", AgentChange(soul="0", tags=("t0",)))
+    found, is_over = set(), threading.Event()
+
+    def read() -> None:
+        while not is_over.is_set():
+            agent = files.agents.find("spy")
+            found.add((agent.tags[0], f"t{agent.soul}"))
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for number in range(60):
+        files.change("spy", AgentChange(soul=str(number), tags=(f"t{number}",)))
+    is_over.set()
+    reader.join()
+    assert [pair for pair in found if pair[0] != pair[1]] == []
+    assert len(found) > 1
 
 
 def test_agents_can_not_be_made_without_end(files: AgentFiles) -> None:
