@@ -63,6 +63,12 @@ _LIVES = (
 )
 
 
+def find_language_tag(name: str) -> str | None:
+    """Return the BCP 47 tag of a language that a person names, such as "German" or "Deutsch"."""
+    said = name.casefold()
+    return next((tag for tag, names in _NAMES.items() if said in names), None)
+
+
 def says_setting(sentence: str, name: str, value: str) -> bool:
     """Return whether a sentence names the value of a setting; no words name an unknown one."""
     if name in _ABOUT and not _ABOUT[name].search(sentence):

@@ -14,7 +14,7 @@ from agent_core.state.people.people import Person, SpokenAnswers
 from agent_core.tools.clock import describe_days, read_days
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.own_words.contract import Essentials
-from agent_core.tools.said_settings import says_setting
+from agent_core.tools.said_settings import find_language_tag, says_setting
 from agent_core.tools.time_zones import find_zone, read_hours
 from agent_core.transcript import Receipt, ToolSpec, flatten
 
@@ -22,9 +22,7 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 _MINUTES = 60
 _TOKENS = re.compile(r"(\d{1,3}(?:[,._' ]?\d{3})*|\d+)\s*(k?)(?:\s*tokens?)?", re.IGNORECASE)
 DAYS_OFF, TIME_ZONE = "days_off", "time_zone"
-_BAD_LANGUAGE = Text(
-    '"{value}" isn\'t the short name of a language. Write one like "de" or "pt-BR".'
-)
+_BAD_LANGUAGE = Text('I don\'t know the language "{value}". Write "German", or a tag like "pt-BR".')
 _BAD_VERBOSITY = Text('How much do you want to see? Choose "quiet", "normal" or "verbose".')
 _BAD_CAP = Text('"{value}" isn\'t a reading limit. Write off, or a number of tokens from {least}.')
 _BAD_SPOKEN = Text('When shall I speak my answers? Choose "off", "to voice messages" or "always".')
@@ -211,6 +209,7 @@ def apply_setting(person: Person, name: str, value: str) -> Person:
         case "time_zone":
             return replace(person, time_zone=_read_zone(value))
         case "language":
+            value = find_language_tag(value) or value
             if value and not _LANGUAGE.fullmatch(value):
                 raise ToolArgumentError(_BAD_LANGUAGE(value=value))
             return replace(person, language=value or None)

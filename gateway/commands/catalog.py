@@ -6,7 +6,7 @@ from adapters.abilities import MenuEntry
 from agent_core.state.people.people import Person
 from gateway.commands.registry import Call, CommandSpec, Handler, Reply, SlashCommand
 from gateway.errors import find_nearest
-from gateway.outbound.command_buttons import stand_for
+from gateway.outbound.command_buttons import offer_command
 from gateway.texts import general
 from gateway.texts.general import HelpGroup
 from gateway.texts.rooms import ONLY_IN_DIRECT
@@ -134,22 +134,59 @@ _CODES = (
 )
 """The router handles these commands, because their sender has no account yet."""
 
-SAME: Mapping[str, str] = {
-    "befehle": "help",
-    "commands": "help",
-    "einstellungen": "settings",
-    "erinnerung": "reminders",
-    "hilfe": "help",
-    "konten": "accounts",
-    "neu": "new",
-    "notizen": "memory",
-    "profil": "profile",
-    "reminder": "reminders",
-    "stopp": "stop",
-    "verbrauch": "usage",
-    "werkzeuge": "tools",
-}
-"""Other names of commands, which run them unless a skill or a prompt has that name."""
+PLAIN_NAMES = """
+help: hilfe befehle commands
+new: neu
+stop: stopp
+here: hier
+steer: lenken ergänzen
+btw: nebenbei übrigens
+queue: danach warteschlange
+retry: nochmal wiederholen
+sessions: gespräche unterhaltungen verlauf
+resume: fortsetzen
+title: titel
+branch: abzweigen
+status: stand
+compact: zusammenfassen kürzen
+context: kontext
+reminders: reminder erinnerung
+sethome: hierher
+memory: gedächtnis notizen
+share: teilen
+why: warum wieso
+undo: rückgängig zurücknehmen
+learned: gelernt
+learn: lernen
+profile: profil
+curator: aufräumen
+block: notizblock
+tools: werkzeuge
+skills: fähigkeiten fertigkeiten
+agents: agenten
+model: modell
+approvals: erlaubnisse freigaben genehmigungen
+connections: verbindungen
+settings: einstellungen
+settings quiet_hours: ruhezeiten ruhezeit quiet quiethours
+settings days_off: daysoff freietage
+settings language: language sprache
+settings time_zone: timezone zeitzone
+verbose: ausführlich
+room: gruppe raum
+link: verknüpfen
+accounts: konten
+unlink: trennen
+whoami: werbinich
+console: konsole
+invite: einladen einladung
+approve: freischalten zulassen
+usage: verbrauch kosten
+export: exportieren
+forget: vergiss vergessen
+erase: löschen
+"""
+"""The beginning of a command line, then its other names, in English and German."""
 _OTHER_WORDS: Mapping[str, str] = {
     "halt": "stop",
     "remind": "reminders",
@@ -164,14 +201,34 @@ _OTHER_WORDS: Mapping[str, str] = {
     "menu": "help",
     "info": "help",
     "cost": "usage",
-    "kosten": "usage",
-    "language": "settings",
-    "sprache": "settings",
-    "timezone": "settings",
-    "zeitzone": "settings",
     "voice": "settings",
 }
 """Words that people try, by the command that they mean."""
+_SPELLINGS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "_": "", "-": ""})
+
+
+def _spell(name: str) -> str:
+    """Return a name as it is compared: without capitals, umlauts and signs."""
+    return name.casefold().translate(_SPELLINGS)
+
+
+_SAME: Mapping[str, tuple[str, str]] = {
+    _spell(name): (line.partition(":")[0], name)
+    for line in PLAIN_NAMES.strip().splitlines()
+    for name in line.partition(":")[2].split()
+}
+"""The command line that a plain name stands for, and how the name is written."""
+
+
+def read_plain_name(name: str, argument: str) -> tuple[str, str]:
+    """Return the command and argument that a plain name such as `ruhezeiten` stands for.
+
+    It stands for them unless a skill or a prompt has that name. Other names stay as they are.
+    """
+    line, _ = _SAME.get(_spell(name), (name, ""))
+    command, _, setting = line.partition(" ")
+    return command, f"{setting} {argument}" if setting and argument else argument
+
 
 OWN_NAMES = frozenset(spec.name for spec in (*COMMANDS, *HIDDEN, *_CODES))
 """The names of commands, which win over skills; no new skill gets one of them."""
@@ -193,6 +250,8 @@ _SHORTEST_BEGINNING = 3
 """Letters with which a command may be abbreviated."""
 _LIKENESS = 0.7
 """Least similarity of a mistyped command; with less, "/blah" meant "/branch"."""
+_LIKENESS_OF_PLAIN = 0.8
+"""The same for the plain names, which are many: with less, "/image" meant "/hier"."""
 
 
 def bind(
@@ -247,22 +306,25 @@ def suggest_command(name: str, argument: str, person: Person) -> Reply:
     if near is None:
         return Reply(text=general.UNKNOWN_COMMAND(name=name))
     text = general.NEAREST_COMMAND(name=name, nearest=near)
-    whole = f"{near} {argument}".strip()
-    try:
-        button = stand_for(whole, whole)
-    except ValueError:  # the argument is too long for a button, or holds other characters
-        return Reply(text=text)
-    return Reply(text=text, buttons=(button,))
+    whole = " ".join(read_plain_name(near, argument)).strip()
+    return Reply(text=text, buttons=offer_command(whole, f"{near} {argument}".strip()))
 
 
 def _find_meant(name: str, usable: Sequence[str]) -> str | None:
-    """Return the command that a word means, is the beginning of, or is a slip of, if any."""
+    """Return the command that a word means, is the beginning of, or is a slip of, if any.
+
+    Its plain names count, too, and are returned as they are written.
+    """
     if (meant := _OTHER_WORDS.get(name)) in usable:
         return meant
     begun = [one for one in usable if one.startswith(name)]
     if len(begun) == 1 and len(name) >= _SHORTEST_BEGINNING:
         return begun[0]
-    return find_nearest(name, usable, likeness=_LIKENESS)
+    if near := find_nearest(name, usable, likeness=_LIKENESS):
+        return near
+    plain = {one: said for one, (line, said) in _SAME.items() if line.split()[0] in usable}
+    near = find_nearest(_spell(name), plain, likeness=_LIKENESS_OF_PLAIN)
+    return plain[near] if near else None
 
 
 def may_use(spec: CommandSpec, person: Person) -> bool:

@@ -13,7 +13,7 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.chats import make_chat
-from gateway.commands.catalog import SAME, make_menu, suggest_command
+from gateway.commands.catalog import make_menu, read_plain_name, suggest_command
 from gateway.commands.registry import Call, Reply, SlashCommand
 from gateway.errors import Declined
 from gateway.inbound.events import InboundEvent
@@ -87,7 +87,9 @@ class CommandRunner:
         name, argument = words
         room_conversation, conversation = where
         command = self._commands.get(name) or await self._find_command(name, person.id)
-        command = command or self._commands.get(SAME.get(name.casefold(), ""))
+        if command is None:
+            plain, argument = read_plain_name(name, argument)
+            command = self._commands.get(plain)
         if command is None:
             await self._reply(arrived, suggest_command(name, argument, person))
             return

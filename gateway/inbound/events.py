@@ -34,7 +34,9 @@ from gateway.texts import general
 _log = logging.getLogger(__name__)
 
 # A name as the platforms' menus allow it; groups on Telegram append the bot's own name.
-_COMMAND = re.compile(r"/([A-Za-z][A-Za-z0-9_-]{0,63})(?:@\S+)?(?:\s+(.*))?", re.DOTALL)
+_COMMAND = re.compile(
+    r"/([A-Za-zÄÖÜäöü][A-Za-z0-9ÄÖÜäöüß_-]{0,63})(?:@\S+)?(?:\s+(.*))?", re.DOTALL
+)
 
 _INVITATION = re.compile(r"(claim|join|link)-([A-Za-z0-9-]+)")
 """The command and the code that a link carries: of `Linking`, an invitation or the start banner."""

@@ -189,7 +189,7 @@ def parse_setting(words: str) -> tuple[str, str | None]:
     """Parse a setting's name and value. An empty value resets it, None means no value was given."""
     name, value, *_ = [*words.split(maxsplit=1), ""]
     name, value = name.lower(), value.strip()
-    if value.lower() in ("off", "none", "auto"):
+    if value.lower() in ("off", "none", "auto", "aus", "keine"):
         return name, ""
     if (name, value) == ("quiet_hours", "night"):
         return name, _NIGHT

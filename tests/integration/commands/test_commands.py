@@ -11,7 +11,14 @@ from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
-from gateway.commands.catalog import COMMANDS, HIDDEN, bind, make_menu, suggest_command
+from gateway.commands.catalog import (
+    COMMANDS,
+    HIDDEN,
+    PLAIN_NAMES,
+    bind,
+    make_menu,
+    suggest_command,
+)
 from gateway.commands.registry import Call, Reply
 from gateway.commands.rooms import PrivateAnswers
 from gateway.inbound.events import parse_command
@@ -147,7 +154,13 @@ async def test_every_command_that_a_groups_help_lists_works_there(
     [
         *(("hlep", "help"), ("halp", "help"), ("neww", "new"), ("stpo", "stop"), ("mem", "memory")),
         *(("memroy", "memory"), ("udno", "undo"), ("setings", "settings"), ("lnk", "link")),
-        *(("sessoins", "sessions"), ("cancel", "stop"), ("sprache", "settings")),
+        *(("sessoins", "sessions"), ("cancel", "stop"), ("voice", "settings")),
+        *(("vergis", "vergiss"), ("gedächtniss", "gedächtnis"), ("gedachtnis", "gedächtnis")),
+        *(
+            ("ruhezeitn", "ruhezeiten"),
+            ("einstelungen", "einstellungen"),
+            ("rückgänig", "rückgängig"),
+        ),
         *(("consol", "console"), ("whoiam", "whoami"), ("qeue", "queue"), ("exprot", "export")),
         *((word, None) for word in ("blah", "foo", "weather", "hello", "google", "back", "ban")),
         *((word, None) for word in ("calendar", "image", "version", "login", "time", "no", "a")),
@@ -164,7 +177,17 @@ def test_a_slip_names_its_command_and_another_word_none(typed: str, meant: str |
 
 @pytest.mark.parametrize(
     ("typed", "meant"),
-    [("/HILFE", "/help"), ("/Einstellungen", "/settings"), ("/konten", "/accounts")],
+    [
+        *(("/HILFE", "/help"), ("/Einstellungen", "/settings"), ("/konten", "/accounts")),
+        *(("/Gedächtnis", "/memory"), ("/gedaechtnis", "/memory"), ("/vergiss", "/forget")),
+        *(("/vergiss Boiler", "/forget Boiler"), ("/ruhezeiten", "/settings")),
+        *(("/ruhezeiten 22-7", "/settings quiet_hours 22-7"), ("/Löschen", "/erase")),
+        *(
+            ("/quiet_hours aus", "/settings quiet_hours off"),
+            ("/zeitzone Wien", "/timezone Vienna"),
+        ),
+        *(("/sprache Deutsch", "/language German"), ("/rückgängig", "/undo")),
+    ],
 )
 async def test_a_plain_name_of_a_command_runs_it(tmp_path: Path, typed: str, meant: str) -> None:
     async with running(tmp_path, FakeModel()) as harness:
@@ -176,6 +199,12 @@ async def test_a_plain_name_of_a_command_runs_it(tmp_path: Path, typed: str, mea
             await harness.at_rest()
             answers.append(harness.chat.shown[-1].text)
         assert answers[0] == answers[1]
+
+
+def test_every_command_has_a_german_name() -> None:
+    """A few are the same word in both languages."""
+    names = {line.partition(":")[0] for line in PLAIN_NAMES.strip().splitlines()}
+    assert {spec.name for spec in COMMANDS} - names == {"team", "mcp"}
 
 
 async def test_an_approved_person_is_answered_at_once(tmp_path: Path) -> None:
