@@ -1,8 +1,7 @@
 """The `image_generate` tool: has a picture made by a model, and sends it with the answer."""
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -81,7 +80,8 @@ class ImageTool:
         self._server = server
         self._price = price
         self._reserve = reserve
-        self._running: Counter[PersonId] = Counter()
+        self._claims: Counter[tuple[PersonId, int]] = Counter()
+        """Pictures of a person and a day, made and begun."""
         self.declaration = Declaration(
             cost="money", time_limit=server.seconds + _SLACK, has_receipts=True
         )
@@ -108,19 +108,21 @@ class ImageTool:
             reservation = await self._reserve(context.person_id, self._price.micro_dollars)
         except QuotaExceeded:
             return _fail("today's budget has no room for it; tomorrow it has")
-        is_spent = False
-        with self._count(context.person_id) as running:
-            try:
-                made_today = await self._count_made(context.person_id, reservation.day_start)
-                if made_today + running > self._price.most_per_day:
-                    return _fail(f"{self._price.most_per_day} a day are the most here")
-                result, is_spent = await self._make(str(arguments["prompt"]), context, made_today)
-                return result
-            finally:
-                reservation.close(is_spent=is_spent)
+        number, is_spent = 0, False
+        day = (context.person_id, reservation.day_start)
+        try:
+            number = await self._claim(day)
+            if number > self._price.most_per_day:
+                return _fail(f"{self._price.most_per_day} a day are the most here")
+            result, is_spent = await self._make(str(arguments["prompt"]), context, number)
+            return result
+        finally:
+            if number and not is_spent:
+                self._claims[day] -= 1
+            reservation.close(is_spent=is_spent)
 
     async def _make(
-        self, prompt: str, context: ToolContext, made_today: int
+        self, prompt: str, context: ToolContext, number: int
     ) -> tuple[ToolResult, bool]:
         """Have the picture made; return the result, and whether it costs."""
         try:
@@ -149,7 +151,7 @@ class ImageTool:
         return (
             ToolResult(
                 text=f"{name} goes out with your answer.",
-                receipts=(self._make_receipt(made_today + 1),),
+                receipts=(self._make_receipt(number),),
             ),
             True,
         )
@@ -170,10 +172,17 @@ class ImageTool:
             now=context.now,
         )
 
-    async def _count_made(self, person_id: PersonId, since: int) -> int:
-        return await self._database.read(
+    async def _claim(self, day: tuple[PersonId, int]) -> int:
+        """Count one more picture of a person's day, and return its number.
+
+        Calls run side by side, and one that is billed but not yet back counts once.
+        """
+        person_id, since = day
+        made = await self._database.read(
             usage.count_since, person_id=person_id, purpose=PURPOSE, since=since
         )
+        self._claims[day] = max(made, self._claims[day]) + 1
+        return self._claims[day]
 
     def _make_receipt(self, number: int) -> Receipt:
         """Say in the reader's language what the picture cost."""
@@ -181,15 +190,6 @@ class ImageTool:
         if not self._price.micro_dollars:
             return Receipt(text=_MADE_FREE(**values))
         return Receipt(text=_MADE(price=self._price.micro_dollars / 1_000_000, **values))
-
-    @contextmanager
-    def _count(self, person_id: PersonId) -> Iterator[int]:
-        """Count the calls of a person that run now, this one among them."""
-        self._running[person_id] += 1
-        try:
-            yield self._running[person_id]
-        finally:
-            self._running[person_id] -= 1
 
 
 def _fail(reason: str) -> ToolResult:

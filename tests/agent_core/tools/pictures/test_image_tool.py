@@ -195,6 +195,14 @@ async def test_a_person_gets_so_many_a_day(desk: Desk, server: ImageServer) -> N
     assert made == len(server.asked) == 2
 
 
+async def test_a_failed_picture_leaves_its_place(desk: Desk, server: ImageServer) -> None:
+    tool = make_tool(desk, server, most=1)
+    server.faults.append("size")
+    assert (await make(desk, tool, "c1")).is_error
+    assert not (await make(desk, tool, "c2")).is_error
+    assert (await make(desk, tool, "c3")).is_error
+
+
 def test_money_is_a_question_only_after_words_of_others(desk: Desk, server: ImageServer) -> None:
     tool = make_tool(desk, server)
     assert tool.effect == "unsafe"
