@@ -32,7 +32,7 @@ from agent_core.state.conversations.turns import StoredTurn, TurnRequest
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.people.people import NewAccount, Person
-from agent_core.transcript import escape, user_message
+from agent_core.transcript import escape, repair_text, user_message
 
 PLATFORM = "api"
 """Where the words of a program's people come from: a program, for the model as for a search."""
@@ -101,7 +101,8 @@ class AIAgent:
                 stack.push_async_callback(provider.close)
             else:
                 name, provider = model
-            home = await asyncio.to_thread(_prepare, home, options.instructions)
+            _refuse_halves("model", name)
+            home = await asyncio.to_thread(_prepare, home, repair_text(options.instructions))
             await ensure_soul(home)  # once, before turns begin beside each other
             database = await Database.open(home / _DATABASE)
             stack.push_async_callback(database.close)
@@ -119,13 +120,14 @@ class AIAgent:
     async def run_conversation(self, text: str, *, person: str = YOU) -> Answer:
         """Answer a message in the person's conversation.
 
+        Half of a character, such as of a cut emoji, becomes a replacement character.
         A turn of theirs that an earlier process left is finished first. Raises `StoreError`, and
         `TurnSuspended` if the assistant is closed meanwhile.
         """
         async with self._lock(person):
             await self._resume(person)
             who, conversation = await self.find_person(person)
-            active = await self._begin(who, conversation, text)
+            active = await self._begin(who, conversation, repair_text(text))
             return await self._play(active)
 
     async def resume(self, *, person: str = YOU) -> Answer | None:
@@ -152,10 +154,11 @@ class AIAgent:
         """Return a person and their conversation; both are made if the name is new.
 
         With `tools`, a new person has only these. Raises `StoreError`, and `ValueError` if there is
-        no such tool.
+        no such tool, or if the name is no text that can be stored.
         """
         if known := self._known.get(name):
             return known
+        _refuse_halves("person", name)
         names = self._parts.tool_names
         if unknown := [one for one in tools or () if one not in names]:
             raise ValueError(f"There is no tool {unknown[0]}; there are {', '.join(names)}.")
@@ -266,6 +269,12 @@ class AIAgent:
 
 async def _show_nothing(event: Event) -> None:
     """Take an event of a turn: nobody looks on."""
+
+
+def _refuse_halves(what: str, name: str) -> None:
+    """Raise `ValueError` for a name that can't be stored; repaired, it might be another's."""
+    if repair_text(name) != name:
+        raise ValueError(f"The name of the {what} holds half of a character.")
 
 
 def _prepare(home: Path, instructions: str) -> Path:

@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from agent_core.errors import ToolArgumentError
 from agent_core.localization import Plural, Text
+from agent_core.money import count_micro_dollars, show_dollars
 from agent_core.schedule.gates import describe_gate, read_gate
 from agent_core.schedule.triggers import read_cron, read_event, read_once
 from agent_core.schedule.wall_clock import find_zone
@@ -145,10 +146,10 @@ def _read_day_limit(dollars: float) -> int:
     """Return millionths of a dollar; 0 is no limit. Raises `ToolArgumentError`."""
     if not 0 <= dollars <= _MOST_DAY_USD:
         raise ToolArgumentError(f"`day_usd` is at most {_MOST_DAY_USD}, or 0 for no limit")
-    micro = round(dollars * 1_000_000)
-    if dollars and not micro:
-        raise ToolArgumentError("`day_usd` is too small; 0 is no limit")
-    return micro
+    try:
+        return count_micro_dollars(dollars)
+    except ValueError as error:
+        raise ToolArgumentError(f"in `day_usd`, {error}") from error
 
 
 def _read_pause(failures: int) -> int:
@@ -373,9 +374,3 @@ def _read_value(declared: FieldDeclaration, given: object) -> object:
         return tuple(given)
     # For a JSON schema, 5.0 is an integer, too; a stored job must hold 5.
     return int(given) if declared.type is int and isinstance(given, float) else given
-
-
-def show_dollars(micro: int) -> str:
-    """Format millionths of a dollar to the cent, or exactly: `$1.50`."""
-    cents = micro % 10_000 == 0
-    return f"${micro / 1_000_000:.2f}" if cents else f"${micro / 1_000_000:.6f}".rstrip("0")

@@ -36,6 +36,7 @@ from agent_core.models.local.queued_model import QUIET, QueuedModel
 from agent_core.models.profiles import Profiles
 from agent_core.models.router import ModelRouter
 from agent_core.models.settings import ANTHROPIC, OPENAI, AnthropicSettings, OpenAISettings
+from agent_core.money import count_micro_dollars
 from agent_core.skills.catalog import SkillCatalog
 from agent_core.skills.tools.directory import SkillDirectory
 from agent_core.state.engine.connection import Observer
@@ -177,11 +178,6 @@ def _check_limits(settings: Settings) -> None:
             f"{settings.dollar_limits[0]} is set, but the price of {model} is unknown, so no limit"
             " in dollars can be kept. Set its price in cost.prices, or limit tokens instead."
         )
-
-
-def count_micro_dollars(dollars: float) -> int:
-    """Return an amount of dollars in micro-dollars."""
-    return round(dollars * 1_000_000)
 
 
 def make_review_rules(settings: Settings) -> ReviewRules:

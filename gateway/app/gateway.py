@@ -33,6 +33,7 @@ from agent_core.models.catalog import reads_pdf
 from agent_core.models.contract import Model, Prepares
 from agent_core.models.profiles import Profiles
 from agent_core.models.router import ModelPolicy, split_name
+from agent_core.money import count_micro_dollars
 from agent_core.skills.catalog import SkillCatalog
 from agent_core.skills.drafts import Drafts
 from agent_core.skills.tools.directory import SkillDirectory
@@ -575,7 +576,7 @@ class Gateway:
             limits=Limits(
                 steps=limits.max_steps,
                 tokens=limits.max_tokens,
-                micro_dollars=factories.count_micro_dollars(limits.max_cost_usd),
+                micro_dollars=count_micro_dollars(limits.max_cost_usd),
                 seconds=limits.max_seconds,
             ),
             quotas=self.quotas,

@@ -11,6 +11,7 @@ from pydantic.fields import FieldInfo
 
 from adapters.toolkit.table import Text, check, shown_as
 from agent_core.models.catalog import parse_price
+from agent_core.money import count_micro_dollars
 
 
 def _match(pattern: str, expected: str) -> AfterValidator:
@@ -47,6 +48,14 @@ def check_account(value: str) -> str:
     return value
 
 
+def _check_dollars(value: float) -> float:
+    try:
+        count_micro_dollars(value)
+    except ValueError as error:
+        raise ValueError("0 for no limit, or 0.000001 or more") from error
+    return value
+
+
 def _is_inside(value: str) -> bool:
     path = PurePosixPath(value)
     return bool(value) and not path.is_absolute() and ".." not in path.parts
@@ -64,6 +73,11 @@ def _check_price(value: str) -> str:
     return value
 
 
+Dollars = Annotated[
+    float,
+    AfterValidator(_check_dollars),
+]
+"""A limit in US dollars; 0 means none, so an amount that counts as 0 is refused."""
 Texts = Annotated[tuple[Text, ...], _list_shown_as("texts")]
 _Port = Annotated[
     Text,

@@ -22,6 +22,7 @@ from agent_core.state.people.people import LEAST_CAP, MOST_CAP
 from gateway.app.setting_types import (
     Accounts,
     BucketAddress,
+    Dollars,
     FileNames,
     HostPatterns,
     Hosts,
@@ -70,7 +71,7 @@ class TurnSettings(Table, title="Limits of one turn", on_page=True):
     """Most model calls per turn."""
     max_tokens: int = Field(400_000, ge=1000, le=100_000_000)
     """Most tokens per turn, input and output together."""
-    max_cost_usd: float = Field(1.0, ge=0, le=10_000)
+    max_cost_usd: Dollars = Field(1.0, ge=0, le=10_000)
     """Most US dollars per turn. 0 for no limit."""
     max_seconds: int = Field(900, ge=5, le=86_400)
     """Longest turn, in seconds."""
@@ -458,11 +459,11 @@ class CostSettings(Table, title="Daily limits and prices", on_page=True):
     calls to other models.
     """
 
-    person_day_usd: float = Field(5.0, ge=0, le=100_000)
+    person_day_usd: Dollars = Field(5.0, ge=0, le=100_000)
     """Most US dollars per person and day. 0 for no limit."""
     person_day_tokens: int = Field(5_000_000, ge=0, le=1_000_000_000)
     """Most tokens per person and day, for models without a price. 0 for no limit."""
-    house_day_usd: float = Field(50.0, ge=0, le=1_000_000)
+    house_day_usd: Dollars = Field(50.0, ge=0, le=1_000_000)
     """Most US dollars of everyone together per day. 0 for no limit."""
     house_day_tokens: int = Field(50_000_000, ge=0, le=1_000_000_000)
     """Most tokens of everyone together per day, for models without a price. 0 for no limit."""

@@ -29,7 +29,7 @@ _FIELDS = (
 )
 _LISTS = ("members", "blocks")
 _FREE = "free"
-_AMOUNT = re.compile(r"\$?\d{1,4}([.,]\d{1,4})?")
+_AMOUNT = re.compile(r"\$?\d{1,4}([.,]\d{1,9})?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

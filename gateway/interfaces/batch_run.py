@@ -17,6 +17,7 @@ from agent_core.batch.task_file import TaskFile, read_task_file
 from agent_core.errors import StoreFull
 from agent_core.library.ai_agent import AIAgent
 from agent_core.library.options import AgentOptions
+from agent_core.money import count_micro_dollars
 from agent_core.tools.readers.pool import ReaderPool
 from agent_core.tools.web.catalog import make_web_tools
 from gateway.app import factories
@@ -115,7 +116,7 @@ def _choose(arguments: argparse.Namespace, settings: Settings) -> AgentOptions:
     limits = Limits(
         steps=arguments.steps or turns.max_steps,
         tokens=turns.max_tokens,
-        micro_dollars=factories.count_micro_dollars(dollars),
+        micro_dollars=count_micro_dollars(dollars),
         seconds=turns.max_seconds if arguments.task_seconds is None else arguments.task_seconds,
     )
     try:
@@ -137,7 +138,7 @@ def _limit(arguments: argparse.Namespace) -> BatchLimits:
     return BatchLimits(
         at_once=arguments.at_once,
         attempts=arguments.retries + 1,
-        micro_dollars=factories.count_micro_dollars(arguments.budget),
+        micro_dollars=count_micro_dollars(arguments.budget),
         seconds=arguments.seconds,
     )
 

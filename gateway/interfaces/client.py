@@ -135,6 +135,8 @@ def _post(home: Path, path: str, asked: dict[str, Any], timeout: float) -> dict[
     status, answer = _request(home, "POST", path, json.dumps(asked), timeout)
     if status == HTTPStatus.UNPROCESSABLE_ENTITY:
         raise Mistaken(str(answer.get("error")))
+    if status == HTTPStatus.INTERNAL_SERVER_ERROR:
+        raise Declined("The gateway failed at that; `talaria logs` shows why.")
     if status != HTTPStatus.OK:
         raise Declined(str(answer.get("error", f"The gateway answered with {status}.")))
     return answer
@@ -186,4 +188,5 @@ def _exchange(
     found = _STATUS.match(first)
     if found is None:
         raise ValueError("the connection was closed")
-    return int(found[1]), json.loads(rest)
+    status = int(found[1])
+    return status, {} if status == HTTPStatus.INTERNAL_SERVER_ERROR else json.loads(rest)

@@ -1,11 +1,13 @@
 """Requests and answers of operations as JSON, for the control socket."""
 
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import MISSING, asdict, fields, is_dataclass
 from functools import lru_cache, partial
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from agent_core.transcript import repair_text
 from gateway.errors import Mistaken
 
 if TYPE_CHECKING:
@@ -61,9 +63,20 @@ def typed(
     kind: type[_Asked] = next(hints[name] for name in hints if name not in ("context", "return"))
 
     async def perform(context: "OperationContext", asked: "Answer") -> "Answer":
+        _refuse_halves(asked)
         return dump(await function(context, load(kind, asked)))
 
     return perform
+
+
+def _refuse_halves(asked: "Answer") -> None:
+    """Raise `Mistaken` for half of a character: of a cut emoji, or of a word that is no UTF-8."""
+    for name, value in asked.items():
+        text = json.dumps(value, ensure_ascii=False)
+        if repair_text(text) != text:
+            raise Mistaken(
+                f"The {name} holds half of a character; perhaps an emoji was cut in two."
+            )
 
 
 @lru_cache

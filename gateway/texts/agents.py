@@ -7,6 +7,7 @@ from agent_core.agent.named.folder import AgentEntry
 from agent_core.agent.named.teams import Team, TeamEntry
 from agent_core.errors import AgentBroken, AgentMissing
 from agent_core.localization import Text
+from gateway.texts.usage import describe_amount
 
 _NONE = Text(
     "There are no other agents yet. An owner makes one here: /agents new NAME, and what it shall be"
@@ -47,7 +48,7 @@ _TEAMS = Text("Teams of agents:\n\n{lines}\n\nTo give one a task, send /team NAM
 _TEAM = Text("- `{name}`: {members}")
 _TEAM_LED = Text("- `{name}`: {supervisor} leads {members}")
 _TEAM_LIMITS = Text("{line}\nAt most {rounds} rounds and {steps} steps for one task.")
-_TEAM_MONEY = Text("{line}\nAt most {rounds} rounds, {steps} steps and ${dollars} for one task.")
+_TEAM_MONEY = Text("{line}\nAt most {rounds} rounds, {steps} steps and {dollars} for one task.")
 _TEAM_BLOCKS = Text("{line}\nThey share these notes: {blocks}.")
 TEAM_USAGE = Text(
     "Send /team, /team NAME TASK, /team new NAME LEADER: MEMBER, MEMBER, /team change NAME FIELD"
@@ -109,7 +110,7 @@ def describe_team(team: Team) -> str:
     if team.blocks:
         line = _TEAM_BLOCKS(line=line, blocks=", ".join(team.blocks))
     if team.dollars:
-        return _TEAM_MONEY(line=line, dollars=f"{team.dollars:g}", **limit)
+        return _TEAM_MONEY(line=line, dollars=describe_amount("money", team.micro_dollars), **limit)
     return _TEAM_LIMITS(line=line, **limit)
 
 

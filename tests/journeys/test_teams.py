@@ -77,6 +77,7 @@ async def test_what_is_wrong_in_a_chat_is_one_sentence_and_changes_nothing(stage
             ("/team new desk2 boss: writer", "There is no agent boss"),
             ("/team new desk2", "Send /team, /team NAME TASK"),
             ("/team change desk rounds 99", "Rounds must be a number from 1 to 20"),
+            ("/team change desk dollars 0.0000001", "In dollars, it is too small to be counted"),
             ("/team change desk rounds many", "The rounds must be a number"),
             ("/team change desk manager boss", "The manager must be one of supervisor"),
             ("/team change desk blocks news", "There is no memory block news"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from agent_core.agent.named.definition import NamedAgent
 from agent_core.agent.named.teams import Team
 from agent_core.ids import CallId
+from agent_core.money import show_dollars
 from agent_core.tools.contract import ToolContext, ToolResult
 from agent_core.tools.delegated_tasks import HelperReport, Helpers, HelperTask
 from agent_core.tools.delegation import join_reports, run_at_once_from
@@ -32,7 +33,7 @@ _FREE = (
 _LIMITS = {
     "rounds": "it has used its {rounds} rounds",
     "steps": "it has used its {steps} steps",
-    "money": "it has used its ${dollars:g}",
+    "money": "it has used its {dollars}",
     "tokens": "this answer has used its tokens",
     "time": "this answer has used its time",
 }
@@ -208,7 +209,9 @@ def list_members(people: Sequence[NamedAgent]) -> str:
 
 def describe_limit(team: Team, limit: str, count: int) -> str:
     """Return the sentence on why a team stopped."""
-    why = _LIMITS[limit].format(rounds=team.rounds, steps=team.steps, dollars=team.dollars)
+    why = _LIMITS[limit].format(
+        rounds=team.rounds, steps=team.steps, dollars=show_dollars(team.micro_dollars)
+    )
     after = f" after {count} contributions" if count > 1 else ""
     return f"[The team {team.name} stopped{after}: {why}. Tell the person so.]"
 

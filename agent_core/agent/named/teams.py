@@ -12,6 +12,7 @@ from agent_core.agent.named.agent_files import BAD_NAME, guard, make_room, write
 from agent_core.agent.named.definition import NamedAgent, find_near, is_name, suggest
 from agent_core.agent.named.folder import AgentFolder
 from agent_core.errors import AgentBroken, AgentRefused
+from agent_core.money import count_micro_dollars
 from agent_core.transcript import flatten
 
 TEAMS = "teams"
@@ -25,7 +26,6 @@ _LONGEST = 200
 _LONGEST_SHOWN = 40
 _LONGEST_FILE = 16_000
 _ASKING = "message_agent"
-_MICRO = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ class Team:
     @property
     def micro_dollars(self) -> int:
         """The most that a run may cost, in millionths of a US dollar; 0 for no limit."""
-        return int(self.dollars * _MICRO)
+        return count_micro_dollars(self.dollars)
 
     @property
     def everyone(self) -> tuple[str, ...]:
@@ -296,6 +296,10 @@ def _check_form(team: Team) -> None:
         value, least = getattr(team, key), 0 if key == "dollars" else 1
         if not least <= value <= most or (key != "dollars" and not isinstance(value, int)):
             raise ValueError(f"{key} must be a number from {least} to {most:g}")
+    try:
+        count_micro_dollars(team.dollars)
+    except ValueError as error:
+        raise ValueError(f"in dollars, {error}") from error
     twice = next((one for one in team.members if team.members.count(one) > 1), "")
     if twice:
         raise ValueError(f"the agent {twice} is among its members twice")

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import get_args
 
 from agent_core.agent.replay.formats import TrajectoryFormat
+from agent_core.money import count_micro_dollars
 from gateway.interfaces.parser import Parser, read_path
 
 _MOST_AT_ONCE = 1000
@@ -62,11 +63,11 @@ def _configure_run(verbs: "argparse._SubParsersAction[Parser]") -> None:
     run.add_argument("--model", metavar="NAME", help="a model of the settings; else the main one")
     run.add_argument("--tools", metavar="NAMES", help="only these tools, such as terminal,memory")
     run.add_argument("--system", metavar="FILE", type=read_path, help="a text in place of SOUL.md")
-    run.add_argument("--steps", metavar="N", type=_read_count, help="most model calls of a task")
-    run.add_argument("--task-usd", metavar="USD", type=_read_amount, help="most money of a task")
+    run.add_argument("--steps", metavar="N", type=_read_steps, help="most model calls of a task")
+    run.add_argument("--task-usd", metavar="USD", type=_read_dollars, help="most money of a task")
     run.add_argument("--task-seconds", metavar="S", type=_read_amount, help="longest task")
     run.add_argument(
-        "--budget", metavar="USD", type=_read_amount, default=0.0, help="most money of this run"
+        "--budget", metavar="USD", type=_read_dollars, default=0.0, help="most money of this run"
     )
     run.add_argument(
         "--seconds", metavar="S", type=_read_amount, default=0.0, help="longest time of this run"
@@ -118,6 +119,21 @@ def _read_places(text: str) -> int:
     number = _read_count(text)
     if not 1 <= number <= _MOST_AT_ONCE:
         raise argparse.ArgumentTypeError(f"{text} is not between 1 and {_MOST_AT_ONCE:,}")
+    return number
+
+
+def _read_steps(text: str) -> int:
+    if not (number := _read_count(text)):
+        raise argparse.ArgumentTypeError("a task needs at least 1 model call")
+    return number
+
+
+def _read_dollars(text: str) -> float:
+    number = _read_amount(text)
+    try:
+        count_micro_dollars(number)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"in {text}, {error}") from error
     return number
 
 

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from agent_core.money import count_micro_dollars, show_dollars
 from gateway.interfaces import client
 from gateway.interfaces.cli.agents import put_away, split
 from gateway.interfaces.parser import Parser
@@ -110,7 +111,7 @@ def _outline(team: TeamLine) -> str:
     if team.fault:
         return f"{team.fault[:1].upper()}{team.fault[1:]}."
     leader = f"{team.supervisor} leads " if team.supervisor else ""
-    money = f", ${team.dollars:g}" if team.dollars else ""
+    money = f", {show_dollars(count_micro_dollars(team.dollars))}" if team.dollars else ""
     blocks = f", shares {', '.join(team.blocks)}" if team.blocks else ""
     return (
         f"{team.name} ({team.manager}): {leader}{', '.join(team.members)}; at most {team.rounds}"

@@ -40,6 +40,29 @@ async def test_the_program_changes_memory_and_takes_it_back(tmp_path: Path) -> N
             await memory.remove("user", "beer")
 
 
+async def test_half_of_a_character_is_a_message_like_any_other(tmp_path: Path) -> None:
+    model = FakeModel(say("Sunny."), say("Rainy."))
+    options = AgentOptions(instructions="Be kind \ud83d always.")
+    async with AIAgent.open(tmp_path, model=("fake-1", model), options=options) as agent:
+        assert await agent.chat("Weather \ud83d today?") == "Sunny."
+        assert await agent.chat("\ud83d\ude00 and now?") == "Rainy."
+        said = [one.messages[-1].text for one in model.requests]
+        assert "Weather \ufffd today?" in said[0]
+        assert "\U0001f600 and now?" in said[1]
+        assert "Be kind \ufffd always." in model.requests[0].system
+        memory, sessions = await agent.memory(), await agent.sessions()
+        with pytest.raises(MemoryRefused, match="it contains a control character"):
+            await memory.add("memory", "half \ud83d")
+        with pytest.raises(MemoryRefused, match="No entry contains these words"):
+            await memory.remove("memory", "half \ud83d")
+        assert await sessions.search_messages("Weather \ud83d")
+        with pytest.raises(ValueError, match="The name of the person holds half of a character"):
+            await agent.chat("Hello!", person="ada \ud83d")
+    with pytest.raises(ValueError, match="The name of the model holds half of a character"):
+        async with AIAgent.open(tmp_path, model=("fake \ud83d", model)):
+            pass
+
+
 async def test_people_see_nothing_of_each_other(tmp_path: Path) -> None:
     async with AIAgent.open(tmp_path, model=STAND_IN) as agent:
         await agent.chat("Remember that my bike is green.", person="ada")

@@ -95,6 +95,12 @@ def test_files_and_checks_use_the_sandbox_of_the_settings(tmp_path: Path) -> Non
         (("run", "tasks.jsonl", "--tools", "fly"), "There is no tool fly here; there are memory,"),
         (("run", "tasks.jsonl", "--at-once", "0"), "--at-once: 0 is not between 1 and 1,000."),
         (("run", "tasks.jsonl", "--budget", "x"), "--budget: 'x' is no amount from 0 on."),
+        (
+            ("run", "tasks.jsonl", "--budget", "1e-9"),
+            "--budget: in 1e-9, it is too small to be counted; the least is 0.000001, and 0 is no",
+        ),
+        (("run", "tasks.jsonl", "--task-usd", "1e-7"), "--task-usd: in 1e-7, it is too small to"),
+        (("run", "tasks.jsonl", "--steps", "0"), "--steps: a task needs at least 1 model call."),
         (("run", "tasks.jsonl", "--model", "x"), "There is no model x in the settings; known are"),
         (("report", "none.run"), "none.run holds no run; `talaria batch run` makes one"),
         (("export", "none.run", "x"), "none.run holds no run; `talaria batch run` makes one"),
@@ -107,6 +113,18 @@ def test_a_mistake_is_one_sentence(tmp_path: Path, words: tuple[str, ...], sente
     assert done.code in (1, 2)
     assert sentence in done.err
     assert len(done.err.strip().splitlines()) == 1
+
+
+@pytest.mark.process
+def test_the_seconds_of_a_run_pause_it_and_lose_nothing(tmp_path: Path) -> None:
+    home, tasks = tmp_path / "home", write(tmp_path / "tasks.jsonl", *[{"prompt": "Hello!"}] * 40)
+    words = ("batch", "run", str(tasks), "--at-once", "1", "--seconds")
+    done = talaria(home, *words, "0.001")
+    assert done.code == 1, done.err
+    assert "The time of this run is over. 40 tasks are left" in done.out
+    done = talaria(home, *words, "600")
+    assert (done.code, done.out.count("is over")) == (0, 0), done.err
+    assert "40 lines: 40 succeeded." in done.out
 
 
 @pytest.mark.process

@@ -107,6 +107,15 @@ async def test_a_new_claim_code_ends_the_one_before(home: Path, how: str) -> Non
 
 
 @pytest.mark.parametrize("how", ["running", "beside"])
+async def test_half_of_a_character_is_one_sentence(home: Path, how: str) -> None:
+    async with user_prompts(home, how) as ask:
+        half = "The soul holds half of a character; perhaps an emoji was cut in two."
+        with pytest.raises(Declined, match=half):
+            await ask("agents.write", action="create", name="spy", soul="caf\udce9")
+        assert not (home / "agents").exists()
+
+
+@pytest.mark.parametrize("how", ["running", "beside"])
 async def test_failed_messages_are_listed(home: Path, how: str) -> None:
     async with user_prompts(home, how) as ask:
         (row,) = (await ask("turns.undelivered", limit=5))["undelivered"]

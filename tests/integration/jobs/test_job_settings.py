@@ -158,7 +158,7 @@ async def test_an_invalid_job_setting_is_one_clear_sentence(tmp_path: Path) -> N
         ({"tools": ["shell"]}, "there is no tool shell for jobs; there is memory, recall,"),
         ({"skills": ["poetry"]}, "there is no skill poetry"),
         ({"day_usd": -1}, "`day_usd` is at most 1000, or 0 for no limit."),
-        ({"day_usd": 1e-9}, "`day_usd` is too small; 0 is no limit."),
+        ({"day_usd": 1e-9}, "in `day_usd`, it is too small to be counted; the least is"),
         ({"tools": [str(n) for n in range(21)]}, "`tools` takes at most 20 names."),
         ({"text": "  "}, "say what to do."),
         ({"cron": None, "at": "2026-02-31T08:00"}, "is not a time"),
