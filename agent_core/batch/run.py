@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -21,10 +22,12 @@ from agent_core.execution.contract import Backend, Command
 from agent_core.execution.timed_command import run_command
 from agent_core.library.ai_agent import PLATFORM, AIAgent, Answer, TurnSuspended
 from agent_core.state.conversations import turns, usage
+from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues import batch_tasks
+from agent_core.transcript import repair_text
 
 _OWNER = "batch"
 """The person to whom the rows of the tasks belong; nobody talks as them."""
@@ -171,8 +174,7 @@ class BatchRun:
             attempt = Attempt(person=name, ending="failed", reason="workspace", detail=str(error))
         except Exception as error:  # a bulkhead: one task's failure harms no other
             _log.exception("task %d broke", record.line)
-            detail = f"{type(error).__name__}: {error}"
-            attempt = Attempt(person=name, ending="failed", reason="broken", detail=detail[:_SHOWN])
+            attempt = await self._agent.database.read(_measure_broken, name, error)
         done = record.add(attempt, most=self._limits.attempts)
         await self._agent.database.write(
             "batch.record", batch_tasks.save, task_id=done.id, payload=done.dump(), state=done.state
@@ -246,18 +248,35 @@ def _refuse_begun(connection: Connection, found: TaskRecord) -> None:
 
 def _measure(connection: Connection, name: str, answer: Answer) -> Attempt:
     """Return a finished turn as an attempt, with its cost and its calls."""
-    spent = usage.total_of_turn(connection, turn_id=answer.turn_id)
     turn = turns.find(connection, turn_id=answer.turn_id)
+    assert turn  # noqa: S101 - a turn that was answered is on disk
+    attempt = Attempt(
+        person=name, ending=answer.ending, reason=answer.reason, detail=answer.detail[:_SHOWN]
+    )
+    return _count(connection, attempt, turn)
+
+
+def _measure_broken(connection: Connection, name: str, error: Exception) -> Attempt:
+    """Return an attempt that ended by an error, with what its turn, if it had begun, has cost."""
+    detail = f"{type(error).__name__}: {error}"[:_SHOWN]
+    attempt = Attempt(person=name, ending="failed", reason="broken", detail=repair_text(detail))
+    person = people.find_by_account(connection, platform=PLATFORM, user_id=name)
+    if person is None:
+        return attempt
+    found = turns.list_of_person(connection, person_id=person.id, before=sys.maxsize, limit=1)
+    return _count(connection, attempt, found[0]) if found else attempt
+
+
+def _count(connection: Connection, attempt: Attempt, turn: StoredTurn) -> Attempt:
+    """Return an attempt with what its turn has cost so far."""
+    spent = usage.total_of_turn(connection, turn_id=turn.id)
     tools: dict[str, tuple[int, int]] = {}
-    for step in turns.list_steps(connection, turn_id=answer.turn_id):
+    for step in turns.list_steps(connection, turn_id=turn.id):
         calls, failed = tools.get(step.name, (0, 0))
         tools[step.name] = (calls + 1, failed + step.is_error)
-    lasted = (turn.ended_at or turn.started_at) - turn.started_at if turn else 0
-    return Attempt(
-        person=name,
-        ending=answer.ending,
-        reason=answer.reason,
-        detail=answer.detail[:_SHOWN],
+    lasted = (turn.ended_at or turn.started_at) - turn.started_at
+    return replace(
+        attempt,
         calls=spent.calls,
         input_tokens=spent.input_tokens,
         output_tokens=spent.output_tokens,

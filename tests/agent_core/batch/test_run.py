@@ -83,6 +83,22 @@ async def test_a_task_that_breaks_harms_no_other(tmp_path: Path) -> None:
     assert records[0].attempts[0].detail == "ZeroDivisionError: a bug"
 
 
+async def test_an_attempt_that_breaks_counts_what_it_has_cost(tmp_path: Path) -> None:
+    def answer(words: str, request: ModelRequest) -> Play:
+        if any(one.role == "tool" for one in request.messages):
+            raise ZeroDivisionError("a bug \ud83d")
+        return ask(call("recall", '{"query": "x"}'))
+
+    data = write(*({"prompt": f"{number}"} for number in range(9)))
+    limits = BatchLimits(at_once=1, attempts=1, micro_dollars=25)  # a call costs 11
+    records, run, _ = await run_batch(tmp_path, answer, data, limits=limits)
+    assert run.stopped == "money"
+    broken = [one.attempts[0] for one in records if one.attempts]
+    assert [(one.reason, one.calls, one.micro_dollars) for one in broken] == [("broken", 1, 11)] * 3
+    assert broken[0].tools == {"recall": (1, 0)}
+    assert broken[0].detail == "ZeroDivisionError: a bug \ufffd"
+
+
 async def test_a_wrong_key_stops_the_run_and_costs_no_task(tmp_path: Path) -> None:
     data = write(*({"prompt": f"{number}"} for number in range(30)))
     limits = BatchLimits(at_once=2, attempts=1)

@@ -53,6 +53,24 @@ def test_a_taken_slug_gets_the_next_free_number(connection: Connection) -> None:
     assert slugs == ["ann", "ann-2", "ann-3", "ann-4", "a_n"]
 
 
+def test_a_new_person_costs_no_more_among_many(connection: Connection) -> None:
+    def count_steps(slug: str) -> int:
+        steps = [0]
+
+        def count() -> None:
+            steps[0] += 1
+
+        connection.set_progress_handler(count, 1)
+        add_person(connection, slug)
+        connection.set_progress_handler(None, 1)
+        return steps[0]
+
+    alone = count_steps("task-0-1")
+    for number in range(1, 500):
+        add_person(connection, f"task-{number}-1")
+    assert count_steps("task-500-1") <= alone + 20
+
+
 def test_the_first_owner_is_the_owner(connection: Connection) -> None:
     assert people.find_owner(connection) is None
     ann, bob, cleo = (add_person(connection, slug) for slug in ("ann", "bob", "cleo"))
