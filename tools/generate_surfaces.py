@@ -371,8 +371,9 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
         Deed(
             name="Choose how a group is answered",
             chat="room",
-            page="GET /people",
-            api="-place",
+            page="GET /people/rooms/{room:int}, POST /people/rooms/{room:int}",
+            terminal="rooms list, rooms set, rooms name",
+            api="GET /rooms, PATCH /rooms/{room}",
             mcp="-place",
         ),
         Deed(

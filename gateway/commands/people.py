@@ -13,6 +13,7 @@ from agent_core.state.queues.outbox import NewOutboxMessage
 from gateway.commands.catalog import show_help
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.commands.settings import offer_move
+from gateway.operations.accounts import list_own
 from gateway.operations.people import clean_name, describe_invitation
 from gateway.people.admission import LOCAL_PLATFORM, approve, invite
 from gateway.people.console_links import (
@@ -24,7 +25,7 @@ from gateway.people.console_links import (
 )
 from gateway.people.identity import Identity
 from gateway.people.linking import Linking, read_link
-from gateway.people.merging import UnlinkRequest
+from gateway.people.merging import QuestionsFirst, UnlinkRequest
 from gateway.people.onboarding import Onboarding, StartRequest
 from gateway.people.reading_consent import end_reading
 from gateway.texts import access, general
@@ -104,7 +105,7 @@ class PeopleCommands:
             return Reply(effect=keep)
 
         def look(connection: Connection) -> tuple[list[Account], int]:
-            accounts = _list_accounts(connection, call.person)
+            accounts = list_own(connection, call.person)
             return accounts, merging.count_left(connection, call.person)
 
         accounts, left = await self.database.read(look)
@@ -116,7 +117,7 @@ class PeopleCommands:
 
         def effect(connection: Connection) -> Outcome:
             person = _find_person(connection, call) or call.person
-            accounts = _list_accounts(connection, person)
+            accounts = list_own(connection, person)
             found = _choose(accounts, call.argument)
             if len(found) != 1:
                 why = people_texts.UNLINK_SEVERAL() if found else people_texts.UNLINK_UNKNOWN()
@@ -125,15 +126,24 @@ class PeopleCommands:
             leaving = UnlinkRequest(
                 account=found[0], is_admitted=self.identity.is_admitted(found[0])
             )
-            done = self.linking.merging.unlink(connection, person, leaving, call.now)
-            again = self.linking.questions.repeat(connection, done.repeats, call.chat, call.now)
-            if not again:
-                return done.words, done.rows
-            # A reply follows its rows, and the question has to follow the words about it.
-            said = NewOutboxMessage(chat=call.chat, body=done.words, person_id=person.id)
-            return "", [outbox.enqueue(connection, said, now=call.now), *again]
+            try:
+                done, rows = self.linking.merging.unlink(connection, person, leaving, call.now)
+            except QuestionsFirst as error:
+                return self._ask_again(connection, call, person, error)
+            return people_texts.describe_unlinked(done), rows
 
         return Reply(effect=effect)
+
+    def _ask_again(
+        self, connection: Connection, call: Call, person: Person, error: QuestionsFirst
+    ) -> Outcome:
+        """Say what has to go first, and ask it again below."""
+        again = self.linking.questions.repeat(connection, error.asked, call.chat, call.now)
+        if not again:
+            return str(error), []
+        # A reply follows its rows, and the question has to follow the words about it.
+        said = NewOutboxMessage(chat=call.chat, body=str(error), person_id=person.id)
+        return "", [outbox.enqueue(connection, said, now=call.now), *again]
 
     def _describe(self, call: Call, accounts: list[Account], left: int = 0) -> str:
         lines = [
@@ -221,12 +231,6 @@ def _find_person(connection: Connection, call: Call) -> Person | None:
     return people.find_by_account(
         connection, platform=call.platform, user_id=call.message.sender.user_id
     )
-
-
-def _list_accounts(connection: Connection, person: Person) -> list[Account]:
-    """List a person's accounts in the order of their numbers, linked ones last."""
-    accounts = people.list_accounts(connection, person_id=person.id)
-    return sorted(accounts, key=lambda account: account.came_from is not None)
 
 
 def _choose(accounts: list[Account], wanted: str) -> list[Account]:

@@ -4,22 +4,20 @@ from collections.abc import Mapping
 from typing import get_args
 
 from adapters.contract import ChatAdapter
-from agent_core.safe_names import name_given
 from agent_core.state.engine.database import Connection
-from agent_core.state.people import rooms
-from agent_core.state.people.rooms import Mode, Room
+from agent_core.state.people.rooms import Room
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage
 from gateway.commands.registry import Call, Handler, Outcome, Reply
+from gateway.operations.room_types import ChosenMode
+from gateway.operations.rooms import Author, set_mode, set_name
 from gateway.people.owner_notices import find_direct_chat
 from gateway.people.room_consent import RoomConsent
-from gateway.people.room_privacy import close_questions, take_out
 from gateway.people.rooms import Rooms
-from gateway.texts import general
 from gateway.texts import rooms as room_texts
 from gateway.texts.people import quote_name
 
-_MODES: tuple[Mode, ...] = get_args(Mode)
+_MODES: tuple[ChosenMode, ...] = get_args(ChosenMode)
 
 
 class PrivateAnswers:
@@ -100,19 +98,14 @@ class RoomCommands:
             return Reply(text=room_texts.MODE_UNKNOWN())
 
         def effect(connection: Connection) -> Outcome:
-            moved = take_out(connection, room, self._rooms.adapters, call.now)
-            rooms.set_mode(connection, room_id=room.id, mode=mode, by=call.person.id, now=call.now)
-            call.record(connection, "room.mode", f"{room.mode} -> {mode}", room.person_id)
-            rows = close_questions(connection, room, general.QUESTION_OVER, call.now)
-            return room_texts.MODES[mode](), [*moved, *rows]
+            rows = set_mode(connection, room, mode, self._rooms.adapters, _author(call))
+            return room_texts.MODES[mode](), rows
 
         return Reply(effect=effect)
 
     def _name(self, connection: Connection, call: Call, room: Room, name: str) -> Outcome:
         """Keep the name that an owner gives to a room; without one, take it back."""
-        given = name_given(name)
-        rooms.set_name(connection, room_id=room.id, name=given)
-        call.record(connection, "room.name", f"{room.name} -> {given}", room.person_id)
+        given = set_name(connection, room, name, _author(call))
         if not given:
             return room_texts.NAME_TAKEN_BACK(), ()
         return room_texts.NAME_SET(name=quote_name(given)), ()
@@ -127,3 +120,7 @@ class RoomCommands:
             return "", self._consent.ask(connection, room, call.message, call.person, call.now)
 
         return Reply(effect=effect)
+
+
+def _author(call: Call) -> Author:
+    return Author(person_id=call.person.id, actor=call.actor, now=call.now)

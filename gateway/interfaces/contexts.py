@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from agent_core.models.profiles import Profiles
     from agent_core.schedule.almanac import CalendarReader
     from agent_core.state.engine.database import Database
+    from agent_core.state.people.people import Account
     from agent_core.state.queues.outbox import OutboxRow
     from gateway.app.gateway import Gateway
     from gateway.app.settings import Settings
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from gateway.outbound.webhooks.rules import WebhookRules
     from gateway.people.data_erase import DataErase
     from gateway.people.data_export import DataExport
+    from gateway.people.merging import AccountMerging
 
 
 def open_context(gateway: "Gateway", *, actor: str = "house") -> "RunningContext":
@@ -55,6 +57,8 @@ class RunningContext:
         self.agents = gateway.agent_editor
         self.exports = gateway.exports
         self.erasing = gateway.data_requests.erasing
+        self.merging = gateway.merging
+        self.is_admitted = gateway.identity.is_admitted
         self.calendars = gateway.calendars
         self.skills = gateway.home_skills
         self.pages = gateway.settings.http.pages
@@ -188,6 +192,21 @@ class HomeContext:
             renew=self.forget_known,
             end_sign_ins=self._end_sign_ins,
         )
+
+    @cached_property
+    def merging(self) -> "AccountMerging":
+        """Linking and unlinking of accounts."""
+        from gateway.people.merging import AccountMerging
+
+        return AccountMerging(self.memory)
+
+    def is_admitted(self, account: "Account") -> bool:
+        """Whether the settings or a code let the account in; without settings, only a code does."""
+        from gateway.people.onboarding import Access
+
+        allowed = self._settings.access.allow if self._settings else ()
+        is_listed = account.admitted_by == "list"
+        return not is_listed or Access(allowed).allows(account.platform, account.user_id)
 
     async def _end_sign_ins(self) -> None:
         from agent_core.tools.mcp.sign_ins import clear_tokens

@@ -27,6 +27,7 @@ _GROUPS: Mapping[str, Mapping[str, str]] = {
     "Change": {
         "config": "Show and change settings, with the same checks as a start",
         "people": "Manage people, their accounts and their data",
+        "rooms": "List groups, and choose how each is answered",
         "memory": "Show and undo changes to memory",
         "jobs": "Manage scheduled jobs",
         "skills": "Manage skills",

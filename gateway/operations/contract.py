@@ -18,13 +18,14 @@ if TYPE_CHECKING:
     from agent_core.schedule.almanac import CalendarReader
     from agent_core.schedule.job_editor import JobRules
     from agent_core.state.engine.database import Connection, Database
-    from agent_core.state.people.people import Person
+    from agent_core.state.people.people import Account, Person
     from agent_core.state.queues.outbox import OutboxRow
     from gateway.background.home_skills import HomeSkills
     from gateway.operations.tools_types import ToolOffer
     from gateway.outbound.webhooks.rules import WebhookRules
     from gateway.people.data_erase import DataErase
     from gateway.people.data_export import DataExport
+    from gateway.people.merging import AccountMerging
 
 Answer = Mapping[str, Any]
 """Values that JSON can hold."""
@@ -95,6 +96,13 @@ class OperationContext(Protocol):
     @property
     def erasing(self) -> "DataErase":
         """Erasure of people."""
+
+    @property
+    def merging(self) -> "AccountMerging":
+        """Links and unlinks accounts."""
+
+    def is_admitted(self, account: "Account") -> bool:
+        """Return whether an account may talk in its own right, and not only as a linked one."""
 
     @property
     def scheduling(self) -> SchedulingContext:

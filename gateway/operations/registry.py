@@ -6,6 +6,7 @@ from importlib import import_module
 from gateway.operations.contract import Operation
 
 _MODULES: Mapping[str, str] = {
+    "accounts": "accounts",
     "agents": "agents",
     "approvals": "approvals",
     "backup": "backups",
@@ -18,6 +19,7 @@ _MODULES: Mapping[str, str] = {
     "memory": "memory",
     "models": "models",
     "people": "people",
+    "rooms": "rooms",
     "settings": "settings",
     "skills": "skills",
     "tokens": "tokens",

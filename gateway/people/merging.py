@@ -22,6 +22,7 @@ from agent_core.state.queues import curations, outbox, reviews, skill_tests, tas
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.transcript import flatten
 from gateway.conversation_keys import rename_conversation
+from gateway.errors import Declined
 from gateway.outbound.questions import Answerer, AnswerOutcome, drop, make_secret
 from gateway.outbound.webhooks import events
 from gateway.outbound.webhooks.events import store_news
@@ -46,6 +47,14 @@ class UnlinkRequest:
 
     account: Account
     is_admitted: bool
+
+
+class QuestionsFirst(Declined):
+    """An account can't be unlinked while work goes on; the questions `asked` have to go first."""
+
+    def __init__(self, words: str, asked: Sequence[Question]) -> None:
+        super().__init__(words)
+        self.asked = asked
 
 
 class AccountMerging:
@@ -178,27 +187,29 @@ class AccountMerging:
 
     def unlink(
         self, connection: Connection, person: Person, leaving: UnlinkRequest, now: int
-    ) -> AnswerOutcome:
-        """Unlink an account with everything that began there."""
+    ) -> tuple[people_texts.Unlinked, Sequence[OutboxRow]]:
+        """Unlink an account with everything that began there; return the outbox rows, too.
+
+        Raises `QuestionsFirst` and `Declined`.
+        """
         account = leaving.account
         mine = people.list_accounts(connection, person_id=person.id)
         if account.platform == LOCAL_PLATFORM:
-            return AnswerOutcome(words=people_texts.UNLINK_LOCAL())
+            raise Declined(people_texts.UNLINK_LOCAL())
         if account not in mine:
-            return AnswerOutcome(words=people_texts.UNLINK_UNKNOWN())
+            raise Declined(people_texts.UNLINK_UNKNOWN())
         if len(mine) == 1:
-            return AnswerOutcome(words=people_texts.UNLINK_LAST())
+            raise Declined(people_texts.UNLINK_LAST())
         if account.came_from is None and all(one.came_from for one in mine if one != account):
-            return AnswerOutcome(words=people_texts.UNLINK_FIRST())
+            raise Declined(people_texts.UNLINK_FIRST())
         if words := self._find_obstacle(connection, person):
-            asked = questions.list_awaited(connection, person_id=person.id)
-            return AnswerOutcome(words=words, repeats=asked)
+            raise QuestionsFirst(words, questions.list_awaited(connection, person_id=person.id))
         old = _find_old(connection, account)
         try:
             for one in (person, old) if old else (person,):
                 self._memory.adopt_hand_edits(connection, one.id, one.slug, now)
         except OSError as error:
-            return AnswerOutcome(words=_describe(error))
+            raise Declined(_describe(error)) from error
         rows = end_live(connection, person, now)
         back = old or _make_person(connection, account.display_name, now)
         entries = split_memory(
@@ -226,7 +237,7 @@ class AccountMerging:
             entries=entries,
             is_admitted=leaving.is_admitted,
         )
-        return AnswerOutcome(words=people_texts.describe_unlinked(done), rows=rows)
+        return done, rows
 
     def _note_unlinked(
         self, connection: Connection, person: Person, back: Person, account: Account, now: int

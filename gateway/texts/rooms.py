@@ -43,6 +43,8 @@ ONLY_OWNER_OR_CREATOR = Text(
 )
 ANSWERED_IN_DIRECT = Text("I've answered in our direct chat, because others can read this one.")
 ONLY_OWNER_SETS = Text("Only an owner can change that. /room shows the current setting.")
+ONLY_OWNER_CHANGES = Text("Only an owner can change how I answer in a group.")
+NO_SUCH_ROOM = Text("There's no group {number}.")
 MODE_UNKNOWN = Text(
     "Send /room person, /room full, /room room or /room off. /room alone explains them."
 )
@@ -85,6 +87,17 @@ MODES: dict[Mode, Text] = {
         " and nobody's private one."
     ),
     "off": Text("I don't answer here (/room off). I react only to /room from an owner."),
+}
+CHANGE_ROOM = Text("The group {name}")
+HOW_TO_ANSWER = Text("How should I answer there?")
+GIVEN_NAME = Text("What should I call it? (optional)")
+ABOUT_ROOM_FORM = Text("A new way to answer takes effect at once, and I say so in the group.")
+CHANGED_ROOM = Text("The group {name} is changed.")
+CHOICES: dict[Mode, Text] = {
+    "person": Text("Everyone has a conversation of their own, with the memory of the group."),
+    "room": Text("All share one conversation, with the memory of the group only."),
+    "off": Text("Not at all. Only an owner can change that, here or with /room there."),
+    "full": Text("I continue the direct conversation of one person, who agreed to that there."),
 }
 _CHANGE_MODE = Text(
     "To change this: /room person, full, room or off. /room name Kitchen gives this group a name."

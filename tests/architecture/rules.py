@@ -200,6 +200,8 @@ _NAMING_FILES = {
     "gateway/inbound/names.py": "makes plain names of them",
     "gateway/inbound/events.py": "compares whether a message passes something on",
     "gateway/inbound/api_platform.py": "stores the name of a program that its owner named",
+    "gateway/operations/accounts.py": "lists a person's own accounts to them and to owners",
+    "gateway/operations/rooms.py": "lists groups to owners",
     "gateway/operations/people.py": "lists to owners who wants in",
     "gateway/jobs/destinations.py": "compares titles with what the person wrote, and lists none",
     "agent_core/tools/chat/group_titles.py": "reads titles as untrusted text",

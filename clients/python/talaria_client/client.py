@@ -331,6 +331,14 @@ class Talaria:
         """Put a team away or bring it back, as an owner."""
         self._post(f"/teams/{quote(name)}/{verb}")
 
+    def rooms(self) -> list[types.RoomModel]:
+        """List the groups and channels, as an owner."""
+        return cast(types.RoomModels, self._get("/rooms"))["rooms"]
+
+    def change_room(self, number: int, change: types.RoomChange) -> types.RoomModel:
+        """Change how a group is answered, or its name, as an owner."""
+        return cast(types.RoomModel, json.loads(self._ask("PATCH", f"/rooms/{number}", change)))
+
     def usage(self, *, days: int = 30) -> types.UsageModel:
         """Show the usage of the last days."""
         return cast(types.UsageModel, self._get("/usage", days=days))

@@ -483,6 +483,29 @@ class RequestsModel(TypedDict):
     calls: list[RequestModel]
 
 
+class RoomChange(TypedDict):
+    """A change to a room; omitted fields stay unchanged, and an empty name takes it back."""
+
+    mode: NotRequired[Literal["person", "room", "off"] | None]
+    name: NotRequired[str | None]
+
+
+class RoomModel(TypedDict):
+    """A group or channel: `title` is the one there, `name` the one that an owner gave."""
+
+    number: int
+    platform: str
+    title: str
+    name: str
+    mode: Literal["person", "full", "room", "off"]
+
+
+class RoomModels(TypedDict):
+    """The rooms, by platform and title."""
+
+    rooms: list[RoomModel]
+
+
 class RotatedWebhook(TypedDict):
     """A webhook with its new secret. Until `old_until`, the old secret signs, too."""
 

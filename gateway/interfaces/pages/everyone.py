@@ -10,19 +10,20 @@ from typing import Any
 from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import (
-    account_links,
     audit,
     people,
     presence,
     reading_consents,
     rooms,
 )
-from agent_core.state.people.people import Account, Person
+from agent_core.state.people.people import Person
 from agent_core.state.people.presence import Presence
 from agent_core.state.people.rooms import Room
 from gateway.interfaces.pages.accounts import describe_account
 from gateway.interfaces.pages.rendering import Viewer
 from gateway.interfaces.pages.views import Fields, Look
+from gateway.operations.account_types import ListedAccount
+from gateway.operations.accounts import describe_own
 from gateway.operations.people import list_entrances
 from gateway.operations.people_types import Nothing
 from gateway.people.reading_consent import is_asked
@@ -37,7 +38,7 @@ async def show(look: Look) -> Fields:
     """Read the people with their accounts, and the rooms."""
     now, after = look.gateway.now(), look.read_number("after")
     skipped = look.read_number("rooms")
-    identity, clock = look.gateway.identity, look.viewer.clock
+    clock, is_admitted = look.viewer.clock, look.context.is_admitted
 
     def work(connection: Connection) -> dict[str, Any]:
         everybody = people.list_all(connection)
@@ -48,12 +49,9 @@ async def show(look: Look) -> Fields:
         page = listed[skipped : skipped + _PAGE]
         wrote = presence.list_speakers(connection, room_ids=[room.id for room in page])
 
-        def describe(person: Person) -> tuple[Person, list[tuple[Account, str]]]:
-            joined = account_links.list_joined(connection, person_id=person.id)
-            accounts = people.list_accounts(connection, person_id=person.id)
-            return person, [
-                (one, describe_account(one, joined, identity, clock)) for one in accounts
-            ]
+        def describe(person: Person) -> tuple[Person, list[tuple[ListedAccount, str]]]:
+            accounts = describe_own(connection, person, is_admitted)
+            return person, [(one, describe_account(one, clock)) for one in accounts]
 
         def look_at(room: Room) -> RoomLine:
             return RoomLine(

@@ -30,6 +30,7 @@ from gateway.interfaces.pages import (
     health,
     memory,
     replays,
+    room_forms,
     search,
     settings,
     skill_forms,
@@ -99,6 +100,7 @@ _VIEWS: dict[str, tuple[str, View]] = {
     "/people": ("people.html", everyone.show),
     "/people/usage": ("usage.html", show_everyone),
     "/people/{person:int}/remove": ("remove_person.html", admitting.ask_remove),
+    "/people/rooms/{room:int}": ("edit_room.html", room_forms.show),
     "/people/{person:int}": ("others.html", conversations.show_list_of_other),
     "/people/{person:int}/{conversation:int}": ("conversation.html", conversations.show_of_other),
     "/condition": ("health.html", health.show),  # the path `/health` is for monitors
@@ -166,6 +168,7 @@ class Pages:
             "/people/waiting/{code:int}/approve": admitting.approve,
             "/people/waiting/{code:int}/cancel": admitting.cancel,
             "/people/{person:int}/remove": admitting.remove,
+            "/people/rooms/{room:int}": room_forms.change,
             "/skills/new": skill_forms.create,
             "/skills/{skill}/edit": skill_forms.change,
             "/skills/{skill}/{verb}": skill_forms.act,

@@ -22,7 +22,7 @@ import gateway.interfaces.pages
 from agent_core.state.conversations import approvals
 from agent_core.state.conversations.approvals import NewApproval
 from agent_core.state.engine.database import Connection
-from agent_core.state.people import people
+from agent_core.state.people import people, rooms
 from agent_core.state.people.people import Person
 from gateway.app.gateway import Gateway
 from gateway.interfaces.pages.routes import Login, make_pages
@@ -59,6 +59,7 @@ NUMBERS: Mapping[str, str] = {
     "person": "SELECT id FROM people WHERE id <> :id AND kind = 'human'",
     "question": "SELECT id FROM questions WHERE person_id = :id",
     "review": "SELECT id FROM tasks WHERE kind = 'review' AND person_id = :id",
+    "room": "SELECT id FROM rooms",
     "session": "SELECT sessions.id FROM sessions JOIN conversations"
     " ON conversations.id = conversation_id WHERE person_id = :id",
     "token": "SELECT id FROM api_tokens WHERE person_id = :id",
@@ -186,6 +187,8 @@ async def give_things(running: Served, home: Path, person: Person) -> None:
     shape = f'["terminal", "run", "workspace", "{canary}"]'
     allowed = NewApproval(person_id=person.id, decided_by=person.id, scope="always", subject=shape)
     await database.write("test", approvals.insert, allowed, now=now)
+    group = {"platform": "fake", "chat_id": "choir", "title": "choir", "slug": "choir"}
+    await database.write("test", partial(rooms.insert, **group, now=now))
 
 
 @pytest.mark.thorough

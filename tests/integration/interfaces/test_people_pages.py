@@ -1,15 +1,18 @@
 """The pages about people: how accounts came to them, unlinking one, and who is in each room."""
 
+import aiohttp
+
 from agent_core.chats import Chat
 from agent_core.ids import PersonId
 from agent_core.state.conversations import sessions
 from agent_core.state.engine.database import Connection
-from agent_core.state.people import account_links, people, presence, rooms
+from agent_core.state.people import account_links, audit, people, presence, rooms
 from agent_core.state.people.account_links import OtherSide
 from agent_core.state.people.people import NewAccount
 from agent_core.state.people.rooms import Room
+from gateway.texts import rooms as rooms_texts
 from tests.agent_core.state.rows import Dialogue, add_turn
-from tests.integration.interfaces.api_setup import ZEBRANA, Setup, find_named
+from tests.integration.interfaces.api_setup import ZEBRANA, Setup, find_named, make_token
 from tests.integration.interfaces.console_setup import browse, browse_as
 from tests.integration.interfaces.page_texts import find_row, read
 
@@ -118,6 +121,69 @@ async def test_an_owner_sees_who_wrote_in_a_room_and_why_it_is_not_direct(setup:
     assert find_row(text, "attic")[-1].startswith("asked: Wed 18 Nov")
     assert find_row(text, "cellar")[-2:] == ["nobody", "nobody has agreed to it"]
     assert find_row(text, "garden")[-1] == "continues for Zebrana"
+
+
+async def test_an_owner_chooses_on_the_page_how_a_group_is_answered(setup: Setup) -> None:
+    olga, gateway = await find_named(setup, "olga"), setup.served.gateway
+
+    def work(connection: Connection) -> Room:
+        return rooms.insert(
+            connection, platform="fake", chat_id="choir", title="choir", slug="choir", now=1
+        )
+
+    room = await gateway.database.write("test", work)
+    path = f"/people/rooms/{room.id}"
+    async with browse(setup.served) as session:
+        assert f'href="{path}"' in await read(session, "/people")
+        asked = await read(session, path)
+        assert 'value="person" checked' in asked
+        assert 'value="full"' not in asked, "its person agrees to that, in the group"
+        async with session.post(path, data={"mode": "room", "name": "Altos"}) as answer:
+            assert answer.status == 200
+            assert "The group <code>Altos</code> is changed." in await answer.text()
+        await setup.chat.until(
+            lambda: rooms_texts.MODES["room"]() in [one.text for one in setup.chat.shown]
+        )
+        async with session.post(path, data={"mode": "full", "name": "Altos"}) as answer:
+            assert answer.status == 409
+        async with session.post("/people/rooms/99", data={"mode": "off"}) as answer:
+            assert answer.status == 404
+    changed = await gateway.database.read(rooms.find_by_id, room_id=room.id)
+    assert changed is not None
+    assert (changed.mode, changed.name, changed.set_by) == ("room", "Altos", olga.id)
+    done = await gateway.database.read(audit.list_of, person_id=room.person_id, limit=9)
+    assert [(one.actor, one.action, one.detail) for one in done[::-1]] == [
+        (f"person:{olga.id}", "room.name", " -> Altos"),
+        (f"person:{olga.id}", "room.mode", "person -> room"),
+    ]
+
+
+async def test_a_program_of_an_owner_changes_a_group_and_no_other_does(setup: Setup) -> None:
+    def work(connection: Connection) -> Room:
+        return rooms.insert(
+            connection, platform="fake", chat_id="choir", title="choir", slug="choir", now=1
+        )
+
+    room = await setup.served.gateway.database.write("test", work)
+    url = f"{setup.served.address.origin()}/api/rooms"
+    async with aiohttp.ClientSession() as session:
+        for slug, status in (("zebrana", 403), ("olga", 200)):
+            token = await make_token(setup.home, slug, "manage")
+            head = {"Authorization": f"Bearer {token}"}
+            async with session.get(url, headers=head) as answer:
+                assert answer.status == status
+            async with session.patch(
+                f"{url}/{room.id}", json={"mode": "off"}, headers=head
+            ) as answer:
+                assert answer.status == status
+                body = await answer.json()
+    assert body == {
+        "number": room.id,
+        "platform": "fake",
+        "title": "choir",
+        "name": "",
+        "mode": "off",
+    }
 
 
 def write(connection: Connection, room: Room, person_id: PersonId, at: int) -> None:

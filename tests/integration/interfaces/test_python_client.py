@@ -108,6 +108,9 @@ def use(talaria: Recorder) -> None:
     assert talaria.requests(newest["id"])["calls"]
     talaria.memory(), talaria.blocks(), talaria.usage()
     use_agents(talaria)
+    assert talaria.rooms() == []
+    with pytest.raises(TalariaError, match="nothing with this id"):
+        talaria.change_room(2**40, {"mode": "off"})
     assert [one["name"] for one in talaria.skills()]
     assert talaria.skill(talaria.skills()[0]["name"])["body"]
     assert talaria.questions() == talaria.dismissed() == talaria.approvals() == []

@@ -18,6 +18,7 @@ from agent_core.state.people.account_links import OtherSide
 from agent_core.state.people.people import Account, NewAccount, Person
 from agent_core.state.queues import reviews, tasks
 from agent_core.state.queues.tasks import Queue
+from gateway.errors import Declined
 from gateway.outbound.questions import AnswerOutcome
 from gateway.people.merging import KEEP, NO, YES, AccountMerging, UnlinkRequest, ask_to_join
 from gateway.texts import people as people_texts
@@ -75,10 +76,13 @@ class Deployment:
 
     async def unlink(self, person: Person, account: Account) -> str:
         leaving = UnlinkRequest(account=account, is_admitted=True)
-        done = await self.database.write(
-            "unlink", lambda c: self.merging.unlink(c, person, leaving, 9)
-        )
-        return done.words
+        try:
+            done, _ = await self.database.write(
+                "unlink", lambda c: self.merging.unlink(c, person, leaving, 9)
+            )
+        except Declined as error:
+            return str(error)
+        return people_texts.describe_unlinked(done)
 
     async def account(self, person: Person) -> Account:
         return (await self.accounts(person))[0]

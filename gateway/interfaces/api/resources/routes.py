@@ -19,6 +19,7 @@ from gateway.interfaces.api.resources.messages import add_messages
 from gateway.interfaces.api.resources.people import add_people, add_setting_changes
 from gateway.interfaces.api.resources.questions import add_decisions, add_questions
 from gateway.interfaces.api.resources.recall import add_recall
+from gateway.interfaces.api.resources.rooms import add_rooms
 from gateway.interfaces.api.resources.skills import add_skills
 from gateway.interfaces.api.resources.turns import add_turns
 from gateway.interfaces.api.resources.webhook_routes import add_webhook_changes, add_webhooks
@@ -53,5 +54,6 @@ def add_resources(router: APIRouter, gateway: Gateway, requests: Requests) -> No
         add_webhook_changes,
         add_agent_changes,
         add_team_changes,
+        add_rooms,
     ):
         add(router, gateway)

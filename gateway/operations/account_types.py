@@ -1,0 +1,43 @@
+"""Requests and answers of the operations on accounts. Quick to import."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListAccounts:
+    """Asks for the accounts of a person, by their folder."""
+
+    person: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedAccount:
+    """An account of a person; `how` says what lets it talk: `link` if only the others may.
+
+    `since` and `linked_at` are in milliseconds UTC; `linked_at` is None if that is not known.
+    """
+
+    number: int
+    platform: str
+    user_id: str
+    name: str
+    how: Literal["list", "code", "local", "link"]
+    since: int
+    is_linked: bool
+    linked_at: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountList:
+    """The accounts of a person, linked ones last."""
+
+    accounts: tuple[ListedAccount, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnlinkAccount:
+    """Asks to make a separate person of an account again, with everything that began there."""
+
+    person: str
+    number: int
