@@ -24,9 +24,15 @@ _HOW = Text(
     "To let an agent answer here, send /agents use NAME. To switch back, send /agents use default."
 )
 USAGE = Text(
-    "Send /agents, /agents use NAME, /agents use default or /agents job NUMBER NAME. Owners also"
-    " send /agents new NAME WORDS, /agents change NAME FIELD VALUE, /agents archive NAME and"
-    " /agents restore NAME."
+    "With /agents you can:\n"
+    "- /agents: list the agents\n"
+    "- /agents use NAME: let that agent answer here; /agents use default switches back\n"
+    "- /agents job NUMBER NAME: let that agent do one of your reminders\n"
+    "\n"
+    "Owners can also:\n"
+    "- /agents new NAME WORDS: make an agent that is like these words\n"
+    "- /agents change NAME FIELD VALUE: change one thing about it\n"
+    "- /agents archive NAME: put it away; /agents restore NAME brings it back"
 )
 ONLY_OWNER_MAKES = Text("Only an owner can make or change agents and teams.")
 HOW_TO_CHANGE = Text(
@@ -51,9 +57,16 @@ _TEAM_LIMITS = Text("{line}\nAt most {rounds} rounds and {steps} steps for one t
 _TEAM_MONEY = Text("{line}\nAt most {rounds} rounds, {steps} steps and {dollars} for one task.")
 _TEAM_BLOCKS = Text("{line}\nThey share these notes: {blocks}.")
 TEAM_USAGE = Text(
-    "Send /team, /team NAME TASK, /team new NAME LEADER: MEMBER, MEMBER, /team change NAME FIELD"
-    " VALUE, /team move AGENT FROM TO, /team archive NAME or /team restore NAME. The fields are"
-    " members, supervisor, manager, blocks, rounds, steps, dollars and description."
+    "With /team you can:\n"
+    "- /team: list the teams\n"
+    "- /team NAME TASK: give a team a task\n"
+    "\n"
+    "Owners can also:\n"
+    "- /team new NAME LEADER: MEMBER, MEMBER: make a team\n"
+    "- /team change NAME FIELD VALUE: change members, supervisor, manager, blocks, rounds, "
+    "steps, dollars or description\n"
+    "- /team move AGENT FROM TO: move an agent to another team\n"
+    "- /team archive NAME: put a team away; /team restore NAME brings it back"
 )
 TEAM_MADE = Text("The team {name} is ready. Send /team {name}, and what it shall do.")
 TEAM_CHANGED = Text("The change to the team {name} counts from its next task on.")

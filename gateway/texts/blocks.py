@@ -22,8 +22,8 @@ USAGE = Text(
 )
 NONE = Text("You have no shared notes (blocks) yet. Ask me to make one.")
 ONLY_IN_DIRECT = Text(
-    "In a group, use only /block, /block NAME, /block new, and /block share or unshare NAME here."
-    " Send me anything else in a direct message."
+    "In a group, you can only list, show, make, share and unshare blocks. Send me this in a "
+    "direct message instead."
 )
 BAD_LABEL = Text(
     "Choose another name: one word of at most 40 letters, digits, - or _, with at least one letter."

@@ -26,7 +26,12 @@ SHOW_PROPOSALS, SHOW_STATUS = Text("Show suggestions"), Text("Back")
 ACCEPT, DECLINE = Text("Accept {number}"), Text("Decline {number}")
 RESTORE = Text("Bring back the skills from before")
 USAGE = Text(
-    "Send /curator, /curator run, /curator report, /curator proposals or /curator restore."
+    "With /curator you can:\n"
+    "- /curator: see when I tidied up last and what waits\n"
+    "- /curator run: let me tidy up now\n"
+    "- /curator proposals: decide about what I propose\n"
+    "- /curator report: see what I changed\n"
+    "- /curator restore: bring the skills back as they were before"
 )
 _STATUS = Text(
     "Once a week, I look for skills that nobody uses. I also look for notes and skills that repeat"

@@ -99,8 +99,12 @@ _DEFAULT_ZONE = Text("{zone} (default; you haven't set yours)")
 _ANY_LANGUAGE = Text("the one you write in")
 _NONE = Text("none")
 _SETTINGS_USAGE = Text(
-    "To change a setting: /settings time_zone Europe/Vienna, /settings language de,"
-    " /settings quiet_hours 22:00-07:30, /settings days_off sat,sun, /settings reading_limit 50000"
+    "To change one, just tell me, or send for example:\n"
+    "- /settings time_zone Europe/Vienna: the clock you live by\n"
+    "- /settings language de: the language I write\n"
+    "- /settings quiet_hours 22:00-07:30: when I stay silent\n"
+    "- /settings days_off sat,sun: days without reminders\n"
+    "- /settings reading_limit 50000: how many tokens I read for one answer"
 )
 HOME = Text("## Now\n\n{status}\n\n## Next summaries\n\n{digests}\n\n## Settings\n\n{settings}")
 _MOVED = Text("(I'm continuing this on {platform}.)")

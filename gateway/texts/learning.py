@@ -164,8 +164,14 @@ SUMMARY_SAVED: dict[Summary, Text] = {
     "weekly": Text("I'll tell you what I learn once a week, on Monday morning."),
 }
 USAGE = Text(
-    "Send /learned, /learned review, /learned dismissed, /learned off, /learned ask,"
-    " /learned quiet, /learned tell, /learned daily or /learned weekly."
+    "With /learned you can:\n"
+    "- /learned: see what I learned from our chats\n"
+    "- /learned review: decide about notes that wait for your yes\n"
+    "- /learned dismissed: see the notes you dismissed\n"
+    "- /learned ask: decide about every note first\n"
+    "- /learned tell: get a sound for each new note; /learned quiet stops that\n"
+    "- /learned daily or /learned weekly: get one summary instead\n"
+    "- /learned off: stop me learning"
 )
 
 _STEP = re.compile(

@@ -15,7 +15,7 @@ UNKNOWN_SERVER = Text("There's no MCP server called {name}. /mcp lists them.")
 ACCEPTED = Text("Accepted. I can now use the tools of {name}.")
 OUTDATED = Text("The tools of {name} have changed in the meantime. Please review them again.")
 RETRYING = Text("I'm reconnecting to {name}.")
-USAGE = Text("Send /mcp or /mcp NAME.")
+USAGE = Text("Send /mcp to see every server, or /mcp NAME to see the tools of one.")
 ONLY_DIRECT = Text(
     "That command comes from another service, and works only in our direct conversation. Send it"
     " to me there."

@@ -30,8 +30,10 @@ EMPTY = Text(
     " like answers."
 )
 USAGE = Text(
-    "Send /profile to see your profile. /profile 3 and the right words correct line 3, and"
-    " /profile forget 3 deletes it."
+    "With /profile you can:\n"
+    "- /profile: see your profile\n"
+    "- /profile 3 NEW WORDS: correct line 3\n"
+    "- /profile forget 3: delete line 3"
 )
 FORGET = Text("Delete {number}")
 CHANGE = Text("Correct {number}")

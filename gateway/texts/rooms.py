@@ -46,12 +46,18 @@ ONLY_OWNER_SETS = Text("Only an owner can change that. /room shows the current s
 ONLY_OWNER_CHANGES = Text("Only an owner can change how I answer in a group.")
 NO_SUCH_ROOM = Text("There's no group {number}.")
 MODE_UNKNOWN = Text(
-    "Send /room person, /room full, /room room or /room off. /room alone explains them."
+    "Choose how I answer in this group:\n"
+    "- /room person: everyone has a conversation of their own with me\n"
+    "- /room room: everyone here shares one conversation\n"
+    "- /room full: the only person here goes on with their direct conversation\n"
+    "- /room off: I don't answer here\n"
+    "- /room name Kitchen: I call this group Kitchen"
 )
 NUMBER_MISSING = Text(
-    "Add the number of an entry from /memory. In a group, /share 3 shows entry 3 to that group."
-    " In any other chat, /share 3 shows it to everyone I talk with in groups. /share 3 private"
-    " undoes this."
+    "Add the number of an entry, which /memory shows:\n"
+    "- /share 3 in a group: that group can see entry 3\n"
+    "- /share 3 in any other chat: everyone I talk with in groups can see it\n"
+    "- /share 3 private: only you can see it again"
 )
 NUMBER_UNKNOWN = Text("You have no entry {number}. /memory in a direct message lists your entries.")
 AUDIENCE_UNKNOWN = Text(
@@ -64,8 +70,11 @@ MEMORY_EMPTY_HERE = Text(
 )
 MEMORY_EMPTY = Text("I haven't saved anything about you yet.")
 MEMORY_USAGE = Text(
-    "/memory lists what I remember about you. /memory forget 3 deletes entry 3. /memory review asks"
-    " about notes that wait for your yes. /memory conflicts shows notes that contradict each other."
+    "With /memory you can:\n"
+    "- /memory: see what I remember about you\n"
+    "- /memory forget 3: delete entry 3\n"
+    "- /memory review: decide about notes that wait for your yes\n"
+    "- /memory conflicts: see notes that contradict each other"
 )
 UNREADABLE = Text(
     "I couldn't read that list, so I changed nothing. Whoever runs me can find the reason"

@@ -19,7 +19,10 @@ _SERVERS = Text(
 )
 UNKNOWN = Text("There's no tool called {name} here. There are: {names}.")
 NEAREST = Text("There's no tool called {name} here. Did you mean {nearest}?")
-USAGE = Text("Send /tools, /tools off NAME or /tools on NAME.")
+USAGE = Text(
+    "Send /tools to see my tools. /tools off NAME switches one off here, and /tools on NAME "
+    "switches it on again."
+)
 ONLY_OWNER = Text("Only an owner can turn tools on or off in a group or channel.")
 SWITCHED_OFF = Text("Turned off here: {purpose}.")
 TOO_MANY = Text("Too many tools are off here. Turn some on first.")

@@ -75,7 +75,7 @@ async def test_what_is_wrong_in_a_chat_is_one_sentence_and_changes_nothing(stage
             ("/agents archive writer", "The agent writer belongs to the team desk"),
             ("/agents archive nobody", "There is no agent nobody"),
             ("/team new desk2 boss: writer", "There is no agent boss"),
-            ("/team new desk2", "Send /team, /team NAME TASK"),
+            ("/team new desk2", "/team NAME TASK: give a team a task"),
             ("/team change desk rounds 99", "Rounds must be a number from 1 to 20"),
             ("/team change desk dollars 0.0000001", "In dollars, it is too small to be counted"),
             ("/team change desk rounds many", "The rounds must be a number"),

@@ -160,7 +160,7 @@ async def test_a_way_of_learning_is_set_as_a_whole_or_not_at_all(setup: Setup, v
     before = await find_zebrana(setup)
     async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
         status, text = await put(session, "learning", value)
-    assert (status, "Send /learned, /learned review" in text) == (422, True)
+    assert (status, "With /learned you can" in text) == (422, True)
     assert await find_zebrana(setup) == before
 
 
