@@ -3,11 +3,12 @@
 import json
 import mimetypes
 from collections.abc import Mapping
+from functools import partial
 
 from agent_core.errors import ToolArgumentError
 from agent_core.execution.contract import Backend
-from agent_core.state.conversations import files
-from agent_core.state.engine.database import Connection, Database
+from agent_core.state.engine.database import Database
+from agent_core.tools import answer_files
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.schemas import make_schema
 from agent_core.tools.workspace.workspaces import find_slug, strip_home
@@ -17,8 +18,6 @@ MOST_BYTES = 1_000_000
 """Bytes per file; a model writes far less in one call, and every platform accepts this size."""
 MOST_WORKSPACE_BYTES = 8_000_000
 """Bytes per workspace file; Discord accepts at most 10 MB, other platforms more."""
-MOST_FILES = 10
-"""Files per turn."""
 _LONGEST_NAME = 100
 
 _MEDIA_TYPES = {
@@ -85,26 +84,11 @@ class SendFileTool:
             name, data = _read_name(arguments.get("name")), _read_text(arguments.get("text"))
             media_type = _MEDIA_TYPES.get(name.rpartition(".")[2].lower(), "text/plain")
 
-        def work(connection: Connection) -> bool:
-            given = files.list_of_turn(connection, turn_id=context.turn_id)
-            calls = {one.call_id for one in given} | {context.call_id}
-            if len(calls) > MOST_FILES:
-                return False
-            key = files.store(connection, data=data, media_type=media_type, now=context.now)
-            files.attach(
-                connection,
-                turn_id=context.turn_id,
-                call_id=context.call_id,
-                key=key,
-                name=name,
-                now=context.now,
-            )
-            return True
-
+        work = partial(
+            answer_files.attach, context=context, name=name, data=data, media_type=media_type
+        )
         if not await self._database.write("files.attach", work):
-            return ToolResult(
-                text=f"Not sent: an answer carries at most {MOST_FILES} files.", is_error=True
-            )
+            return ToolResult(text=f"Not sent: {answer_files.FULL}.", is_error=True)
         return ToolResult(text=f"{name} ({len(data):,} bytes) goes out with your answer.")
 
 

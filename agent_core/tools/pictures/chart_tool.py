@@ -4,15 +4,16 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
 from agent_core.errors import ToolArgumentError
 from agent_core.localization import find_language, use_language
-from agent_core.state.conversations import files
-from agent_core.state.engine.database import Connection, Database
+from agent_core.state.engine.database import Database
 from agent_core.state.people import people
+from agent_core.tools import answer_files
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.pictures.chart_words import Series, describe_chart
 from agent_core.tools.pictures.names import name_file
@@ -26,8 +27,6 @@ MOST_SERIES = 6
 """The largest number of series in a chart; more colours can't be told apart."""
 MOST_SLICES = 12
 MOST_VALUES = 360
-MOST_FILES = 10
-"""The largest number of files per turn, including those of `send_file`."""
 _LARGEST = 1e15
 _LONGEST = 200
 _SECONDS = 40.0
@@ -82,6 +81,9 @@ _SPEC = ToolSpec(
 )
 
 
+_FULL = ToolResult(text=f"Not drawn: {answer_files.FULL}.", is_error=True)
+
+
 class ChartTool:
     """The `chart` tool. `fonts` is the folder of the font cache."""
 
@@ -102,11 +104,8 @@ class ChartTool:
         chart = _read_chart(arguments)
         if find_spec("matplotlib") is None:  # from the extra `charts`; an import would cost 200 MB
             return ToolResult(text=CHARTS_MISSING, is_error=True)
-        given = await self._database.read(files.list_of_turn, turn_id=context.turn_id)
-        if len({one.call_id for one in given} | {context.call_id}) > MOST_FILES:
-            return ToolResult(
-                text=f"Not drawn: an answer carries at most {MOST_FILES} files.", is_error=True
-            )
+        if not await self._database.read(answer_files.has_room, context):
+            return _FULL
         asking = await self._database.read(people.find, person_id=context.person_id)
         with use_language(asking.language if asking else None, find_language()):
             order = _make_order(chart)
@@ -126,18 +125,11 @@ class ChartTool:
             return ToolResult(text="Not drawn: no picture came of it.", is_error=True)
         name = f"{name_file(chart.title) or 'chart'}.png"
 
-        def work(connection: Connection) -> None:
-            key = files.store(connection, data=picture, media_type="image/png", now=context.now)
-            files.attach(
-                connection,
-                turn_id=context.turn_id,
-                call_id=context.call_id,
-                key=key,
-                name=name,
-                now=context.now,
-            )
-
-        await self._database.write("files.attach", work)
+        work = partial(
+            answer_files.attach, context=context, name=name, data=picture, media_type="image/png"
+        )
+        if not await self._database.write("files.attach", work):
+            return _FULL
         return ToolResult(text=f"{name} goes out with your answer.")
 
 

@@ -8,9 +8,10 @@ from typing import Protocol
 from agent_core.errors import QuotaExceeded
 from agent_core.ids import PersonId
 from agent_core.localization import Text
-from agent_core.state.conversations import files, usage
+from agent_core.state.conversations import usage
 from agent_core.state.conversations.usage import ModelCall
 from agent_core.state.engine.database import Connection, Database
+from agent_core.tools import answer_files
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.pictures.names import name_file
 from agent_core.tools.pictures.server import MadePicture, PictureFailed, PictureServer
@@ -20,7 +21,6 @@ from agent_core.transcript import Receipt, ToolSpec, flatten
 
 PURPOSE = "picture"
 """The purpose of these calls in the records of usage."""
-MOST_FILES = 10
 _LONGEST = 4000
 _SLACK = 40.0
 """Seconds beside the server's own: for the fetch of a picture and the database."""
@@ -101,9 +101,8 @@ class ImageTool:
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         """Have one picture made, and attach it to the answer. Raises `StoreError`."""
-        given = await self._database.read(files.list_of_turn, turn_id=context.turn_id)
-        if len({one.call_id for one in given} | {context.call_id}) > MOST_FILES:
-            return _fail(f"an answer carries at most {MOST_FILES} files")
+        if not await self._database.read(answer_files.has_room, context):
+            return _fail(answer_files.FULL)
         try:
             reservation = await self._reserve(context.person_id, self._price.micro_dollars)
         except QuotaExceeded:
@@ -133,21 +132,14 @@ class ImageTool:
             return _fail(str(error)), error.is_billed
         name = f"{name_file(prompt) or 'picture'}.{_SUFFIXES[made.media_type]}"
 
-        def work(connection: Connection) -> None:
-            key = files.store(
-                connection, data=made.data, media_type=made.media_type, now=context.now
-            )
-            files.attach(
-                connection,
-                turn_id=context.turn_id,
-                call_id=context.call_id,
-                key=key,
-                name=name,
-                now=context.now,
-            )
+        def work(connection: Connection) -> bool:
             self._bill(connection, made, context)
+            return answer_files.attach(
+                connection, context, name=name, data=made.data, media_type=made.media_type
+            )
 
-        await self._database.write("images.attach", work)
+        if not await self._database.write("images.attach", work):
+            return _fail(answer_files.FULL), True
         return (
             ToolResult(
                 text=f"{name} goes out with your answer.",

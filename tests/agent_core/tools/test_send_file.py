@@ -10,8 +10,9 @@ import pytest
 from agent_core.ids import CallId
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Database
+from agent_core.tools.answer_files import MOST_FILES
 from agent_core.tools.contract import ToolContext, ToolResult
-from agent_core.tools.send_file import MOST_BYTES, MOST_FILES, SendFileTool
+from agent_core.tools.send_file import MOST_BYTES, SendFileTool
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import ToolCallPart
 from tests.agent_core.tools.contexts import begin_turn

@@ -12,7 +12,8 @@ from agent_core.localization import use_language
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
-from agent_core.tools.pictures.chart_tool import MOST_FILES, MOST_POINTS
+from agent_core.tools.answer_files import MOST_FILES
+from agent_core.tools.pictures.chart_tool import MOST_POINTS
 from agent_core.tools.pictures.chart_words import Series, describe_chart
 from agent_core.tools.pictures.descriptions import read_description
 from agent_core.tools.readers import chart_drawer
