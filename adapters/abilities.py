@@ -73,6 +73,23 @@ class CountsTogether(Protocol):
         """Return the name of the id sequence that an address belongs to. Pure."""
 
 
+@runtime_checkable
+class SeesAllChats(Protocol):
+    """Platforms whose look-up for a message sees what was sent to any chat.
+
+    It could take a message to another chat for the one in doubt.
+    """
+
+    def note_elsewhere(
+        self, sent: Sequence[PlatformMessageId], doubtful: Sequence[Address]
+    ) -> None:
+        """Take note of what the gateway knows of all chats; called before each `find`. Pure.
+
+        `sent` holds the newest messages of known delivery, `doubtful` the chats with a message of
+        unknown delivery. Both may include the chat of the look-up.
+        """
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MenuEntry:
     """A slash command as a platform's menu shows it."""

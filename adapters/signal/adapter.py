@@ -60,6 +60,8 @@ class SignalAdapter:
         self._locks: BoundedDict[str, asyncio.Lock] = BoundedDict()
         self._cut_looks: BoundedDict[str, None] = BoundedDict()
         """Chats in which a look-up sent something whose time is unknown."""
+        self._doubtful: tuple[Address, ...] = ()
+        """Chats with a message of unknown delivery, as the gateway knows."""
         self._counts = MemberCounts(_COUNT_LASTS)
         self._shown = ShownContents()
         self._announcing: set[asyncio.Task[None]] = set()
@@ -263,6 +265,20 @@ class SignalAdapter:
         newest = self._receipts.newest
         return PlatformMessageId(str(newest)) if newest else None
 
+    def note_elsewhere(
+        self, sent: Sequence[PlatformMessageId], doubtful: Sequence[Address]
+    ) -> None:
+        """Take note of what was sent to all chats: devices confirm times and name no chat. Pure."""
+        self._note_known(sent)
+        self._doubtful = tuple(doubtful)
+
+    def _note_known(self, known: Sequence[PlatformMessageId]) -> list[int]:
+        """Note which times are known sends of ours, and return them."""
+        ours = [int(one) for one in known if one.isascii() and one.isdecimal()]
+        for sent_at in ours:
+            self._receipts.note_sent(sent_at)
+        return ours
+
     async def find(
         self, message: OutboundMessage, known: Sequence[PlatformMessageId]
     ) -> PlatformMessageId | None:
@@ -273,14 +289,16 @@ class SignalAdapter:
           confirm in order: once it is confirmed, the message was never sent.
         - If such a look was itself cut off, its time is unexplained, too. Whatever was sent at
           these times is then deleted, and the message sent again.
-        - If no device confirms anything, nobody knows: `Unsure`.
+        - If no device confirms anything, nobody knows: `Unsure`. The same holds if a message to
+          another chat is on its way or in doubt, and the same devices would confirm it.
         """
         address = message.address
-        ours = [int(one) for one in known if one.isascii() and one.isdecimal()]
-        for sent_at in ours:
-            self._receipts.note_sent(sent_at)
+        ours = self._note_known(known)
         async with self._lock(address):
             found = await self._look(address, known, after=max(ours, default=0))
+            if await self._may_be_elsewhere(found, address):
+                raise Unsure("A message to another chat was on its way at the same time.")
+            self._receipts.drop_rival(address.chat_id)
             if len(found) != 1 or address.chat_id in self._cut_looks:
                 for sent_at in found:
                     self._receipts.note_sent(await self._api.delete(address, sent_at))
@@ -294,7 +312,7 @@ class SignalAdapter:
     ) -> list[int]:
         """Return the times at which the message may have been sent. Raises `AdapterError`."""
         is_direct = group_of(address) is None
-        people = [address.chat_id] if is_direct else await self._list_people(address)
+        people = await self._list_people(address)
         if is_direct and (found := self._receipts.find_direct(address.chat_id, after=after)):
             return found
         target = next(iter([one for one in known if ":" in one] or known), None)
@@ -304,6 +322,24 @@ class SignalAdapter:
         if is_direct:
             return self._receipts.find_direct(address.chat_id, after=after)
         return self._receipts.find_shared(confirming, after=after)
+
+    async def _may_be_elsewhere(self, found: Sequence[int], address: Address) -> bool:
+        """Return whether other chats may explain what was found. Raises `AdapterError`."""
+        here, doubtful = address.chat_id, {one.chat_id for one in self._doubtful}
+        busy = {chat_id for chat_id in self._locks if self._is_busy(chat_id)}
+        is_elsewhere = False
+        for chat_id in (busy | doubtful) - {here} if found else ():
+            people = await self._list_people(Address(chat_id=chat_id, is_direct=False))
+            for sent_at in found:
+                if self._receipts.is_within(people, sent_at):
+                    is_elsewhere = True
+                    if chat_id in doubtful:
+                        self._receipts.note_rivals(sent_at, here, chat_id)
+        return is_elsewhere or any(self._receipts.has_rivals(one, here) for one in found)
+
+    def _is_busy(self, chat_id: str) -> bool:
+        lock = self._locks.get(chat_id)
+        return lock is not None and lock.locked()
 
     async def _probe(
         self, address: Address, target: PlatformMessageId, people: Sequence[str]
@@ -331,6 +367,9 @@ class SignalAdapter:
         return lock
 
     async def _list_people(self, address: Address) -> list[str]:
+        """Return who reads a chat besides us."""
+        if group_of(address) is None:
+            return [address.chat_id]
         members = await self._api.list_members(address) or []
         return [member for member in members if not self._me.is_me(member)]
 

@@ -23,6 +23,8 @@ class Receipts:
         self._confirmed: BoundedDict[int, frozenset[str]] = BoundedDict(_MOST)
         self._newest_by: BoundedDict[str, BoundedDict[int, None]] = BoundedDict(_MOST)
         self._sent: BoundedDict[int, None] = BoundedDict(_MOST)
+        self._rivals: BoundedDict[int, frozenset[str]] = BoundedDict()
+        """By confirmed time: the chats whose message in doubt may have been sent then."""
         self._changed = asyncio.Event()
         self.newest = 0
         """The newest time at which this account is known to have sent anything, from a result or a
@@ -59,6 +61,26 @@ class Receipts:
     def list_confirming(self, people: Iterable[str], sent_at: int) -> frozenset[str]:
         """Return which of the people have received the message of a time."""
         return frozenset(name for name in people if sent_at in self._times_of(name))
+
+    def is_within(self, people: Iterable[str], sent_at: int) -> bool:
+        """Return whether nobody but these people confirms the message of a time."""
+        return (self._confirmed.get(sent_at) or frozenset()) <= frozenset(people)
+
+    def note_rivals(self, sent_at: int, *chats: str) -> None:
+        """Record chats whose message in doubt may have been sent at a time."""
+        self._rivals.put(sent_at, (self._rivals.get(sent_at) or frozenset()).union(chats))
+
+    def has_rivals(self, sent_at: int, chat: str) -> bool:
+        """Return whether a time may be that of a message to another chat than this one.
+
+        It may be so even after that message was sent again, because nobody knew.
+        """
+        return bool((self._rivals.get(sent_at) or frozenset()) - {chat})
+
+    def drop_rival(self, chat: str) -> None:
+        """Record that what was in doubt in a chat is known, so it explains no other time."""
+        for sent_at in list(self._rivals):
+            self._rivals.put(sent_at, (self._rivals.get(sent_at) or frozenset()) - {chat})
 
     def find_direct(self, person: str, *, after: int) -> list[int]:
         """Return the times of messages to a person that no known send explains.

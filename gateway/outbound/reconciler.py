@@ -4,10 +4,10 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 
-from adapters.abilities import CanFind, CountsTogether
+from adapters.abilities import CanFind, CountsTogether, SeesAllChats
 from adapters.contract import ChatAdapter
 from adapters.errors import Unsure
-from adapters.ids import PlatformMessageId
+from adapters.ids import Address, PlatformMessageId
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import OutboxRow
@@ -51,6 +51,8 @@ class Reconciler:
             known = [PlatformMessageId(name) for name in (*newest, row.answers, row.anchor) if name]
             try:
                 message = await self._composer.compose(row, shown)
+                if isinstance(adapter, SeesAllChats):
+                    adapter.note_elsewhere(*await self._list_elsewhere(row.chat.platform))
                 found = await adapter.find(message, known)
             except Unsure as error:
                 if row.attempts < _MOST_LOOKS:
@@ -82,6 +84,18 @@ class Reconciler:
             return outbox.find(connection, outbox_id=row.id) or replace(row, state="dead")
 
         return await self._database.write("outbox.found", work)
+
+    async def _list_elsewhere(self, platform: str) -> tuple[list[PlatformMessageId], list[Address]]:
+        """Return what was sent to any chat, and the chats with a message of unknown delivery."""
+
+        def work(connection: Connection) -> tuple[list[str], list[str]]:
+            return (
+                outbox.list_all_newest_ids(connection, platform=platform),
+                outbox.list_doubtful_chats(connection, platform=platform),
+            )
+
+        sent, doubtful = await self._database.read(work)
+        return [PlatformMessageId(one) for one in sent], [read_chat(one) for one in doubtful]
 
 
 def _note_repeat(adapter: ChatAdapter, body: str) -> str:

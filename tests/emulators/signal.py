@@ -21,7 +21,8 @@ from tests.emulators.signal_world import ACCOUNT, ACI, Json, Refusal, SignalWorl
 _KEPT = 1000
 _LONGEST_TEXT = 20_000_000
 """signal-cli closes the connection of a request with a longer text (tried with 0.13.19)."""
-FaultKind = Literal["lose", "drop", "refuse", "hang"]
+FaultKind = Literal["lose", "drop", "refuse", "hang", "late"]
+"""Applied without an answer, not applied, refused, never done, or answered after `let_go` only."""
 LINK = "sgnl://linkdevice?uuid=Vjk3&pub_key=BSFo"
 _MULTI = ("version", "listAccounts", "startLink", "finishLink")
 
@@ -49,6 +50,7 @@ class SignalEmulator(LoopbackServer):
         self.breaks = 0
         """How many streams are to break at the next event."""
         self._faults: list[tuple[str, FaultKind, Json | None]] = []
+        self._held = asyncio.Event()
         self._start = 1_764_000_000_000
         self._sequence = 0
         self._kept: deque[tuple[int, str]] = deque(maxlen=_KEPT)
@@ -108,6 +110,10 @@ class SignalEmulator(LoopbackServer):
     def fail(self, method: str, kind: FaultKind, error: Json | None = None) -> None:
         """Let the next call of a method fail; "send+file" is a send with a file."""
         self._faults.append((method, kind, error))
+
+    def let_go(self) -> None:
+        """Answer the calls that are late."""
+        self._held.set()
 
     def clear_faults(self) -> None:
         self._faults.clear()
@@ -274,6 +280,9 @@ class SignalEmulator(LoopbackServer):
         finally:
             self.after(method)
             self._stir()
+        if fault and fault[0] == "late":
+            await self._held.wait()
+            fault = None
         return None if fault else {"jsonrpc": "2.0", "result": result, "id": number}
 
     def _run(self, method: str, params: Json) -> Any:

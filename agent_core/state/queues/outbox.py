@@ -488,6 +488,25 @@ def list_newest_ids(connection: Connection, *, platform: str, chats: tuple[str, 
     return [row[0] for row in rows]
 
 
+def list_all_newest_ids(connection: Connection, *, platform: str) -> list[str]:
+    """Return the ids that a platform has among the 2,000 newest messages to all platforms."""
+    rows = connection.execute(
+        "SELECT message_id FROM (SELECT platform, message_id FROM outbox ORDER BY id DESC"
+        " LIMIT 2000) AS newest WHERE platform = :platform AND message_id IS NOT NULL",
+        {"platform": platform},
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
+def list_doubtful_chats(connection: Connection, *, platform: str) -> list[str]:
+    """Return the chats with a message that may have been sent."""
+    rows = connection.execute(
+        f"SELECT DISTINCT chat FROM outbox WHERE {_CONDITIONS['unsure']} AND platform = :platform",
+        {"platform": platform},
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
 def count(connection: Connection, *, state: OutboxState) -> int:
     """Count the messages in a state; for `sent`, this takes long in an old database."""
     query = f"SELECT COUNT(*) FROM outbox WHERE {_CONDITIONS[state]} AND is_live = 0"

@@ -1,5 +1,7 @@
 """What proves that a message was sent: receipts, and a reaction that nobody sees."""
 
+import asyncio
+
 import pytest
 
 from adapters.errors import Unreachable, Unsure
@@ -54,6 +56,69 @@ async def test_a_message_to_a_group_is_not_taken_for_a_direct_one(rig: Rig) -> N
     assert await rig.adapter.find(rig.say("in doubt"), known) is None
     found = await rig.adapter.find(rig.say("to all", to=group), known)
     assert found == str(world.sent[-1].sent_at)
+
+
+async def test_a_recorded_message_of_an_earlier_process_is_not_taken_for_another(
+    daemon: SignalEmulator,
+) -> None:
+    """Anna alone confirms what went to the group; only the gateway knows that it did."""
+    async with running(daemon) as rig:
+        alone = daemon.world.group("Only Anna", [rig.anna])
+        known = [await rig.adapter.send(rig.say("before"))]
+        shared = [await rig.adapter.send(rig.say("to all", to=alone))]
+    async with running(daemon, rig.inlet) as again:
+        await doubt(again, "drop")
+        again.adapter.note_elsewhere([*known, *shared], [again.say("").address])
+        assert await again.adapter.find(again.say("in doubt"), known) is None
+    assert [one.text for one in daemon.world.sent] == ["before", "to all"]
+
+
+@pytest.mark.parametrize("to_group", [True, False])
+async def test_of_two_messages_in_doubt_nobody_knows_which_one_device_confirms(
+    rig: Rig, to_group: bool
+) -> None:
+    alone = rig.daemon.world.group("Only Anna", [rig.anna])
+    known = [await rig.adapter.send(rig.say("before"))]
+    in_group = [await rig.adapter.send(rig.say("before", to=alone))]
+    group, direct = rig.say("to all", to=alone), rig.say("in doubt")
+    for message, fault in ((group, "lose"), (direct, "drop")):
+        rig.daemon.fail("send", fault if to_group else {"lose": "drop", "drop": "lose"}[fault])
+        with pytest.raises(Unsure):
+            await rig.adapter.send(message)
+    rig.adapter.note_elsewhere([*known, *in_group], [group.address, direct.address])
+    with pytest.raises(Unsure, match="another chat"):
+        await rig.adapter.find(direct, known)
+    with pytest.raises(Unsure, match="another chat"):
+        await rig.adapter.find(group, in_group)
+
+
+async def test_two_messages_in_doubt_are_told_apart_by_who_confirms_them(rig: Rig) -> None:
+    world = rig.daemon.world
+    family = world.group("Family", [rig.anna, world.person("+4915122222222", "Bert")])
+    known = [await rig.adapter.send(rig.say("before"))]
+    group, direct = rig.say("to all", to=family), rig.say("in doubt")
+    for message, fault in ((group, "lose"), (direct, "drop")):
+        rig.daemon.fail("send", fault)
+        with pytest.raises(Unsure):
+            await rig.adapter.send(message)
+    rig.adapter.note_elsewhere(known, [group.address, direct.address])
+    assert await rig.adapter.find(direct, known) is None
+    assert await rig.adapter.find(group, known) == str(world.sent[-1].sent_at)
+
+
+async def test_a_message_on_its_way_to_a_group_is_not_taken_for_a_direct_one(rig: Rig) -> None:
+    """Its receipt comes before signal-cli's answer, so its time is not known yet."""
+    alone = rig.daemon.world.group("Only Anna", [rig.anna])
+    known = [await rig.adapter.send(rig.say("before"))]
+    await doubt(rig, "drop")
+    rig.daemon.fail("send", "late")
+    sending = asyncio.create_task(rig.adapter.send(rig.say("to all", to=alone)))
+    await until(lambda: len(rig.daemon.world.sent) == 2)
+    with pytest.raises(Unsure, match="another chat"):
+        await rig.adapter.find(rig.say("in doubt"), known)
+    rig.daemon.let_go()
+    await sending
+    assert await rig.adapter.find(rig.say("in doubt"), known) is None
 
 
 async def test_a_first_message_in_doubt_has_nothing_to_probe(rig: Rig) -> None:

@@ -250,6 +250,21 @@ def test_the_newest_ids_are_of_these_chats_only(connection: Connection) -> None:
     assert found == ["m3", "m2", "m1"]
 
 
+def test_what_a_platform_knows_of_all_chats(connection: Connection) -> None:
+    elsewhere = replace(DEBT, chat=Chat(platform="telegram", address="elsewhere"))
+    sent(connection, DEBT, "m1")
+    sent(connection, elsewhere, "m2")
+    sent(connection, replace(DEBT, chat=Chat(platform="slack", address="chat")), "m3")
+    outbox.enqueue(connection, DEBT, now=3)
+    row = outbox.enqueue(connection, elsewhere, now=3)
+    outbox.mark_sending(connection, outbox_id=row.id)
+    assert sorted(outbox.list_all_newest_ids(connection, platform="telegram")) == ["m1", "m2"]
+    assert outbox.list_doubtful_chats(connection, platform="telegram") == []
+    outbox.mark_unsure(connection, outbox_id=row.id, reason="")
+    assert outbox.list_doubtful_chats(connection, platform="telegram") == ["elsewhere"]
+    assert outbox.list_doubtful_chats(connection, platform="slack") == []
+
+
 def test_a_platform_is_at_work_while_something_is_queued_to_it(connection: Connection) -> None:
     assert not outbox.has_open(connection, platform="telegram")
     row = outbox.enqueue(connection, DEBT, now=1)
