@@ -118,7 +118,7 @@ class Api:
         if not isinstance(found, dict):
             raise lost("WhatsApp's answer can't be read: it is no object.")
         if "error" in found:
-            raise translate(inside(found, "error"))
+            raise translate(inside(found, "error"), lost=lost, is_server_fault=status >= 500)
         if status >= 400:
             raise lost(f"WhatsApp answered with HTTP {status}.")
         return found

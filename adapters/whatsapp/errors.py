@@ -25,7 +25,12 @@ _PAUSES = {4: 60.0, 80007: 60.0, 130429: 1.0, 131048: 60.0, 131056: 6.0, 131064:
 one message in six seconds to one person.
 """
 _GONE = frozenset({131026, 131030, 131021, 131050})
-_LATER = frozenset({1, 2, 131000, 131016, 131057, 133004})
+_LATER = frozenset({131057, 133004})
+"""The number is being looked after, or not ready: nothing was sent."""
+_UNCLEAR = frozenset({1, 2, 131000, 131016})
+"""Meta had a fault and does not say how far it had come ("unknown error", "possible server error",
+"temporary due to downtime"). In a status, they say that the message failed.
+"""
 
 
 def read_code(error: Json) -> int:
@@ -40,8 +45,14 @@ def read_details(error: Json) -> str:
     return plain_text(details or words_in(error, "message", "title") or "no reason").rstrip(".")
 
 
-def translate(error: Json) -> AdapterError:
-    """Return the error of the platform for one that Meta reports."""
+def translate(
+    error: Json, *, lost: type[AdapterError] = Unreachable, is_server_fault: bool = False
+) -> AdapterError:
+    """Return the error of the platform for one that Meta reports.
+
+    `lost` is that of a call which may have been done; `is_server_fault` says that Meta calls an
+    error its own (HTTP 500 and above), which decides for codes that are not known here.
+    """
     code, details = read_code(error), read_details(error)
     if code in CLOSED:
         return ChatWaits()
@@ -68,4 +79,6 @@ def translate(error: Json) -> AdapterError:
         return ChatGone(f"WhatsApp can't reach this account: {details}.")
     if code in _LATER:
         return Unreachable(f"WhatsApp has a fault: {details}.")
+    if code in _UNCLEAR or is_server_fault:
+        return lost(f"WhatsApp has a fault: {details}.")
     return Rejected(f"WhatsApp refuses this message: {details} (error {code}).")

@@ -128,6 +128,9 @@ class WhatsAppEmulator(LoopbackServer):
         """Statuses wait until this is false again."""
         self.retry = 0.05
         self.faults: deque[tuple[str, Any]] = deque()
+        """A message is refused ("refuse"), refused although it is taken ("take"), or not answered
+        although it is taken ("lose"), or not taken ("drop").
+        """
         self.status_errors: deque[dict[str, Any]] = deque()
         """Errors that the next accepted messages fail with."""
         self._queue: deque[_Hook] = deque()
@@ -363,6 +366,8 @@ class WhatsAppEmulator(LoopbackServer):
             return web.json_response(_accepted(to, self._next_id()))
         sent = Sent(id=self._next_id(), to=to, request=body)
         self._judge(sent)
+        if fault == "take":
+            raise detail
         if fault == "lose":
             request.transport.close() if request.transport else None
             return web.Response()

@@ -6,7 +6,7 @@ from random import Random
 from typing import Self
 
 from tests.emulators import whatsapp as emulated
-from tests.emulators.whatsapp import WhatsAppEmulator, rate_limit
+from tests.emulators.whatsapp import Refusal, WhatsAppEmulator, rate_limit
 from tests.faults.drivers import CHATS, PEOPLE, assign_messages, kind_of
 
 _GROUP = "Y2FwaV9ncm91cDoxMjAz"
@@ -68,10 +68,15 @@ class WhatsAppDriver:
         return [one.text for one in self.meta.sent if one.to == place]
 
     def inject_fault(self, chance: Random) -> None:
-        """Lose an answer or a request, refuse a message for now, or fail one after it was taken."""
-        match chance.choice(("lose", "drop", "refuse", "fail")):
+        """Lose an answer or a request, refuse a message for now, fail one after it was taken, or
+        report a fault that leaves open whether it was.
+        """
+        match chance.choice(("lose", "drop", "refuse", "fail", "unclear")):
             case "refuse":
                 self.meta.faults.append(rate_limit())
+            case "unclear":
+                unclear = Refusal(status=500, code=131000, message="Something went wrong")
+                self.meta.faults.append((chance.choice(("take", "refuse")), unclear))
             case "fail":
                 self.meta.status_errors.append({"code": 131000, "title": "Something went wrong"})
             case fault:

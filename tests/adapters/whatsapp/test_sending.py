@@ -200,7 +200,11 @@ ERRORS = [
     (131047, ChatWaits, "writes again"),
     (131056, RateLimited, "wait"),
     (130429, RateLimited, "wait"),
-    (131000, Unreachable, "fault"),
+    (1, Unsure, "fault"),
+    (2, Unsure, "fault"),
+    (131000, Unsure, "fault"),
+    (131016, Unsure, "fault"),
+    (131057, Unreachable, "fault"),
     (100, Rejected, "error 100"),
     (132001, Rejected, "refuses"),
 ]
@@ -221,6 +225,26 @@ async def test_every_error_is_said_in_a_sentence(
         await adapter.send(message("hello"))
     assert type(caught.value) is kind
     assert str(caught.value).endswith((".", ")."))
+
+
+async def test_a_fault_of_meta_with_an_unknown_code_leaves_it_open(
+    meta: WhatsAppEmulator, adapter: WhatsAppAdapter, inlet: FakeInlet
+) -> None:
+    await hear(meta, inlet)
+    meta.faults.append(("refuse", Refusal(status=500, code=139999, message="Something new")))
+    with pytest.raises(Unsure, match="fault"):
+        await adapter.send(message("hello"))
+
+
+@pytest.mark.parametrize("code", [1, 2, 131000])
+async def test_a_message_that_meta_took_in_spite_of_an_error_is_not_sent_again(
+    meta: WhatsAppEmulator, adapter: WhatsAppAdapter, inlet: FakeInlet, code: int
+) -> None:
+    await hear(meta, inlet)
+    meta.faults.append(("take", Refusal(status=500, code=code, message="Something went wrong")))
+    with pytest.raises(Unsure):
+        await adapter.send(message("in doubt"))
+    assert await adapter.find(message("in doubt"), []) == meta.sent[0].id
 
 
 async def test_a_pause_is_as_long_as_metas_limit(
