@@ -215,7 +215,13 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
             " POST /memory/dismissed/{question:int}/restore",
             api="GET /questions/dismissed, POST /questions/{question}/restore",
         ),
-        Deed(name="Tidy up", chat="curator", page="-words", terminal="skills curate", api="-words"),
+        Deed(
+            name="Tidy up, decide about suggestions",
+            chat="curator",
+            page="POST /memory/tidy, POST /memory/proposals/{proposal}/{choice}",
+            terminal="skills curate",
+            api="GET /curator, POST /curator/run, POST /curator/proposals/{key}/{choice}",
+        ),
         Deed(name="Share with others", chat="share, block", page="-place", api="GET /blocks"),
     ),
     "Skills, tools and models": (

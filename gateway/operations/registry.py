@@ -10,6 +10,7 @@ _MODULES: Mapping[str, str] = {
     "agents": "agents",
     "approvals": "approvals",
     "backup": "backups",
+    "curator": "curator",
     "fitness": "fitness",
     "imports": "imports",
     "jobs": "jobs",

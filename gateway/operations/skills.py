@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from agent_core.errors import SkillBroken, SkillConflict, SkillMissing
-from agent_core.schedule.job_editor import JobAlreadyRunning, run_job_now
 from agent_core.skills.catalog import CatalogEntry
 from agent_core.skills.changes import (
     archive_planned,
@@ -15,7 +14,6 @@ from agent_core.skills.changes import (
     plan,
     restore_planned,
 )
-from agent_core.skills.curation.snapshot import restore_snapshot
 from agent_core.skills.curator import count_idle
 from agent_core.skills.install.contract import StagedSkill
 from agent_core.skills.install.installs import list_versions, plan_install, plan_rollback
@@ -25,13 +23,10 @@ from agent_core.skills.states import request_test
 from agent_core.skills.undo import undo_skill_change
 from agent_core.skills.usage import SkillRecord, list_records
 from agent_core.state.engine.database import Connection
-from agent_core.state.jobs import jobs
 from agent_core.state.memory import blocks, skill_changes, skills
 from agent_core.state.memory.ledger import LedgerEntry, Origin
 from agent_core.state.queues import skill_tests
-from gateway.background.curation import describe_plan
 from gateway.errors import Declined
-from gateway.jobs.system_jobs import CURATOR
 from gateway.operations.contract import (
     Answer,
     Operation,
@@ -260,40 +255,6 @@ async def test(context: OperationContext, asked: Answer) -> Answer:
     return await _do(context, work)
 
 
-async def curate(context: OperationContext, asked: Answer) -> Answer:
-    """Run the curator now, show its plan, or restore its newest snapshot. Raises `Declined`."""
-    now = context.now()
-    if asked.get("restore"):
-        return await _restore_snapshot(context, now)
-    if asked.get("dry_run"):
-        try:
-            return {"lines": await describe_plan(context.database, context.skills, now)}
-        except SkillBroken as error:
-            raise Declined(str(error)) from error
-
-    def work(connection: Connection) -> int:
-        own = jobs.list_system(connection)
-        job = next((one for one in own if one.body == CURATOR), None)
-        if job is None:
-            raise Declined("The curator has no job yet; `talaria run` creates it.")
-        try:
-            run_job_now(connection, job, f"desk:{now}", now)
-        except JobAlreadyRunning as error:
-            raise Declined("I'm tidying up already.") from error
-        return job.id
-
-    number = await context.database.write("skills.run", work)
-    context.scheduling.wake()
-    return {"job": number}
-
-
-async def _restore_snapshot(context: OperationContext, now: int) -> Answer:
-    folder, origin = context.skills.catalog.folder, Origin(actor="house", now=now)
-    done = await _do(context, lambda c: restore_snapshot(c, folder, origin))
-    await _write_all(context)
-    return {"snapshot": done.name, "restored": [*done.restored], "archived": [*done.archived]}
-
-
 OPERATIONS: Mapping[str, Operation] = {
     "skills.list": list_skills,
     "skills.show": show_skill,
@@ -304,7 +265,6 @@ OPERATIONS: Mapping[str, Operation] = {
     "skills.undo": undo,
     "skills.pin": pin,
     "skills.unpin": unpin,
-    "skills.curate": curate,
     "skills.eval": test,
     "skills.install": install,
     "skills.versions": list_versions_of,

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from agent_core.localization import Plural, Text, join_list
 from agent_core.memory.approval import fence, show_changes, show_difference
@@ -13,9 +14,11 @@ from agent_core.skills.evaluation.effects import DELETES, REACHES
 from agent_core.skills.evaluation.record import CaseRun
 from agent_core.skills.evaluation.verdict import list_added_dangers
 from agent_core.state.memory.ledger import Change, LedgerEntry
-from agent_core.state.memory.skills import SkillState
 from agent_core.tools.clock import ReaderClock
 from agent_core.transcript import flatten, strip_controls
+
+if TYPE_CHECKING:
+    from gateway.operations.curator_types import SkillCounts, WaitingProposal
 
 _LONGEST = 240
 _LONGEST_DIFFERENCE = 2_500
@@ -24,6 +27,15 @@ _LONGEST_DIFFERENCE = 2_500
 RUN, SHOW_REPORT = Text("Run now"), Text("Report")
 SHOW_PROPOSALS, SHOW_STATUS = Text("Show suggestions"), Text("Back")
 ACCEPT, DECLINE = Text("Accept {number}"), Text("Decline {number}")
+TIDY_NOW = Text("Tidy up now")
+TIDYING = Text("Tidying up")
+WAYS: Mapping[str, Text] = {
+    "merge": Text("Merge the skills {names} into {name}."),
+    "duplicate": Text("Remove what another note says, too."),
+    "contradiction": Text("Remove what is out of date."),
+    "shorten": Text("Say the same in fewer words."),
+}
+ACCEPT_IT, DECLINE_IT = Text("Accept"), Text("Decline")
 RESTORE = Text("Bring back the skills from before")
 USAGE = Text(
     "With /curator you can:\n"
@@ -58,13 +70,18 @@ NO_CONFLICTS = Text(
 )
 _CONFLICTS = Text("**These notes can't both be true. Which is right?**")
 _CONFLICT = Text("{number}. Noted {date}:\n{was}\nor noted {newer}:\n{entry}")
-LOOKING = Text(
-    "I'm looking through what I remember about you. I'll write if I find something to tidy up."
-)
-RUNNING = Text("I'm looking through notes and skills. I'll write if I find something to tidy up.")
+STARTED: Mapping[str, Text] = {
+    "own_memory": Text(
+        "I'm looking through what I remember about you. I'll write if I find something to tidy up."
+    ),
+    "everything": Text(
+        "I'm looking through notes and skills. I'll write if I find something to tidy up."
+    ),
+}
 RUNS_ALREADY = Text("I'm tidying up already.")
 LEARNING_OFF = Text("You've switched learning off. /learned changes that.")
 NO_JOB = Text("I can't tidy up yet. Restart Talaria, and try again.")
+NO_JOB_YET = Text("The curator has no job yet; `talaria run` creates it.")
 NOTHING_WAITS = Text("No suggestion waits for your decision.")
 UNKNOWN = Text("I don't know that suggestion. /curator proposals shows those that wait.")
 DECIDED: dict[ProposalState, Text] = {
@@ -89,7 +106,7 @@ _MERGE = Text("**{number}. Merge the skills {names} into {name}.** {reason}")
 _DUPLICATE = Text("**{number}. Remove what another note says, too.** {reason}")
 _CONTRADICTION = Text("**{number}. Remove what is out of date.** {reason}")
 _SHORTEN = Text("**{number}. Say the same in fewer words.** {reason}")
-_STAYS = Text("This note stays:")
+STAYS = Text("This note stays:")
 _CUT = Text("The text goes on. `talaria skills curate --dry-run` shows all of it.")
 _MORE = Plural("{n} more waits.", "{n} more wait.")
 _REPORT = Text("**Notes and skills to tidy up**")
@@ -172,6 +189,13 @@ def describe_status(
     return "\n".join(parts)
 
 
+def name_way(proposal: "WaitingProposal") -> str:
+    """Say in one sentence what a proposal would do."""
+    if proposal.kind != "merge":
+        return WAYS[proposal.kind]()
+    return WAYS["merge"](names=_name(proposal.removed), name=proposal.into)
+
+
 def describe_looked_at(count: int) -> str:
     """Say how many skills a model would look at; for the command line."""
     return f"A model would look at {count} skills of the assistant for what overlaps."
@@ -241,16 +265,23 @@ def describe_restored(done: RestoredSnapshot) -> str:
 
 def describe_report(
     changes: Sequence[tuple[str, LedgerEntry]],
-    states: Sequence[SkillState],
+    skills: "SkillCounts | None",
     memory: Sequence[tuple[int, int, int]],
     waiting: int,
     clock: ReaderClock,
 ) -> str:
     """Report on skills and notes. `memory` has the entries, characters and limit of each list."""
     parts = [_REPORT()]
-    if states:
-        counts = {one: states.count(one) for one in ("active", "trial", "draft", "stale")}
-        parts.append(_SKILLS(**counts, archived=states.count("archived")))
+    if skills:
+        parts.append(
+            _SKILLS(
+                active=skills.active,
+                trial=skills.trial,
+                draft=skills.draft,
+                stale=skills.stale,
+                archived=skills.archived,
+            )
+        )
         lines = [_describe_change(name, row, clock) for name, row in changes]
         parts.append("\n".join([_CHANGES(), *lines]) if lines else _NO_CHANGES())
         if lines:
@@ -279,7 +310,7 @@ def _describe(number: int, proposal: CurationProposal, is_whole: bool) -> str:
         lines.append(f"+ {change.text}")
     parts = [sentence(number=number, reason=reason), fence("\n".join(lines))]
     if change.kept:
-        parts += [_STAYS(), fence(change.kept)]
+        parts += [STAYS(), fence(change.kept)]
     return "\n".join(parts)
 
 

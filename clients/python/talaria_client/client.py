@@ -331,6 +331,18 @@ class Talaria:
         """Put a team away or bring it back, as an owner."""
         self._post(f"/teams/{quote(name)}/{verb}")
 
+    def curator(self) -> types.CuratorModel:
+        """Show how tidy the memory is, and what the curator suggests."""
+        return cast(types.CuratorModel, self._get("/curator"))
+
+    def tidy_up(self) -> types.StartedModel:
+        """Tidy up now."""
+        return cast(types.StartedModel, self._post("/curator/run"))
+
+    def decide_proposal(self, key: str, choice: Literal["accept", "decline"]) -> types.DecidedModel:
+        """Accept or decline a suggestion of the curator."""
+        return cast(types.DecidedModel, self._post(f"/curator/proposals/{quote(key)}/{choice}"))
+
     def rooms(self) -> list[types.RoomModel]:
         """List the groups and channels, as an owner."""
         return cast(types.RoomModels, self._get("/rooms"))["rooms"]

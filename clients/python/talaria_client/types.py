@@ -169,6 +169,43 @@ class ConversationPage(TypedDict):
     next: int | None
 
 
+class ListSizeModel(TypedDict):
+    """How full one list of the memory is, in characters."""
+
+    list: Literal["user", "memory"]
+    notes: int
+    characters: int
+    limit: int
+
+
+class ProposalModel(TypedDict):
+    """A suggestion: `removed` are the notes that go, or the skills that are merged `into` one."""
+
+    key: str
+    kind: Literal["merge", "duplicate", "contradiction", "shorten"]
+    reason: str
+    removed: list[str]
+    text: str
+    kept: str
+    into: str
+
+
+class CuratorModel(TypedDict):
+    """When the curator ran and runs next, how full your memory is, and what it suggests."""
+
+    last: int | None
+    following: int | None
+    lists: list[ListSizeModel]
+    proposals: list[ProposalModel]
+
+
+class DecidedModel(TypedDict):
+    """What became of a suggestion; `rows` are its changes of memory, in the order to undo them."""
+
+    state: Literal["open", "accepted", "declined", "outdated"]
+    rows: list[int]
+
+
 class Decision(TypedDict):
     """The key of a choice, or free text if the question asks for a reason."""
 
@@ -569,6 +606,12 @@ class SkillList(TypedDict):
     """The skills that can be used."""
 
     skills: list[SkillModel]
+
+
+class StartedModel(TypedDict):
+    """What is looked at now; a member's run looks at their own memory only."""
+
+    scope: Literal["everything", "own_memory"]
 
 
 class StepModel(TypedDict):

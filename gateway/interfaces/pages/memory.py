@@ -19,6 +19,7 @@ from agent_core.state.memory import archive, ledger
 from agent_core.state.memory.archive import ArchiveFilter
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.api.responses import read_form
+from gateway.interfaces.pages.curator import read_tidying
 from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing, parse_number
 from gateway.operations.memory import edit as edit_memory
 from gateway.operations.memory import undo
@@ -74,6 +75,7 @@ async def show(look: Look) -> Fields:
         }
 
     fields = await gateway.database.read(work)
+    fields |= await read_tidying(look)
     changes, known = fields["changes"], {line.text for line in fields["profile"]}
     return fields | {
         "changes": [

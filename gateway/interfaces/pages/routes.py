@@ -26,6 +26,7 @@ from gateway.interfaces.pages import (
     configuration,
     connections,
     conversations,
+    curator,
     everyone,
     health,
     memory,
@@ -124,6 +125,48 @@ _CHANGES: dict[str, tuple[str, View]] = {
     ),
 }
 """The changes by their addresses; each has the page to which it redirects."""
+_ANSWERS: dict[str, Callable[[Look], Awaitable[Response]]] = {
+    "/accounts/{account:int}/unlink": accounts.unlink,
+    "/conversations/messages": conversations.send,
+    "/messages/{message:int}/fork": conversations.fork,
+    "/conversations/{conversation:int}/remove": conversations.remove,
+    "/conversations/{conversation:int}/restore": conversations.restore,
+    "/new": session_pages.begin,
+    "/chats/{session:int}/go-on": session_pages.go_on,
+    "/chats/{session:int}/title": session_pages.name,
+    "/jobs/{job:int}/change": editing.change,
+    "/jobs/{job:int}/undo": put_back,
+    "/settings": settings.change,
+    "/people/invite": admitting.invite,
+    "/people/approve": admitting.approve,
+    "/people/waiting/{code:int}/approve": admitting.approve,
+    "/people/waiting/{code:int}/cancel": admitting.cancel,
+    "/people/{person:int}/remove": admitting.remove,
+    "/people/rooms/{room:int}": room_forms.change,
+    "/skills/new": skill_forms.create,
+    "/skills/{skill}/edit": skill_forms.change,
+    "/skills/{skill}/{verb}": skill_forms.act,
+    "/configuration/{name}": configuration.change,
+    "/approvals/{approval:int}/revoke": approvals.revoke,
+    "/connections/finish": connections.finish,
+    "/connections/{server}/connect": connections.connect,
+    "/connections/{server}/end": connections.end,
+    "/connections/{server}/accept": connections.accept,
+    "/connections/{server}/retry": connections.retry,
+    "/tools/switch": tools.switch,
+    "/tokens/new": tokens.create,
+    "/tokens/{token:int}/revoke": tokens.revoke,
+    "/workspace/add": workspace.add,
+    "/memory/entries": memory.edit,
+    "/memory/tidy": curator.run,
+    "/memory/proposals/{proposal}/{choice}": curator.decide,
+    "/jobs/new": adding.add,
+    "/jobs/new/times": adding.preview,
+    "/webhooks/add": webhooks.add,
+    "/webhooks/{webhook:int}/change": webhooks.change,
+    "/webhooks/{webhook:int}/rotate": webhooks.rotate,
+}
+"""The forms that answer with a page of their own, by their addresses."""
 
 _LISTED = 40
 """Sessions in the sidebar; the page Conversations and the search have all."""
@@ -150,58 +193,18 @@ class Pages:
         self._find_login = find_login
         self._flashes = Flashes(gateway.now)
         self._files = {path: (read_file(name), kind) for path, (name, kind) in FILES.items()}
-
-        answers: dict[str, Callable[[Look], Awaitable[Response]]] = {
-            "/accounts/{account:int}/unlink": accounts.unlink,
-            "/conversations/messages": conversations.send,
-            "/messages/{message:int}/fork": conversations.fork,
-            "/conversations/{conversation:int}/remove": conversations.remove,
-            "/conversations/{conversation:int}/restore": conversations.restore,
-            "/new": session_pages.begin,
-            "/chats/{session:int}/go-on": session_pages.go_on,
-            "/chats/{session:int}/title": session_pages.name,
-            "/jobs/{job:int}/change": editing.change,
-            "/jobs/{job:int}/undo": put_back,
-            "/settings": settings.change,
-            "/people/invite": admitting.invite,
-            "/people/approve": admitting.approve,
-            "/people/waiting/{code:int}/approve": admitting.approve,
-            "/people/waiting/{code:int}/cancel": admitting.cancel,
-            "/people/{person:int}/remove": admitting.remove,
-            "/people/rooms/{room:int}": room_forms.change,
-            "/skills/new": skill_forms.create,
-            "/skills/{skill}/edit": skill_forms.change,
-            "/skills/{skill}/{verb}": skill_forms.act,
-            "/configuration/{name}": configuration.change,
-            "/approvals/{approval:int}/revoke": approvals.revoke,
-            "/connections/finish": connections.finish,
-            "/connections/{server}/connect": connections.connect,
-            "/connections/{server}/end": connections.end,
-            "/connections/{server}/accept": connections.accept,
-            "/connections/{server}/retry": connections.retry,
-            "/tools/switch": tools.switch,
-            "/tokens/new": tokens.create,
-            "/tokens/{token:int}/revoke": tokens.revoke,
-            "/workspace/add": workspace.add,
-            "/memory/entries": memory.edit,
-            "/jobs/new": adding.add,
-            "/jobs/new/times": adding.preview,
-            "/webhooks/add": webhooks.add,
-            "/webhooks/{webhook:int}/change": webhooks.change,
-            "/webhooks/{webhook:int}/rotate": webhooks.rotate,
-        }
         self._routes: list[BaseRoute] = [
             Route("/", self._show_chat),
             *(Route(path, self._give_file) for path in self._files),
             *(Route(path, self._make_page(*view)) for path, view in _VIEWS.items()),
-            *(Route(path, self._guard(work), methods=["POST"]) for path, work in answers.items()),
+            *(Route(path, self._guard(work), methods=["POST"]) for path, work in _ANSWERS.items()),
             *(
                 Route(path, self._make_change(*change), methods=["POST"])
                 for path, change in _CHANGES.items()
             ),
             Route("/workspace/file", self._guard(workspace.give)),
             # Whoever keeps or reloads the address of a form gets the page that it is on.
-            *(Route(path, find_page) for path in (*answers, *_CHANGES) if path not in _VIEWS),
+            *(Route(path, find_page) for path in (*_ANSWERS, *_CHANGES) if path not in _VIEWS),
             Route("/pages/events", self._follow),
         ]
 

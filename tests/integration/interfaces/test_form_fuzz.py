@@ -42,6 +42,7 @@ WORDS: Mapping[str, Sequence[str]] = {
     "choice": ("accept", "dismiss"),
     "name": ("turns.max_steps", "log.level", "model.fallbacks", "access.allow"),
     "skill": ("tidy", "digest", "unknown"),
+    "proposal": ("1-0", "7-999"),
     "server": ("files", "unknown"),
 }
 """The words in addresses, by their names in the routes. A route with another needs its words."""

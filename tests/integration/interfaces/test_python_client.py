@@ -108,6 +108,10 @@ def use(talaria: Recorder) -> None:
     assert talaria.requests(newest["id"])["calls"]
     talaria.memory(), talaria.blocks(), talaria.usage()
     use_agents(talaria)
+    assert talaria.curator()["proposals"] == []
+    assert talaria.tidy_up() == {"scope": "everything"}
+    with pytest.raises(TalariaError, match="don't know that suggestion"):
+        talaria.decide_proposal("1-1", "accept")
     assert talaria.rooms() == []
     with pytest.raises(TalariaError, match="nothing with this id"):
         talaria.change_room(2**40, {"mode": "off"})

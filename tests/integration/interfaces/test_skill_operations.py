@@ -36,6 +36,10 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("h")
 
 
+def name_operation(word: str) -> str:
+    return word if "." in word else f"skills.{word}"
+
+
 @dataclass
 class CommandLine:
     """A command line on a home with Ann, who has a digest."""
@@ -50,7 +54,7 @@ class CommandLine:
         given = {"TALARIA_HOME": str(self.home)}
         asked = {"name": name, **asked} if name else asked
         return await asyncio.to_thread(
-            perform, self.home, f"skills.{operation}", asked, load_settings=lambda: load(given)
+            perform, self.home, name_operation(operation), asked, load_settings=lambda: load(given)
         )
 
     async def log(self, name: str = "") -> Sequence[Mapping[str, Any]]:
@@ -217,7 +221,7 @@ async def test_the_curators_dry_run_changes_nothing(home: Path, how: str) -> Non
     used = [lambda c: skills.note_use(c, name="old", now=0)]
     await take_over(home, "old")
     async with cli(home, how, *used) as at:
-        lines = (await at.ask("curate", dry_run=True))["lines"]
+        lines = (await at.ask("curator.plan"))["lines"]
         new = [line for line in lines if line.endswith("would be recorded as new.")]
         assert len(new) == (0 if how == "running" else 1)
         (broken, old) = (line for line in lines if line not in new)
@@ -225,9 +229,9 @@ async def test_the_curators_dry_run_changes_nothing(home: Path, how: str) -> Non
         assert old.startswith("old: unused for ")
         assert old.endswith("days; would move to skills/.archive/.")
         write_text(home / "skills" / "old", "old", "Another.")
-        lines = (await at.ask("curate", dry_run=True))["lines"]
+        lines = (await at.ask("curator.plan"))["lines"]
         assert "old: changed by hand; would be recorded." in lines
-        assert (await at.ask("curate", dry_run=True))["lines"] == lines
+        assert (await at.ask("curator.plan"))["lines"] == lines
 
 
 @HOW
@@ -238,7 +242,7 @@ async def test_the_curators_snapshot_is_restored_by_one_command(home: Path, how:
     take_snapshot(home / "skills", 86_400_000)
     async with cli(home, how) as at:
         await at.ask("archive", "old")
-        assert await at.ask("curate", restore=True) == {
+        assert await at.ask("curator.restore") == {
             "snapshot": "19700102T000000Z",
             "restored": ["old"],
             "archived": [],
@@ -257,13 +261,13 @@ async def test_the_curators_snapshot_is_restored_by_one_command(home: Path, how:
 
 async def _restore_without_snapshot(home: Path) -> str:
     async with cli(home, "beside") as at:
-        return await refused(at.ask("curate", restore=True))
+        return await refused(at.ask("curator.restore"))
 
 
 async def test_the_curator_can_be_run_now(home: Path) -> None:
     write_skill(home / "skills", "tidy")
     async with cli(home, "running") as at:
-        number = (await at.ask("curate"))["job"]
+        number = (await at.ask("curator.run"))["job"]
         async with asyncio.timeout(PATIENCE):
             while True:
                 shown = await asyncio.to_thread(perform, home, "jobs.show", {"id": number})
@@ -285,8 +289,8 @@ async def test_the_curator_can_be_run_now(home: Path) -> None:
 
 async def test_without_its_job_the_curator_can_not_be_run(home: Path) -> None:
     async with cli(home, "beside") as at:
-        assert "`talaria run` creates it." in await refused(at.ask("curate"))
-        assert (await at.ask("curate", dry_run=True))["lines"] == [
+        assert "`talaria run` creates it." in await refused(at.ask("curator.run"))
+        assert (await at.ask("curator.plan"))["lines"] == [
             "The home directory has no skills folder."
         ]
 

@@ -11,6 +11,7 @@ from gateway.interfaces.api.resources.agents import (
 )
 from gateway.interfaces.api.resources.archive import add_archive
 from gateway.interfaces.api.resources.conversations import add_conversations, add_forks
+from gateway.interfaces.api.resources.curator import add_curator
 from gateway.interfaces.api.resources.files import add_file_changes, add_files
 from gateway.interfaces.api.resources.job_changes import add_job_changes
 from gateway.interfaces.api.resources.jobs import add_jobs
@@ -55,5 +56,6 @@ def add_resources(router: APIRouter, gateway: Gateway, requests: Requests) -> No
         add_agent_changes,
         add_team_changes,
         add_rooms,
+        add_curator,
     ):
         add(router, gateway)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from difflib import unified_diff
 from functools import partial
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -15,6 +16,14 @@ from gateway.interfaces import client
 from gateway.interfaces.cli.skills.arguments import CHANGES, LOCAL
 from gateway.interfaces.client import require_database
 from gateway.interfaces.waiting import load_settings
+from gateway.operations.curator_types import (
+    CuratorPlan,
+    RestoredSkills,
+    RestoreSkills,
+    RunCurator,
+    ShowPlan,
+    StartedRun,
+)
 
 _HASH = re.compile(r"[0-9a-f]{40,64}")
 _HEADS = {
@@ -41,6 +50,9 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     if verb in _HEADS:
         require_database(home)
         print(_HEADS[verb].format(home=home, name=asked.get("name")), flush=True)
+    if verb == "curate":
+        print("\n".join(_curate(home, arguments, environ)))
+        return 0
     answer = client.perform(
         home, f"skills.{verb}", asked, load_settings=partial(load_settings, environ)
     )
@@ -82,15 +94,25 @@ def _show(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
     ]
 
 
-def _curate(answer: Mapping[str, Any], _: ZoneInfo) -> list[str]:
-    if "snapshot" in answer:
-        done = [f"restored: {name}" for name in answer["restored"]]
-        done += [f"archived, as the curator wrote it since: {name}" for name in answer["archived"]]
-        head = f"The skills are as they were at {answer['snapshot']} (UTC)."
+def _curate(home: Path, arguments: argparse.Namespace, environ: Mapping[str, str]) -> list[str]:
+    load = partial(load_settings, environ)
+    if arguments.dry_run:
+        found = client.perform_typed(
+            home, "curator.plan", ShowPlan(), CuratorPlan, load_settings=load
+        )
+        return list(found.lines)
+    if arguments.restore:
+        back = client.perform_typed(
+            home, "curator.restore", RestoreSkills(), RestoredSkills, load_settings=load
+        )
+        done = [f"restored: {name}" for name in back.restored]
+        done += [f"archived, as the curator wrote it since: {name}" for name in back.archived]
+        head = f"The skills are as they were at {back.snapshot} (UTC)."
         return [head, *done, "What they replaced is in skills/.archive/."]
-    if "lines" in answer:
-        return list(answer["lines"])
-    look = f"`talaria jobs show {answer['job']}` shows the result."
+    started = client.perform_typed(
+        home, "curator.run", RunCurator(), StartedRun, load_settings=load
+    )
+    look = f"`talaria jobs show {started.job}` shows the result."
     return [f"The curator runs now, or when Talaria starts; {look}"]
 
 
@@ -163,7 +185,6 @@ _LINES: Mapping[str, Callable[[Mapping[str, Any], ZoneInfo], list[str]]] = {
     "show": _show,
     "log": _log,
     "undo": _undo,
-    "curate": _curate,
     "versions": _versions,
     "rollback": _rollback,
 }
