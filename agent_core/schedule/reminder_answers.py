@@ -33,6 +33,8 @@ class ReminderAnswer:
     again_at: int | None = None
     skipped_at: int | None = None
     next_at: int | None = None
+    is_open_again: bool = False
+    """True after the undo of a "done"."""
 
 
 def is_reminder(job: Job) -> bool:
@@ -47,7 +49,11 @@ def list_verbs(job: Job, run: Run) -> tuple[ReminderVerb, ...]:
     if not isinstance(load_timing(job.timing), Once):
         return ("done", "skip", "change", "undo")
     # A reminder that was tried early still comes at its time.
-    return ("done",) if run.slot.startswith(ASKED) else ("done", "10m", "1h", "tomorrow", "undo")
+    return (
+        ("done", "undo")
+        if run.slot.startswith(ASKED)
+        else ("done", "10m", "1h", "tomorrow", "undo")
+    )
 
 
 def list_open_verbs(job: Job, run: Run) -> tuple[ReminderVerb, ...]:
@@ -109,9 +115,12 @@ def _skip_next(connection: Connection, job: Job, run: Run, now: int) -> Reminder
 
 
 def _take_back(connection: Connection, job: Job, run: Run, now: int) -> ReminderAnswer | None:
-    """Undo a skip or a put-off, as long as what it changed has not been changed since."""
+    """Undo a skip, a put-off or a "done", as long as what it changed has not been changed since."""
     if run.reason == PUT_OFF:
         return _take_back_later(connection, job, run)
+    if run.reason == ACKNOWLEDGED:
+        job_runs.answer(connection, run_id=run.id, reason="", known=ACKNOWLEDGED)
+        return ReminderAnswer(verb="undo", is_open_again=True)
     if run.reason != SKIPPED_NEXT:
         return None
     skipped = job_runs.find_unwanted(connection, job_id=job.id)

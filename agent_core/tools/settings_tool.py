@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -21,7 +21,8 @@ from agent_core.transcript import Receipt, ToolSpec, flatten
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 _MINUTES = 60
 _TOKENS = re.compile(r"(\d{1,3}(?:[,._' ]?\d{3})*|\d+)\s*(k?)(?:\s*tokens?)?", re.IGNORECASE)
-DAYS_OFF, TIME_ZONE = "days_off", "time_zone"
+DAYS_OFF, TIME_ZONE, OFF = "days_off", "time_zone", "off"
+DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _BAD_LANGUAGE = Text('I don\'t know the language "{value}". Write "German", or a tag like "pt-BR".')
 _BAD_VERBOSITY = Text('How much do you want to see? Choose "quiet", "normal" or "verbose".')
 _BAD_CAP = Text('"{value}" isn\'t a reading limit. Write off, or a number of tokens from {least}.')
@@ -30,6 +31,7 @@ _BAD_ZONE = Text('"{value}" isn\'t a time zone. Write a city like "Vienna", or "
 _BAD_HOURS = Text('"{value}" isn\'t a range of hours. Write one like 22:00-07:30 or 10pm-7am.')
 _EMPTY_HOURS = Text("Quiet hours must end at another time than they start. Write off for none.")
 _SET = Text("⚙ {name}: {value}")
+_SET_BACK = Text("↩ Taken back. {name} is as before: {value}")
 _LABELS = {
     "time_zone": Text("Time zone"),
     "language": Text("Language"),
@@ -134,10 +136,12 @@ class SettingsTool:
         old, new = await self._find_zones(arguments, context)
         is_moved = await self._follower.ask(context, old, new)
 
-        def work(connection: Connection) -> str:
+        def work(connection: Connection) -> tuple[str, Mapping[str, str]]:
             person = people.find(connection, person_id=context.person_id)
             if person is None:
                 raise ToolArgumentError("there is nobody to set that for")
+            known = delivery_targets.find(connection, person_id=person.id).days_off
+            before = list_values(person, known)
             for name, value in arguments.items():
                 if name == DAYS_OFF:
                     days = read_days(str(value))
@@ -149,11 +153,13 @@ class SettingsTool:
             if is_moved:
                 self._follower.move(connection, context, old, new)
             days = delivery_targets.find(connection, person_id=person.id).days_off
-            return f"{describe_settings(person)}, days off {describe_days(days) or 'none'}"
+            shown = f"{describe_settings(person)}, days off {describe_days(days) or 'none'}"
+            return shown, before
 
-        reported = await self._database.write("settings.set", work)
+        reported, before = await self._database.write("settings.set", work)
         self._changed()
-        return ToolResult(text=f"Set. Now: {reported}.", receipts=confirm_settings(arguments))
+        receipts = confirm_settings(arguments, before)
+        return ToolResult(text=f"Set. Now: {reported}.", receipts=receipts)
 
     async def _find_zones(
         self, arguments: Mapping[str, object], context: ToolContext
@@ -190,13 +196,45 @@ class SettingsTool:
         )
 
 
-def confirm_settings(arguments: Mapping[str, object]) -> tuple[Receipt, ...]:
-    """Confirm settings of a call, a line each."""
-    shown = {name.replace("_", " "): str(value) for name, value in arguments.items()}
+def confirm_settings(
+    arguments: Mapping[str, object], before: Mapping[str, str]
+) -> tuple[Receipt, ...]:
+    """Confirm settings of a call, a line each; `before` are the values that they replace."""
     return tuple(
-        Receipt(text=_SET(name=name, value=flatten(value, _LONGEST_VALUE) or "–"))
-        for name, value in shown.items()
+        Receipt(
+            text=_SET(
+                name=name.replace("_", " "), value=flatten(str(value), _LONGEST_VALUE) or "–"
+            ),
+            undo=name_setting_undo(name, before),
+        )
+        for name, value in arguments.items()
     )
+
+
+def name_setting_undo(name: str, before: Mapping[str, str]) -> str:
+    """Return the command, without slash, that gives a setting its value of before."""
+    return f"settings {name} {before.get(name) or OFF}"
+
+
+def confirm_set_back(name: str, value: str) -> str:
+    """Say that a setting has its value of before; `off` for none."""
+    label = _LABELS[name]() if name in _LABELS else name.replace("_", " ")
+    return _SET_BACK(name=label, value="–" if value == OFF else value)
+
+
+def list_values(person: Person, days_off: Sequence[int]) -> Mapping[str, str]:
+    """List a person's settings by name, in the form in which people enter them."""
+    cap = str(person.context_cap or "")
+    return {
+        TIME_ZONE: person.time_zone or "",
+        "language": person.language or "",
+        "quiet_hours": describe_hours(person),
+        DAYS_OFF: ",".join(DAYS[day - 1] for day in days_off),
+        "verbosity": person.verbosity,
+        "reading_limit": cap,
+        "context_cap": cap,
+        SPOKEN_ANSWERS: person.spoken_answers,
+    }
 
 
 def apply_setting(person: Person, name: str, value: str) -> Person:

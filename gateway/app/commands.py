@@ -1,7 +1,8 @@
 """Builds the slash commands; each gets only the services that it uses."""
 
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from agent_core.schedule.job_editor import JobRules
 from gateway.app.factories import make_review_rules
@@ -15,6 +16,7 @@ from gateway.commands.catalog import bind
 from gateway.commands.context import ContextCommands
 from gateway.commands.conversation import ConversationCommands, SessionCommands, StatusReport
 from gateway.commands.curator import CuratorCommands
+from gateway.commands.deed_undo import DeedUndo
 from gateway.commands.file_undo import FileUndo
 from gateway.commands.jobs import JobCommands
 from gateway.commands.learned import LearningCommands
@@ -24,7 +26,7 @@ from gateway.commands.people import PeopleCommands
 from gateway.commands.privacy import PrivacyCommands
 from gateway.commands.profile import ProfileCommands
 from gateway.commands.provenance import ProvenanceCommands
-from gateway.commands.registry import SlashCommand
+from gateway.commands.registry import Handler, SlashCommand
 from gateway.commands.rooms import PrivateAnswers, RoomCommands
 from gateway.commands.settings import ModelCommands, SettingsCommands
 from gateway.commands.skill_undo import SkillUndo
@@ -35,6 +37,13 @@ from gateway.texts.models import ModelLine
 
 if TYPE_CHECKING:
     from gateway.app.gateway import Gateway
+
+
+class _Commands(Protocol):
+    """The commands of one topic."""
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """Return the handlers by command name."""
 
 
 def make_commands(gateway: "Gateway") -> tuple[SlashCommand, ...]:
@@ -48,6 +57,9 @@ def make_commands(gateway: "Gateway") -> tuple[SlashCommand, ...]:
     curator = CuratorCommands(access, gateway.skills.catalog)
     memory = MemoryCommands(access, notes, learning.review, curator.list_conflicts)
     report, new_times = _make_report(gateway), NewTimes(gateway.questions, gateway.zone_of)
+    scheduled = JobCommands(database, rules, settings.http.hooks, new_times)
+    personal, models = _make_settings_commands(gateway, report, rules)
+    tools = ToolCommands(database, gateway.toolboxes, gateway.agents)
     groups = (
         ConversationCommands(
             database=database, lanes=lanes, attachments=gateway.attachments, report=report
@@ -68,35 +80,44 @@ def make_commands(gateway: "Gateway") -> tuple[SlashCommand, ...]:
             pages=settings.http.pages,
         ),
         memory,
-        _make_undo(gateway, access, notes),
+        _make_undo(gateway, access, notes, (memory, scheduled, personal, models, tools)),
         learning,
         curator,
         ProfileCommands(access, memory.forget),
         BlockCommands(access=access, shared=gateway.memory, platforms=adapters.keys()),
-        JobCommands(database, rules, settings.http.hooks, new_times),
+        scheduled,
         _make_privacy_commands(gateway),
-        SettingsCommands(
-            database=database,
-            report=report,
-            zone_of=gateway.zone_of,
-            can_speak=bool(settings.media.speaking),
-        ),
-        ModelCommands(
-            database=database,
-            models=_list_models(settings),
-            rules=rules,
-            hears=bool(settings.media.hearing),
-        ),
+        personal,
+        models,
         RoomCommands(gateway.rooms, gateway.consent),
         gateway.connection_commands,
         gateway.mcp_commands,
         gateway.skill_commands,
-        ToolCommands(database, gateway.toolboxes, gateway.agents),
+        tools,
         ApprovalCommands(database),
         *_make_agent_commands(gateway, rules),
     )
     handlers = {name: run for group in groups for name, run in group.handlers().items()}
     return bind(handlers, PrivateAnswers(adapters).wrap)
+
+
+def _make_settings_commands(
+    gateway: "Gateway", report: StatusReport, rules: JobRules
+) -> tuple[SettingsCommands, ModelCommands]:
+    settings = gateway.settings
+    personal = SettingsCommands(
+        database=gateway.database,
+        report=report,
+        zone_of=gateway.zone_of,
+        can_speak=bool(settings.media.speaking),
+    )
+    models = ModelCommands(
+        database=gateway.database,
+        models=_list_models(settings),
+        rules=rules,
+        hears=bool(settings.media.hearing),
+    )
+    return personal, models
 
 
 def _make_agent_commands(gateway: "Gateway", rules: JobRules) -> tuple[AgentCommands, TeamCommands]:
@@ -110,10 +131,14 @@ def _make_agent_commands(gateway: "Gateway", rules: JobRules) -> tuple[AgentComm
     return agents, TeamCommands(editor=gateway.agent_editor)
 
 
-def _make_undo(gateway: "Gateway", access: MemoryAccess, notes: ArchiveNotes) -> ProvenanceCommands:
+def _make_undo(
+    gateway: "Gateway", access: MemoryAccess, notes: ArchiveNotes, groups: Sequence[_Commands]
+) -> ProvenanceCommands:
+    """Make the commands for undo; deeds are taken back by the commands of `groups`."""
     skills = SkillUndo(gateway.database, gateway.skills.catalog.folder)
     files = FileUndo(gateway.database, gateway.file_versions)
-    return ProvenanceCommands(access, notes, skills, files)
+    deeds = DeedUndo(gateway.database, [group.handlers() for group in groups])
+    return ProvenanceCommands(access, notes, skills, files, deeds)
 
 
 def _make_report(gateway: "Gateway") -> StatusReport:

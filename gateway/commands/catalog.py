@@ -187,6 +187,12 @@ forget: vergiss vergessen
 erase: löschen
 """
 """The beginning of a command line, then its other names, in English and German."""
+_SENTENCES = """
+undo that: undo that / undo it / undo this / take that back / take it back / undo the last change
+undo that: mach das rückgängig / mach es rückgängig / nimm das zurück / nimm es zurück / rückgängig
+undo that: rückgängig machen / das rückgängig machen / undo
+"""
+"""A command line, then whole sentences that mean it, whoever understands the rest."""
 _OTHER_WORDS: Mapping[str, str] = {
     "halt": "stop",
     "remind": "reminders",
@@ -252,6 +258,21 @@ _LIKENESS = 0.7
 """Least similarity of a mistyped command; with less, "/blah" meant "/branch"."""
 _LIKENESS_OF_PLAIN = 0.8
 """The same for the plain names, which are many: with less, "/image" meant "/hier"."""
+
+
+_SAID = {
+    said.strip(): line.partition(":")[0]
+    for line in _SENTENCES.strip().splitlines()
+    for said in line.partition(":")[2].split("/")
+}
+
+
+def read_sentence(text: str) -> tuple[str, str] | None:
+    """Return the command and argument that a whole message means in plain words, if it does."""
+    words = " ".join(text.casefold().replace(",", " ").split()).strip(" .!")
+    words = words.removesuffix(" please").removesuffix(" bitte").removeprefix("please ").strip()
+    command, _, argument = _SAID.get(words.removeprefix("bitte "), "").partition(" ")
+    return (command, argument) if command else None
 
 
 def bind(

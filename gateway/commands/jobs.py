@@ -55,6 +55,14 @@ _SYNONYMS = {
     "stop": "pause",
 }
 """Other words that people use for the verbs."""
+_UNDO: Mapping[JobVerb, str] = {
+    "pause": "resume {}",
+    "resume": "pause {}",
+    "drop": "restore {}",
+    "restore": "drop {} yes",
+    "undo": "undo {}",
+}
+"""The words behind `/jobs` that take a verb back."""
 _MOVE, _DIGEST = "move", 8
 _YES, _OFF = "yes", "off"
 
@@ -194,6 +202,9 @@ class JobCommands:
             return job_texts.describe_busy(job)
         except InvalidJob as error:
             return job_texts.describe_invalid(error)
+        if undo := _UNDO.get(verb):
+            sure = f" {_YES}" if verb == "drop" else ""
+            call.note_deed(connection, f"jobs {verb} {job.id}{sure}", f"jobs {undo.format(job.id)}")
         match verb:
             case "pause":
                 return job_texts.describe_paused(done) + describe_followers(connection, job)

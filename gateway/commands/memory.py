@@ -143,6 +143,7 @@ def _show(connection: Connection, call: Call, chosen: NumberedEntry) -> str:
         now=call.now,
     )
     call.record(connection, "memory.share", f"entry {chosen.number}: {audience}")
+    call.note_deed(connection, f"share {chosen.number}", f"share {chosen.number} private")
     if call.room:
         return room_texts.SHARED_HERE(number=chosen.number)
     return room_texts.describe_share(chosen.number, chosen.entry)
@@ -151,6 +152,7 @@ def _show(connection: Connection, call: Call, chosen: NumberedEntry) -> str:
 def _hide(connection: Connection, call: Call, chosen: NumberedEntry) -> str:
     shares.delete(connection, person_id=call.person.id, target=chosen.target, entry=chosen.entry)
     call.record(connection, "memory.hide", f"entry {chosen.number}")
+    call.note_deed(connection, f"share {chosen.number} private", f"share {chosen.number}")
     if call.room:
         return room_texts.UNSHARED_HERE(number=chosen.number)
     return room_texts.describe_private(chosen.number, chosen.entry)

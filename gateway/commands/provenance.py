@@ -1,6 +1,7 @@
 """Commands that explain a memory entry and undo changes: why, undo."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from agent_core.ids import ArchiveId, PersonId
 from agent_core.memory.archive.history import ArchiveRef, parse_archive_ref
@@ -12,7 +13,9 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.state.people import audit
+from agent_core.state.people.deeds import Deed, find_newest
 from gateway.commands.archive import ArchiveNotes
+from gateway.commands.deed_undo import DeedUndo
 from gateway.commands.file_undo import FileUndo
 from gateway.commands.memory_scope import (
     MemoryAccess,
@@ -25,25 +28,38 @@ from gateway.commands.registry import Call, Handler, Reply
 from gateway.commands.skill_undo import SkillUndo
 from gateway.errors import Declined
 from gateway.operations import memory as operations
-from gateway.outbound.command_buttons import make_undo_button
+from gateway.outbound.command_buttons import make_undo_button, stand_for
 from gateway.texts import memory
 from gateway.texts.memory import Undone
+
+_UNDO = "undo"
+_FRESH = 1_800_000
+"""Milliseconds in which "undo that" means a change without asking."""
+_LAST = ("that", "it", "this", "last", "das", "es", "letztes", "zuletzt")
+"""Words behind `/undo` that mean the last change."""
 
 
 class ProvenanceCommands:
     """Explains and undoes changes of a person's or a room's memory."""
 
     def __init__(
-        self, access: MemoryAccess, notes: ArchiveNotes, skills: SkillUndo, files: FileUndo
+        self,
+        access: MemoryAccess,
+        notes: ArchiveNotes,
+        skills: SkillUndo,
+        files: FileUndo,
+        deeds: DeedUndo,
     ) -> None:
         self._access = access
+        self._database = access.database
+        self._deeds = deeds
         self._notes = notes
         self._skills = skills
         self._files = files
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return the handlers by command name."""
-        return {"why": self._why, "undo": self._undo}
+        return {"why": self._why, _UNDO: self._undo}
 
     async def _why(self, call: Call) -> Reply:
         scope = scope_of(call)
@@ -57,7 +73,7 @@ class ProvenanceCommands:
                 call, scope, ArchiveRef(id=ArchiveId(note.change.position))
             )
         change_index = await self._access.open(call, scope)
-        reason = await self._access.database.read(explain_entry, change_index, number, scope.reader)
+        reason = await self._database.read(explain_entry, change_index, number, scope.reader)
         if reason is None:
             return Reply(text=memory.NUMBER_UNKNOWN(number=number))
         viewer = await self._access.make_viewer(call, scope, [step.row for step in reason.steps])
@@ -68,6 +84,9 @@ class ProvenanceCommands:
     async def _undo(self, call: Call) -> Reply:
         """Undo a change; the ledger knows this call, so a repeated event undoes it once."""
         scope = scope_of(call)
+        is_fresh_only = call.argument.casefold() in _LAST
+        if is_fresh_only:
+            call = replace(call, argument="")
         if reply := await self._skills.undo_named(call) or await self._files.undo_named(call):
             return reply
         if named := parse_archive_ref(call.argument):
@@ -84,20 +103,30 @@ class ProvenanceCommands:
             unknown = memory.CHANGE_ELSEWHERE() if call.is_press else None
             return Reply(text=unknown or memory.NUMBER_UNKNOWN(number=number))
         if number is None:
-            return await self._undo_newest(call, scope, change_index)
+            return await self._undo_newest(call, scope, change_index, is_fresh_only=is_fresh_only)
         return await self._undo_row(call, scope, row)
 
     async def _undo_newest(
-        self, call: Call, scope: MemoryScope, change_index: ChangeIndex
+        self, call: Call, scope: MemoryScope, change_index: ChangeIndex, *, is_fresh_only: bool
     ) -> Reply:
-        """Undo the newest change of any kind: files, a skill, an archived note or the lists."""
-        newest = await self._access.database.read(_find_newest_id, scope.person_id, change_index)
+        """Undo the newest change of any kind: a deed, files, a skill, a note or the lists.
+
+        With `is_fresh_only`, an old one needs a yes: "undo that" may be about an answer.
+        """
+        newest = await self._database.read(_find_newest_id, scope.person_id, change_index)
         change = await self._files.find_newest(call, newest)
-        name = await self._find_newest_skill(call, scope, max(newest, change.row if change else 0))
-        if change and not name:
+        skill = await self._find_newest_skill(call, scope, max(newest, change.row if change else 0))
+        others = max(change.at if change else 0, skill[1] if skill else 0)
+        deed, latest = await self._database.read(_find_newest_deed, call, newest, others)
+        if is_fresh_only and not call.is_repeat and call.now - latest > _FRESH:
+            sure = stand_for(_UNDO, memory.UNDO())
+            return Reply(text=memory.NOTHING_JUST_NOW(), buttons=(sure,) if latest else ())
+        if deed:
+            return await self._deeds.undo(call, deed)
+        if change and not skill:
             return await self._files.undo(call, change)
-        if name:
-            reply = await self._skills.undo(call, name)
+        if skill:
+            reply = await self._skills.undo(call, skill[0])
         elif await self._is_newest_forget(call, scope, change_index):
             reply = Reply(text=await self._describe_forget(scope, change_index))
         elif note := await self._find_newest_note(call, scope, change_index):
@@ -125,7 +154,7 @@ class ProvenanceCommands:
 
     async def _find_note(self, scope: MemoryScope, number: int) -> LedgerEntry | None:
         """Return the change of an archived note that has this number in the memory."""
-        found = await self._access.database.read(ledger.find_row, entry_id=number)
+        found = await self._database.read(ledger.find_row, entry_id=number)
         is_note = found and found[0] == scope.person_id and found[1].target == "archive"
         return found[1] if found and is_note else None
 
@@ -148,7 +177,7 @@ class ProvenanceCommands:
             found = ledger.find_row(connection, entry_id=number)
             return found is None or found[1].origin.now <= forgot_at
 
-        return await self._access.database.read(look)
+        return await self._database.read(look)
 
     async def _describe_forget(self, scope: MemoryScope, change_index: ChangeIndex) -> str:
         """Say that a bare `/undo` would undo `/forget`, and which number undoes the last change."""
@@ -158,13 +187,15 @@ class ProvenanceCommands:
             found = ledger.find_row(connection, entry_id=number)
             return found[1] if found else None
 
-        last = await self._access.database.read(look)
+        last = await self._database.read(look)
         if last is None:
             return memory.FORGET_STANDS()
         return memory.FORGET_STANDS_LAST(number=last.id)
 
-    async def _find_newest_skill(self, call: Call, scope: MemoryScope, newest: int) -> str | None:
-        """Return the skill whose change is newer than a row of the ledger."""
+    async def _find_newest_skill(
+        self, call: Call, scope: MemoryScope, newest: int
+    ) -> tuple[str, int] | None:
+        """Return the skill whose change is newer than a row of the ledger, and its time."""
         if scope.is_room:
             return None
         return await self._skills.find_newest(call, newest)
@@ -186,7 +217,7 @@ class ProvenanceCommands:
             other = find_newest_change(connection, scope.person_id, change_index.histories)
             return newest if newest and newest.id > other else None
 
-        return await self._access.database.read(look)
+        return await self._database.read(look)
 
     async def _describe(
         self, call: Call, scope: MemoryScope, outcome: Sequence[UndoneChange]
@@ -222,6 +253,23 @@ def _find_newest_id(connection: Connection, person_id: PersonId, change_index: C
     newest = find_newest_archive_change(connection, person_id=person_id)
     number = find_newest_change(connection, person_id, change_index.histories)
     return max(number, newest.id if newest else 0)
+
+
+def _find_newest_deed(
+    connection: Connection, call: Call, newest: int, others: int
+) -> tuple[Deed | None, int]:
+    """Return the caller's newest deed if nothing that can be undone is newer; and that time.
+
+    `newest` is the newest such row of the ledger, and `others` the time of other changes in
+    milliseconds. There is no deed for a call that has undone a change of memory before a crash.
+    """
+    owner_id = call.doer.owner_id
+    if ledger.find_call(connection, person_id=owner_id, call_key=call.call_key):
+        return None, call.now
+    deed, row = find_newest(connection, call.doer), ledger.find_row(connection, entry_id=newest)
+    forgot_at = audit.find_newest(connection, person_id=owner_id, action="forget")
+    latest = max(row[1].origin.now if row else 0, forgot_at or 0, others)
+    return (deed, deed.at) if deed and deed.at > latest else (None, latest)
 
 
 def _read_number(argument: str) -> int | None:

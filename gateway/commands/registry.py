@@ -9,8 +9,9 @@ from agent_core.ids import InboxId, PersonId
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
-from agent_core.state.people import audit
+from agent_core.state.people import audit, deeds
 from agent_core.state.people.audit import AuditEntry
+from agent_core.state.people.deeds import Doer
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
 from agent_core.state.queues.outbox import OutboxRow
@@ -71,6 +72,18 @@ class Call:
     def call_key(self) -> str:
         """The ledger's key for this call: a change with a known key is not made twice."""
         return f"inbox:{self.inbox_id}"
+
+    @property
+    def doer(self) -> Doer:
+        """The caller, with the chat in which `/undo` finds their deeds: a group, or the rest."""
+        return Doer(
+            person_id=self.person.id,
+            owner_id=self.room.person_id if self.room else self.person.id,
+        )
+
+    def note_deed(self, connection: Connection, command: str, undo: str) -> None:
+        """Record what a command did, with the commands that take it back, for `/undo`."""
+        deeds.record(connection, self.doer, command=command, undo=undo, now=self.now)
 
     def record(
         self, connection: Connection, action: str, detail: str, person_id: PersonId | None = None

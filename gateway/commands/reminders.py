@@ -17,7 +17,7 @@ from agent_core.state.queues.outbox import OutboxRow
 from gateway.chats import name_chat
 from gateway.commands.registry import Call, Outcome
 from gateway.jobs.history import record_answer
-from gateway.jobs.job_buttons import is_button_of, make_reminder_buttons
+from gateway.jobs.job_buttons import SENT, is_button_of, make_reminder_buttons
 from gateway.jobs.new_times import NewTimes
 from gateway.texts import reminders
 
@@ -63,6 +63,10 @@ def take_press(
         return (reminders.TOO_LATE() if is_late else reminders.NOT_WAITING()), ()
     if answer is None:
         return ("" if call.is_press else reminders.ANSWERED()), ()
+    sent = f"jobs {SENT} {run.id}"
+    call.note_deed(
+        connection, f"{sent} {press.verb}", "" if press.verb == "undo" else f"{sent} undo"
+    )
     shown = reminders.describe_answer(answer, call.clock)
     record_answer(connection, job, run, shown, call.now)
     named = reminders.describe_answer(answer, call.clock, job.title)

@@ -19,6 +19,8 @@ from agent_core.tools.settings_tool import (
     NAMES,
     SPOKEN_ANSWERS,
     describe_hours,
+    list_values,
+    name_setting_undo,
 )
 from gateway.commands.conversation import StatusReport
 from gateway.commands.jobs import digest_zone
@@ -129,6 +131,9 @@ class SettingsCommands:
             person = wanted.person
             set_language(person.language, call.message.sender.language)
             save_settings(connection, wanted, zone=self.zone_of(person), now=call.now)
+            undo = name_setting_undo(name, list_values(found.person, found.days_off))
+            if wanted != found:
+                call.note_deed(connection, f"settings {words}", undo)
             if not is_direct:
                 return general.SETTING_SAVED(), []
             text = f"{show(wanted, self.zone_of(person)).text}{move}"
@@ -259,7 +264,10 @@ class ModelCommands:
 
         def effect(connection: Connection) -> Outcome:
             if current.job is None:
+                before = self._find(connection, call, None).model
                 people.set_model(connection, person_id=call.person.id, model=wanted)
+                choices = (f"model {one or DEFAULT}" for one in (wanted, before))
+                call.note_deed(connection, *choices)
             else:
                 fresh = self._find(connection, call, number).job
                 assert fresh is not None  # noqa: S101 - a job was asked for, or it raises

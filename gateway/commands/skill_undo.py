@@ -61,8 +61,10 @@ class SkillUndo:
         again = offer_command(f"undo {_WORD} {name}", memory.UNDO_AGAIN())
         return Reply(text=texts.describe_undone(name, made.change), buttons=again)
 
-    async def find_newest(self, call: Call, newest: int) -> str | None:
+    async def find_newest(self, call: Call, newest: int) -> tuple[str, int] | None:
         """Return the skill that the newest change of all is about, if an owner's turn made it.
+
+        With it comes the time of the change, in milliseconds.
 
         `newest` is the newest other change that could be undone. A call that has undone a change
         before a crash gets the same skill again.
@@ -96,7 +98,7 @@ def _undo(connection: Connection, *, call: Call, folder: Path, name: str) -> Led
     return undo_skill_change(connection, folder, newest, origin).row
 
 
-def _find_newest(connection: Connection, *, call: Call, newest: int) -> str | None:
+def _find_newest(connection: Connection, *, call: Call, newest: int) -> tuple[str, int] | None:
     team = blocks.find_team(connection)
     if team is None:
         return None
@@ -109,7 +111,8 @@ def _find_newest(connection: Connection, *, call: Call, newest: int) -> str | No
     if not made and (found.id <= newest or not _is_mine(connection, call, found)):
         return None
     names = {one.id: one.name for one in skills.list_all(connection)}
-    return names.get(found.change.position)
+    name = names.get(found.change.position)
+    return (name, found.origin.now) if name else None
 
 
 def _is_mine(connection: Connection, call: Call, row: LedgerEntry) -> bool:

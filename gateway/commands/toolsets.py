@@ -58,6 +58,8 @@ class ToolCommands:
             if call.room:
                 switched = f"{name} {'on' if is_on else 'off'}"
                 call.record(connection, "room.tools", switched, call.room.person_id)
+            words = ("on", "off") if is_on else ("off", "on")
+            call.note_deed(connection, *(f"tools {word} {name}" for word in words))
             purpose = texts.find_purpose(name, box.all_specs)
             return (texts.SWITCHED_ON if is_on else texts.SWITCHED_OFF)(purpose=purpose), ()
 

@@ -26,6 +26,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox
 from agent_core.state.queues.inbox import InboxRow
+from gateway.commands.catalog import read_sentence
 from gateway.inbound.names import clean_names
 from gateway.outbound.questions import Reaction
 from gateway.people.onboarding import START
@@ -270,6 +271,12 @@ def is_newcomer(person: Person, message: InboundMessage, now: int) -> bool:
 def make_reaction(row: InboxRow, heard: InboundMessage | ButtonPress, person: Person) -> Reaction:
     """Build a person's reaction to an open question."""
     return Reaction(inbox_id=row.id, platform=row.platform, address=heard.address, person=person)
+
+
+def find_said_command(message: InboundMessage) -> tuple[str, str] | None:
+    """Return the command that a message of the sender's own means in plain words, if it does."""
+    is_own = is_plain_text(message) and not message.quote
+    return read_sentence(message.text) if is_own else None
 
 
 def split_command(message: InboundMessage) -> tuple[str, str] | None:

@@ -291,11 +291,11 @@ class InboundRouter:
         is_new = events.is_newcomer(person, message, self._now())
         if is_new and not command and await self._onboarding.hears(person, message):
             command = (START, message.text)
-        if command:
-            where = (room_conversation, conversation)
-            await self._commands.run(arrived, person, where, command)
+        if not command and await self._answers_question(row, message, person):
             return
-        if await self._answers_question(row, message, person):
+        command = command or events.find_said_command(message)
+        if command:
+            await self._commands.run(arrived, person, (room_conversation, conversation), command)
             return
         if fault := events.find_fault(message):
             await self._commands.finish(arrived, fault)

@@ -18,6 +18,8 @@ from agent_core.state.conversations.questions import Choice, NewQuestion, Questi
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import jobs
 from agent_core.state.jobs.jobs import Job, Target
+from agent_core.state.people import deeds, rooms
+from agent_core.state.people.deeds import Doer
 from agent_core.state.people.people import Person
 from agent_core.state.queues.outbox import OutboxRow
 from agent_core.tools.clock import ReaderClock
@@ -79,6 +81,9 @@ def make_time_answerer(
             return AnswerOutcome(words=reminders.NO_TIME(), stays_open=True)
         clock = ReaderClock(zone=zone_of(person), now=now)
         receipt = confirm_changed(changed, clock)
+        room = rooms.find_by_id(connection, room_id=job.room_id) if job.room_id else None
+        doer = Doer(person_id=person.id, owner_id=room.person_id if room else person.id)
+        deeds.record(connection, doer, undo=receipt.undo, now=now)
         return AnswerOutcome(words=receipt.text, buttons=offer_command(receipt.undo, UNDO()))
 
     return answer

@@ -18,7 +18,7 @@ from agent_core.tools.settings_tool import (
     DAYS_OFF,
     SPOKEN_ANSWERS,
     apply_setting,
-    describe_hours,
+    list_values,
 )
 from gateway.errors import Mistaken
 from gateway.operations.contract import Operation, OperationContext, find_person
@@ -38,7 +38,6 @@ from gateway.texts.attachments import explain_no_speech
 MODEL, LEARNING = "model", "learning"
 _NIGHT = "22:00-07:00"
 DEFAULT = "default"
-DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _DIGEST = 8
 """Characters of a model's digest in a button, whose key holds no capitals, dots or slashes."""
 
@@ -145,14 +144,10 @@ def _list_values(
     """List the settings, in the form in which a person enters them."""
     found = find_settings(connection, person, can_speak=context.preferences.can_speak)
     person = found.person
+    hidden = ("reading_limit", *(() if found.can_speak else (SPOKEN_ANSWERS,)))
+    known = list_values(person, found.days_off)
     values = {
-        "time_zone": person.time_zone or "",
-        "language": person.language or "",
-        "quiet_hours": describe_hours(person),
-        DAYS_OFF: ",".join(DAYS[day - 1] for day in found.days_off),
-        "verbosity": person.verbosity,
-        "context_cap": str(person.context_cap or ""),
-        **({SPOKEN_ANSWERS: person.spoken_answers} if found.can_speak else {}),
+        **{name: value for name, value in known.items() if name not in hidden},
         LEARNING: f"{person.learning} {person.learning_summary}".strip(),
         MODEL: person.model,
     }

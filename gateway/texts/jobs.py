@@ -276,8 +276,8 @@ def describe_line(job: Job, clock: ReaderClock) -> str:
 
 
 def name_job(job: Job) -> str:
-    """Name a job by its title."""
-    return _NAME(title=job.title)
+    """Name a job by its title, which may stand in a sentence."""
+    return _NAME(title=job.title.removesuffix("."))
 
 
 def describe_meaning(job: Job, clock: ReaderClock) -> str:

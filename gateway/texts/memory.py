@@ -20,7 +20,7 @@ from gateway.texts.people import quote_name
 
 WHY_USAGE = Text("Add an entry's number or an archived note's name: /why 3. /memory lists both.")
 UNDO_USAGE = Text(
-    "/undo takes back the newest change: to your files, or to what I remember about you. /undo 3"
+    "/undo takes back your last change, such as a reminder, a setting, a file or a note. /undo 3"
     " undoes change 3 of your memory. /undo NAME does so for an archived note, and /undo skill NAME"
     " for a skill. /memory and /why show the numbers."
 )
@@ -28,6 +28,14 @@ UNDO = Text("Undo")
 UNDO_AGAIN = Text("Restore it")
 NUMBER_UNKNOWN = Text(
     "There's no change with the number {number}. /memory shows the numbers that you can use."
+)
+NOTHING_JUST_NOW = Text(
+    "Nothing has changed here in the last half hour. Shall I take back the change before that?"
+)
+TAKEN_BACK = Text("↩ Taken back. {done}")
+ALREADY_CAME = Text(
+    "Your last change was the reminder “{title}”, which has come already. Send /undo again for the"
+    " change before it."
 )
 CHANGE_ELSEWHERE = Text(
     "I can't undo that from here any more. /memory shows the numbers that you can use with /undo."

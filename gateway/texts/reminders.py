@@ -30,6 +30,7 @@ _SKIPPED = Text("⏭ Skipped: {moment}. Next: {due_next}.")
 _SKIPPED_LAST = Text("⏭ Skipped: {moment}. That was the last one.")
 _NEXT_AGAIN = Text("↩ Undone. Next: {moment}.")
 _NOT_AGAIN = Text("↩ Undone. It doesn't come again.")
+_OPEN_AGAIN = Text("↩ Undone. It's open again.")
 _OF = Text("{done}: {title}")
 _DUE_OFF = Text("(was due {due}; I was switched off)")
 _DUE_QUIET = Text("(was due {due}; you had quiet hours)")
@@ -68,6 +69,8 @@ def describe_answer(answer: ReminderAnswer, clock: ReaderClock, title: str = "")
         line = _SKIPPED(moment=clock.show(answer.skipped_at), due_next=clock.show(answer.next_at))
     elif answer.skipped_at is not None:
         line = _SKIPPED_LAST(moment=clock.show(answer.skipped_at))
+    elif answer.is_open_again:
+        line = _OPEN_AGAIN()
     elif answer.verb == "undo":
         shown = clock.show(answer.next_at) if answer.next_at is not None else ""
         line = _NEXT_AGAIN(moment=shown) if shown else _NOT_AGAIN()

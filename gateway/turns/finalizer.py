@@ -21,9 +21,12 @@ from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs
 from agent_core.state.memory import skill_uses
+from agent_core.state.people import deeds
+from agent_core.state.people.deeds import Doer
 from agent_core.state.people.people import Person
 from agent_core.state.queues import agent_messages, inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
+from agent_core.transcript import Receipt
 from gateway.outbound import question_views
 from gateway.outbound.chat_queues import ReservedSlot
 from gateway.outbound.command_buttons import make_undo_buttons, offer_retry
@@ -195,6 +198,7 @@ class TurnFinalizer:
             rows = self._report(connection, over, text)
         elif place:
             receipts = list_receipts(connection, active, over.tools)
+            _note_deeds(connection, active, receipts, over.now)
             if active.wishes.response_schema is None:  # a program reads nothing but the form
                 text = add_receipts(text, receipts)
             target = ReplyTarget(
@@ -432,3 +436,15 @@ def _is_worth_a_review(active: ActiveTurn) -> bool:
     """Return whether a turn is the person's own, and they let the assistant learn from it."""
     is_own = active.conversation.kind == "direct" and not active.conversation.agent
     return is_own and active.person.learning != "off"
+
+
+def _note_deeds(
+    connection: Connection, active: ActiveTurn, receipts: Sequence[Receipt], now: int
+) -> None:
+    """Record what a person's turn has done, for `/undo`."""
+    if active.job_turn:
+        return
+    owner_id = active.memory_owner.person_id if active.memory_owner else active.person.id
+    doer = Doer(person_id=active.person.id, owner_id=owner_id)
+    for receipt in receipts:
+        deeds.record(connection, doer, undo=receipt.undo, now=now)

@@ -22,7 +22,8 @@ from agent_core.state.conversations.questions import Choice, NewQuestion, Questi
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import Change, LedgerEntry
-from agent_core.state.people import people, rooms
+from agent_core.state.people import deeds, people, rooms
+from agent_core.state.people.deeds import Doer
 from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
@@ -425,6 +426,8 @@ class AcceptedProposals:
         if question is None:
             return []
         rows = self._report_moves(connection, made.call) if made else []
+        if made:
+            self._note_deeds(connection, made)
         if due_at is not None:
             return self._offer_times(connection, question, due_at)
         with speak_to(connection, question.person_id):
@@ -432,6 +435,13 @@ class AcceptedProposals:
             undo = self._offer_undo(connection, made) if made and _is_card(question, made) else ()
         closed = close_answered(connection, question, words, undo)
         return [*closed, *rows, *self._report_change(connection, question, made)]
+
+    def _note_deeds(self, connection: Connection, made: _Accepted) -> None:
+        """Record what an accepted call has done, for `/undo`."""
+        person_id, owner_id = made.call.person.id, self.calls.find_owner(made.call)
+        doer = Doer(person_id=person_id, owner_id=owner_id or person_id)
+        for receipt in made.receipts:
+            deeds.record(connection, doer, undo=receipt.undo, now=self.now())
 
     def _offer_times(
         self, connection: Connection, question: Question, due_at: int

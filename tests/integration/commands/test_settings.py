@@ -85,7 +85,7 @@ async def test_a_reset_setting_uses_the_gateways_default(tmp_path: Path) -> None
 async def test_invalid_values_are_rejected(tmp_path: Path) -> None:
     rows = [
         ("time_zone Mars/Base", '"Mars/Base" isn\'t a time zone. Write a city'),
-        ("language klingon!", '"klingon!" isn\'t the short name of a language.'),
+        ("language klingon!", 'I don\'t know the language "klingon!".'),
         ("quiet_hours 25:00-07:00", '"25:00-07:00" isn\'t a range of hours.'),
         ("quiet_hours 22:00-22:00", "Quiet hours must end at another time than they start."),
         ("verbosity loud", 'How much do you want to see? Choose "quiet", "normal" or "verbose".'),

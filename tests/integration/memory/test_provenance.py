@@ -238,7 +238,7 @@ async def test_an_unclear_request_changes_nothing(tmp_path: Path) -> None:
         ("/why -1", memory.WHY_USAGE()),
         ("/why 0", memory.NUMBER_UNKNOWN(number=0)),
         ("/why 99", memory.NUMBER_UNKNOWN(number=99)),
-        ("/undo it", memory.UNDO_USAGE()),
+        ("/undo them", memory.UNDO_USAGE()),
         ("/undo 99", memory.NUMBER_UNKNOWN(number=99)),
         ("/undo " + "9" * 40, memory.UNDO_USAGE()),
     ]
