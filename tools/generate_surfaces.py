@@ -36,7 +36,6 @@ REASONS: Mapping[str, str] = {
     "-browser": "It is about the browser.",
     "-read": "Reading is enough there.",
     "-rare": "It is rare, and one place is enough.",
-    "-later": "It makes sense there, and is missing so far.",
 }
 """Why a deed is not done somewhere."""
 
@@ -266,21 +265,24 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
         Deed(
             name="Choose a named agent",
             chat="agents",
-            page="-place",
+            page="GET /agents, GET /agents/{agent}",
             terminal="agents list, agents show, agents check",
             api="GET /agents, GET /agents/{name}",
         ),
         Deed(
             name="Make, change, archive and restore agents",
             chat="agents",
-            page="-later",
+            page="POST /agents/new, POST /agents/{agent}/edit, POST /agents/{agent}/{verb}",
             terminal="agents add, agents change, agents archive, agents restore",
             api="POST /agents, PATCH /agents/{name}, POST /agents/{name}/{verb}",
         ),
         Deed(
             name="Make and change teams of agents, give one a task",
             chat="team",
-            page="-later",
+            page=(
+                "POST /teams/new, POST /teams/{team}/edit, POST /teams/{team}/task,"
+                " POST /teams/{team}/{verb}, POST /agents/{agent}/move"
+            ),
             terminal=(
                 "teams list, teams add, teams change, teams move, teams archive, teams restore"
             ),

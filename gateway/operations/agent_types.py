@@ -60,11 +60,35 @@ class TeamLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentList:
-    """All agents and teams; `archived` are the names of agents that were put away."""
+    """All agents and teams; `archived` and `archived_teams` are the names of those put away."""
 
     agents: tuple[AgentLine, ...]
     teams: tuple[TeamLine, ...]
     archived: tuple[str, ...] = ()
+    archived_teams: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowAgent:
+    """Asks for one agent with its identity."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownAgent:
+    """An agent, and `soul`: who it is and how it works; "" if it can't be used."""
+
+    line: AgentLine
+    soul: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UseAgent:
+    """Asks that an agent answers in a person's direct chats; "" is the assistant itself."""
+
+    person: str
+    name: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,9 @@ from agent_core.agent.named.definition import NamedAgent
 from agent_core.agent.named.editor import AgentEditor, Author
 from agent_core.agent.named.folder import AgentEntry
 from agent_core.agent.named.teams import Team, TeamChange, TeamEntry
-from agent_core.errors import AgentBroken, AgentRefused
+from agent_core.errors import AgentBroken, AgentMissing, AgentRefused
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import people
 from agent_core.tools.selection.call_rules import CallRule
 from agent_core.tools.selection.rule_check import read_rule
 from gateway.errors import Declined
@@ -22,12 +24,16 @@ from gateway.operations.agent_types import (
     ListAgents,
     MoveAgent,
     PutAway,
+    ShowAgent,
+    ShownAgent,
     TeamLine,
+    UseAgent,
     WriteAgent,
     WriteTeam,
 )
 from gateway.operations.contract import Operation, OperationContext, find_person
 from gateway.operations.wire import typed
+from gateway.texts import agents as texts
 
 _T = TypeVar("_T")
 
@@ -36,13 +42,15 @@ async def list_agents(context: OperationContext, _: ListAgents) -> AgentList:
     """List every agent and team, those with a fault, too. Raises `Declined`."""
     editor = context.agents
 
-    def look() -> tuple[list[AgentEntry], list[TeamEntry], list[str]]:
-        return editor.files.list_all(), editor.teams.list_all(), editor.files.list_archived()
+    def look() -> tuple[list[AgentEntry], list[TeamEntry]]:
+        return editor.files.list_all(), editor.teams.list_all()
 
     try:
-        found, teams, archived = await asyncio.to_thread(look)
+        found, teams = await asyncio.to_thread(look)
     except AgentBroken as error:
         raise Declined(_end(str(error))) from error
+    archived = await asyncio.to_thread(editor.files.list_archived)
+    archived_teams = await asyncio.to_thread(editor.teams.list_archived)
     lines = [
         _outline(one, [team.name for team in teams if team.team and one.name in team.team.everyone])
         for one in found
@@ -51,7 +59,40 @@ async def list_agents(context: OperationContext, _: ListAgents) -> AgentList:
         agents=tuple(lines),
         teams=tuple(_outline_team(one) for one in teams),
         archived=tuple(archived),
+        archived_teams=tuple(archived_teams),
     )
+
+
+async def show_agent(context: OperationContext, asked: ShowAgent) -> ShownAgent:
+    """Show an agent with its identity, or its fault. Raises `Declined` if there is none."""
+    found = await list_agents(context, ListAgents())
+    line = next((one for one in found.agents if one.name == asked.name), None)
+    if line is None:
+        raise Declined(texts.describe_fault(AgentMissing(asked.name, "")))
+    if line.fault:
+        return ShownAgent(line=line)
+    return ShownAgent(line=line, soul=(await _find(context, line.name)).soul)
+
+
+async def use_agent(context: OperationContext, asked: UseAgent) -> ChangedAgent:
+    """Let an agent answer in a person's direct chats. Raises `Declined`."""
+    name = (await _find(context, asked.name)).name if asked.name else ""
+
+    def work(connection: Connection) -> None:
+        person = find_person(connection, asked.person)
+        people.bind_agent(connection, person_id=person.id, agent=name)
+
+    await context.database.write("agents.use", work)
+    context.forget_known()
+    return ChangedAgent(name=name)
+
+
+async def _find(context: OperationContext, name: str) -> NamedAgent:
+    """Return an agent that can be used. Raises `Declined`."""
+    try:
+        return await asyncio.to_thread(context.agents.files.agents.find, name)
+    except AgentBroken as error:
+        raise Declined(texts.describe_fault(error)) from error
 
 
 async def write_agent(context: OperationContext, asked: WriteAgent) -> ChangedAgent:
@@ -180,6 +221,8 @@ def _end(clause: str) -> str:
 
 OPERATIONS: Mapping[str, Operation] = {
     "agents.list": typed(list_agents),
+    "agents.show": typed(show_agent),
+    "agents.use": typed(use_agent),
     "agents.write": typed(write_agent),
     "agents.write_team": typed(write_team),
     "agents.put_away": typed(put_away),

@@ -99,6 +99,11 @@ class TeamFolder:
         names = sorted(one.stem for one in self._place.glob("*.toml") if not one.is_symlink())
         return [self._look_at(name) for name in names[:MOST_TEAMS]]
 
+    def list_archived(self) -> list[str]:
+        """List the names of archived teams."""
+        away = self._place / _ARCHIVE
+        return sorted(one.stem for one in away.glob("*.toml")) if away.is_dir() else []
+
     def find(self, name: str) -> Team:
         """Load a team. Raises `AgentBroken` if there is none, or if it can't be used."""
         path = self._path(name)

@@ -6,7 +6,7 @@ from typing import Literal
 from agent_core.chats import Chat
 from agent_core.ids import ConversationId, PersonId, SessionId, TurnId
 from agent_core.state.conversations.questions import Choice, load_choices
-from agent_core.state.conversations.sessions import name_direct
+from agent_core.state.conversations.sessions import name_conversation, name_direct
 from agent_core.state.engine.connection import read_one
 from agent_core.state.engine.database import Connection
 from agent_core.transcript import ImagePart, load_parts
@@ -48,8 +48,11 @@ class Present:
     since: int
 
 
-def find_present(connection: Connection, *, person_id: PersonId) -> Present | None:
-    """Return what goes on in a person's direct conversation; None before their first message."""
+def find_present(connection: Connection, *, person_id: PersonId, agent: str = "") -> Present | None:
+    """Return what goes on in a person's direct conversation; None before their first message.
+
+    With the name of an `agent`, it is the person's conversation with that agent.
+    """
     found = connection.execute(
         "SELECT conversations.id AS conversation_id, open.id AS session_id,"
         " COALESCE(open.title, '') AS title, COALESCE((SELECT MAX(ended_at) FROM sessions"
@@ -57,7 +60,7 @@ def find_present(connection: Connection, *, person_id: PersonId) -> Present | No
         " LEFT JOIN sessions AS open ON open.id = (SELECT MAX(id) FROM sessions"
         " WHERE conversation_id = conversations.id AND ended_at IS NULL)"
         " WHERE key = :key AND person_id = :person_id",
-        {"key": name_direct(person_id), "person_id": person_id},
+        {"key": name_conversation(agent, name_direct(person_id)), "person_id": person_id},
     )
     return read_one(Present, found)
 

@@ -11,7 +11,7 @@ from agent_core.state.engine.database import Connection
 _FIRST = 80
 """Characters of the first words; they stand in for a missing title."""
 _LISTED = (
-    "listed.id AS session_id, conversation_id, kind, title, last_at, is_open,"
+    "listed.id AS session_id, conversation_id, kind, agent, title, last_at, is_open,"
     # Only the console's pages write into a direct conversation over the API.
     " COALESCE((SELECT CASE WHEN kind = 'direct' AND platform = 'api' THEN 'console'"
     " ELSE platform END FROM messages WHERE session_id = listed.id"
@@ -21,7 +21,7 @@ _LISTED = (
     " ORDER BY id LIMIT 1), '') AS first"
 )
 _OF_PERSON = (
-    "SELECT sessions.id, conversation_id, kind, title, last_at, ended_at IS NULL AS is_open"
+    "SELECT sessions.id, conversation_id, kind, agent, title, last_at, ended_at IS NULL AS is_open"
     " FROM conversations CROSS JOIN sessions ON sessions.conversation_id = conversations.id"
     " WHERE conversations.person_id = :person_id AND removed_at IS NULL"
     " AND kind IN ('direct', 'room', 'program', 'fork')"
@@ -39,6 +39,8 @@ class ListedSession:
     session_id: SessionId
     conversation_id: ConversationId
     kind: ConversationKind
+    agent: str
+    """The named agent that answers in it; "" is the assistant."""
     title: str
     last_at: int
     is_open: bool

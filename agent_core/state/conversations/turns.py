@@ -203,6 +203,22 @@ def list_of_person(
     return read_all(_make_turn, rows)
 
 
+def list_with_step(
+    connection: Connection, *, person_id: PersonId, step: str, among: int
+) -> list[StoredTurn]:
+    """List those of a person's newest turns that have called a tool, newest first.
+
+    `among` is the number of turns that are looked at.
+    """
+    rows = connection.execute(
+        f"SELECT {_TURN} FROM (SELECT * FROM turns WHERE person_id = :person_id"
+        " ORDER BY id DESC LIMIT :among) AS turns WHERE EXISTS (SELECT 1 FROM steps"
+        " WHERE turn_id = turns.id AND name = :step) ORDER BY id DESC",
+        {"person_id": person_id, "among": among, "step": step},
+    )
+    return read_all(_make_turn, rows)
+
+
 def is_by_person(connection: Connection, *, turn_id: TurnId) -> bool:
     """Return whether a person's own message began a turn: no job, no helper and no other agent."""
     row = connection.execute(

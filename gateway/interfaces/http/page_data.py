@@ -79,7 +79,7 @@ class PageData:
             owner = find_owner(connection)
             if owner is None:
                 return None
-            present = find_present(connection, person_id=owner.id)
+            present = find_present(connection, person_id=owner.id, agent=owner.agent)
             return find_newest_turn(connection, person_id=owner.id), present
 
         return await self._database.read(work)
@@ -120,7 +120,7 @@ class PageData:
             owner = find_owner(connection)
             if owner is None:
                 return None, None, []
-            present = find_present(connection, person_id=owner.id)
+            present = find_present(connection, person_id=owner.id, agent=owner.agent)
             found = list_history(
                 connection,
                 person_id=owner.id,

@@ -31,7 +31,7 @@ from agent_core.state.people.people import Person
 from agent_core.tools.clock import ReaderClock, local_time
 from agent_core.tools.time_zones import name_zone
 from gateway.interfaces.pages.flashes import FLASH
-from gateway.texts import access, console_page, forms, shell, states
+from gateway.texts import access, agent_pages, console_page, forms, shell, states
 from gateway.texts import pages as texts
 from gateway.texts.general import name_role
 from gateway.texts.job_results import name_run_state
@@ -58,6 +58,7 @@ _MAIN: Mapping[str, Callable[[], str]] = {
 }
 _OWN: Mapping[str, Callable[[], str]] = {
     "/turns": texts.TURNS,
+    "/agents": agent_pages.AGENTS,
     "/workspace": forms.FILES,
     "/usage": texts.USAGE,
     "/settings": texts.SETTINGS,
@@ -174,7 +175,8 @@ class Viewer:
         """Return the address of a session: the open one goes on in the chat."""
         if one.kind != "direct":
             return f"/conversations/{one.conversation_id}"
-        return self.chat if one.is_open else f"/chats/{one.session_id}"
+        is_present = one.is_open and self.person is not None and one.agent == self.person.agent
+        return self.chat if is_present else f"/chats/{one.session_id}"
 
     def _mark(self, moment: int, shown: str) -> Markup:
         local = local_time(moment, self.zone)

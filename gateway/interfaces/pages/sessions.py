@@ -41,7 +41,7 @@ async def show_present(look: Look) -> Fields:
     words = look.request.query_params.get("say", "")[:_MOST_SAID]
 
     def work(connection: Connection) -> Fields:
-        present = find_present(connection, person_id=look.person.id)
+        present = find_present(connection, person_id=look.person.id, agent=look.person.agent)
         if present is None or present.session_id is None:
             return {
                 "talk": None,
@@ -80,7 +80,7 @@ def _read(connection: Connection, look: Look, number: SessionId) -> dict[str, An
     conversation = sessions.get_conversation(
         connection, conversation_id=found.conversation_id, person_id=look.person.id
     )
-    is_direct = found.kind == "direct" and not conversation.agent
+    is_direct = found.kind == "direct" and conversation.agent == look.person.agent
     is_present = is_direct and found.is_open
     origin = transcripts.find_origin(
         connection, conversation_id=found.conversation_id, person_id=look.person.id
@@ -114,7 +114,7 @@ async def list_newest(_: Look) -> Fields:
 
 async def begin(look: Look) -> Response:
     """End the person's session: their next message begins a new one. Raises `Declined`."""
-    key = sessions.name_direct(look.person.id)
+    key = sessions.name_conversation(look.person.agent, sessions.name_direct(look.person.id))
 
     def work(connection: Connection) -> ConversationId | None:
         found = sessions.find_conversation(connection, key=key, person_id=look.person.id)

@@ -26,6 +26,7 @@ from agent_core.state.people import people, rooms
 from agent_core.state.people.people import Person
 from gateway.app.gateway import Gateway
 from gateway.interfaces.pages.routes import Login, make_pages
+from tests.agent_core.agent.named.agent_folders import write
 from tests.fakes.chat import FakeChat
 from tests.integration.canaries import Planter
 from tests.integration.interfaces.api_setup import OLGA, ZEBRANA, ask_about_tea, make_token
@@ -38,11 +39,24 @@ FORM = "application/x-www-form-urlencoded"
 OUTSIDE = ("/login", "/logout")
 """Forms beside the pages. A login is not needed for the first, and ends with the second."""
 WORDS: Mapping[str, Sequence[str]] = {
-    "verb": ("test", "pause", "resume", "remove", "restore", "run", "delete", "archive", "undo"),
+    "verb": (
+        "test",
+        "pause",
+        "resume",
+        "remove",
+        "restore",
+        "run",
+        "delete",
+        "archive",
+        "undo",
+        "use",
+    ),
     "choice": ("accept", "dismiss"),
     "name": ("turns.max_steps", "log.level", "model.fallbacks", "access.allow"),
     "skill": ("tidy", "digest", "unknown"),
     "proposal": ("1-0", "7-999"),
+    "agent": ("coder", "default"),
+    "team": ("press", "unknown"),
     "server": ("files", "unknown"),
 }
 """The words in addresses, by their names in the routes. A route with another needs its words."""
@@ -192,9 +206,19 @@ async def give_things(running: Served, home: Path, person: Person) -> None:
     await database.write("test", partial(rooms.insert, **group, now=now))
 
 
+def write_team(home: Path) -> None:
+    """Write the agents and the team of the addresses."""
+    for name in ("coder", "checker"):
+        write(home, name)
+    (home / "teams").mkdir()
+    rows = 'manager = "round_robin"\nmembers = ["coder", "checker"]\n'
+    (home / "teams" / "press.toml").write_text(rows)
+
+
 @pytest.mark.thorough
 async def test_no_form_fails_or_tells_or_changes_anything_of_another_person(home: Path) -> None:
     chat = FakeChat(limit=100_000)
+    write_team(home)
     async with served(home, adapters={"fake": chat}, model=Planter()) as running:
         database = running.gateway.database
         found = {one.slug: one for one in await database.read(people.list_all)}
@@ -267,6 +291,7 @@ OTHERWISE = {
 @pytest.mark.thorough
 async def test_each_form_ends_on_a_page_that_back_and_reload_find(home: Path) -> None:
     chat = FakeChat(limit=100_000)
+    write_team(home)
     async with served(home, adapters={"fake": chat}, model=Planter()) as running:
         database = running.gateway.database
         olga = next(one for one in await database.read(people.list_all) if one.slug == "olga")

@@ -1,5 +1,6 @@
 """The console's pages in a real browser: journeys, accessibility, dark, and narrow."""
 
+import json
 import os
 import re
 import shutil
@@ -20,6 +21,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import jobs
 from agent_core.state.people import people, reading_consents
 from agent_core.state.people.people import NewAccount
+from tests.agent_core.agent.named.agent_folders import write
 from tests.agent_core.skills.skill_folders import write_skill
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
@@ -72,6 +74,13 @@ PAGES = (
     "jobs/new",
     "jobs/calendar",
     "jobs/calendar?week=",
+    "agents",
+    "agents/new",
+    "agents/coder",
+    "agents/coder/edit",
+    "teams/new",
+    "teams/press",
+    "teams/press/edit",
     "usage",
     "settings",
     "webhooks",
@@ -90,6 +99,16 @@ PAGES = (
 )
 
 
+_CODER = """
+description = "Writes code"
+tags = ["work", "code"]
+[[rules]]
+tool = "recall"
+most_per_turn = 3
+"""
+_PRESS = 'manager = "round_robin"\nmembers = ["coder", "checker"]\n'
+
+
 def adopt(connection: Connection) -> None:
     """Let Zebrana, who has a memory, sit at the console."""
     zebrana = next(one for one in people.list_all(connection) if one.slug == "zebrana")
@@ -106,6 +125,10 @@ async def opened(home: Path) -> AsyncIterator[tuple[Served, FakeModel, str]]:
         token = await make_token(home, "zebrana", "manage")
         setup = Setup(running, FakeChat(), model, home, token, token)
         write_skill(home / "skills", "tidy", "Sort the letters.")
+        write(home, "coder", _CODER)
+        write(home, "checker", 'description = "Reads what coder wrote"')
+        (home / "teams").mkdir()
+        (home / "teams" / "press.toml").write_text(_PRESS)
         zebrana, now = await find_named(setup, "zebrana"), running.gateway.now()
         kinds: tuple[QuestionKind, ...] = ("choice", "reason")
         for kind in kinds:
@@ -319,6 +342,42 @@ async def test_forms_create_things_and_say_what_is_wrong(home: Path) -> None:
         for icon in manifest["icons"]:
             found = await page.evaluate(f"fetch('{icon['src']}').then((one) => one.status)")
             assert found == 200, icon
+
+
+async def test_an_owner_makes_a_team_of_agents_and_gives_it_a_task(tmp_path: Path) -> None:
+    model = FakeModel()
+    async with served(tmp_path / "home", model=model) as running, looking(running) as page:
+        await page.get_by_role("link", name="Agents", exact=True).click()
+        await check(page, "agents-none")
+        for name in ("writer", "checker"):
+            await page.get_by_role("link", name="Agents", exact=True).first.click()
+            await page.get_by_role("link", name="New agent", exact=True).first.click()
+            await page.get_by_label("Name", exact=True).fill(name)
+            await page.get_by_label("What is it for?").fill(f"The {name} of the press")
+            await page.get_by_label("Who is it, and how does it work?").fill(f"You are a {name}.")
+            await page.get_by_role("button", name="Create", exact=True).click()
+            await page.get_by_text(f"{name} is ready.").wait_for()
+        await check(page, "agent-made")
+        await page.get_by_role("link", name="Agents", exact=True).first.click()
+        await page.get_by_role("link", name="New team", exact=True).click()
+        await page.get_by_label("Name", exact=True).fill("press")
+        await page.get_by_role("button", name="Create", exact=True).click()
+        await page.get_by_text("Please fill this in.").wait_for()
+        await check(page, "team-wrong")
+        await page.get_by_label("Leader").select_option("checker")
+        await page.get_by_label("Member 1").select_option("writer")
+        await page.get_by_role("button", name="Create", exact=True).click()
+        await page.get_by_text("The team press is ready.").wait_for()
+        asked = {"mode": "team", "to": "press", "text": "Two lines about owls"}
+        model.plays = [ask(call("message_agent", json.dumps(asked)))]
+        model.plays += [say(f"Owls hear well, {number}.") for number in range(12)]
+        await page.get_by_label("What shall press do?").fill("Two lines about owls")
+        await page.get_by_role("button", name="Send the task").click()
+        await page.get_by_text("The team press has your task.").wait_for()
+        await page.get_by_role("link", name="Two lines about owls").wait_for()
+        await check(page, "team-with-task")
+        await page.get_by_role("link", name="Two lines about owls").click()
+        await page.get_by_role("heading", name="Timeline").wait_for()
 
 
 async def test_a_message_from_the_page_is_answered_on_it(home: Path) -> None:

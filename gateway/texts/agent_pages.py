@@ -1,0 +1,128 @@
+"""Sentences of the console's pages about named agents and teams."""
+
+from collections.abc import Mapping
+
+from agent_core.localization import Text
+
+AGENTS, TEAMS, TEAM = Text("Agents"), Text("Teams"), Text("team")
+ABOUT = Text(
+    "An agent is an assistant with its own identity, tools and conversations. It works for whoever"
+    " writes to it, and knows what I know about you."
+)
+ASSISTANT = Text("The assistant")
+ABOUT_ASSISTANT = Text("That's me, as you know me.")
+ANSWERS_YOU = Text("answers you")
+LET_ANSWER = Text("Let it answer me")
+LET_ANSWER_NAMED = Text("Let {name} answer me")
+ANSWERS_NOW = Text(
+    "{name} now answers you in every direct chat. Your conversation with me is kept; the assistant"
+    " on this page brings it back."
+)
+ASSISTANT_NOW = Text("I'm back, and we're in our earlier conversation again.")
+NO_AGENTS = Text("There are no agents yet. Make one for work that needs a different voice.")
+NO_AGENTS_MEMBER = Text("There are no agents yet. Ask me for one, and an owner decides.")
+ASK_FOR_ONE = Text("Ask for one")
+WISH = Text("Make an agent that ")
+NEW_AGENT, NEW_TEAM = Text("New agent"), Text("New team")
+ABOUT_TEAMS = Text("Agents of a team work on one task together, and you get their result.")
+NO_TEAMS = Text("There are no teams yet.")
+TWO_FIRST = Text("A team needs two agents or more, so make those first.")
+GIVE_TASK = Text("Give a task")
+GIVE_TASK_NAMED = Text("Give {name} a task")
+PUT_AWAY = Text("Put away")
+ABOUT_PUT_AWAY = Text("Their files, memory and conversations are kept.")
+ARCHIVE, RESTORE = Text("Put away"), Text("Bring back")
+ARCHIVE_NAMED, RESTORE_NAMED = Text("Put {name} away"), Text("Bring {name} back")
+ARCHIVED = Text("{name} is put away. Whoever it answered has me again.")
+TEAM_ARCHIVED = Text("The team {name} is put away; its agents stay.")
+RESTORED, TEAM_RESTORED = Text("{name} is back."), Text("The team {name} is back.")
+MADE = Text("{name} is ready. Everyone here can use it.")
+CHANGED = Text("{name} is changed. Its tools change at once, the rest with the next new chat.")
+TEAM_MADE = Text("The team {name} is ready. Give it a task.")
+TEAM_CHANGED = Text("The change to the team {name} counts from its next task on.")
+MOVED = Text("{name} has moved from {source} to {target}, with everything it remembers.")
+NOT_POSSIBLE = Text("Nothing has changed. Details in English: “{reason}”")
+REPAIR = Text("Saving this form replaces all its settings.")
+FAULTY = Text("It can't be used. Details in English: “{fault}”")
+
+NAME = Text("Name")
+HINT_NAME = Text("Small letters, digits and hyphens.")
+BAD_NAME = Text(
+    "A name has up to 32 small letters, digits and hyphens, and begins with a letter; `default` is"
+    " taken."
+)
+TAKEN = Text("There is one with this name already.")
+PURPOSE = Text("What is it for?")
+PURPOSE_EXAMPLE = Text("Writes and reviews code")
+SOUL = Text("Who is it, and how does it work?")
+SOUL_EXAMPLE = Text("You write short, warm texts. You ask when something is unclear.")
+MODEL, USUAL_MODEL = Text("Model"), Text("The usual one: {name}")
+TOOLS, SKILLS, BLOCKS = Text("Tools"), Text("Skills"), Text("Shared notes")
+TAGS, RULES = Text("Tags"), Text("Rules for its tools")
+HINT_TAGS = Text("With commas between them. A message to a tag reaches all agents that have it.")
+LATER_TOOLS = Text("Tools that come later")
+LATER_ON, LATER_OFF = Text("It may use them, too"), Text("It may not use them")
+ABOUT_TOOLS = Text("It never has more tools than the person who writes to it.")
+ABOUT_SKILLS = Text("Those with a tick are always loaded; it can find the others itself.")
+ALL_BLOCKS = Text("All that its person sees")
+ONLY_BLOCKS = Text("Only those with a tick")
+NO_BLOCKS = Text("There are no shared notes yet. /block in a chat makes some.")
+ABOUT_RULES = Text(
+    "Rules say when a tool may run, and in which order. An empty one is left out; save to get"
+    " another."
+)
+RULE = Text("Rule {number}")
+RULE_TOOL, NO_RULE = Text("Tool"), Text("no rule")
+RULE_MOST = Text("At most so many times in one answer (0 for any)")
+RULE_FIRST = Text("It runs before any other tool")
+RULE_ENDS = Text("No tool runs after it")
+RULE_BEFORE_END = Text("No answer without it")
+RULE_THEN = Text("After it, only these tools")
+RULE_AFTER = Text("Only after these tools")
+RULE_CALLERS = Text("Only here (without a tick: anywhere)")
+CALLERS: Mapping[str, Text] = {
+    "direct": Text("direct chats"),
+    "group": Text("groups and channels"),
+    "job": Text("reminders and jobs"),
+    "helper": Text("helpers"),
+    "code": Text("its own programs"),
+}
+ALL_OF_PERSON, NOTHING = Text("all that its person has"), Text("none")
+LED = Text("{supervisor} leads {members}")
+ALL_BUT = Text("all but {names}")
+MOVE = Text("Move to another team")
+MOVE_FROM, MOVE_TO = Text("From"), Text("To")
+MOVE_IT = Text("Move")
+OTHER_DETAILS = Text("Tools, skills and notes")
+RULE_TIMES = Text("at most {number} times in one answer")
+RULE_IS_FIRST, RULE_IS_LAST = Text("before any other tool"), Text("no tool after it")
+RULE_IS_NEEDED = Text("no answer without it")
+RULE_ONLY_THEN, RULE_ONLY_AFTER = Text("after it only {names}"), Text("only after {names}")
+RULE_ONLY_IN = Text("only in: {names}")
+
+WAY = Text("Who decides who speaks?")
+WAYS: Mapping[str, Text] = {
+    "supervisor": Text("A leader plans, asks the members and sums up"),
+    "round_robin": Text("The members speak in turn, in this order"),
+    "free": Text("The members decide themselves whom to ask"),
+}
+LEADER, NO_LEADER = Text("Leader"), Text("no leader")
+HINT_LEADER = Text("Only for the first way. The leader is no member.")
+MEMBERS, MEMBER = Text("Members, in their order"), Text("Member {number}")
+NOBODY = Text("nobody")
+SHARED = Text("Notes that all members see and change")
+LIMITS = Text("Limits of one task")
+ROUNDS, STEPS = Text("Rounds (1 to 20)"), Text("Steps of all members (1 to 200)")
+DOLLARS = Text("US dollars (0 for no limit of its own)")
+NO_NUMBER = Text("Please enter a number.")
+TASK = Text("What shall {name} do?")
+SEND_TASK = Text("Send the task")
+ABOUT_TASK = Text("The team's result appears in your chat, where you can stop it, too.")
+TASK_SENT = Text("The team {name} has your task. Its result appears in your chat.")
+TO_CHAT = Text("Open the chat")
+ITS_TASKS = Text("Its tasks for you")
+NO_TASK = Text("Write what the team shall do, in at most 100,000 characters.")
+NO_TASKS = Text("You've given it no task yet.")
+LONGEST = Text("That's longer than {number} characters.")
+LIMITED = Text("At most {rounds} rounds and {steps} steps for one task.")
+LIMITED_MONEY = Text("At most {rounds} rounds, {steps} steps and ${dollars} for one task.")
