@@ -221,6 +221,10 @@ class WorkspaceError(CoreError):
     """A file or folder of a workspace can't be used as asked; the text says why."""
 
 
+class DiskFull(WorkspaceError):
+    """The disk of the workspaces is full, which no person's own files explain."""
+
+
 class WorkInProgress(CoreError):
     """A person's work is running; the operation is possible in a moment."""
 

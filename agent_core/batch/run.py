@@ -17,7 +17,7 @@ from agent_core.batch.records import (
     make_row,
 )
 from agent_core.batch.task_file import BatchTask, LineFault, TaskFile
-from agent_core.errors import BackendUnavailable, StoreError, StoreFull, WorkspaceError
+from agent_core.errors import BackendUnavailable, DiskFull, StoreError, StoreFull, WorkspaceError
 from agent_core.execution.contract import Backend, Command
 from agent_core.execution.timed_command import run_command
 from agent_core.library.ai_agent import PLATFORM, AIAgent, Answer, TurnSuspended
@@ -157,7 +157,7 @@ class BatchRun:
                 await self._try(record)
             except TurnSuspended:
                 return
-            except StoreFull as error:
+            except (StoreFull, DiskFull) as error:
                 self.stop("full", str(error))
             except StoreError as error:
                 self.stop("store", str(error))
@@ -168,7 +168,7 @@ class BatchRun:
         name, is_new = _name_next(record), True
         try:
             attempt, is_new = await self._make_attempt(record.task, name)
-        except (StoreError, TurnSuspended):
+        except (StoreError, DiskFull, TurnSuspended):
             raise
         except (BackendUnavailable, WorkspaceError) as error:
             attempt = Attempt(person=name, ending="failed", reason="workspace", detail=str(error))
@@ -209,6 +209,8 @@ class BatchRun:
             ended = await run_command(
                 self._find_backend(), command, seconds=_CHECK_SECONDS, most_bytes=_CHECK_BYTES
             )
+        except DiskFull:
+            raise
         except (BackendUnavailable, WorkspaceError) as error:  # the answer has its price
             return replace(attempt, ending="failed", reason="workspace", detail=str(error))
         if ended.status == 0 and not ended.limit:

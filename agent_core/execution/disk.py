@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agent_core.errors import WorkspaceError
+from agent_core.errors import DiskFull, WorkspaceError
 from agent_core.execution import files
 
 _RESERVE = 200_000_000
@@ -57,12 +57,13 @@ class DiskGuard:
         return await self._measure(place, free, free_files)  # files may have been deleted
 
     async def check(self, place: Path) -> None:
-        """Raise `WorkspaceError` if a workspace or its disk is full."""
+        """Raise `WorkspaceError` if a workspace is full, and `DiskFull` if its disk is."""
         now = await self.look(place)
-        if now.used > self._most or now.free < _RESERVE or now.free_files < _RESERVED_FILES:
-            raise WorkspaceError(
-                "the workspace or the disk is full; delete files that are no longer needed"
-            )
+        if now.used > self._most:
+            raise WorkspaceError("the workspace is full; delete files that are no longer needed")
+        if now.free < _RESERVE or now.free_files < _RESERVED_FILES:
+            left = f"{_RESERVE // 1_000_000} MB or {_RESERVED_FILES:,} files"
+            raise DiskFull(f"the disk has less than {left} left")
 
     async def is_exceeded(self, place: Path, before: DiskUse) -> bool:
         """Return whether a command has filled a workspace or its disk.

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from agent_core.errors import BackendUnavailable, WorkspaceError
+from agent_core.errors import BackendUnavailable, DiskFull, WorkspaceError
 from agent_core.execution.contract import FileContent
 
 _OPENAT2 = 437
@@ -271,4 +271,5 @@ def errors_of(path: str) -> Iterator[None]:
         yield
     except OSError as error:
         reason = _REASONS.get(error.errno or 0, f"can't be used: {error.strerror}")
-        raise WorkspaceError(f"`{path}` {reason}") from error
+        kind = DiskFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else WorkspaceError
+        raise kind(f"`{path}` {reason}") from error

@@ -1,6 +1,7 @@
 """A run: tasks apart from each other, retries, checks, limits, faults and a full disk."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from agent_core.batch.report import make_report
 from agent_core.batch.run import BatchLimits, BatchRun, TasksChanged
 from agent_core.batch.task_file import read_task_file
 from agent_core.errors import ModelDenied, ModelRejected
+from agent_core.execution import disk
 from agent_core.library.ai_agent import AIAgent
 from agent_core.library.options import AgentOptions
 from agent_core.models.catalog import Price, Prices
@@ -154,6 +156,31 @@ async def test_a_full_disk_stops_the_run_and_loses_nothing(tmp_path: Path) -> No
         assert await run.run() == "full"
         assert "is full; nothing was written" in run.detail
     records, _, _ = await run_batch(tmp_path, lambda *_: say("Yes."), data)
+    assert {one.state for one in records} == {"done"}
+
+
+@needs_bubblewrap
+@pytest.mark.process
+async def test_a_full_disk_of_the_workspaces_costs_no_task(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = write(*({"prompt": f"{number}", "files": {"a": "1"}} for number in range(9)))
+    limits = BatchLimits(at_once=2, attempts=1)
+    backend = make_local(tmp_path)
+    try:
+        with monkeypatch.context() as small:
+            small.setattr(disk, "_RESERVE", sys.maxsize)  # no disk has as much
+            records, run, model = await run_batch(
+                tmp_path, lambda *_: say("Yes."), data, limits=limits, backend=backend
+            )
+        assert (run.stopped, len(model.requests)) == ("full", 0)
+        assert run.detail.startswith("the disk has less than")
+        assert {(one.state, one.attempts) for one in records} == {("owed", ())}
+        records, _, _ = await run_batch(
+            tmp_path, lambda *_: say("Yes."), data, limits=limits, backend=backend
+        )
+    finally:
+        await backend.close()
     assert {one.state for one in records} == {"done"}
 
 
