@@ -1,10 +1,11 @@
 """The tools of each place, and of the turn that begins there."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agent_core.agent.named.definition import NamedAgent
 from agent_core.agent.prompt.visibility import PromptContext
+from agent_core.execution.selected import find_place
 from agent_core.memory.archive.inventory import Inventory
 from agent_core.schedule.resources import JobTurn
 from agent_core.state.conversations.sessions import Conversation
@@ -30,7 +31,11 @@ class Toolboxes:
     room_job: Toolbox | None = None
     """Toolboxes for jobs; separate, because every conversation pays for the tools in its prompt."""
     purposes: Mapping[str, Toolbox] = field(default_factory=dict)
-    """Toolboxes of private jobs whose commands run elsewhere, by `job:TITLE` or `skill:NAME`."""
+    """Toolboxes of private jobs whose commands run elsewhere, by `job:TITLE`, `skill:NAME`, or
+    `backend:NAME` for what the file of a skill names.
+    """
+    name_backend: Callable[[str], str] = lambda skill: ""
+    """Reads which backend a skill names; "" for none. Blocks for a small file."""
 
     def open(
         self,
@@ -84,9 +89,15 @@ class Toolboxes:
         return box.restrict_to(job_turn.tools) if job_turn and job_turn.tools else box
 
     def _choose_for_job(self, job_turn: JobTurn) -> Toolbox:
-        names = (f"job:{job_turn.title}", *(f"skill:{name}" for name in job_turn.skills))
-        found = next((name for name in names if name in self.purposes), "")
-        return self.purposes[found] if found else self.private_job or self.private
+        usual = self.private_job or self.private
+        if not self.purposes:
+            return usual
+        own, skills = f"job:{job_turn.title}", job_turn.skills
+        rows = (own, *(f"skill:{name}" for name in skills))
+        if row := next((name for name in rows if name in self.purposes), ""):
+            return self.purposes[row]
+        found = (find_place(self.purposes, name, self.name_backend(name)) for name in skills)
+        return self.purposes.get(next(filter(None, found), ""), usual)
 
 
 def _name_caller(conversation: Conversation, job_turn: JobTurn | None) -> Caller:

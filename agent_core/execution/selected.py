@@ -1,6 +1,6 @@
 """Several backends as one: each workspace uses the backend that the owner chose for it."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -9,6 +9,27 @@ from agent_core.execution.contract import Backend, Command, FileContent, Process
 from agent_core.execution.folders import find_own
 from agent_core.execution.sandbox import MOST_SECONDS
 
+UNKNOWN = "backend:"
+"""The place of skills that name a backend which does not exist."""
+_NO_PLACE = (
+    "this person has no place for commands and files; the owner can choose one with"
+    " `[[tools.backends]]` in config.toml"
+)
+
+
+def find_place(places: Container[str], skill: str, named: str) -> str:
+    """Find where a skill works: as an owner chose, else as its file says; "" for the usual place.
+
+    `places` are keys of `SelectedBackends.purposes`, and without them there is only the usual one.
+    `named` is the backend in the skill's file.
+    """
+    chosen, wished = f"skill:{skill}", f"backend:{named}"
+    if chosen in places:
+        return chosen
+    if not named or UNKNOWN not in places:
+        return ""
+    return wished if wished in places else UNKNOWN
+
 
 class SelectedBackends:
     """Passes every call to the backend of its workspace; see `Backend`."""
@@ -16,18 +37,25 @@ class SelectedBackends:
     def __init__(
         self,
         default: Backend | None,
-        chosen: Mapping[str, Backend],
+        chosen: Mapping[str, Backend | None],
         purposes: Mapping[str, Backend] | None = None,
+        refusal: str = _NO_PLACE,
     ) -> None:
-        """`chosen` maps workspaces to backends; `default` serves the others, None if nothing does.
+        """`chosen` maps workspaces to backends; `default` serves the others. None refuses.
 
-        `purposes` are the backends of jobs and skills; their toolboxes use these directly.
+        `purposes` are the backends of jobs and skills (`job:TITLE`, `skill:NAME`), and those that
+        skills may name (`backend:NAME`); their toolboxes use these directly. `refusal` is what a
+        person reads who has none.
         """
         self.purposes = dict(purposes or {})
         self._default = default
         self._chosen = dict(chosen)
-        self._people = [*([default] if default else ()), *chosen.values()]
-        self._all = list(dict.fromkeys((*self._people, *self.purposes.values())))
+        self._refusal = refusal
+        self._people = [one for one in (default, *chosen.values()) if one]
+        owned: list[Backend] = []
+        for one in self.purposes.values():
+            owned += one._all if isinstance(one, SelectedBackends) else [one]
+        self._all: list[Backend] = list(dict.fromkeys((*self._people, *owned)))
         self.names = tuple(backend.name for backend in self._all)
 
     @property
@@ -112,8 +140,5 @@ class SelectedBackends:
     def _find(self, workspace: str) -> Backend:
         backend = self._chosen.get(find_own(workspace), self._default)
         if backend is None:
-            raise BackendUnavailable(
-                "this person has no place for commands and files; the owner can choose one with"
-                " `[[tools.backends]]` in config.toml"
-            )
+            raise BackendUnavailable(self._refusal)
         return backend

@@ -76,15 +76,17 @@ class SkillCatalog:
         project: Path | None = None,
         *,
         taken: Collection[str] = (),
+        backends: Collection[str] | None = None,
     ) -> None:
         """`folder` contains the home's own skills; it need not exist.
 
         `further` folders contain more skills that nobody edits here, like the bundled ones.
         `project` is the working folder, whose skills come last. `taken` are the names of commands,
-        which no new skill gets.
+        which no new skill gets. `backends` are those that a skill may name; None if nobody knows.
         """
         self.folder = folder
         self._taken = frozenset(taken)
+        self._backends = backends
         self._bundles: tuple[Traversable, ...] = (files(BUNDLED), *further)
         self._projects = tuple(project / one for one in PROJECT_FOLDERS) if project else ()
         self._known: dict[Path, tuple[_Stamp, CatalogEntry]] = {}
@@ -128,6 +130,14 @@ class SkillCatalog:
             raise SkillConflict(
                 f"/{name} is a command of Talaria, so no skill can have that name; choose another."
             )
+
+    def find_backend_fault(self, skill: Skill) -> str:
+        """Say in a clause that there is no backend of the name in a skill; "" if there is one."""
+        if self._backends is None or not skill.backend or skill.backend in self._backends:
+            return ""
+        known = ", ".join(sorted(self._backends)) or "none"
+        named = show_name(skill.backend)[:LONGEST_NAME]
+        return f"the skill {skill.name} names the backend {named}; there is {known}"
 
     def is_bundled(self, name: str) -> bool:
         """Return True if `load` takes the skill from Talaria itself, not from a person's folder."""

@@ -49,7 +49,7 @@ def check_create(catalog: SkillCatalog, name: str, text: str) -> SkillChange:
         raise SkillConflict(f"There is a skill {name} already; patch it or choose another name.")
     if len(entries) >= _MOST_SKILLS:
         raise SkillConflict("There are too many skills; archive some first.")
-    _check_text(name, text)
+    _check_text(catalog, name, text)
     return SkillChange(name=name, path=SKILL_FILE, before=None, after=text)
 
 
@@ -63,7 +63,7 @@ def check_patch(catalog: SkillCatalog, name: str, old: str, new: str) -> SkillCh
     after = before.replace(old, new)
     if after == before:
         raise SkillConflict(f"The skill {name} says that already.")
-    _check_text(name, after)
+    _check_text(catalog, name, after)
     return SkillChange(name=name, path=SKILL_FILE, before=before, after=after)
 
 
@@ -72,7 +72,7 @@ def check_rewrite(catalog: SkillCatalog, name: str, text: str) -> SkillChange:
     before = _read_own(catalog, name)
     if text == before:
         raise SkillConflict(f"The skill {name} says that already.")
-    _check_text(name, text)
+    _check_text(catalog, name, text)
     return SkillChange(name=name, path=SKILL_FILE, before=before, after=text)
 
 
@@ -180,13 +180,15 @@ def _read_own(catalog: SkillCatalog, name: str) -> str:
     return text
 
 
-def _check_text(name: str, text: str) -> None:
+def _check_text(catalog: SkillCatalog, name: str, text: str) -> None:
     """Check a whole SKILL.md strictly. Raises `SkillBroken` and `SkillConflict`."""
     if len(text.encode("utf-8", "replace")) > MOST_BYTES:
         raise SkillConflict(f"A SKILL.md has at most {MOST_BYTES // 1024} KiB.")
     skill = read_skill(name, text)
     if skill.unknown:
         raise SkillBroken(f"Agent Skills has no field {skill.unknown[0]}; put it below `metadata`")
+    if fault := catalog.find_backend_fault(skill):
+        raise SkillBroken(fault)
     _check_words(text)
 
 

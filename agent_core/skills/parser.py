@@ -144,6 +144,11 @@ class Skill:
     is_for_model: bool = True
     is_command: bool = True
 
+    @property
+    def backend(self) -> str:
+        """The backend in its `metadata`, where its scripts and jobs work; "" for the usual one."""
+        return self.metadata.get("backend", "").strip().lower()
+
 
 def is_name(text: str) -> bool:
     """True for a valid skill name."""

@@ -16,16 +16,21 @@ from agent_core.execution.hosted.accounts import (
 from agent_core.execution.local import WORKSPACES, LocalBackend, find_bubblewrap
 from agent_core.execution.reaped.backend import LandlockBackend, UnsandboxedBackend
 from agent_core.execution.sandbox import SandboxLimits
-from agent_core.execution.selected import SelectedBackends
+from agent_core.execution.selected import UNKNOWN, SelectedBackends
 from agent_core.execution.ssh import RemoteSettings, SshBackend
 from agent_core.tools.network.lookup import HostLookup
 from agent_core.tools.network.proxy import AllowedHosts, SandboxProxy
 from gateway.app.credentials import Secrets
-from gateway.app.named_backends import MEGABYTE, apply, find_backend
+from gateway.app.named_backends import MEGABYTE, apply, find_backend, list_used
 from gateway.app.settings import Settings, environment
 from gateway.app.tables import ToolSettings
 from gateway.app.tool_rules import NamedBackend
 
+_UNKNOWN = "this skill names a backend that does not exist here; `talaria skills check` says which"
+_CLOSED = (
+    "this person's skills may not use the backend {name}; an owner allows it with `people` in its"
+    " table [[tools.named_backends]]"
+)
 _log = logging.getLogger(__name__)
 
 
@@ -36,13 +41,31 @@ def make_backend(settings: Settings, home: Path | None = None) -> SelectedBacken
     """
     table, place = settings.tools, (home or settings.home).resolve()
     chosen = dict(table.backends)
-    names = {*chosen.values(), *([table.backend] if table.backend else ())}
+    names = list_used(table)
     if not names:
         return None
     made = {name: _make_backend(name, settings, place) for name in sorted(names)}
     places = {who: made[name] for who, name in chosen.items() if ":" not in who}
-    purposes = {what: made[name] for what, name in chosen.items() if ":" in what}
+    purposes: dict[str, Backend] = {
+        what: made[name] for what, name in chosen.items() if ":" in what
+    }
+    for name, backend in made.items():
+        purposes[f"backend:{name}"] = _open_to_skills(table, name, backend)
+    purposes[UNKNOWN] = SelectedBackends(None, {}, refusal=_UNKNOWN)
     return SelectedBackends(made.get(table.backend), places, purposes)
+
+
+def _open_to_skills(table: ToolSettings, name: str, backend: Backend) -> SelectedBackends:
+    """Return a backend for skills that name it: for its own people, and those in its `people`."""
+    own = {who: used for who, used in table.backends if ":" not in who}
+    people = find_backend(table, name).people
+    is_open = "*" in people
+    chosen = {
+        who: backend if is_open or used == name or who in people else None
+        for who, used in {**dict.fromkeys(people, name), **own}.items()
+    }
+    default = backend if is_open or name == table.backend else None
+    return SelectedBackends(default, chosen, refusal=_CLOSED.format(name=name))
 
 
 def _make_backend(name: str, settings: Settings, home: Path) -> Backend:

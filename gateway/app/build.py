@@ -76,7 +76,7 @@ async def run(
 
 
 async def _warn_of_unknown_people(settings: Settings, database: Database) -> None:
-    """Warn of unknown people in the settings `tools.backends` and `tools.network_people`.
+    """Warn of unknown people in the settings of backends and `tools.network_people`.
 
     A typing mistake gives nobody new access. But the person who was meant keeps the default
     backend. Raises `StoreError`.
@@ -85,6 +85,7 @@ async def _warn_of_unknown_people(settings: Settings, database: Database) -> Non
     known = {person.slug for person in await database.read(people.list_all)}
     for setting, names in (
         ("tools.backends", [name for name, _ in table.backends if ":" not in name]),
+        ("tools.named_backends", [name for one in table.named_backends for name in one.people]),
         ("tools.network_people", table.network_people),
     ):
         for name in set(names) - known - {"*"}:

@@ -52,6 +52,7 @@ from gateway.app.commands import make_commands
 from gateway.app.extensions import Extensions
 from gateway.app.job_rules import find_unpriced
 from gateway.app.media import make_reader, make_speech_command
+from gateway.app.named_backends import list_used
 from gateway.app.platform_supervisor import Platforms
 from gateway.app.settings import Settings, environment
 from gateway.background.agent_messages import AgentMessages
@@ -460,7 +461,9 @@ class Gateway:
     @cached_property
     def skills(self) -> SkillDirectory:
         """The skills, which everybody shares."""
-        catalog = SkillCatalog(*self.settings.skill_places, taken=OWN_NAMES)
+        backends = list_used(self.settings.tools)
+        places = self.settings.skill_places
+        catalog = SkillCatalog(*places, taken=OWN_NAMES, backends=backends)
         return SkillDirectory(catalog, self.database, self.settings.skills.prompt_tokens)
 
     @cached_property

@@ -8,6 +8,7 @@ from agent_core.schedule.job_editor import JobRules
 from agent_core.schedule.resources import JobResources
 from agent_core.skills.catalog import SkillCatalog
 from agent_core.tools.selection.built_in import BUILT_IN, is_in_rooms
+from gateway.app.named_backends import list_used
 from gateway.app.settings import Settings
 
 
@@ -43,7 +44,7 @@ def _list_missing(settings: Settings) -> Iterator[str]:
         yield "web_search"
     if not settings.images.model:
         yield "image_generate"
-    if not (settings.tools.backend or settings.tools.backends):
+    if not list_used(settings.tools):
         yield from (name for name, offer in BUILT_IN.items() if offer.needs_backend)
 
 

@@ -31,6 +31,12 @@ def find_backend(table: ToolSettings, name: str) -> NamedBackend:
     return NamedBackend(name=name, kind=kind)
 
 
+def list_used(table: ToolSettings) -> frozenset[str]:
+    """List the backends that somebody, a job or a skill may use."""
+    open_ones = [one.name for one in table.named_backends if one.people]
+    return frozenset((table.backend, *dict(table.backends).values(), *open_ones)) - {""}
+
+
 def check_backends(table: ToolSettings, secrets: Secrets) -> None:
     """Check all backends that are named or used.
 

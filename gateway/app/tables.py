@@ -481,13 +481,14 @@ class PlaceSettings(Table):
     backends: PersonBackends = ()
     """Backends of single people, jobs and skills, as tables `[[tools.backends]]` with `backend` and
     one of `person` (a folder name of `talaria people list`), `job` (a title) and `skill` (a name,
-    for jobs that load it). Everything else uses `tools.backend`.
+    for its scripts and for jobs that load it). Everything else uses `tools.backend`.
     """
     named_backends: NamedBackends = ()
     """Backends with names of your own, as tables `[[tools.named_backends]]` with `name`, `kind` (a
     value of `tools.backend`) and what differs from the settings here: those that begin with the
     kind, without this beginning (`image`, `gpu`, `cpus`), the limits of a command
     (`command_seconds`, `memory_mb`), and `usd_per_hour`. The name then stands where a kind can.
+    `people` (folder names, or `*`) are those whose skills may name it in their own file.
     """
     network_people: Texts = ()
     """People whose commands may reach `network_hosts`, by their folder names from `talaria people

@@ -179,13 +179,14 @@ class NamedBackend:
     """A backend of the owner's: its kind, and the settings that differ from those of `[tools]`.
 
     `options` are pairs of a name and a value as they are written. `usd_per_hour` is what an hour of
-    one sandbox costs; None if nobody says.
+    one sandbox costs; None if nobody says. `people` are those whose skills may name it.
     """
 
     name: str
     kind: BackendName
     options: tuple[tuple[str, object], ...] = ()
     usd_per_hour: float | None = None
+    people: tuple[str, ...] = ()
 
 
 def _read_named_backends(value: object) -> tuple[NamedBackend, ...]:
@@ -224,13 +225,21 @@ def _read_named_backend(row: object, number: int) -> NamedBackend:
         price = -1.0
     if price is not None and not 0 <= price <= _MOST_USD:
         raise ValueError(f"{where} usd_per_hour must be a number from 0 to {_MOST_USD}")
+    people = fields.pop("people", ())
+    people = (people,) if isinstance(people, str) else people
+    if not isinstance(people, list | tuple) or not all(isinstance(one, str) for one in people):
+        raise ValueError(f"{where} people must be a list of folder names, or of *")
     options = fields.pop("options", None)
     if isinstance(options, tuple):  # as this module has read them before
         fields.update(options)
     elif options is not None:
         raise ValueError(f"{where} the key options is not known")
     return NamedBackend(
-        name=name, kind=known, options=tuple(sorted(fields.items())), usd_per_hour=price
+        name=name,
+        kind=known,
+        options=tuple(sorted(fields.items())),
+        usd_per_hour=price,
+        people=tuple(people),
     )
 
 

@@ -15,6 +15,7 @@ from agent_core.agent.quotas.reservations import Quotas
 from agent_core.agent.toolboxes import Toolboxes
 from agent_core.agent.toolset import private_tools, room_tools
 from agent_core.digest.tools import make_gather_tool
+from agent_core.errors import SkillBroken, SkillMissing
 from agent_core.execution.contract import Backend
 from agent_core.ids import PersonId
 from agent_core.memory.approval import Approval
@@ -118,9 +119,8 @@ class ToolboxMaker:
 
         Raises `StartError`, also if a plug-in's tool has the same name as another tool.
         """
-        sources = [*list_sources(self.settings, mcp), *self._list_scripts()]
         try:
-            return self.make(extra, sources)
+            return self.make(extra, list_sources(self.settings, mcp))
         except ValueError as error:
             raise StartError(
                 f"The tools of a plug-in can't be used: {error}. Take it out of plugins.enabled."
@@ -133,9 +133,22 @@ class ToolboxMaker:
         seconds = find_most_seconds(self.settings.tools)
         return (
             SkillScripts(
-                self.skills, self.database, self.backend, seconds, self.places, self.versions
+                self.skills,
+                self.database,
+                self.backend,
+                seconds,
+                self.places,
+                self.versions,
+                self.purposes,
             ),
         )
+
+    def _name_backend(self, skill: str) -> str:
+        """Return the backend that a skill's file names; "" for none. Blocks."""
+        try:
+            return self.skills.catalog.load(skill).backend
+        except (SkillMissing, SkillBroken):
+            return ""
 
     def _make_readers(self, backend: Backend | None) -> tuple[Tool, ...]:
         """Make the tools that read skills; their scripts run in a backend."""
@@ -178,19 +191,22 @@ class ToolboxMaker:
 
         def make_purpose(backend: Backend) -> Toolbox:
             # No helpers and no other agents: they would work in the person's usual backend.
-            place = replace(self, backend=backend, background=None)
+            place = replace(self, backend=backend, purposes={}, background=None)
             mine = self._make_readers(backend)
             other = (messages, *reading)
             own = [*(one for one in (*shared, *extra, *gathering) if one not in other), *mine]
             tools = (*place._make_private(approval, inventory), *own, *place._make_helping())
-            return place._make_toolbox(policy, user_prompts, tools, sources)
+            found = (*sources, *place._list_scripts())
+            return place._make_toolbox(policy, user_prompts, tools, found)
 
+        everywhere = (*sources, *self._list_scripts())
         return Toolboxes(
-            private=make_toolbox((*usual, *extra, *acting), sources),
+            private=make_toolbox((*usual, *extra, *acting), everywhere),
             room=make_toolbox((*in_rooms(usual), *extra)),
             inventory=inventory,
-            private_job=make_toolbox(whole, sources),
+            private_job=make_toolbox(whole, everywhere),
             purposes={name: make_purpose(one) for name, one in self.purposes.items()},
+            name_backend=self._name_backend,
             room_job=make_toolbox((*in_rooms(usual), *extra, *in_rooms(gathering))),
             helper=self._make_toolbox(policy, None, (*helping, *web)),
             asked=self._make_toolbox(policy, None, self._list_asked((*helping, *web, messages))),

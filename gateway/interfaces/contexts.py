@@ -223,13 +223,15 @@ class HomeContext:
     def skills(self) -> "HomeSkills":
         """The skills in the settings' folders; without settings, only the home's skills."""
         from agent_core.skills.catalog import SkillCatalog
+        from gateway.app.named_backends import list_used
         from gateway.app.tables import SkillSettings
         from gateway.background.home_skills import HomeSkills
         from gateway.commands.catalog import OWN_NAMES
 
         found = self._settings
         places = found.skill_places if found else (self.home / SKILLS, [], None)
-        catalog = SkillCatalog(*places, taken=OWN_NAMES)
+        backends = list_used(found.tools) if found else None
+        catalog = SkillCatalog(*places, taken=OWN_NAMES, backends=backends)
         settings = found.skills if found else SkillSettings()
         return HomeSkills(database=self.database, catalog=catalog, settings=settings)
 

@@ -13,10 +13,12 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from pathlib import Path
 
 from agent_core.errors import SkillBroken, SkillMissing
 from agent_core.execution.contract import Backend
+from agent_core.execution.selected import find_place
 from agent_core.ids import PersonId
 from agent_core.skills.agreements import hash_folder, read_agreements
 from agent_core.skills.catalog import CatalogEntry, SkillCatalog
@@ -30,6 +32,7 @@ from agent_core.tools.mcp.schema import reduce_schema
 from agent_core.tools.policy.contract import Action
 from agent_core.tools.workspace.catalog import make_terminal
 from agent_core.tools.workspace.places import CommandPlaces
+from agent_core.tools.workspace.terminal import TerminalTool
 from agent_core.tools.workspace.versions import FileVersions
 from agent_core.transcript import ToolSpec, flatten
 
@@ -64,13 +67,19 @@ class SkillScripts:
         seconds: int,
         places: CommandPlaces | None = None,
         versions: FileVersions | None = None,
+        elsewhere: Mapping[str, Backend] | None = None,
     ) -> None:
-        """`seconds` is the most that a run may take."""
+        """`seconds` is the most that a run may take. `elsewhere` are the backends of single skills;
+        see `find_place`.
+        """
         self._directory = directory
         self._database = database
-        self._backend = backend
-        self._terminal = make_terminal(backend, seconds, places, versions)
-        self.declaration: Declaration = self._terminal.declaration
+        self._backends = {**(elsewhere or {}), "": backend}
+        self._make_terminal = partial(
+            make_terminal, seconds=seconds, places=places, versions=versions
+        )
+        self._terminals: dict[str, TerminalTool] = {}
+        self.declaration: Declaration = self._find_terminal("").declaration
         self._seen: Sequence[CatalogEntry] = ()
         self._tools: tuple[Tool, ...] = ()
 
@@ -92,22 +101,31 @@ class SkillScripts:
         for entry in entries:
             if entry.name in foreign and not is_agreed(self._directory.catalog, entry):
                 continue
+            named = entry.skill.backend if entry.skill else ""
+            place = find_place(self._backends, entry.name, named)
             for name in _list_names(entry):
                 spec = read_script(entry, name)
                 if spec:
-                    tools[spec[0].name] = ScriptTool(self, entry.name, *spec)
+                    tools[spec[0].name] = ScriptTool(self, entry.name, place, *spec)
         return tuple(tools.values())
 
-    def list_actions(self, command: str, context: ToolContext) -> Sequence[Action]:
+    def list_actions(self, place: str, command: str, context: ToolContext) -> Sequence[Action]:
         """Return the actions of a command, as for any command in the workspace."""
-        return self._terminal.list_actions({"command": command}, context)
+        return self._find_terminal(place).list_actions({"command": command}, context)
 
-    def hold_place(self, context: ToolContext, pause: Pause) -> AbstractAsyncContextManager[None]:
+    def hold_place(
+        self, place: str, context: ToolContext, pause: Pause
+    ) -> AbstractAsyncContextManager[None]:
         """Hold a place for a run; see `HoldsPlace`."""
-        return self._terminal.hold_place({}, context, pause)
+        return self._find_terminal(place).hold_place({}, context, pause)
 
-    async def run(self, name: str, command: str, context: ToolContext) -> ToolResult:
-        """Copy a skill's files to the workspace, run a command on them, and count the use.
+    def _find_terminal(self, place: str) -> TerminalTool:
+        if place not in self._terminals:
+            self._terminals[place] = self._make_terminal(self._backends[place])
+        return self._terminals[place]
+
+    async def run(self, name: str, place: str, command: str, context: ToolContext) -> ToolResult:
+        """Copy a skill's files to the workspace of a place, run a command, and count the use.
 
         Raises `SkillMissing`, `SkillBroken`, and the errors of `terminal`.
         """
@@ -121,12 +139,13 @@ class SkillScripts:
             )
         if not entry.is_trusted or entry.skill is None:
             raise SkillBroken(entry.fault or f"no owner has agreed to the skill {name}")
-        copied = await copy_files(self._backend, catalog, entry, context)
+        backend = self._backends[place]
+        copied = await copy_files(backend, catalog, entry, context)
         if not copied.startswith("Its files are in"):
             return ToolResult(text=copied or "There is no workspace here.", is_error=True)
         owner = context.memory_owner
         assert owner is not None  # noqa: S101 - the files were copied to the owner's workspace
-        await self._backend.write_file(owner.slug, _CALLER, _CALL)
+        await backend.write_file(owner.slug, _CALLER, _CALL)
         await self._database.write(
             "skills.use",
             skill_uses.note,
@@ -134,7 +153,7 @@ class SkillScripts:
             turn_id=context.turn_id,
             now=context.now,
         )
-        return await self._terminal.run({"command": command}, context)
+        return await self._find_terminal(place).run({"command": command}, context)
 
 
 class ScriptTool:
@@ -142,10 +161,13 @@ class ScriptTool:
 
     effect: Effect = "unsafe"
 
-    def __init__(self, scripts: SkillScripts, skill: str, spec: ToolSpec, path: str) -> None:
-        """`path` is relative to the skill's folder."""
+    def __init__(
+        self, scripts: SkillScripts, skill: str, place: str, spec: ToolSpec, path: str
+    ) -> None:
+        """`path` is relative to the skill's folder; `place` is a key of the backends."""
         self._scripts = scripts
         self._skill = skill
+        self._place = place
         self._path = path
         self.spec = spec
         self.declaration: Declaration = scripts.declaration
@@ -154,17 +176,17 @@ class ScriptTool:
         self, arguments: Mapping[str, object], context: ToolContext
     ) -> Sequence[Action]:
         """Return the actions of the script; see `DeclaresActions`."""
-        return self._scripts.list_actions(self._compose(arguments), context)
+        return self._scripts.list_actions(self._place, self._compose(arguments), context)
 
     def hold_place(
         self, arguments: Mapping[str, object], context: ToolContext, pause: Pause
     ) -> AbstractAsyncContextManager[None]:
         """Hold a place for the script; see `HoldsPlace`."""
-        return self._scripts.hold_place(context, pause)
+        return self._scripts.hold_place(self._place, context, pause)
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         """Run the script with its arguments. Raises what `SkillScripts.run` raises."""
-        return await self._scripts.run(self._skill, self._compose(arguments), context)
+        return await self._scripts.run(self._skill, self._place, self._compose(arguments), context)
 
     def _compose(self, arguments: Mapping[str, object]) -> str:
         """Compose the command; a subshell keeps the working folder of the conversation's shell."""

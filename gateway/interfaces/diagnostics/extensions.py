@@ -15,7 +15,7 @@ from gateway.app.agent_folders import open_agent_folder
 from gateway.app.backends import make_backend
 from gateway.app.external_plugins import ExternalPlugins
 from gateway.app.mcp_file import read_mcp_servers
-from gateway.app.named_backends import apply, describe_cost, find_backend
+from gateway.app.named_backends import apply, describe_cost, find_backend, list_used
 from gateway.app.settings import Settings
 from gateway.app.tables import ToolSettings
 from gateway.app.tool_rules import BackendName, NamedBackend
@@ -119,7 +119,12 @@ def _look_at_tools(settings: Settings) -> Finding:
         f"those of {_name_user(who)} {_describe_backend(name, table)}"
         for who, name in table.backends
     ]
-    used = {table.backend, *dict(table.backends).values()} - {""}
+    parts += [
+        f"skills of {_list_people(one.people)} may name {_describe_backend(one.name, table)}"
+        for one in table.named_backends
+        if one.people
+    ]
+    used = list_used(table)
     kinds = {find_backend(table, name).kind for name in used}
     parts += [
         f"{one.name} costs {describe_cost(apply(table, one), one)}"
@@ -134,6 +139,10 @@ def _list_priced(table: ToolSettings, used: Iterable[str]) -> list[NamedBackend]
     names = dict.fromkeys((*sorted(used), *(one.name for one in table.named_backends)))
     found = [find_backend(table, name) for name in names]
     return [one for one in found if one.name != one.kind or one.kind in ("daytona", "modal")]
+
+
+def _list_people(names: Iterable[str]) -> str:
+    return ", ".join("everyone" if name == "*" else name for name in names)
 
 
 def _name_user(who: str) -> str:
@@ -168,11 +177,11 @@ def _describe_place(kind: BackendName, table: ToolSettings) -> str:
             network = table.docker_network
             reach = "without network" if network == "none" else f"with the network {network}"
             return f"in a container for each person, {reach}"
-    people = ["everyone" if person == "*" else person for person in table.network_people]
-    if not people:
+    if not table.network_people:
         return "in a sandbox on this machine, without network"
     hosts = ", ".join(table.network_hosts) or "nothing; tools.network_hosts is empty"
-    return f"in a sandbox on this machine, with a network for {', '.join(people)} to {hosts}"
+    people = _list_people(table.network_people)
+    return f"in a sandbox on this machine, with a network for {people} to {hosts}"
 
 
 def _look_at_mcp(settings: Settings) -> list[Finding]:

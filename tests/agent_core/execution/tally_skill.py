@@ -36,11 +36,14 @@ def write(home: Path, scripts: Mapping[str, str], metadata: str) -> Path:
     return place
 
 
-async def opened(home: Path, backend: Backend) -> tuple[SkillScripts, Database, SkillDirectory]:
+async def opened(
+    home: Path, backend: Backend, elsewhere: Mapping[str, Backend] | None = None
+) -> tuple[SkillScripts, Database, SkillDirectory]:
     database = await open_database(home / "state.db")
     directory = SkillDirectory(SkillCatalog(home / "skills"), database, 800)
     await directory.refresh()
-    return SkillScripts(directory, database, backend, 30), database, directory
+    scripts = SkillScripts(directory, database, backend, 30, elsewhere=elsewhere)
+    return scripts, database, directory
 
 
 async def list_by_name(scripts: SkillScripts) -> dict[str, Tool]:

@@ -8,7 +8,7 @@ import pytest
 
 from agent_core.errors import SkillBroken, SkillConflict
 from agent_core.skills.catalog import MOST_BYTES, SKILL_FILE, SkillCatalog
-from agent_core.skills.changes import check_create, check_file, check_patch, plan
+from agent_core.skills.changes import check_create, check_file, check_patch, check_rewrite, plan
 from agent_core.skills.intents import has_written_all
 from agent_core.state.memory.ledger import LedgerEntry, Origin
 from tests.agent_core.skills.crashing import DEEDS, MOMENTS, crash
@@ -98,6 +98,22 @@ def test_a_patch_needs_one_match_and_a_file_its_place(tmp_path: Path) -> None:
     ):
         with pytest.raises(SkillConflict):
             check_file(catalog, "tidy", path, "text")
+
+
+def test_a_skill_names_only_a_backend_that_exists(tmp_path: Path) -> None:
+    catalog = SkillCatalog(tmp_path / "skills", backends=("local", "gpu"))
+    named = compose("tidy").replace("\n---", "\nmetadata:\n  backend: GPU\n---", 1)
+    assert check_create(catalog, "tidy", named).after == named
+    write_skill(catalog.folder, "tidy", "Do it.")
+    (catalog.folder / "tidy" / SKILL_FILE).write_text(named)
+    refused = "the skill tidy names the backend moon; there is gpu, local"
+    with pytest.raises(SkillBroken, match=refused):
+        check_patch(catalog, "tidy", "GPU", "moon")
+    with pytest.raises(SkillBroken, match=refused):
+        check_rewrite(catalog, "tidy", named.replace("GPU", "moon"))
+    with pytest.raises(SkillBroken, match="the skill new names the backend moon; there is gpu"):
+        check_create(catalog, "new", named.replace("GPU", "moon").replace("tidy", "new"))
+    assert catalog.load("tidy").backend == "gpu"
 
 
 async def test_an_edit_by_hand_is_never_overwritten(tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ from typing import get_args
 
 import pytest
 
+from agent_core.errors import BackendUnavailable
+from agent_core.execution.selected import UNKNOWN
 from gateway.app.backends import make_backend
 from gateway.app.named_backends import (
     apply,
@@ -12,6 +14,7 @@ from gateway.app.named_backends import (
     find_backend,
     find_most_seconds,
     list_options,
+    list_used,
 )
 from gateway.app.settings import Settings, load
 from gateway.app.tool_rules import BackendName
@@ -66,13 +69,48 @@ def test_a_name_stands_where_a_kind_can(tmp_path: Path) -> None:
     backend = make_backend(settings)
     assert backend is not None
     assert backend.names == ("small", "local", "gpu_cluster")
-    assert {name: one.name for name, one in backend.purposes.items()} == {
+    rows = {name: one.name for name, one in backend.purposes.items() if one.name}
+    assert {name: one for name, one in rows.items() if not name.startswith("backend:")} == {
         "job:Train": "gpu_cluster",
         "skill:lab": "gpu_cluster",
     }
     assert backend.purposes["job:Train"] is backend.purposes["skill:lab"]
     assert (backend.find_seconds("anna"), backend.find_seconds("ben")) == (300, 300)
     assert backend.purposes["job:Train"].find_seconds("anna") == 3000
+
+
+async def test_a_skill_reaches_only_what_its_person_may_use(tmp_path: Path) -> None:
+    settings = read(
+        tmp_path,
+        '[tools]\nbackend = "local"\n'
+        '[[tools.named_backends]]\nname = "lab"\nkind = "local"\npeople = ["ada", "ben"]\n'
+        '[[tools.named_backends]]\nname = "all"\nkind = "local"\npeople = "*"\n'
+        '[[tools.named_backends]]\nname = "box"\nkind = "local"\n'
+        '[[tools.named_backends]]\nname = "spare"\nkind = "local"\n'
+        '[[tools.backends]]\nperson = "ben"\nbackend = "box"\n'
+        '[[tools.backends]]\nperson = "cleo"\nbackend = "box"\n',
+    )
+    assert list_used(settings.tools) == {"local", "lab", "all", "box"}
+    backend = make_backend(settings)
+    assert backend is not None
+    may = {
+        "local": {"ada", "dora"},  # the others have a place of their own
+        "lab": {"ada", "ben"},
+        "all": {"ada", "ben", "cleo", "dora"},
+        "box": {"ben", "cleo"},
+        "spare": set[str](),
+    }
+    for name, allowed in may.items():
+        place = backend.purposes.get(f"backend:{name}", backend.purposes[UNKNOWN])
+        for person in ("ada", "ben", "cleo", "dora"):
+            if person in allowed:
+                await place.write_file(person, "a", b"1")
+                continue
+            with pytest.raises(BackendUnavailable) as refused:
+                await place.write_file(person, "a", b"1")
+            told = "a backend that does not exist" if name == "spare" else f"the backend {name}; an"
+            assert told in str(refused.value)
+    await backend.close()
 
 
 def test_a_variable_gives_them_in_words(tmp_path: Path) -> None:
@@ -110,6 +148,7 @@ def test_a_variable_gives_them_in_words(tmp_path: Path) -> None:
             "command_seconds of the backend x must be a whole number from 5 to 3600, but is",
         ),
         ('name = "x"\nkind = "local"\nusd_per_hour = -1', "usd_per_hour must be a number from 0"),
+        ('name = "x"\nkind = "local"\npeople = 5', "people must be a list of folder names"),
         ('name = "x"\nkind = "local"\noptions = 5', "the key options is not known"),
     ],
 )

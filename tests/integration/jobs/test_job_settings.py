@@ -12,6 +12,7 @@ from agent_core.agent.named.folder import AgentFolder
 from agent_core.chats import Chat
 from agent_core.execution.local import LocalBackend
 from agent_core.execution.sandbox import SandboxLimits
+from agent_core.execution.selected import UNKNOWN, SelectedBackends
 from agent_core.ids import CallId, PersonId, RunId, TurnId
 from agent_core.schedule.resources import JobTurn
 from agent_core.skills.catalog import SkillCatalog
@@ -30,6 +31,7 @@ from gateway.app.job_rules import make_rules
 from gateway.app.toolboxes import ToolboxMaker
 from gateway.errors import Declined
 from gateway.jobs.destinations import ChatMessenger
+from tests.agent_core.skills.skill_folders import write_skill
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, Play, ask, call, say
 from tests.integration.clock import Clock
@@ -280,6 +282,49 @@ async def test_a_job_and_a_skill_work_where_the_owner_said(tmp_path: Path) -> No
         asked = ToolCallPart(call_id=CallId("b"), name="terminal", arguments=arguments)
         result = await box.run(asked, make_context(conversation, asker, asked.call_id))
         assert "can't run in the background" in result.text
+
+
+async def test_a_skill_names_its_backend_in_its_own_file(tmp_path: Path) -> None:
+    here, lab, moon = (make_files(tmp_path / name) for name in ("here", "lab", "moon"))
+    async with berlin(tmp_path) as harness:
+        asker = await harness.read(ana)
+        for name, named in (("one", "lab"), ("two", "moon"), ("three", "mars"), ("four", "lab")):
+            place = write_skill(harness.gateway.settings.home / "skills", name, "Do it.")
+            text = (place / "SKILL.md").read_text()
+            front = text.replace("\n---", f"\nmetadata:\n  backend: {named}\n---", 1)
+            (place / "SKILL.md").write_text(front)
+        purposes = {
+            "skill:four": here,
+            "backend:lab": lab,
+            "backend:moon": SelectedBackends(None, {"ben": moon}, refusal="ana may not"),
+            UNKNOWN: SelectedBackends(None, {}, refusal="there is none"),
+        }
+        maker = make_maker(harness.gateway, tmp_path)
+        boxes = replace(maker, backend=here, purposes=purposes).make(())
+        conversation = await harness.read(
+            lambda c: sessions.find_conversation(
+                c, key=sessions.name_direct(asker), person_id=asker
+            )
+        )
+        assert conversation
+        for skill, told in (
+            ("one", "lab"),
+            ("two", "ana may not"),
+            ("three", "there is none"),
+            ("four", "here"),
+        ):
+            written = ToolCallPart(
+                call_id=CallId(skill),
+                name="write_file",
+                arguments=json.dumps({"path": skill, "content": skill}),
+            )
+            job = JobTurn(run_id=RunId(1), title="Daily", skills=(skill,))
+            box = boxes.select(conversation, job)
+            result = await box.run(written, make_context(conversation, asker, written.call_id))
+            if result.is_error:
+                assert told in result.text
+            else:
+                assert (tmp_path / told / "ana" / skill).read_text() == skill
 
 
 def make_files(folder: Path) -> LocalBackend:

@@ -9,11 +9,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from agent_core.errors import SkillBroken, SkillConflict
-from agent_core.skills.catalog import read_skill_folder, show_name
+from agent_core.skills.catalog import SkillCatalog, read_skill_folder, show_name
 from agent_core.skills.install.contract import Finding, ScanReport, StagedSkill
 from agent_core.skills.install.scan import scan_skill
 from agent_core.skills.install.sources import open_source
 from agent_core.skills.install.stage import clear_incoming, find_staged, stage_skill
+from gateway.app.named_backends import list_used
 from gateway.app.settings import Settings
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces import client
@@ -28,7 +29,7 @@ def install(arguments: argparse.Namespace, settings: Settings, environ: Mapping[
     """Stage a skill, show its scan, and install it after a yes. Raises `Declined`."""
     folder, _, _ = settings.skill_places
     with _staged(arguments, settings, environ) as staged:
-        report = _show(folder, staged)
+        report = _show(settings, staged)
         dangers = [one for one in report.findings if one.severity == "danger"]
         if arguments.yes and dangers:
             raise Declined("The scan found dangers, so --yes is not enough; leave it out.")
@@ -52,7 +53,7 @@ def install(arguments: argparse.Namespace, settings: Settings, environ: Mapping[
 def scan(arguments: argparse.Namespace, settings: Settings, environ: Mapping[str, str]) -> int:
     """Show the scan of a skill, and install nothing. Raises `Declined`."""
     with _staged(arguments, settings, environ) as staged:
-        report = _show(settings.skill_places[0], staged)
+        report = _show(settings, staged)
     return 1 if any(one.severity == "danger" for one in report.findings) else 0
 
 
@@ -113,9 +114,10 @@ def _expand(address: str) -> str:
     return str(read_path(address)) if address.startswith("~") else address
 
 
-def _show(folder: Path, staged: StagedSkill) -> ScanReport:
+def _show(settings: Settings, staged: StagedSkill) -> ScanReport:
     """Print a skill and its scan. Raises `Declined`."""
-    place = find_staged(folder, staged.token, staged.name)
+    catalog = SkillCatalog(*settings.skill_places, backends=list_used(settings.tools))
+    place = find_staged(catalog.folder, staged.token, staged.name)
     try:
         skill, report = read_skill_folder(place), scan_skill(place)
     except SkillBroken as error:
@@ -126,6 +128,10 @@ def _show(folder: Path, staged: StagedSkill) -> ScanReport:
     licence = show_name(report.licence) or "none"
     files = "1 file" if report.files == 1 else f"{report.files:,} files"
     print(f"{files}, {report.size:,} bytes; licence: {licence}")
+    if fault := catalog.find_backend_fault(skill):
+        print(f"Its commands will be refused: {fault}.")
+    elif skill.backend:
+        print(f"It works in the backend {skill.backend}, for people who may use it.")
     if skill.note:
         print(f"Breaks a rule of Agent Skills: {show_name(skill.note)}")
     for one in report.findings[:_MOST_SHOWN]:

@@ -14,6 +14,7 @@ from agent_core.skills.catalog import (
 )
 from agent_core.skills.parser import Skill
 from agent_core.skills.tools.scripts import TOOLS
+from gateway.app.named_backends import list_used
 from gateway.app.settings import Settings
 from gateway.commands.catalog import OWN_NAMES
 from gateway.errors import Declined, Mistaken
@@ -57,7 +58,7 @@ def _agree(catalog: SkillCatalog, name: str) -> int:
 
 def _check_all(settings: Settings) -> int:
     """Check every skill that could be used, without a gateway, and name the hidden skills."""
-    catalog = SkillCatalog(*settings.skill_places)
+    catalog = SkillCatalog(*settings.skill_places, backends=list_used(settings.tools))
     try:
         entries = [one for one in catalog.list_all() if one.origin != "bundled" or one.fault]
         collisions = catalog.list_collisions()
@@ -69,6 +70,8 @@ def _check_all(settings: Settings) -> int:
         state = f"broken: {one.fault}" if one.skill is None else _describe_good(one.skill)
         waits = "" if one.is_trusted else "; not used: `talaria skills agree` uses it"
         print(f"{one.name}: {state}{waits}")
+        if one.skill and (fault := catalog.find_backend_fault(one.skill)):
+            print(f"warning: {fault}")
     for collision in collisions:
         print(f"warning: {collision.hidden} is hidden by {collision.used}")
     for name in sorted(OWN_NAMES & {one.name for one in entries}):
