@@ -10,7 +10,7 @@ from pathlib import Path
 from agent_core.errors import DiskFull, WorkspaceError
 from agent_core.execution import files
 
-_RESERVE = 200_000_000
+RESERVE = 200_000_000
 """Bytes that stay free, because the database on the same disk must be able to write."""
 _RESERVED_FILES = 10_000
 _STEP = 32_000_000
@@ -41,9 +41,10 @@ class DiskGuard:
     If other programs delete files at the same time, it may miss what a command adds.
     """
 
-    def __init__(self, most: int) -> None:
-        """`most` is the largest size of a workspace in bytes."""
+    def __init__(self, most: int, reserve: int = RESERVE) -> None:
+        """`most` is the largest size of a workspace, `reserve` what stays free, both in bytes."""
         self._most = most
+        self._reserve = reserve
         self._known: dict[Path, DiskUse] = {}
         self._next: dict[Path, float] = {}
         """Monotonic time in seconds after which a workspace is measured again in any case."""
@@ -61,8 +62,8 @@ class DiskGuard:
         now = await self.look(place)
         if now.used > self._most:
             raise WorkspaceError("the workspace is full; delete files that are no longer needed")
-        if now.free < _RESERVE or now.free_files < _RESERVED_FILES:
-            left = f"{_RESERVE // 1_000_000} MB or {_RESERVED_FILES:,} files"
+        if now.free < self._reserve or now.free_files < _RESERVED_FILES:
+            left = f"{self._reserve // 1_000_000:,} MB or {_RESERVED_FILES:,} files"
             raise DiskFull(f"the disk has less than {left} left")
 
     async def is_exceeded(self, place: Path, before: DiskUse) -> bool:
@@ -72,7 +73,7 @@ class DiskGuard:
         be measured, the space of the disk counts.
         """
         free, free_files = _find_free(place)
-        if free < min(_RESERVE, before.free - _LEEWAY):
+        if free < min(self._reserve, before.free - _LEEWAY):
             return True
         if free_files < min(_RESERVED_FILES, before.free_files - _LEEWAY // _LEAST):
             return True

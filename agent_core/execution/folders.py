@@ -15,11 +15,11 @@ from agent_core.execution.sandbox import WORKSPACE, SandboxLimits
 class WorkspaceFolders:
     """The folders of all workspaces, below one root."""
 
-    def __init__(self, root: Path, most: int, *, owner: int | None = None) -> None:
-        """`most` is the largest size of a workspace in bytes; `owner` the user id of its files."""
+    def __init__(self, root: Path, limits: SandboxLimits, *, owner: int | None = None) -> None:
+        """`owner` is the user id of the files."""
         self._root = root
         self._owner = owner
-        self.disk = DiskGuard(most)
+        self.disk = DiskGuard(limits.workspace, limits.reserve)
 
     def name(self, workspace: str) -> Path:
         """Return where a workspace is, or will be. Raises `WorkspaceError`."""
@@ -65,7 +65,7 @@ class FolderBackend:
 
     def __init__(self, root: Path, limits: SandboxLimits, *, owner: int | None = None) -> None:
         self._limits = limits
-        self._folders = WorkspaceFolders(root, limits.workspace, owner=owner)
+        self._folders = WorkspaceFolders(root, limits, owner=owner)
 
     def _require(self) -> None:
         """Raise `BackendUnavailable` if this backend must not run here."""

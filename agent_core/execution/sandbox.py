@@ -15,6 +15,7 @@ from errno import EACCES, ENOSYS
 from pathlib import Path
 
 from agent_core.execution import git_guard
+from agent_core.execution.disk import RESERVE
 from agent_core.execution.subprocesses import seccomp
 from agent_core.execution.subprocesses.mode_changes import CHANGES
 from agent_core.execution.subprocesses.pid_limit import limit_pids
@@ -116,7 +117,8 @@ class SandboxLimits:
     """Limits of one command with all its processes, and of a workspace.
 
     All are in bytes, except `processes`. `cpu_seconds` is the processor time of each process; 0
-    means no limit. `seconds` is the longest time of a command.
+    means no limit. `seconds` is the longest time of a command. `reserve` is what stays free on the
+    disk of the workspaces.
     """
 
     memory: int
@@ -125,6 +127,7 @@ class SandboxLimits:
     workspace: int
     cpu_seconds: int = 0
     seconds: int = MOST_SECONDS
+    reserve: int = RESERVE
 
     @property
     def cpu(self) -> tuple[int, int]:

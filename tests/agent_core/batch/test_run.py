@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,13 +11,12 @@ from agent_core.batch.report import make_report
 from agent_core.batch.run import BatchLimits, BatchRun, TasksChanged
 from agent_core.batch.task_file import read_task_file
 from agent_core.errors import ModelDenied, ModelRejected
-from agent_core.execution import disk
 from agent_core.library.ai_agent import AIAgent
 from agent_core.library.options import AgentOptions
 from agent_core.models.catalog import Price, Prices
 from agent_core.models.contract import ModelRequest
 from tests.agent_core.batch.talker import Talker, run_batch, write
-from tests.agent_core.execution.backends import make_local, needs_bubblewrap
+from tests.agent_core.execution.backends import LIMITS, make_local, needs_bubblewrap
 from tests.fakes.model import Play, ask, call, say
 
 
@@ -161,18 +161,15 @@ async def test_a_full_disk_stops_the_run_and_loses_nothing(tmp_path: Path) -> No
 
 @needs_bubblewrap
 @pytest.mark.process
-async def test_a_full_disk_of_the_workspaces_costs_no_task(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_full_disk_of_the_workspaces_costs_no_task(tmp_path: Path) -> None:
     data = write(*({"prompt": f"{number}", "files": {"a": "1"}} for number in range(9)))
     limits = BatchLimits(at_once=2, attempts=1)
+    full = make_local(tmp_path, limits=replace(LIMITS, reserve=sys.maxsize))  # no disk has as much
     backend = make_local(tmp_path)
     try:
-        with monkeypatch.context() as small:
-            small.setattr(disk, "_RESERVE", sys.maxsize)  # no disk has as much
-            records, run, model = await run_batch(
-                tmp_path, lambda *_: say("Yes."), data, limits=limits, backend=backend
-            )
+        records, run, model = await run_batch(
+            tmp_path, lambda *_: say("Yes."), data, limits=limits, backend=full
+        )
         assert (run.stopped, len(model.requests)) == ("full", 0)
         assert run.detail.startswith("the disk has less than")
         assert {(one.state, one.attempts) for one in records} == {("owed", ())}
@@ -180,6 +177,7 @@ async def test_a_full_disk_of_the_workspaces_costs_no_task(
             tmp_path, lambda *_: say("Yes."), data, limits=limits, backend=backend
         )
     finally:
+        await full.close()
         await backend.close()
     assert {one.state for one in records} == {"done"}
 
