@@ -206,8 +206,8 @@ def _read_sent(result: Any, address: Address) -> tuple[int, bool]:
 def _make_post(message: OutboundMessage, account: str) -> Json:
     page = render(message.text)
     post: Json = {"message": page.text}
-    if page.spans:
-        post["textStyle"] = [str(span) for span in page.spans]
+    if page.styles:
+        post["textStyle"] = list(page.styles)
     if message.reply_to is not None:
         sent_at, author = read_message_id(message.reply_to)
         post |= {"quoteTimestamp": sent_at, "quoteAuthor": author or account}

@@ -1,19 +1,10 @@
 """Renders Markdown as mrkdwn, for captions, fallback texts and the App Home; pure."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from adapters.toolkit.markdown import (
-    Block,
-    CodeBlock,
-    Heading,
-    Listing,
-    Paragraph,
-    QuoteBlock,
-    Rule,
-    Run,
-    parse,
-)
+from adapters.toolkit.markdown import Block, Run, TableBlock
+from adapters.toolkit.marked_lines import LineWriter
 from adapters.toolkit.text import plain_text
 
 _FALLBACK = 4000
@@ -32,7 +23,7 @@ def caption_of(text: str) -> str:
     Captions cannot disable link previews, and a preview reveals the address. Addresses therefore
     appear as code, which Slack neither links nor fetches.
     """
-    return _ADDRESS.sub(_report, _render(plain_text(text)))
+    return _ADDRESS.sub(_report, _WRITER.write(plain_text(text)))
 
 
 def _report(match: re.Match[str]) -> str:
@@ -43,7 +34,7 @@ def _report(match: re.Match[str]) -> str:
 def fallback_of(words: str) -> str:
     """Render the text beside blocks; cut it with an ellipsis at Slack's limit."""
     start = words[:_FALLBACK]  # each edit of a growing answer renders it again
-    whole = _render(start) or escape(start)
+    whole = _WRITER.write(start) or escape(start)
     if start == words and len(whole.encode()) <= _FALLBACK:
         return whole
     kept: list[str] = []
@@ -56,30 +47,9 @@ def fallback_of(words: str) -> str:
     return "".join(kept) + "…"
 
 
-def _render(text: str) -> str:
-    return "\n\n".join("\n".join(lines_of(block)) for block in parse(text))
-
-
 def lines_of(block: Block) -> Iterator[str]:
     """Render a block's lines; of such a text, Slack fetches only links."""
-    match block:
-        case Paragraph(runs=runs) | Heading(runs=runs):
-            yield from _words(runs).split("\n")
-        case CodeBlock(text=text):
-            yield f"```{escape(text)}```"
-        case QuoteBlock(blocks=blocks):
-            for inner in blocks:
-                yield from (f">{line}" for line in lines_of(inner))
-        case Listing():
-            for index, item in enumerate(block.items):
-                lines = [line for inner in item for line in lines_of(inner)]
-                yield f"{block.mark(index, '•')} {lines[0] if lines else ''}"
-                yield from (f"    {line}" for line in lines[1:])
-        case Rule():
-            yield "———"
-        case _:
-            for row in block.rows:
-                yield " · ".join(_words(cell) for cell in row)
+    return _WRITER.list_lines(block)
 
 
 def escape(text: str) -> str:
@@ -87,21 +57,25 @@ def escape(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _words(runs: Sequence[Run]) -> str:
-    return "".join(_styled(run) for run in runs)
+class _Writer(LineWriter):
+    """Writes mrkdwn."""
 
+    bullet, indent, quote_mark = "•", "    ", ">"
 
-def _styled(run: Run) -> str:
-    text = escape(run.text)
-    if run.link and _SCHEME.match(run.link):  # any other may be a mention, such as !channel
+    def escape(self, text: str) -> str:
+        return escape(text)
+
+    def write_link(self, run: Run) -> str | None:
+        """Return a link; one without a scheme may be a mention, such as `!channel`."""
+        if not run.link or not _SCHEME.match(run.link):
+            return None
         target = escape(run.link).replace("|", "%7C")
-        label = text.replace("\n", " ").replace("|", "¦")
+        label = escape(run.text).replace("\n", " ").replace("|", "¦")
         return f"<{target}|{label or target}>"
-    core = text.strip()
-    if not core or "\n" in core:
-        return text
-    for style, mark in (("code", "`"), ("strike", "~"), ("italic", "_"), ("bold", "*")):
-        if style in run.styles:
-            core = f"{mark}{core}{mark}"
-    prefix = text[: len(text) - len(text.lstrip())]
-    return prefix + core + text[len(text.rstrip()) :]
+
+    def write_table(self, table: TableBlock) -> Iterator[str]:
+        for row in table.rows:
+            yield " · ".join(self.write_words(cell) for cell in row)
+
+
+_WRITER = _Writer()

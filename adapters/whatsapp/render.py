@@ -4,19 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from adapters.messages import Button, OutboundFile, OutboundMessage
-from adapters.toolkit.markdown import (
-    Block,
-    CodeBlock,
-    Heading,
-    Listing,
-    Paragraph,
-    QuoteBlock,
-    Rule,
-    Run,
-    TableBlock,
-    fit,
-    parse,
-)
+from adapters.toolkit.markdown import Listing, Run, TableBlock, fit
+from adapters.toolkit.marked_lines import LineWriter
 from adapters.toolkit.text import plain_text
 
 TEXT_LIMIT = 4096
@@ -43,7 +32,7 @@ _MOST_BYTES = {"image": 5_000_000, "audio": 16_000_000, "video": 16_000_000}
 def words_of(text: str) -> str:
     """Render Markdown in WhatsApp's own markup."""
     clean = plain_text(text)
-    return "\n\n".join("\n".join(_lines(block)) for block in parse(clean)) or clean
+    return _Writer().write(clean) or clean
 
 
 def measure(text: str) -> int:
@@ -133,47 +122,25 @@ def _row(button: Button) -> dict[str, str]:
     return {"id": button.key, "title": title, "description": button.label[:_LONGEST_DESCRIPTION]}
 
 
-def _lines(block: Block) -> Iterator[str]:
-    match block:
-        case Paragraph(runs=runs):
-            yield from _spell(runs).split("\n")
-        case Heading(runs=runs):
-            text = _plain(runs).strip()
-            yield f"*{text}*" if text and "\n" not in text else text
-        case CodeBlock(text=text):
-            yield f"```{text}```"
-        case QuoteBlock(blocks=blocks):
-            for inner in blocks:
-                yield from (f"> {line}" for line in _lines(inner))
-        case Listing():
-            for index, item in enumerate(block.items):
-                lines = [line for inner in item for line in _lines(inner)]
-                yield f"{block.mark(index, '-')} {lines[0] if lines else ''}"
-                yield from (f"   {line}" for line in lines[1:])
-        case TableBlock():
-            shown = fit(block, spell=_plain)
-            yield from _lines(shown) if isinstance(shown, Listing) else (f"```{shown}```",)
-        case Rule():
-            yield "———"
+class _Writer(LineWriter):
+    """Writes WhatsApp's markup, which has neither links nor headings."""
+
+    bullet, indent, quote_mark = "-", "   ", "> "
+
+    def write_link(self, run: Run) -> str:
+        return run.text if run.text.strip() == run.link else f"{run.text} ({run.link})"
+
+    def write_heading(self, runs: Sequence[Run]) -> Iterator[str]:
+        text = _plain(runs).strip()
+        yield f"*{text}*" if text and "\n" not in text else text
+
+    def write_table(self, table: TableBlock) -> Iterator[str]:
+        shown = fit(table, spell=_plain)
+        if isinstance(shown, Listing):
+            yield from self.list_lines(shown)
+        else:
+            yield self.write_code(shown)
 
 
 def _plain(runs: Sequence[Run]) -> str:
     return "".join(run.text for run in runs)
-
-
-def _spell(runs: Sequence[Run]) -> str:
-    return "".join(_styled(run) for run in runs)
-
-
-def _styled(run: Run) -> str:
-    text = run.text
-    if run.link:
-        return text if text.strip() == run.link else f"{text} ({run.link})"
-    core = text.strip()
-    if not core or "\n" in core:
-        return text
-    for style, mark in (("code", "`"), ("strike", "~"), ("italic", "_"), ("bold", "*")):
-        if style in run.styles:
-            core = f"{mark}{core}{mark}"
-    prefix = text[: len(text) - len(text.lstrip())]
-    return prefix + core + text[len(text.rstrip()) :]
