@@ -12,8 +12,8 @@ from bench.processes import Program, run_program
 
 BotName = Literal["gateway", "watched", "bare"]
 """`talaria run`; the same with a clock that notices blocks; the baseline."""
-PlatformName = Literal["telegram", "discord", "slack", "signal"]
-PLATFORMS: Sequence[PlatformName] = ("telegram", "discord", "slack", "signal")
+PlatformName = Literal["telegram", "discord", "slack", "signal", "whatsapp"]
+PLATFORMS: Sequence[PlatformName] = ("telegram", "discord", "slack", "signal", "whatsapp")
 _TOGETHER = PLATFORMS[:3]
 """The platforms of the bare bot that listens on several."""
 
@@ -26,6 +26,7 @@ _BARE: Mapping[PlatformName, tuple[str, ...]] = {
     "discord": ("-m", "bench.bare_discord"),
     "slack": ("-m", "bench.bare_slack"),
     "signal": ("-m", "bench.bare_signal"),
+    "whatsapp": ("-m", "bench.bare_whatsapp"),
 }
 _BARE_ALL = ("-m", "bench.bare_all")
 

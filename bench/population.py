@@ -2,14 +2,19 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol, Self
 
+from tests.emulators import whatsapp
 from tests.emulators.discord import DiscordEmulator
+from tests.emulators.server import LoopbackServer
 from tests.emulators.signal import SignalEmulator
 from tests.emulators.signal_world import ACCOUNT, Person
 from tests.emulators.slack import SlackEmulator
 from tests.emulators.telegram import TelegramEmulator
+from tests.emulators.whatsapp import WhatsAppEmulator
+from tests.integration.processes import free_port
 
 _FIRST_USER = 10_000
 _FIRST_NUMBER = 10
@@ -103,11 +108,10 @@ class TelegramPopulation:
             self._has_polled.set()
 
 
-class DiscordPopulation:
-    """People on Discord."""
+class Crowd(ABC):
+    """People whose answers are looked for on the platform's server."""
 
-    def __init__(self) -> None:
-        self.api = DiscordEmulator()
+    api: LoopbackServer
 
     async def __aenter__(self) -> Self:
         await self.api.__aenter__()
@@ -115,6 +119,52 @@ class DiscordPopulation:
 
     async def __aexit__(self, *_: object) -> None:
         await self.api.__aexit__(None, None, None)
+
+    @abstractmethod
+    def environ(self) -> Mapping[str, str]:
+        """Return a bot's settings; see `Population`."""
+
+    @abstractmethod
+    def is_connected(self) -> bool:
+        """Return whether the bot has connected."""
+
+    @abstractmethod
+    async def says(self, number: int, text: str) -> None:
+        """Write as one person."""
+
+    @abstractmethod
+    def list_texts(self, number: int) -> list[str]:
+        """Return the bot's current messages to one person."""
+
+    async def wait_for_poll(self) -> float:
+        await self.api.wait_for(self.is_connected, _PATIENCE)
+        return time.monotonic()
+
+    def answers(self, person: int) -> list[str]:
+        return self.list_texts(_FIRST_NUMBER + person)
+
+    async def ask(self, words: Mapping[int, str]) -> list[float]:
+        asked: dict[int, float] = {}
+        arrived: dict[int, float] = {}
+        for person, word in words.items():
+            asked[person] = time.monotonic()
+            await self.says(_FIRST_NUMBER + person, word)
+
+        def are_all_there() -> bool:
+            for person in words.keys() - arrived.keys():
+                if any(words[person] in text for text in self.answers(person)[-1:]):
+                    arrived[person] = time.monotonic()
+            return len(arrived) == len(words)
+
+        await self.api.wait_for(are_all_there, _PATIENCE)
+        return [arrived[person] - asked[person] for person in words]
+
+
+class DiscordPopulation(Crowd):
+    """People on Discord."""
+
+    def __init__(self) -> None:
+        self.api: DiscordEmulator = DiscordEmulator()
 
     def environ(self) -> Mapping[str, str]:
         return {
@@ -124,30 +174,22 @@ class DiscordPopulation:
             "TALARIA_DISCORD__MESSAGES_PER_SECOND": "0",
         }
 
-    async def wait_for_poll(self) -> float:
-        await self.api.wait_for(lambda: self.api.live_sessions, _PATIENCE)
-        return time.monotonic()
+    def is_connected(self) -> bool:
+        return bool(self.api.live_sessions)
 
-    async def ask(self, words: Mapping[int, str]) -> list[float]:
-        return await _time(self, words, self.api.says)
+    async def says(self, number: int, text: str) -> None:
+        await self.api.says(number, text)
 
-    def answers(self, person: int) -> list[str]:
-        return self.api.texts(self.api.dm(_FIRST_NUMBER + person))
+    def list_texts(self, number: int) -> list[str]:
+        return self.api.texts(self.api.dm(number))
 
 
-class SlackPopulation:
+class SlackPopulation(Crowd):
     """People on Slack, where the app is a classic one: so is the bare bot."""
 
     def __init__(self) -> None:
-        self.api = SlackEmulator()
+        self.api: SlackEmulator = SlackEmulator()
         self.api.is_agent = self.api.is_assistant = self.api.can_stream = False
-
-    async def __aenter__(self) -> Self:
-        await self.api.__aenter__()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.api.__aexit__(None, None, None)
 
     def environ(self) -> Mapping[str, str]:
         return {
@@ -157,50 +199,21 @@ class SlackPopulation:
             "TALARIA_SLACK__MESSAGES_PER_SECOND": "0",
         }
 
-    async def wait_for_poll(self) -> float:
-        await self.api.wait_for(lambda: self.api.sockets, _PATIENCE)
-        return time.monotonic()
+    def is_connected(self) -> bool:
+        return bool(self.api.sockets)
 
-    async def ask(self, words: Mapping[int, str]) -> list[float]:
-        return await _time(self, words, self.api.says)
+    async def says(self, number: int, text: str) -> None:
+        await self.api.says(number, text)
 
-    def answers(self, person: int) -> list[str]:
-        return self.api.texts(self.api.dm(_FIRST_NUMBER + person))
-
-
-async def _time(
-    population: "DiscordPopulation | SlackPopulation | SignalPopulation",
-    words: Mapping[int, str],
-    says: Callable[[int, str], Awaitable[object]],
-) -> list[float]:
-    asked: dict[int, float] = {}
-    arrived: dict[int, float] = {}
-    for person, word in words.items():
-        asked[person] = time.monotonic()
-        await says(_FIRST_NUMBER + person, word)
-
-    def are_all_there() -> bool:
-        for person in words.keys() - arrived.keys():
-            if any(words[person] in text for text in population.answers(person)[-1:]):
-                arrived[person] = time.monotonic()
-        return len(arrived) == len(words)
-
-    await population.api.wait_for(are_all_there, _PATIENCE)
-    return [arrived[person] - asked[person] for person in words]
+    def list_texts(self, number: int) -> list[str]:
+        return self.api.texts(self.api.dm(number))
 
 
-class SignalPopulation:
+class SignalPopulation(Crowd):
     """People on Signal."""
 
     def __init__(self) -> None:
-        self.api = SignalEmulator()
-
-    async def __aenter__(self) -> Self:
-        await self.api.__aenter__()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.api.__aexit__(None, None, None)
+        self.api: SignalEmulator = SignalEmulator()
 
     def environ(self) -> Mapping[str, str]:
         return {
@@ -209,34 +222,53 @@ class SignalPopulation:
             "TALARIA_SIGNAL__MESSAGES_PER_SECOND": "0",
         }
 
-    async def wait_for_poll(self) -> float:
-        await self.api.wait_for(lambda: self.api.is_connected, _PATIENCE)
-        return time.monotonic()
-
-    async def ask(self, words: Mapping[int, str]) -> list[float]:
-        return await _time(self, words, self.says)
-
-    def answers(self, person: int) -> list[str]:
-        uuid = self._person(_FIRST_NUMBER + person).uuid
-        return [one.text for one in self.api.world.sent if one.chat == uuid]
+    def is_connected(self) -> bool:
+        return self.api.is_connected
 
     async def says(self, number: int, text: str) -> None:
-        """Write as one person."""
         self.api.world.says(self._person(number), text)
+
+    def list_texts(self, number: int) -> list[str]:
+        uuid = self._person(number).uuid
+        return [one.text for one in self.api.world.sent if one.chat == uuid]
 
     def _person(self, number: int) -> Person:
         return self.api.world.person(f"+49170{number:06}", f"Person {number}")
 
 
-POPULATIONS: Mapping[
-    str,
-    type[TelegramPopulation]
-    | type[DiscordPopulation]
-    | type[SlackPopulation]
-    | type[SignalPopulation],
-] = {
+class WhatsAppPopulation(Crowd):
+    """People on WhatsApp, whose server calls the bot's."""
+
+    def __init__(self) -> None:
+        self.api: WhatsAppEmulator = WhatsAppEmulator()
+
+    def environ(self) -> Mapping[str, str]:
+        port = free_port()
+        self.api.callback = f"http://127.0.0.1:{port}/hooks/whatsapp"
+        return {
+            "WHATSAPP_ACCESS_TOKEN": whatsapp.TOKEN,
+            "WHATSAPP_PHONE_NUMBER_ID": whatsapp.PHONE_ID,
+            "WHATSAPP_APP_SECRET": whatsapp.SECRET,
+            "WHATSAPP_VERIFY_TOKEN": whatsapp.VERIFY,
+            "WHATSAPP_API_BASE_URL": self.api.base_url,
+            "TALARIA_WHATSAPP__MESSAGES_PER_SECOND": "0",
+            "TALARIA_HTTP__PORT": str(port),
+        }
+
+    def is_connected(self) -> bool:
+        return self.api.looks > 0
+
+    async def says(self, number: int, text: str) -> None:
+        self.api.says(f"1650555{number:04}", text)
+
+    def list_texts(self, number: int) -> list[str]:
+        return [one.text for one in self.api.sent if one.to == f"1650555{number:04}"]
+
+
+POPULATIONS: Mapping[str, Callable[[], Population]] = {
     "telegram": TelegramPopulation,
     "discord": DiscordPopulation,
     "slack": SlackPopulation,
     "signal": SignalPopulation,
+    "whatsapp": WhatsAppPopulation,
 }

@@ -127,6 +127,8 @@ class WhatsAppEmulator(LoopbackServer):
         self.holds_reports = False
         """Statuses wait until this is false again."""
         self.retry = 0.05
+        self.looks = 0
+        """How often the bot asked for its number."""
         self.faults: deque[tuple[str, Any]] = deque()
         """A message is refused ("refuse"), refused although it is taken ("take"), or not answered
         although it is taken ("lose"), or not taken ("drop").
@@ -336,6 +338,8 @@ class WhatsAppEmulator(LoopbackServer):
         return answer
 
     async def _about(self, _: web.Request) -> web.Response:
+        self.looks += 1
+        self._stir()
         return web.json_response(
             {
                 "display_phone_number": "+1 555-078-3881",
