@@ -372,9 +372,9 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
         Deed(
             name="Export, forget or erase your data",
             chat="export, forget, erase",
-            page="-rare",
+            page="GET /data, POST /data/find, POST /data/forget, POST /data/erase",
             terminal="people export, people erase",
-            api="-rare",
+            api="GET /export, POST /forget",
         ),
         Deed(
             name="Choose how a group is answered",

@@ -3,26 +3,22 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from agent_core.privacy.erasure.matcher import parse_words
-from agent_core.privacy.export.run_export import ExportBroken
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection
-from agent_core.state.lifecycle import erase_person
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.commands.registry import Call, Handler, Outcome, Reply
+from gateway.operations.privacy import export_to_chat, look_for, read_words
 from gateway.outbound.progress_lines import ProgressLines
 from gateway.outbound.questions import Questions
-from gateway.people.data_confirmations import ask_to_erase, ask_to_forget, may_erase
+from gateway.people.data_confirmations import ask_to_erase, ask_to_forget
+from gateway.people.data_erase import check_erase
 from gateway.people.data_export import DataExport
 from gateway.people.data_forget import DataForget
 from gateway.texts import privacy
 
-_MOST_BYTES = 20_000_000
-"""Bytes per export file: it stays in memory and in the database until it is sent."""
-_MOST_PARTS = 10
 _ME = "me"
 
 
@@ -40,18 +36,8 @@ class PrivacyCommands:
         return {"export": self._export, "forget": self._forget, "erase": self._erase}
 
     async def _export(self, call: Call) -> Reply:
-        most = min(self.exports.find_file_limit(call.platform), _MOST_BYTES)
-        if not most:
-            return Reply(text=privacy.EXPORT_NO_FILES(slug=call.person.slug))
-        try:
-            async with self.lines.show(_address(call)) as report:
-                parts = await self.exports.read_parts(call.person, most, report)
-        except OSError:
-            return Reply(text=privacy.EXPORT_FAILED())
-        except ExportBroken:
-            return Reply(text=privacy.EXPORT_BROKEN())
-        if len(parts) > _MOST_PARTS or any(len(data) > most for _, data in parts):
-            return Reply(text=privacy.EXPORT_TOO_LARGE(slug=call.person.slug))
+        async with self.lines.show(_address(call)) as report:
+            parts = await export_to_chat(self.exports, call.person, call.platform, report)
 
         def effect(connection: Connection) -> Outcome:
             return "", [
@@ -61,13 +47,9 @@ class PrivacyCommands:
         return Reply(effect=effect)
 
     async def _forget(self, call: Call) -> Reply:
-        wanted = parse_words(call.argument)
-        if wanted is None:
-            return Reply(text=privacy.FORGET_USAGE())
+        wanted = read_words(call.argument)
         async with self.lines.show(_address(call)) as report:
-            preview = await self.forgetting.preview(call.person, wanted, report)
-        if not (preview.entries or preview.messages or preview.jobs or preview.blocks):
-            return Reply(text=privacy.FORGET_NOTHING())
+            preview = await look_for(self.forgetting, call.person, wanted, report)
         chat = call.chat
         question = ask_to_forget(call.person, call.argument, preview, chat=chat, now=call.now)
 
@@ -88,12 +70,7 @@ class PrivacyCommands:
             target = call.person if name == _ME else _find(connection, name)
             if target is None:
                 return privacy.ERASE_UNKNOWN(), ()
-            if not may_erase(call.person, target):
-                return privacy.ERASE_OWNER(), ()
-            if target.is_owner and not erase_person.has_other_owner(
-                connection, person_id=target.id
-            ):
-                return privacy.ERASE_LAST_OWNER(), ()
+            check_erase(connection, call.person, target)
             question = ask_to_erase(call.person, target, chat=chat, now=call.now)
             return "", self.questions.pose(connection, question, call.now)
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from agent_core.models.contract import Model, ModelAnswer
     from agent_core.models.profiles import Profiles
     from agent_core.schedule.almanac import CalendarReader
-    from agent_core.state.engine.database import Database
+    from agent_core.state.engine.database import Connection, Database
     from agent_core.state.people.people import Account
     from agent_core.state.queues.outbox import OutboxRow
     from gateway.app.gateway import Gateway
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from gateway.outbound.webhooks.rules import WebhookRules
     from gateway.people.data_erase import DataErase
     from gateway.people.data_export import DataExport
+    from gateway.people.data_forget import DataForget
+    from gateway.people.data_requests import DataRequest
     from gateway.people.merging import AccountMerging
 
 
@@ -57,6 +59,8 @@ class RunningContext:
         self.agents = gateway.agent_editor
         self.exports = gateway.exports
         self.erasing = gateway.data_requests.erasing
+        self.forgetting = gateway.forgetting
+        self.put_request = gateway.request_queue.put
         self.merging = gateway.merging
         self.is_admitted = gateway.identity.is_admitted
         self.calendars = gateway.calendars
@@ -192,6 +196,19 @@ class HomeContext:
             renew=self.forget_known,
             end_sign_ins=self._end_sign_ins,
         )
+
+    @cached_property
+    def forgetting(self) -> "DataForget":
+        """Removal of words."""
+        from gateway.people.data_forget import DataForget
+
+        return DataForget(self.database, self.memory, self.home, now=self.now)
+
+    def put_request(self, connection: "Connection", request: "DataRequest", occasion: str) -> None:
+        """Store a request; the next gateway carries it out."""
+        from gateway.people.data_requests import store_request
+
+        store_request(connection, request, occasion)
 
     @cached_property
     def merging(self) -> "AccountMerging":

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from gateway.outbound.webhooks.rules import WebhookRules
     from gateway.people.data_erase import DataErase
     from gateway.people.data_export import DataExport
+    from gateway.people.data_forget import DataForget
+    from gateway.people.data_requests import DataRequest
     from gateway.people.merging import AccountMerging
 
 Answer = Mapping[str, Any]
@@ -96,6 +98,15 @@ class OperationContext(Protocol):
     @property
     def erasing(self) -> "DataErase":
         """Erasure of people."""
+
+    @property
+    def forgetting(self) -> "DataForget":
+        """Removal of words."""
+
+    def put_request(
+        self, connection: "Connection", request: "DataRequest", occasion: str, /
+    ) -> None:
+        """Store a confirmed data request in the transaction; a running gateway carries it out."""
 
     @property
     def merging(self) -> "AccountMerging":

@@ -1,26 +1,20 @@
-"""Operations on people: list them, let them in, export or erase their data."""
+"""Operations on people: list them, invite them and let them in."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 
 from adapters.abilities import CanInvite, SpellsCommands
 from adapters.contract import ChatAdapter
-from agent_core.errors import LastOwner, WorkInProgress
-from agent_core.privacy.export.run_export import ExportBroken
-from agent_core.privacy.progress import report_to_nobody
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import codes, people
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.errors import Declined, Mistaken
-from gateway.operations.contract import Operation, OperationContext, find_person
+from gateway.operations.contract import Operation, OperationContext
 from gateway.operations.people_types import (
     Approve,
     CancelCode,
     ClaimCode,
     Entrances,
-    ErasedPerson,
-    ExportPerson,
     Invitation,
     InvitationLink,
     Invite,
@@ -30,15 +24,12 @@ from gateway.operations.people_types import (
     NameOwner,
     Nothing,
     OpenInvitation,
-    PersonToErase,
-    PickPerson,
     WaitingAccount,
-    WrittenExport,
 )
 from gateway.operations.wire import typed
 from gateway.people import admission
 from gateway.people.admission import new_claim_code
-from gateway.texts import general, privacy
+from gateway.texts import general
 
 _LONGEST_NAME = 80
 
@@ -198,59 +189,6 @@ async def approve(context: OperationContext, asked: Approve) -> NamedPerson:
     return NamedPerson(name=name)
 
 
-async def export(context: OperationContext, asked: ExportPerson) -> WrittenExport:
-    """Write a person's data to a new archive at an absolute path.
-
-    Raises `Declined`, and `StoreError`.
-    """
-    target = Path(asked.target)
-    person = await context.database.read(find_person, asked.slug)
-    if not target.is_absolute():
-        raise Declined(f"{target} is not an absolute path.")
-    try:
-        await context.exports.write(person, target, report_to_nobody)
-    except FileExistsError as error:
-        raise Declined(f"{target} exists already; name another file.") from error
-    except OSError as error:
-        raise Declined(f"{target} can't be written: {error.strerror or error}.") from error
-    except ExportBroken as error:
-        raise Declined(f"{target} can't be written: {error}. The log has the reason.") from error
-    return WrittenExport(target=str(target))
-
-
-async def look_before_erasing(context: OperationContext, asked: PickPerson) -> PersonToErase:
-    """Describe the person to erase, and the backups that still contain them. Raises `Declined`."""
-    person = await context.database.read(find_person, asked.slug)
-    backups = await context.erasing.list_backups(person.id)
-    return PersonToErase(
-        name=person.name, role=person.role, folder=person.slug, backups=tuple(backups)
-    )
-
-
-async def erase(context: OperationContext, asked: PickPerson) -> ErasedPerson:
-    """Erase a person.
-
-    Answer once the person is removed from the database and the freed pages are scrubbed. The answer
-    names backups and external memories that may still hold data.
-
-    Raises `Declined` and `StoreError`.
-    """
-    person = await context.database.read(find_person, asked.slug)
-    erasing = context.erasing
-    backups = await erasing.list_backups(person.id)
-    try:
-        await erasing.erase(person.id)
-    except WorkInProgress as error:
-        why = privacy.ERASE_BUSY if erasing.stop_turns else privacy.ERASE_UNFINISHED
-        raise Declined(why()) from error
-    except LastOwner as error:
-        raise Declined(privacy.LAST_OWNER()) from error
-    except OSError as error:
-        raise Declined(f"A folder of theirs can't be deleted: {error}.") from error
-    outside: Sequence[str] = await erasing.list_external()
-    return ErasedPerson(name=person.name, backups=tuple(backups), outside=tuple(outside))
-
-
 def _find_code(connection: Connection, number: int, now: int) -> codes.Code:
     """Return an open invitation or a waiting account by its number. Raises `Mistaken`."""
     purposes: tuple[codes.Purpose, ...] = ("pairing", "invite")
@@ -269,8 +207,5 @@ OPERATIONS: Mapping[str, Operation] = {
     "people.entrances": typed(list_entrances),
     "people.cancel": typed(cancel),
     "people.approve": typed(approve),
-    "people.export": typed(export),
-    "people.look": typed(look_before_erasing),
-    "people.erase": typed(erase),
 }
 """The operations, by their names on the control socket."""

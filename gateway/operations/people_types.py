@@ -125,36 +125,3 @@ class PickPerson:
     """Names a person by their folder."""
 
     slug: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExportPerson(PickPerson):
-    """Asks for a person's data as a new archive at an absolute path."""
-
-    target: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WrittenExport:
-    """The path of the archive."""
-
-    target: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PersonToErase:
-    """A person before they are erased, and the backups that still contain them."""
-
-    name: str
-    role: str
-    folder: str
-    backups: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ErasedPerson:
-    """Whoever was erased, and the backups and external memories that may still hold data."""
-
-    name: str
-    backups: tuple[str, ...]
-    outside: tuple[str, ...]

@@ -20,6 +20,7 @@ _MODULES: Mapping[str, str] = {
     "memory": "memory",
     "models": "models",
     "people": "people",
+    "privacy": "privacy",
     "rooms": "rooms",
     "settings": "settings",
     "skills": "skills",

@@ -10,12 +10,12 @@ from agent_core.privacy.erasure.words import Preview
 from agent_core.state.conversations import questions
 from agent_core.state.conversations.questions import Choice, NewQuestion, Question, QuestionKind
 from agent_core.state.engine.database import Connection
-from agent_core.state.lifecycle import erase_person
 from agent_core.state.memory import external_sync
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
+from gateway.errors import Declined
 from gateway.outbound.questions import Answerer, AnswerOutcome, make_secret
-from gateway.people.data_erase import find_traces, list_backups
+from gateway.people.data_erase import check_erase, find_traces, list_backups
 from gateway.people.data_requests import DataRequest, RequestQueue
 from gateway.texts import privacy
 
@@ -62,10 +62,12 @@ class DataConfirmations:
         target = people.find(connection, person_id=PersonId(asked["person"]))
         if key != _YES:
             return AnswerOutcome(words=privacy.ERASE_KEPT(), is_alone=True)
-        if target is None or erase_person.is_erased(connection, person_id=target.id):
+        if target is None:
             return AnswerOutcome(words=privacy.GONE_ALREADY(), is_alone=True)
-        if not may_erase(person, target):
-            return AnswerOutcome(words=privacy.ERASE_OTHERS(), is_alone=True)
+        try:
+            check_erase(connection, person, target)
+        except Declined as error:
+            return AnswerOutcome(words=str(error), is_alone=True)
         if not asked["is_sure"]:
             again = ask_to_erase(person, target, chat=question.chat, now=now, is_sure=True)
             return AnswerOutcome(words=privacy.ERASE_YES(), is_alone=True, asks=[again])
@@ -82,11 +84,6 @@ class DataConfirmations:
             external = [one.provider for one in external_sync.count_all(connection)]
             words = privacy.describe_erase_begun(backups, external)
         return AnswerOutcome(words=words, is_alone=True)
-
-
-def may_erase(person: Person, target: Person) -> bool:
-    """Return whether a person may erase another: themselves, or as an owner any member."""
-    return target.id == person.id or (person.is_owner and not target.is_owner)
 
 
 def ask_to_forget(

@@ -19,9 +19,12 @@ from agent_core.state.lifecycle import erase_person
 from agent_core.state.lifecycle.inspect import may_hold
 from agent_core.state.memory import external_sync
 from agent_core.state.people import people
+from agent_core.state.people.people import Person
 from gateway.chats import is_direct_chat
+from gateway.errors import Declined
 from gateway.home import BACKUPS, CHAT_HISTORY, DATABASE, MEMORIES, SESSIONS, VERSIONS
 from gateway.people.data_forget import is_local
+from gateway.texts import privacy
 
 _ATTEMPTS = 20
 _RETRY_PAUSE = 0.25
@@ -116,6 +119,19 @@ class DataErase:
         """
         traces = await self._database.read(find_traces, person_id)
         return await asyncio.to_thread(list_backups, self.home, traces)
+
+
+def check_erase(connection: Connection, person: Person, target: Person) -> None:
+    """Check that a person may erase another, or themselves, now. Raises `Declined`."""
+    is_own = target.id == person.id
+    if not is_own and not person.is_owner:
+        raise Declined(privacy.ERASE_OTHERS())
+    if erase_person.is_erased(connection, person_id=target.id):
+        raise Declined(privacy.GONE_ALREADY())
+    if target.is_owner and not is_own:
+        raise Declined(privacy.ERASE_OWNER())
+    if target.is_owner and not erase_person.has_other_owner(connection, person_id=target.id):
+        raise Declined(privacy.ERASE_LAST_OWNER())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from adapters.abilities import CanSendFiles
 from adapters.contract import ChatAdapter
 from agent_core.privacy.export.export_order import ExportOrder
 from agent_core.privacy.export.run_export import run_export
-from agent_core.privacy.progress import Report
+from agent_core.privacy.progress import Report, report_to_nobody
 from agent_core.state.engine.database import Database
 from agent_core.state.lifecycle import person_data
 from agent_core.state.people.people import Person
@@ -43,6 +43,16 @@ class DataExport:
             await asyncio.to_thread(path.rename, target)
         finally:
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+
+    async def write_draft(self, person: Person) -> Path:
+        """Write one archive into a folder of its own, which `discard` deletes; return its path."""
+        folder = await asyncio.to_thread(_make_draft, self.home)
+        try:
+            (path,) = await self._write_parts(person, folder, 0, report_to_nobody)
+        except BaseException:
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+            raise
+        return path
 
     async def read_parts(
         self, person: Person, most_bytes: int, report: Report
@@ -77,6 +87,11 @@ class DataExport:
             now=self.now(),
         )
         return await run_export(order, report)
+
+
+def discard(path: Path) -> None:
+    """Delete an archive of `write_draft` with its folder. Blocks."""
+    shutil.rmtree(path.parent, ignore_errors=True)
 
 
 def remove_drafts(home: Path) -> None:

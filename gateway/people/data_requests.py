@@ -71,9 +71,14 @@ class RequestQueue:
 
         `occasion` identifies the confirmation, so that a repeated one stores nothing new.
         """
-        kind = _FORGET if request.words else _ERASE
-        meta.put(connection, key=f"{kind}{occasion}", value=_dump(request))
+        store_request(connection, request, occasion)
         self._loop.call_soon_threadsafe(self.wakeup.set)
+
+
+def store_request(connection: Connection, request: DataRequest, occasion: str) -> None:
+    """Store a request; a gateway that starts later carries it out."""
+    kind = _FORGET if request.words else _ERASE
+    meta.put(connection, key=f"{kind}{occasion}", value=_dump(request))
 
 
 @dataclass(frozen=True, slots=True)

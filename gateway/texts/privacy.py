@@ -84,6 +84,19 @@ ERASE_UNFINISHED = Text(
 )
 GONE_ALREADY = Text("There's nobody by that name any more.")
 
+YOUR_DATA = Text("Your data")
+GET_COPY = Text("Get a copy")
+ABOUT_COPY = Text("An archive with everything I have about you. Packing it may take a while.")
+DOWNLOAD = Text("Download")
+DELETE_WORDS = Text("Delete what I know about something")
+WHICH_WORDS = Text("Which words?")
+HINT_WORDS = Text("Like: lisbon. Use quotes for an exact phrase. You see first what I find.")
+FIND = Text("Find it")
+DELETE_ALL = Text("Delete everything")
+ABOUT_ERASE = Text(
+    "That includes conversations, memory, files, reminders, settings and your account. You can't"
+    " undo this, so get a copy first."
+)
 _WORKING = Text("I'm working on it. This takes a little longer.")
 _SEARCHING = Text("Searching: {percent} %")
 _DELETING = Text("Deleting: {done:,} of {total:,} messages")

@@ -331,6 +331,17 @@ class Talaria:
         """Put a team away or bring it back, as an owner."""
         self._post(f"/teams/{quote(name)}/{verb}")
 
+    def export(self) -> bytes:
+        """Return a zip archive of all data of the person."""
+        return self._ask("GET", "/export")
+
+    def forget_words(
+        self, words: str, *, has_messages: bool = False, delete: bool = False
+    ) -> types.ForgottenModel:
+        """Find words in the data of the person; with `delete`, delete them for good."""
+        asked = {"words": words, "has_messages": has_messages, "delete": delete}
+        return cast(types.ForgottenModel, self._post("/forget", asked))
+
     def curator(self) -> types.CuratorModel:
         """Show how tidy the memory is, and what the curator suggests."""
         return cast(types.CuratorModel, self._get("/curator"))

@@ -263,6 +263,17 @@ class FileModel(TypedDict):
     name: str
 
 
+class ForgottenModel(TypedDict):
+    """What holds the words: numbers, and a few lines. `is_begun` is true if it is deleted now."""
+
+    entries: int
+    messages: int
+    jobs: int
+    blocks: int
+    lines: list[str]
+    is_begun: bool
+
+
 class HitModel(TypedDict):
     """A message that was found, with the words around the match."""
 
@@ -744,6 +755,14 @@ class WebhookList(TypedDict):
     """The webhooks of the person."""
 
     webhooks: list[WebhookModel]
+
+
+class WordsToForget(TypedDict):
+    """Words as `/forget` reads them. Without `delete`, the answer says what would go."""
+
+    words: str
+    has_messages: NotRequired[bool]
+    delete: NotRequired[bool]
 
 
 class WorkspaceFile(TypedDict):

@@ -3,7 +3,6 @@
 import argparse
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from adapters.registry import list_declared
 from gateway.errors import Declined
@@ -11,12 +10,23 @@ from gateway.home import open_home
 from gateway.interfaces import client
 from gateway.interfaces.parser import Parser, read_path
 from gateway.operations.people_types import (
+    Approve,
     CancelCode,
+    ClaimCode,
     Entrances,
     Invitation,
     Invite,
+    ListedPeople,
+    ListedPerson,
     NamedPerson,
     Nothing,
+    PickPerson,
+)
+from gateway.operations.privacy_types import (
+    ErasedPerson,
+    ExportPerson,
+    PersonToErase,
+    WrittenExport,
 )
 from gateway.operations.settings_types import (
     ChangedSettings,
@@ -95,10 +105,10 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     home = open_home(environ)
     verb = arguments.verb
     if verb == "claim":
-        answer = client.perform(home, "people.claim", {})
+        claim = client.perform_typed(home, "people.claim", Nothing(), ClaimCode)
         print(
-            f"{answer['code']}\nSend  /claim {answer['code']}  to the bot, in a direct message."
-            f"{_tell_other_spellings(answer['code'])}"
+            f"{claim.code}\nSend  /claim {claim.code}  to the bot, in a direct message."
+            f"{_tell_other_spellings(claim.code)}"
             " It works once, within 24 hours. Earlier codes are invalid now."
         )
     elif verb == "invite":
@@ -113,12 +123,14 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
             f"Cancelled: {client.perform_typed(home, 'people.cancel', cancelled, NamedPerson).name}"
         )
     elif verb == "approve":
-        answer = client.perform(home, "people.approve", {"code": arguments.code})
-        print(f"{answer['name']} can talk to Talaria now.")
+        approved = client.perform_typed(
+            home, "people.approve", Approve(code=arguments.code), NamedPerson
+        )
+        print(f"{approved.name} can talk to Talaria now.")
     elif verb == "export":
-        asked = {"slug": arguments.slug, "target": str(arguments.file)}
-        answer = client.perform(home, "people.export", asked, timeout=_LONG)
-        print(f"Written to {answer['target']}.")
+        asked = ExportPerson(slug=arguments.slug, target=str(arguments.file))
+        written = client.perform_typed(home, "privacy.export", asked, WrittenExport, timeout=_LONG)
+        print(f"Written to {written.target}.")
     elif verb == "settings":
         wish = ShowSettings(person=arguments.slug)
         shown = client.perform_typed(home, "settings.show", wish, ShownSettings)
@@ -131,7 +143,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     elif verb == "erase":
         _erase(home, arguments.slug, is_asked=not arguments.yes)
     else:
-        listed = client.perform(home, "people.list", {})["people"]
+        listed = client.perform_typed(home, "people.list", Nothing(), ListedPeople).people
         print("\n".join(map(_describe, listed)) or "Nobody yet.")
     return 0
 
@@ -146,17 +158,19 @@ def _list_entrances(home: Path) -> list[str]:
 def _erase(home: Path, slug: str, *, is_asked: bool) -> None:
     """Erase a person after confirmation. Raises `Declined` if the typed name differs."""
     if is_asked:
-        found = client.perform(home, "people.look", {"slug": slug})
+        found = client.perform_typed(home, "privacy.look", PickPerson(slug=slug), PersonToErase)
         print(
-            f"This permanently deletes all data of {found['name']}:"
+            f"This permanently deletes all data of {found.name}:"
             " conversations, memory, archive, files and accounts."
         )
         if input(f"Type {slug} to continue: ").strip() != slug:
             raise Declined("No data was deleted.")
-    done = client.perform(home, "people.erase", {"slug": slug}, timeout=_LONG)
+    done = client.perform_typed(
+        home, "privacy.erase", PickPerson(slug=slug), ErasedPerson, timeout=_LONG
+    )
     from gateway.texts.privacy import describe_remains  # it needs the database
 
-    print(f"{done['name']} is erased. {describe_remains(done['backups'], done['outside'])}")
+    print(f"{done.name} is erased. {describe_remains(done.backups, done.outside)}")
 
 
 def _strip_off(value: str) -> str:
@@ -167,9 +181,9 @@ def _describe_setting(one: Setting) -> str:
     return f"{one.name:<15} {one.value or '-'}"
 
 
-def _describe(person: Mapping[str, Any]) -> str:
-    accounts = ", ".join(person["accounts"]) or "no account"
-    return f"{person['name']} ({person['role']}): {accounts}; memory in people/{person['folder']}"
+def _describe(person: ListedPerson) -> str:
+    accounts = ", ".join(person.accounts) or "no account"
+    return f"{person.name} ({person.role}): {accounts}; memory in people/{person.folder}"
 
 
 def _tell_other_spellings(code: str) -> str:

@@ -10,6 +10,7 @@ from gateway.errors import Declined, Mistaken
 from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.pages.views import Fields, Look, Missing
 from gateway.operations import people as operations
+from gateway.operations import privacy as data
 from gateway.operations.people_types import Approve, CancelCode, Invite, PickPerson
 from gateway.texts import forms as texts
 from gateway.texts import privacy
@@ -56,7 +57,7 @@ async def remove(look: Look) -> Response:
     fault = texts.WRONG_NAME(name=person.name) if typed != person.name else ""
     if not fault:
         try:
-            done = await operations.erase(look.context, PickPerson(slug=person.slug))
+            done = await data.erase(look.context, PickPerson(slug=person.slug))
         except (Declined, Mistaken) as error:
             fault = str(error)
         else:
@@ -70,7 +71,7 @@ async def remove(look: Look) -> Response:
 
 async def _describe(look: Look, **given: Any) -> dict[str, Any]:
     person = await _find(look)
-    found = await operations.look_before_erasing(look.context, PickPerson(slug=person.slug))
+    found = await data.look_before_erasing(look.context, PickPerson(slug=person.slug))
     return {
         "f": texts,
         "gone": found,

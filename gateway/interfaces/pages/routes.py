@@ -28,6 +28,7 @@ from gateway.interfaces.pages import (
     connections,
     conversations,
     curator,
+    data,
     everyone,
     health,
     memory,
@@ -104,6 +105,7 @@ _VIEWS: dict[str, tuple[str, View]] = {
     "/tokens": ("tokens.html", tokens.show),
     "/workspace": ("workspace.html", workspace.show),
     "/settings": ("settings.html", settings.show),
+    "/data": ("data.html", data.show),
     "/webhooks": ("webhooks.html", webhooks.show),
     "/accounts": ("accounts.html", show_own),
     "/accounts/{account:int}/unlink": ("unlink.html", ask_unlink),
@@ -137,6 +139,9 @@ _CHANGES: dict[str, tuple[str, View]] = {
 _ANSWERS: dict[str, Callable[[Look], Awaitable[Response]]] = {
     "/accounts/{account:int}/unlink": accounts.unlink,
     "/conversations/messages": conversations.send,
+    "/data/find": data.find,
+    "/data/forget": data.forget,
+    "/data/erase": data.erase,
     "/messages/{message:int}/fork": conversations.fork,
     "/conversations/{conversation:int}/remove": conversations.remove,
     "/conversations/{conversation:int}/restore": conversations.restore,
@@ -220,6 +225,7 @@ class Pages:
                 for path, change in _CHANGES.items()
             ),
             Route("/workspace/file", self._guard(workspace.give)),
+            Route("/data/export", self._guard(data.export)),
             # Whoever keeps or reloads the address of a form gets the page that it is on.
             *(Route(path, find_page) for path in (*_ANSWERS, *_CHANGES) if path not in _VIEWS),
             Route("/pages/events", self._follow),

@@ -24,6 +24,7 @@ from gateway.texts.attachments import SPEECH_BUTTONS
 from gateway.texts.connections import CONNECTIONS
 from gateway.texts.general import VERBOSITIES
 from gateway.texts.people import YOUR_ACCOUNTS
+from gateway.texts.privacy import YOUR_DATA
 from gateway.texts.tokens import TOKENS
 from gateway.texts.tools import TOOLS
 from gateway.texts.webhooks import WEBHOOKS
@@ -49,6 +50,7 @@ _FURTHER = {
     "/connections": CONNECTIONS,
     "/tokens": TOKENS,
     "/webhooks": WEBHOOKS,
+    "/data": YOUR_DATA,
 }
 """The pages of settings that have their own, in the order of the list."""
 _NIGHT = ("22:00", "07:00")

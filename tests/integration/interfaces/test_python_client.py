@@ -112,6 +112,9 @@ def use(talaria: Recorder) -> None:
     assert talaria.tidy_up() == {"scope": "everything"}
     with pytest.raises(TalariaError, match="don't know that suggestion"):
         talaria.decide_proposal("1-1", "accept")
+    assert talaria.export().startswith(b"PK")
+    with pytest.raises(TalariaError, match="found nothing of yours"):
+        talaria.forget_words("pelican")
     assert talaria.rooms() == []
     with pytest.raises(TalariaError, match="nothing with this id"):
         talaria.change_room(2**40, {"mode": "off"})

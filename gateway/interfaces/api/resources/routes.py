@@ -17,6 +17,7 @@ from gateway.interfaces.api.resources.job_changes import add_job_changes
 from gateway.interfaces.api.resources.jobs import add_jobs
 from gateway.interfaces.api.resources.memory import add_memory, add_memory_changes, add_memory_edits
 from gateway.interfaces.api.resources.messages import add_messages
+from gateway.interfaces.api.resources.own_data import add_own_data
 from gateway.interfaces.api.resources.people import add_people, add_setting_changes
 from gateway.interfaces.api.resources.questions import add_decisions, add_questions
 from gateway.interfaces.api.resources.recall import add_recall
@@ -57,5 +58,6 @@ def add_resources(router: APIRouter, gateway: Gateway, requests: Requests) -> No
         add_team_changes,
         add_rooms,
         add_curator,
+        add_own_data,
     ):
         add(router, gateway)
