@@ -277,6 +277,13 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
             api="POST /agents, PATCH /agents/{name}, POST /agents/{name}/{verb}",
         ),
         Deed(
+            name="Bring an agent in from an agent file, and write one",
+            chat="-rare",
+            page="-rare",
+            terminal="agents import, agents export",
+            api="POST /agents/import, GET /agents/{name}/file",
+        ),
+        Deed(
             name="Make and change teams of agents, give one a task",
             chat="team",
             page=(

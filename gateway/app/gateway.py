@@ -456,7 +456,12 @@ class Gateway:
     def agent_editor(self) -> AgentEditor:
         """Changes named agents and teams."""
         home, database = self.settings.home, self.database
-        return make_editor(home, database, self.agents, self.now, self.forget_known)
+
+        def forget() -> None:
+            self.memory.expect_blocks()
+            self.forget_known()
+
+        return make_editor(home, database, self.agents, self.now, forget)
 
     @cached_property
     def skills(self) -> SkillDirectory:

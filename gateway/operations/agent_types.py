@@ -156,3 +156,46 @@ class ChangedAgent:
     """The agent or team that was made, changed, moved or put away."""
 
     name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportAgent:
+    """Asks to bring in an agent from the file at an absolute path.
+
+    `name` is its name here, "" for its own. `chosen` is one of several agents of the file. Its
+    blocks and messages will belong to `person`, a folder name; "" is the first owner. `by` is the
+    owner who asks.
+    """
+
+    path: str
+    name: str = ""
+    chosen: str = ""
+    person: str = ""
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedAgent:
+    """The agent that came in, its blocks and the number of its messages.
+
+    `left_out` says in clauses what the file holds that Talaria can't take over.
+    """
+
+    name: str
+    blocks: tuple[str, ...]
+    messages: int
+    left_out: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportAgent:
+    """Asks to write an agent to a new file at an absolute path.
+
+    The file holds what `person` and the agent said; "" is the first owner. `by` is the owner who
+    asks.
+    """
+
+    name: str
+    path: str
+    person: str = ""
+    by: str = ""

@@ -1,18 +1,24 @@
 """Operations on named agents and teams: list, make, change, move, archive and restore them."""
 
 import asyncio
+import os
 from collections.abc import Awaitable, Mapping
 from dataclasses import asdict, fields
+from pathlib import Path
 from typing import TypeVar
 
+from agent_core.agent.named import file_transfer
 from agent_core.agent.named.agent_files import AgentChange
 from agent_core.agent.named.definition import NamedAgent
 from agent_core.agent.named.editor import AgentEditor, Author
 from agent_core.agent.named.folder import AgentEntry
+from agent_core.agent.named.letta_file import MOST_BYTES
 from agent_core.agent.named.teams import Team, TeamChange, TeamEntry
 from agent_core.errors import AgentBroken, AgentMissing, AgentRefused
+from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
+from agent_core.state.people.people import Person
 from agent_core.tools.selection.call_rules import CallRule
 from agent_core.tools.selection.rule_check import read_rule
 from gateway.errors import Declined
@@ -21,6 +27,9 @@ from gateway.operations.agent_types import (
     AgentList,
     AgentRule,
     ChangedAgent,
+    ExportAgent,
+    ImportAgent,
+    ImportedAgent,
     ListAgents,
     MoveAgent,
     PutAway,
@@ -159,6 +168,74 @@ async def move_as(editor: AgentEditor, author: Author, asked: MoveAgent) -> Chan
     return ChangedAgent(name=asked.name)
 
 
+async def import_file(context: OperationContext, asked: ImportAgent) -> ImportedAgent:
+    """Bring in an agent from a file: all of it or nothing. Raises `Declined`."""
+    author = await _find_author(context, asked.by)
+    person = await _find_holder(context, asked.person or asked.by)
+    data = await asyncio.to_thread(_read_file, Path(asked.path))
+    return await import_file_as(context.agents, author, person.id, data, asked)
+
+
+async def import_file_as(
+    editor: AgentEditor, author: Author, person_id: PersonId, data: bytes, asked: ImportAgent
+) -> ImportedAgent:
+    """Bring in an agent from the bytes of a file, for an author who may. Raises `Declined`."""
+    name, chosen = asked.name.strip(), asked.chosen.strip()
+    work = file_transfer.import_agent(editor, data, person_id, author, name=name, chosen=chosen)
+    made = await _perform(work)
+    return ImportedAgent(**{one.name: getattr(made, one.name) for one in fields(made)})
+
+
+async def export_file(context: OperationContext, asked: ExportAgent) -> ChangedAgent:
+    """Write an agent to a new file. Raises `Declined`."""
+    await _find_author(context, asked.by)
+    person = await _find_holder(context, asked.person or asked.by)
+    data = await export_file_as(context.agents, person.id, asked.name)
+    await asyncio.to_thread(_write_file, Path(asked.path), data)
+    return ChangedAgent(name=asked.name.strip())
+
+
+async def export_file_as(editor: AgentEditor, person_id: PersonId, name: str) -> bytes:
+    """Return the file of an agent, for somebody who may have it. Raises `Declined`."""
+    return await _perform(file_transfer.export_agent(editor, name.strip(), person_id))
+
+
+def _read_file(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise Declined(f"{path} can't be read: {error.strerror}.") from error
+
+
+def _write_file(path: Path, data: bytes) -> None:
+    if not path.is_absolute():
+        raise Declined(f"{path} is not an absolute path.")
+    try:
+        with path.open("xb") as file:
+            os.fchmod(file.fileno(), 0o600)
+            try:
+                file.write(data)
+                file.flush()
+            except OSError:
+                path.unlink()
+                raise
+    except FileExistsError as error:
+        raise Declined(f"{path} exists already; name another file.") from error
+    except OSError as error:
+        raise Declined(f"{path} can't be written: {error.strerror}.") from error
+
+
+async def _find_holder(context: OperationContext, slug: str) -> Person:
+    """Return the person whose blocks and messages they are. Raises `Declined`."""
+    if slug:
+        return await context.database.read(find_person, slug)
+    owner = await context.database.read(people.find_owner)
+    if owner is None:
+        raise Declined("Nobody owns this home yet; say hello to Talaria first, or run setup.")
+    return owner
+
+
 async def _perform(work: Awaitable[_T]) -> _T:
     try:
         return await work
@@ -227,4 +304,6 @@ OPERATIONS: Mapping[str, Operation] = {
     "agents.write_team": typed(write_team),
     "agents.put_away": typed(put_away),
     "agents.move": typed(move),
+    "agents.import": typed(import_file),
+    "agents.export": typed(export_file),
 }

@@ -28,6 +28,7 @@ MOST_MADE = 50
 """The most agents that can be made; more are no help to anybody, and each costs room in lists."""
 _ARCHIVE = ".archive"
 _TABLE, _SOUL = "agent.toml", "SOUL.md"
+_DRAFT = ".new-"
 _LONGEST_SHOWN = 40
 _FIRST_SOUL = "You are {name}, one of several assistants of the same person.\n"
 _FIRST_TABLE = "# docs/agents.md explains each key.\n"
@@ -74,23 +75,43 @@ class AgentFiles:
 
     def create(self, name: str, change: AgentChange) -> NamedAgent:
         """Make an agent; one that exists already with just these words is returned as it is."""
-        if not is_name(name):
-            raise AgentRefused(BAD_NAME.format(name=flatten(name, _LONGEST_SHOWN)))
-        soul = change.soul or _FIRST_SOUL.format(name=name)
-        table = _edit(_FIRST_TABLE, change)
-        agent = self._check(name, table, soul)
+        agent, files = self._plan(name, change)
         place = self.agents.place / name
         if place.exists() or place.is_symlink():
-            if _read(place / _TABLE) == table and _read(place / _SOUL) == soul:
+            if all(_read(place / file) == text for file, text in files.items()):
                 return agent
             raise AgentRefused(f"there is an agent {name} already; change it, or take another name")
-        if len(self.agents.list_all()) >= MOST_MADE:
-            raise AgentRefused(
-                f"there are {MOST_MADE} agents already, which is the most; archive one that nobody"
-                " needs first"
-            )
-        guard(lambda: _make_folder(place, {_SOUL: soul, _TABLE: table}))
+        self._check_room()
+        guard(lambda: _publish(_make_draft(place.parent, files), place))
         return agent
+
+    def prepare(self, name: str, change: AgentChange) -> Path:
+        """Write the folder of a new agent, which is none before `publish` puts it in its place."""
+        _, files = self._plan(name, change)
+        place = self.agents.place / name
+        if place.exists() or place.is_symlink():
+            raise AgentRefused(f"there is an agent {name} already; take another name")
+        self._check_room()
+        made: list[Path] = []
+        guard(lambda: made.append(_make_draft(place.parent, files)))
+        return made[0]
+
+    def publish(self, name: str, draft: str) -> None:
+        """Put a prepared folder in its place, once; `draft` is its name."""
+        place, path = self.agents.place / name, self.agents.place / draft
+        if path.is_dir() and not place.exists():
+            guard(lambda: _publish(path, place))
+
+    def remove_drafts(self) -> None:
+        """Delete prepared folders, of which none is awaited."""
+        for path in self.agents.place.glob(f"{_DRAFT}*"):
+            shutil.rmtree(path, ignore_errors=True)
+
+    def read(self, name: str) -> NamedAgent:
+        """Return an agent as its own files describe it, without its skills' texts."""
+        place = self._find(name)
+        guard(lambda: _finish_change(place))
+        return self._check(name, _read(place / _TABLE), _read(place / _SOUL))
 
     def change(self, name: str, change: AgentChange) -> NamedAgent:
         """Change an agent, also one whose files have a fault."""
@@ -147,6 +168,20 @@ class AgentFiles:
         """List the names of archived agents."""
         away = self.agents.place / _ARCHIVE
         return sorted(one.name for one in away.iterdir()) if away.is_dir() else []
+
+    def _plan(self, name: str, change: AgentChange) -> tuple[NamedAgent, dict[str, str]]:
+        if not is_name(name):
+            raise AgentRefused(BAD_NAME.format(name=flatten(name, _LONGEST_SHOWN)))
+        soul = change.soul or _FIRST_SOUL.format(name=name)
+        table = _edit(_FIRST_TABLE, change)
+        return self._check(name, table, soul), {_SOUL: soul, _TABLE: table}
+
+    def _check_room(self) -> None:
+        if len(self.agents.list_all()) >= MOST_MADE:
+            raise AgentRefused(
+                f"there are {MOST_MADE} agents already, which is the most; archive one that nobody"
+                " needs first"
+            )
 
     def _find(self, name: str) -> Path:
         place = self.agents.place / name
@@ -239,17 +274,22 @@ def _number(place: Path, number: int) -> str:
     return f"{place.stem[: LONGEST_NAME - len(end)]}{end}{place.suffix}"
 
 
-def _make_folder(place: Path, files: dict[str, str]) -> None:
-    """Make a folder with files in one step: a crash leaves all of them or none."""
-    place.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(mkdtemp(prefix=".new-", dir=place.parent))
+def _make_draft(folder: Path, files: dict[str, str]) -> Path:
+    """Write a folder with files beside its later place."""
+    folder.mkdir(parents=True, exist_ok=True)
+    draft = Path(mkdtemp(prefix=_DRAFT, dir=folder))
     try:
         for name, text in files.items():
             write_file(draft / name, text)
-        draft.rename(place)
     except OSError:
         shutil.rmtree(draft, ignore_errors=True)
         raise
+    return draft
+
+
+def _publish(draft: Path, place: Path) -> None:
+    """Give a folder its name in one step: a crash leaves all of its files or none."""
+    draft.rename(place)
     _sync(place.parent)
 
 

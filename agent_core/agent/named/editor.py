@@ -9,13 +9,17 @@ from agent_core.agent.named.agent_files import AgentChange, AgentFiles
 from agent_core.agent.named.definition import NamedAgent
 from agent_core.agent.named.teams import Team, TeamChange, TeamFolder
 from agent_core.errors import AgentRefused
+from agent_core.execution.subprocesses.spawning import finish
 from agent_core.ids import PersonId
+from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import blocks
 from agent_core.state.people import agent_uses, audit
 from agent_core.state.people.audit import AuditEntry
 
 _T = TypeVar("_T")
+_DRAFT = "agent_draft:"
+"""Precedes an agent's name in the key whose value is the folder that will be its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +53,39 @@ class AgentEditor:
         await self._record(author, "agent.create", name)
         return made
 
+    async def bring(
+        self,
+        name: str,
+        change: AgentChange,
+        carry: Callable[[Connection], _T],
+        author: Author,
+    ) -> _T:
+        """Make an agent together with rows that `carry` writes: both, or none of them.
+
+        The commit of the rows decides; what a crash leaves after it, `finish_earlier` finishes.
+        """
+        made = await finish(self._bring(name, change, carry, author))
+        self.forget_known()
+        return made
+
+    async def _bring(
+        self, name: str, change: AgentChange, carry: Callable[[Connection], _T], author: Author
+    ) -> _T:
+        async with self._lock:
+            await self._finish()
+            draft = await asyncio.to_thread(self.files.prepare, name, change)
+
+            def work(connection: Connection) -> _T:
+                made = carry(connection)
+                audit.record(connection, self._make_entry(author, "agent.import", name))
+                meta.put(connection, key=f"{_DRAFT}{name}", value=draft.name)
+                return made
+
+            try:
+                return await self.database.write("agents.bring", work)
+            finally:
+                await self._finish()
+
     async def change(self, name: str, change: AgentChange, author: Author) -> NamedAgent:
         """Change an agent."""
         if change.is_empty:
@@ -61,6 +98,14 @@ class AgentEditor:
     async def finish_earlier(self) -> None:
         """Finish what an earlier process began to write."""
         await self._do(self.files.finish_changes)
+
+    async def _finish(self) -> None:
+        """Put the agents in their place whose rows were written."""
+        waiting = await self.database.read(meta.list_under, prefix=_DRAFT)
+        for key, draft in waiting.items():
+            await asyncio.to_thread(self.files.publish, key.removeprefix(_DRAFT), draft)
+            await self.database.write("agents.brought", meta.drop, key=key)
+        await asyncio.to_thread(self.files.remove_drafts)
 
     async def archive(self, name: str, author: Author) -> None:
         """Put an agent away, unless a team or a job needs it. Chats get the assistant back."""
@@ -125,6 +170,7 @@ class AgentEditor:
 
     async def _do(self, work: Callable[[], _T]) -> _T:
         async with self._lock:
+            await self._finish()
             return await asyncio.to_thread(work)
 
     async def _check_blocks(self, labels: Sequence[str]) -> None:

@@ -309,6 +309,15 @@ class Talaria:
         """Put an agent away or bring it back, as an owner."""
         self._post(f"/agents/{quote(name)}/{verb}")
 
+    def import_agent(self, file: bytes, *, name: str = "") -> types.ImportedAgentModel:
+        """Bring in an agent from an agent file (`.af`), as an owner."""
+        answer = self._ask("POST", f"/agents/import?{urlencode({'name': name})}", file)
+        return cast(types.ImportedAgentModel, json.loads(answer))
+
+    def export_agent(self, name: str) -> bytes:
+        """Return an agent file with an agent, its blocks and your messages, as an owner."""
+        return self._ask("GET", f"/agents/{quote(name)}/file")
+
     def teams(self) -> list[types.TeamModel]:
         """List the teams of agents."""
         return cast(types.TeamList, self._get("/teams"))["teams"]

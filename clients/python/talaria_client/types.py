@@ -285,6 +285,15 @@ class HitModel(TypedDict):
     score: float
 
 
+class ImportedAgentModel(TypedDict):
+    """An agent that came from a file; `left_out` says what Talaria could not take over."""
+
+    name: str
+    blocks: list[str]
+    messages: int
+    left_out: list[str]
+
+
 class JobChange(TypedDict):
     """A change to a job. Give at most one of `cron`, `every_minutes` and `at`."""
 

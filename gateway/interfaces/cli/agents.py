@@ -8,9 +8,16 @@ from agent_core.errors import AgentBroken
 from gateway.errors import Declined
 from gateway.home import DATABASE, find_home
 from gateway.interfaces import client
-from gateway.interfaces.parser import Parser
+from gateway.interfaces.parser import Parser, read_path
 from gateway.interfaces.waiting import read_settings
-from gateway.operations.agent_types import ChangedAgent, PutAway, WriteAgent
+from gateway.operations.agent_types import (
+    ChangedAgent,
+    ExportAgent,
+    ImportAgent,
+    ImportedAgent,
+    PutAway,
+    WriteAgent,
+)
 
 if TYPE_CHECKING:
     from agent_core.agent.named.definition import NamedAgent
@@ -24,6 +31,8 @@ _HEADS = {
     "change": "Changing an agent of {home} ...",
     "archive": "Putting an agent of {home} away ...",
     "restore": "Bringing an agent of {home} back ...",
+    "export": "Writing an agent of {home} to a file ...",
+    "import": "Bringing an agent into {home} ...",
 }
 _LISTS = {
     "tools": "only these tools, with commas between; all for any",
@@ -37,6 +46,8 @@ ANY = "all"
 """The word for every tool or block."""
 
 _DONE, _FAILED = 0, 1
+_LONG = 600.0
+"""Seconds for a file with many messages."""
 
 
 def configure(parser: Parser) -> None:
@@ -71,6 +82,30 @@ def configure(parser: Parser) -> None:
     ):
         one = verbs.add_parser(verb, help=help_text, examples=[f"talaria agents {verb} coder"])
         one.add_argument("name", metavar="NAME", help="the name of its folder")
+    export = verbs.add_parser(
+        "export",
+        help="write an agent to an agent file (.af), as Letta reads it",
+        examples=["talaria agents export coder ~/coder.af"],
+    )
+    export.add_argument("name", metavar="NAME", help="the name of its folder")
+    bring = verbs.add_parser(
+        "import",
+        help="bring in an agent from an agent file (.af)",
+        examples=[
+            "talaria agents import ~/coder.af",
+            "talaria agents import ~/team.af --agent writer --name scribe",
+        ],
+    )
+    for one in (export, bring):
+        one.add_argument("file", metavar="FILE", type=read_path, help="the agent file")
+        one.add_argument(
+            "--person",
+            metavar="NAME",
+            default="",
+            help="whose messages with it they are; default: the owner",
+        )
+    bring.add_argument("--name", metavar="NAME", default="", help="its name here")
+    bring.add_argument("--agent", metavar="NAME", default="", help="one of several in the file")
     verbs.add_parser("check", help="check the files of all agents; 1 if one can't be used")
 
 
@@ -89,6 +124,9 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         return _write(settings, arguments)
     if verb in ("archive", "restore"):
         print(put_away(settings, "agent", arguments))
+        return _DONE
+    if verb in ("export", "import"):
+        _transfer(settings, arguments)
         return _DONE
     agents = open_agent_folder(settings)
     try:
@@ -120,6 +158,44 @@ def put_away(
         settings.home, "agents.put_away", asked, ChangedAgent, load_settings=lambda: settings
     )
     return f"{done.name} is {'put away' if verb == 'archive' else 'back'}."
+
+
+def _transfer(settings: "Settings", arguments: argparse.Namespace) -> None:
+    """Write an agent to a file, or bring one in. Raises what `perform` raises."""
+    path, person = str(arguments.file.absolute()), arguments.person
+    client.require_database(settings.home)
+    if arguments.verb == "export":
+        wish = ExportAgent(name=arguments.name, path=path, person=person)
+        client.perform_typed(
+            settings.home,
+            "agents.export",
+            wish,
+            ChangedAgent,
+            timeout=_LONG,
+            load_settings=lambda: settings,
+        )
+        print(f"Written to {path}. It holds no secrets, but what you and the agent said.")
+        return
+    asked = ImportAgent(path=path, name=arguments.name, chosen=arguments.agent, person=person)
+    made = client.perform_typed(
+        settings.home,
+        "agents.import",
+        asked,
+        ImportedAgent,
+        timeout=_LONG,
+        load_settings=lambda: settings,
+    )
+    print(
+        f"Created the agent {made.name} with {_count(len(made.blocks), 'memory block')} and"
+        f" {_count(made.messages, 'message')}.\nRead its SOUL.md before you use it: the file says"
+        " who it is."
+    )
+    if made.left_out:
+        print("Left out:\n" + "\n".join(f"- {one}" for one in made.left_out))
+
+
+def _count(number: int, what: str) -> str:
+    return f"1 {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def split(names: str | None) -> tuple[str, ...] | None:

@@ -15,6 +15,7 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from agent_core.agent.named.letta_file import MOST_BYTES as AGENT_FILE_BYTES
 from agent_core.errors import StoreError
 from agent_core.ids import PersonId
 from agent_core.localization import Text, use_language
@@ -53,6 +54,8 @@ _NEEDS_PRINTED = (
 )
 _MOST_BYTES = 4 * 1024 * 1024
 """Most bytes of a request to the API; clients send their whole history."""
+_LARGER = {"/api/agents/import": AGENT_FILE_BYTES}
+"""Most bytes of a request to these paths."""
 _FOREIGN = (
     "This page can't be opened from other sites or host names."
     " Open the address that Talaria printed."
@@ -161,7 +164,8 @@ class Guard:
         except StoreError:
             answer = refuse(HTTPStatus.SERVICE_UNAVAILABLE, STORE)
         if scope["type"] == "http":
-            most_bytes = _MOST_BYTES if scope["path"].startswith(API_PATHS) else None
+            is_api = scope["path"].startswith(API_PATHS)
+            most_bytes = _LARGER.get(scope["path"], _MOST_BYTES) if is_api else None
             receive = limit_body(receive, most_bytes, self.body_seconds)
         await answer(scope, receive, _harden(send))
 

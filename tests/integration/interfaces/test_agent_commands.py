@@ -1,9 +1,12 @@
 """`talaria agents` and `talaria teams`: make, change, list, show and check agents and teams."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
+from agent_core.state.engine.database import Database
+from agent_core.state.people import people
 from tests.integration.processes import talaria
 
 pytestmark = pytest.mark.process
@@ -52,3 +55,40 @@ def test_an_agent_is_changed_put_away_and_brought_back(tmp_path: Path) -> None:
     wrong = talaria(home, "agents", "change", "writer", "--tools", "recal")
     assert (wrong.code, wrong.err.count("\n")) == (1, 1)
     assert "there is no tool recal (did you mean recall?)" in wrong.err.replace("There", "there")
+
+
+def test_an_agent_comes_in_from_a_file_and_goes_out(tmp_path: Path) -> None:
+    home, file = tmp_path / "home", "tests/agent_core/agent/named/letta/present.af"
+    early = talaria(home, "agents", "import", file)
+    assert (early.code, early.err.count("\n")) == (2, 1)
+    make_owner(home)
+    made = talaria(home, "agents", "import", file, "--name", "anna")
+    assert made.code == 0, made.err
+    assert "Created the agent anna with 2 memory blocks and 6 messages." in made.out
+    assert "\nLeft out:\n- 1 folder of files\n" in made.out
+    again = talaria(home, "agents", "import", file, "--name", "anna")
+    assert again.err == "There is an agent anna already; take another name.\n"
+    written = talaria(home, "agents", "export", "anna", str(tmp_path / "anna.af"))
+    assert written.code == 0, written.err
+    assert (tmp_path / "anna.af").stat().st_mode & 0o077 == 0
+    exists = talaria(home, "agents", "export", "anna", str(tmp_path / "anna.af"))
+    assert "exists already; name another file." in exists.err
+    back = talaria(home, "agents", "import", str(tmp_path / "anna.af"), "--name", "two")
+    assert "Created the agent two with 2 memory blocks and 6 messages." in back.out
+    assert "Left out" not in back.out
+    missing = talaria(home, "agents", "import", str(tmp_path / "none.af"))
+    assert missing.err.endswith("none.af can't be read: No such file or directory.\n")
+
+
+def make_owner(home: Path) -> None:
+    """Give a home its database with an owner, as the setup does."""
+
+    async def work() -> None:
+        database = await Database.open(home / "state.db")
+        await database.write(
+            "test.owner",
+            lambda c: people.insert(c, slug="ada", name="Ada", role="owner", now=1),
+        )
+        await database.close()
+
+    asyncio.run(work())

@@ -196,3 +196,9 @@ def use_agents(talaria: Recorder) -> None:
     talaria.act_on_agent("writer", "restore")
     talaria.act_on_team("radio", "restore")
     assert talaria.agent("writer")["teams"] == ["radio"]
+    file = talaria.export_agent("writer")
+    assert talaria.import_agent(file, name="scribe")["name"] == "scribe"
+    with pytest.raises(TalariaError, match="There is an agent scribe already; take another name"):
+        talaria.import_agent(file, name="scribe")
+    with pytest.raises(TalariaError, match="The file is not valid JSON"):
+        talaria.import_agent(b"{")

@@ -3,17 +3,26 @@
 from http import HTTPStatus
 from typing import Annotated, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Body, Query
 from fastapi import Path as UrlPath
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import Response
 
+from agent_core.agent.named.editor import Author
 from gateway.app.gateway import Gateway
 from gateway.interfaces.api.clients import Manager, ReaderClient
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.resources.changes import open_own, perform
 from gateway.interfaces.api.resources.replies import find_person, make_missing, show
 from gateway.operations import agents as operations
-from gateway.operations.agent_types import ListAgents, MoveAgent, PutAway, WriteAgent, WriteTeam
+from gateway.operations.agent_types import (
+    ImportAgent,
+    ListAgents,
+    MoveAgent,
+    PutAway,
+    WriteAgent,
+    WriteTeam,
+)
 from gateway.operations.wire import load
 from gateway.turns.client_calls import Client
 
@@ -22,6 +31,8 @@ _Name = Annotated[str, UrlPath(max_length=64)]
 _Text = Annotated[str, Field(max_length=20_000)]
 _Names = Annotated[list[Annotated[str, Field(max_length=100)]], Field(max_length=50)]
 _Verb = Literal["archive", "restore"]
+_File = Annotated[bytes, Body(media_type="application/octet-stream")]
+_Wanted = Annotated[str, Query(max_length=200)]
 
 
 class RuleModel(BaseModel):
@@ -140,6 +151,15 @@ class Move(BaseModel):
     target: str
 
 
+class ImportedAgentModel(BaseModel):
+    """An agent that came from a file; `left_out` says what Talaria could not take over."""
+
+    name: str
+    blocks: list[str]
+    messages: int
+    left_out: list[str]
+
+
 class _Desk:
     """Reads agents and teams for a client, and says which owner changes them."""
 
@@ -197,6 +217,17 @@ def add_agents(router: APIRouter, gateway: Gateway) -> None:
     async def show_agent(name: _Name, client: ReaderClient) -> AgentDetail:
         return await desk.show_agent(name, client)
 
+    @router.get(
+        "/agents/{name}/file",
+        summary="Export an agent with its blocks and your messages (owners)",
+        response_class=Response,
+        responses={"200": {"content": {"application/json": {}}}},
+    )
+    async def export(name: _Name, client: ReaderClient) -> Response:
+        await desk.find_owner(client)
+        work = operations.export_file_as(gateway.agent_editor, client.person_id, name)
+        return Response(await perform(work), media_type="application/json")
+
     @router.get("/teams", summary="List teams of agents")
     async def list_teams(client: ReaderClient) -> TeamList:
         return (await desk.list_all(client))[1]
@@ -219,6 +250,18 @@ def add_agent_changes(router: APIRouter, gateway: Gateway) -> None:
     @router.post("/agents", summary="Make an agent (owners)", status_code=201)
     async def create(asked: NewAgent, client: Manager) -> AgentDetail:
         return await write("create", asked.name.strip(), asked, client)
+
+    @router.post(
+        "/agents/import", summary="Bring in an agent from an agent file (owners)", status_code=201
+    )
+    async def bring(
+        data: _File, client: Manager, name: _Wanted = "", agent: _Wanted = ""
+    ) -> ImportedAgentModel:
+        await desk.find_owner(client)
+        author = Author(person_id=client.person_id, actor="person")
+        wish = ImportAgent(path="", name=name, chosen=agent)
+        work = operations.import_file_as(gateway.agent_editor, author, client.person_id, data, wish)
+        return show(ImportedAgentModel, await perform(work))
 
     @router.patch("/agents/{name}", summary="Change an agent (owners)")
     async def change(name: _Name, asked: AgentChange, client: Manager) -> AgentDetail:

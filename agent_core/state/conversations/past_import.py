@@ -1,0 +1,88 @@
+"""Write a conversation of another program as an earlier session: all of it in one transaction."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from agent_core.ids import ConversationId, MessageId, PersonId, SessionId, TurnId
+from agent_core.state.conversations import messages
+from agent_core.state.conversations.messages import TranscriptPlace
+from agent_core.state.conversations.sessions import Conversation
+from agent_core.state.engine.database import Connection
+from agent_core.transcript import Message, load_parts
+
+PLATFORM = "import"
+"""The platform of what was said elsewhere."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastTurn:
+    """A turn that ended elsewhere, with each message and its time, in milliseconds."""
+
+    began_at: int
+    ended_at: int
+    said: tuple[tuple[Message, int], ...]
+
+
+def insert_session(
+    connection: Connection, conversation: Conversation, title: str, said: Sequence[PastTurn]
+) -> SessionId:
+    """Write an ended session with its turns. Their words count as words of others."""
+    row = connection.execute(
+        "INSERT INTO sessions (conversation_id, title, started_at, last_at, ended_at)"
+        " VALUES (:conversation_id, :title, :began, :ended, :ended) RETURNING id",
+        {
+            "conversation_id": conversation.id,
+            "title": title,
+            "began": said[0].began_at,
+            "ended": max(one.ended_at for one in said),
+        },
+    ).fetchone()
+    session_id = SessionId(row[0])
+    for turn in said:
+        insert_turn(connection, conversation, session_id, turn)
+    return session_id
+
+
+def insert_turn(
+    connection: Connection, conversation: Conversation, session_id: SessionId, turn: PastTurn
+) -> list[MessageId]:
+    """Write an ended turn; return the numbers of its messages, in their order."""
+    cursor = connection.execute(
+        "INSERT INTO turns (conversation_id, session_id, person_id, platform, chat, state,"
+        " is_untrusted, started_at, ended_at) VALUES (:conversation_id, :session_id, :person_id,"
+        " :platform, '', 'answered', 1, :began, :ended)",
+        {
+            "conversation_id": conversation.id,
+            "session_id": session_id,
+            "person_id": conversation.person_id,
+            "platform": PLATFORM,
+            "began": turn.began_at,
+            "ended": turn.ended_at,
+        },
+    )
+    place = TranscriptPlace(
+        session_id=session_id,
+        turn_id=TurnId(cursor.lastrowid or 0),
+        person_id=conversation.person_id,
+        conversation_id=conversation.id,
+        platform=PLATFORM,
+        is_searchable=conversation.is_searchable,
+    )
+    made = []
+    for message, at in turn.said:
+        made += messages.append(connection, place, [message], now=at)
+    return made
+
+
+def walk_said(
+    connection: Connection, *, conversation_id: ConversationId, person_id: PersonId
+) -> Iterator[tuple[Message, int]]:
+    """Yield what was said in a conversation, with its times in milliseconds, oldest first."""
+    rows = connection.execute(
+        "SELECT role, parts, text, messages.created_at FROM messages JOIN sessions"
+        " ON sessions.id = messages.session_id WHERE sessions.conversation_id = :conversation_id"
+        " AND messages.person_id = :person_id ORDER BY messages.id",
+        {"conversation_id": conversation_id, "person_id": person_id},
+    )
+    for role, parts, text, at in rows:
+        yield Message(role=role, parts=load_parts(parts, text)), at

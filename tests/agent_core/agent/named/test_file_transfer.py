@@ -1,0 +1,170 @@
+"""Agents come in from files and go out to files: all or nothing, and whole again."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent_core.agent.named.agent_files import AgentChange, AgentFiles
+from agent_core.agent.named.definition import KnownNames
+from agent_core.agent.named.editor import AgentEditor, Author
+from agent_core.agent.named.file_transfer import export_agent, import_agent
+from agent_core.agent.named.folder import AgentFolder
+from agent_core.agent.named.teams import TeamFolder
+from agent_core.errors import AgentBroken, AgentRefused, StoreError
+from agent_core.memory.sync import MemoryList, find_list
+from agent_core.state.conversations import past_import
+from agent_core.state.engine import meta
+from agent_core.state.engine.database import Connection
+from agent_core.state.memory import blocks
+from agent_core.tools.selection.built_in import BUILT_IN
+from agent_core.tools.selection.call_rules import CallRule
+from tests.agent_core.agent.bench import Bench
+
+DATA = (Path(__file__).parent / "letta" / "present.af").read_bytes()
+OWNER = Author()
+
+
+@pytest.fixture
+def editor(bench: Bench) -> AgentEditor:
+    return make_editor(bench)
+
+
+def make_editor(bench: Bench) -> AgentEditor:
+    agents = AgentFolder(bench.home, KnownNames(tools=tuple(sorted(BUILT_IN))))
+    return AgentEditor(
+        database=bench.database,
+        files=AgentFiles(agents),
+        teams=TeamFolder(bench.home, agents),
+        now=lambda: bench.time,
+    )
+
+
+async def count_all(bench: Bench) -> tuple[int, ...]:
+    def count(connection: Connection) -> tuple[int, ...]:
+        tables = ("blocks", "people", "ledger", "sessions", "turns", "messages", "audit", "meta")
+        rows = (connection.execute(f"SELECT COUNT(*) FROM {one}").fetchone() for one in tables)
+        return tuple(row[0] for row in rows)
+
+    return await bench.database.read(count)
+
+
+def list_folders(bench: Bench) -> list[str]:
+    place = bench.home / "agents"
+    return sorted(one.name for one in place.iterdir()) if place.exists() else []
+
+
+async def list_said(bench: Bench) -> list[tuple[str, str]]:
+    def read(connection: Connection) -> list[tuple[str, str]]:
+        (row,) = connection.execute("SELECT id FROM conversations WHERE agent <> ''").fetchall()
+        said = past_import.walk_said(connection, conversation_id=row[0], person_id=bench.person.id)
+        return [(message.role, message.text) for message, _ in said]
+
+    return await bench.database.read(read)
+
+
+async def test_an_agent_comes_in_with_its_blocks_and_messages(
+    bench: Bench, editor: AgentEditor
+) -> None:
+    made = await import_agent(editor, DATA, bench.person.id, OWNER)
+    assert (made.name, made.messages) == ("anna-s-service", 6)
+    assert made.blocks == ("anna-s-service-human", "anna-s-service-persona")
+    agent = editor.files.agents.find("anna-s-service")
+    assert agent.blocks == made.blocks
+    assert agent.rules[0].must_run_first
+
+    def look(connection: Connection) -> list[tuple[str, ...]]:
+        seen = blocks.list_visible(connection, person_id=bench.person.id)
+        lists = [MemoryList(person_id=one.person_id, target="memory", limit=0) for one in seen]
+        return [find_list(connection, one) for one in lists]
+
+    assert await bench.database.read(look) == [
+        ("Name: Ada", "Lives in Graz"),
+        ("I am patient.",),
+    ]
+    assert (await list_said(bench))[0] == ("user", "Where is my order 4711?")
+    assert list_folders(bench) == ["anna-s-service"]
+
+
+async def test_a_second_import_changes_nothing(bench: Bench, editor: AgentEditor) -> None:
+    await import_agent(editor, DATA, bench.person.id, OWNER)
+    before = await count_all(bench)
+    with pytest.raises(AgentRefused, match="there is an agent anna-s-service already"):
+        await import_agent(editor, DATA, bench.person.id, OWNER)
+    assert await count_all(bench) == before
+    made = await import_agent(editor, DATA, bench.person.id, OWNER, name="ben")
+    assert made.blocks == ("ben-human", "ben-persona")
+
+
+@pytest.mark.parametrize("name", ["../up", "default", "a" * 33, "Ä"])
+async def test_a_bad_name_is_refused(bench: Bench, editor: AgentEditor, name: str) -> None:
+    before = await count_all(bench)
+    with pytest.raises(AgentRefused, match="is no name"):
+        await import_agent(editor, DATA, bench.person.id, OWNER, name=name)
+    assert (await count_all(bench), list_folders(bench)) == (before, [])
+
+
+async def test_an_agent_of_talaria_survives_a_round_trip(bench: Bench, editor: AgentEditor) -> None:
+    rules = (CallRule(tool="web_search", most_per_turn=2, then_only=("web_fetch",)),)
+    change = AgentChange(
+        soul="You look.",
+        description="Looks",
+        tools=("web_search", "web_fetch", "chart"),
+        disabled=("terminal",),
+        tags=("work",),
+        rules=rules,
+    )
+    editor.files.create("spy", change)
+    await bench.ask("hello")
+    first = await import_agent(editor, DATA, bench.person.id, OWNER)
+    for name, person in (("spy", bench.person.id), (first.name, bench.person.id)):
+        data = await export_agent(editor, name, person)
+        made = await import_agent(editor, data, person, OWNER, name=f"{name[:20]}-two")
+        assert made.left_out == ()
+        one, two = editor.files.read(name), editor.files.read(f"{name[:20]}-two")
+        for field in ("soul", "description", "tools", "disabled", "tags", "rules", "model"):
+            assert getattr(one, field) == getattr(two, field), field
+        again = await export_agent(editor, f"{name[:20]}-two", person)
+        for part in ("blocks", "messages"):
+            assert texts(again, part) == texts(data, part)
+    assert made.messages == 6
+
+
+def texts(data: bytes, part: str) -> list[Any]:
+    document = json.loads(data)
+    if part == "blocks":
+        return [(one["label"].split("-")[-1], one["value"]) for one in document["blocks"]]
+    return [(one["role"], one["content"]) for one in document["agents"][0]["messages"]]
+
+
+async def test_a_crash_after_the_commit_is_finished_by_the_next_start(
+    bench: Bench, editor: AgentEditor
+) -> None:
+    def fail(connection: Connection) -> None:
+        raise StoreError("the disk is full")
+
+    before = await count_all(bench)
+    with pytest.raises(StoreError):
+        await editor.bring("cut", AgentChange(soul="You are cut off."), fail, OWNER)
+    assert (await count_all(bench), list_folders(bench)) == (before, [])
+    draft = editor.files.prepare("cut", AgentChange(soul="You are cut off."))
+    editor.files.prepare("lost", AgentChange())
+    key = "agent_draft:cut"
+    await bench.database.write("test.cut", meta.put, key=key, value=draft.name)
+    await make_editor(bench).finish_earlier()
+    assert list_folders(bench) == ["cut"], "and what no rows await is gone"
+    assert editor.files.agents.find("cut").soul == "You are cut off."
+    assert await bench.database.read(meta.get, key=key) is None
+
+
+async def test_a_folder_that_can_not_be_written_leaves_nothing(
+    bench: Bench, editor: AgentEditor
+) -> None:
+    shutil.rmtree(bench.home / "agents", ignore_errors=True)
+    (bench.home / "agents").write_text("in the way")
+    before = await count_all(bench)
+    with pytest.raises(AgentBroken, match="can't be read: Not a directory"):
+        await import_agent(editor, DATA, bench.person.id, OWNER)
+    assert await count_all(bench) == before
