@@ -11,7 +11,7 @@ from contextlib import AbstractAsyncContextManager
 from tempfile import TemporaryDirectory
 
 import aiohttp
-from starlette.requests import Request
+from starlette.requests import HTTPConnection
 from starlette.routing import Match, Route
 
 from agent_core.transcript import ToolCallPart
@@ -28,6 +28,7 @@ from gateway.app.gateway import Gateway
 from gateway.interfaces.contexts import open_context
 from gateway.interfaces.http.console import ChatFiles
 from gateway.interfaces.http.page_data import PageData
+from gateway.interfaces.http.readers import Readers
 from gateway.interfaces.pages.routes import Login, find_page, make_pages
 from gateway.operations.logins import LinkFor, make_login_link
 from tests.fakes.model import FakeModel, ask, call, say
@@ -42,7 +43,7 @@ _MOST_BYTES = 150_000
 PAGES = (
     *("/today", "/conversations", "/conversations/1", "/turns", "/memory", "/skills", "/jobs"),
     *("/usage", "/people", "/people/usage", "/people/usage?by=person", "/condition"),
-    *("/settings", "/accounts", "/configuration", "/", "/chats", "/chats/1", "/search", "/talks"),
+    *("/settings", "/accounts", "/configuration", "/", "/chats/1", "/search", "/talks"),
 )
 """The pages that are measured first; `console_paint` measures them, too."""
 _BUSY = ("/jobs", "/jobs/calendar", "/jobs/calendar?week=", "/webhooks", "/memory", "/skills")
@@ -146,12 +147,12 @@ async def _time_searches(meter: _Meter, who: str) -> None:
 def _list_routes(gateway: Gateway) -> dict[str, Route]:
     """List the routes that answer a browser with a page or a file, by their addresses."""
 
-    async def find_login(_: Request) -> Login | None:
+    async def find_login(_: HTTPConnection) -> Login | None:
         return None
 
     routes = (
         *ChatFiles().list_routes(),
-        *PageData(gateway).list_routes(),
+        *PageData(gateway, Readers(gateway, find_login)).list_routes(),
         *make_pages(gateway, find_login).list_routes(),
     )
     return {

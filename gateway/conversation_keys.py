@@ -8,8 +8,6 @@ from agent_core.state.people.people import Person
 
 CONSOLE = "@console"
 """The name under which the console's pages act as a client; no token can have this name."""
-DIRECT = "#direct"
-"""The name under which the pages mean the person's direct conversation; none of a program's."""
 HOUSEKEEPING = "#housekeeping-"
 """The beginning of the name of a conversation for a program's housekeeping; no program's own name
 for a conversation can hold this.
@@ -38,13 +36,8 @@ def name_program(address: Address, person_id: PersonId) -> str:
 
 
 def is_of_pages(address: Address) -> bool:
-    """Return whether an address of the API is that of the console's pages."""
+    """Return whether an address of the API is that of a conversation on the console's pages."""
     return f"/{CONSOLE}/" in address.chat_id
-
-
-def is_direct_on_pages(address: Address, person_id: PersonId) -> bool:
-    """Return whether a page writes into its person's direct conversation."""
-    return address.chat_id == f"{person_id}/{CONSOLE}/{DIRECT}"
 
 
 def is_housekeeping(address: Address) -> bool:

@@ -25,7 +25,10 @@ _LONGEST_MESSAGE = 100_000
 
 
 class ConsoleAdapter:
-    """A conversation between the home's owner and the gateway, over any number of clients."""
+    """A conversation of each person with the gateway, over any number of clients.
+
+    The owner's is that of `talaria chat`, too. Others have theirs on the page only.
+    """
 
     name = "console"
     pace = Pace(chat_interval=0, edit_interval=0.1, per_second=0)
@@ -67,7 +70,7 @@ class ConsoleAdapter:
         The message id is the outbox key: clients show a repeat in place of the first.
         """
         line = render_message(message, message_id=message.key, key=message.key, is_edit=False)
-        await self._server.post(line, message.key)
+        await self._server.post(message.address.chat_id, line, message.key)
         return PlatformMessageId(message.key)
 
     async def edit(self, message: OutboundMessage, message_id: PlatformMessageId) -> None:
@@ -75,22 +78,22 @@ class ConsoleAdapter:
         key = self._name_change(message_id)
         line = render_message(message, message_id=message_id, key=key, is_edit=True)
         if message.is_live:
-            self._server.broadcast(line)
+            self._server.broadcast(message.address.chat_id, line)
         else:
-            await self._server.post(line, key)
+            await self._server.post(message.address.chat_id, line, key)
 
     async def delete(self, address: Address, message_id: PlatformMessageId) -> None:
         """Delete a message; return once a client confirms. Raises `Unreachable` and `Unsure`."""
         key = self._name_change(message_id)
-        await self._server.post(render_deletion(message_id, key=key), key)
+        await self._server.post(address.chat_id, render_deletion(message_id, key=key), key)
 
     async def react(self, address: Address, message_id: PlatformMessageId, *, seen: bool) -> None:
         """Show or hide the eyes on a message; clients do not confirm it."""
-        self._server.broadcast(render_sign(message_id, seen=seen))
+        self._server.broadcast(address.chat_id, render_sign(message_id, seen=seen))
 
     async def type(self, address: Address) -> None:
         """Show that the gateway is working."""
-        self._server.broadcast(render_typing())
+        self._server.broadcast(address.chat_id, render_typing())
 
     def newest(self, address: Address) -> PlatformMessageId | None:
         """Return None: the console never needs to look up messages."""
@@ -119,20 +122,24 @@ class ConsoleAdapter:
     async def _hear(self, line: str, client: ConsoleClient) -> None:
         """Take one line from a client; report an unusable line and continue."""
         try:
-            heard = reading.read_line(line, now=time.time_ns() // 1_000_000)
-            if isinstance(heard, reading.Got):
+            heard = reading.read_line(line, user=client.user, now=time.time_ns() // 1_000_000)
+            if isinstance(heard, reading.Open):
+                if client.has_written:
+                    raise ValueError("This connection has its user already.")
+                client.user = heard.user
+            elif isinstance(heard, reading.Got):
                 self._server.confirm(heard.key)
             elif self._inlet is None:
                 client.write(render_error("The gateway is still starting. Send it again."))
             elif isinstance(heard, reading.Hello):
                 client.shows_buttons = heard.shows_buttons
-                self._inlet.notice(Address(chat_id=reading.CHAT, is_direct=True))
+                self._inlet.notice(reading.find_address(client.user))
             else:
                 await self._inlet.take([heard.event])
                 client.write(render_ack(heard.event.event_id))
                 said = reading.receive(heard.event)
                 if isinstance(said, InboundMessage):
-                    self._server.broadcast(render_said(said), besides=client)
+                    self._server.broadcast(client.user, render_said(said), besides=client)
         except (ValueError, Unreachable) as error:
             client.write(render_error(str(error)))
 

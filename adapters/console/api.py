@@ -5,7 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from adapters.console.render import Line
-from adapters.console.settings import LONGEST_LINE, ConsoleSettings
+from adapters.console.settings import LONGEST_LINE, OWNER, ConsoleSettings
 from adapters.errors import AdapterStopped, Unreachable, Unsure
 
 _log = logging.getLogger(__name__)
@@ -19,6 +19,10 @@ class ConsoleClient:
     """The connection of one client."""
 
     shows_buttons = False
+    user = OWNER
+    """Whose conversation it shows."""
+    has_written = False
+    """True after its first line; from then on, it is of this user."""
 
     def __init__(self, writer: asyncio.StreamWriter, longest_backlog: int) -> None:
         self._writer = writer
@@ -77,22 +81,22 @@ class ConsoleServer:
                 await client.close()
             self._path.unlink(missing_ok=True)
 
-    def broadcast(self, line: Line, *, besides: ConsoleClient | None = None) -> None:
-        """Send a line to every client, or to all except `besides`, without confirmation."""
+    def broadcast(self, user: str, line: Line, *, besides: ConsoleClient | None = None) -> None:
+        """Send a line to every client of a user, or to all except `besides`, unconfirmed."""
         for client in self._clients:
-            if client is not besides:
+            if client.user == user and client is not besides:
                 client.write(line.full if client.shows_buttons else line.plain)
 
-    async def post(self, line: Line, key: str) -> None:
-        """Send a line to every client and wait until one confirms it.
+    async def post(self, user: str, line: Line, key: str) -> None:
+        """Send a line to every client of a user and wait until one confirms it.
 
         Raises `Unreachable` without any client, and `Unsure` if none confirms in time.
         """
-        if not self._clients:
+        if not any(client.user == user for client in self._clients):
             raise Unreachable("nobody has the console open")
         shown = self._waiting[key] = asyncio.get_running_loop().create_future()
         try:
-            self.broadcast(line)
+            self.broadcast(user, line)
             async with asyncio.timeout(self._confirm):
                 await shown
         except TimeoutError as error:
@@ -112,6 +116,7 @@ class ConsoleServer:
         try:
             while line := await _read_line(reader):
                 await self._hear(line, client)
+                client.has_written = True
         except OSError as error:
             _log.debug("a client of the console disconnected: %s", error)
         finally:

@@ -2,6 +2,8 @@
 
 A client writes one JSON object per line:
 
+- `{"type": "open", "user": ...}`: whose conversation this connection is; the first line, or none.
+  The server of the pages writes it, which knows who is logged in. Without it, it is the owner's;
 - `{"type": "hello", "buttons": ...}`: a client is present and can receive waiting messages;
   `buttons` is true if it shows buttons, others get a numbered list;
 - `{"type": "message", "id": ..., "text": ..., "files": [{"key": ..., "name": ..., "type": ...}]}`:
@@ -19,8 +21,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from adapters.console.settings import find_account_name
-from adapters.ids import Address, EventId, PlatformMessageId, PlatformUserId
+from adapters.console.settings import OWNER, find_account_name, write_event
+from adapters.ids import Address, PlatformMessageId, PlatformUserId
 from adapters.messages import (
     Attachment,
     AttachmentKind,
@@ -31,17 +33,27 @@ from adapters.messages import (
     Sender,
 )
 
-CHAT = "local"
-"""All clients share one conversation, because only the home's owner can open the socket."""
-_HERE = Address(chat_id=CHAT, is_direct=True)
 _NAME = find_account_name()
-"""The sender's name: only the user of the home can open the socket."""
+"""The owner's name, as the system knows it."""
+_USER = re.compile(r"local|[1-9][0-9]{0,17}")
 _ID = re.compile(r"[A-Za-z0-9._:-]{1,100}")
 _FILE_KEY = re.compile(r"[0-9a-f]{64}")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}")
 _MOST_FILES = 10
 _LONGEST_NAME = 200
 _KINDS: dict[str, AttachmentKind] = {"image": "image", "audio": "audio", "video": "video"}
+
+
+def find_address(user: str) -> Address:
+    """Return the chat of a user: all their clients share one conversation."""
+    return Address(chat_id=user, is_direct=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Open:
+    """The connection is this user's."""
+
+    user: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,8 +77,8 @@ class Got:
     key: str
 
 
-def read_line(line: str, *, now: int) -> Said | Got | Hello:
-    """Parse a client's line. `now` is in milliseconds since the epoch.
+def read_line(line: str, *, user: str = OWNER, now: int) -> Open | Said | Got | Hello:
+    """Parse a line of a user's client. `now` is in milliseconds since the epoch.
 
     Raises `ValueError` with a sentence for the author of the line.
     """
@@ -75,6 +87,11 @@ def read_line(line: str, *, now: int) -> Said | Got | Hello:
     except (ValueError, RecursionError) as error:
         raise ValueError("That line is not JSON.") from error
     kind = fields.get("type") if isinstance(fields, dict) else None
+    if kind == "open":
+        named = fields.get("user")
+        if not isinstance(named, str) or not _USER.fullmatch(named):
+            raise ValueError('The "user" of a connection is "local" or a number.')
+        return Open(user=named)
     if kind == "hello":
         return Hello(shows_buttons=fields.get("buttons") is True)
     if kind == "got" and isinstance(fields.get("key"), str):
@@ -94,27 +111,29 @@ def read_line(line: str, *, now: int) -> Said | Got | Hello:
     language = fields.get("language")
     if isinstance(language, str) and _LANGUAGE.fullmatch(language):
         found["language"] = language
-    payload = json.dumps({"id": event_id, "at": now} | found)
-    return Said(event=RawEvent(event_id=EventId(event_id), payload=payload))
+    return Said(event=write_event(user, event_id, found, now=now))
 
 
 def receive(event: RawEvent) -> Inbound:
     """Parse the message or press of a stored event. Raises `ValueError` on anything else."""
     try:
         fields = json.loads(event.payload)
+        user = str(fields.get("user", OWNER))
         sender = Sender(
-            user_id=PlatformUserId(CHAT), display_name=_NAME, language=fields.get("language")
+            user_id=PlatformUserId(user),
+            display_name=_NAME if user == OWNER else "",
+            language=fields.get("language"),
         )
         if fields.get("press"):
             return ButtonPress(
-                address=_HERE,
+                address=find_address(user),
                 message_id=PlatformMessageId(_clean(str(fields["message"]))),
                 sender=sender,
                 key=_clean(str(fields["key"])),
                 sent_at=int(fields["at"]),
             )
         return InboundMessage(
-            address=_HERE,
+            address=find_address(user),
             message_id=PlatformMessageId(str(fields["id"])),
             sender=sender,
             text=_clean(str(fields["text"])),

@@ -1,10 +1,17 @@
-"""The console's settings."""
+"""What the gateway knows of the console: its settings, its owner, and how an event is written."""
 
+import json
 import os
 import pwd
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from adapters.ids import EventId
+from adapters.messages import RawEvent
+
+OWNER = "local"
+"""The user id of whoever can open the socket: the home's owner."""
 LONGEST_LINE = 8_000_000
 """The most bytes of one line; an escaped message of a million characters fits."""
 
@@ -16,6 +23,13 @@ def find_account_name() -> str:
     except KeyError:  # in a container, the user id may have no name
         return ""
     return account.pw_gecos.partition(",")[0].strip() or account.pw_name
+
+
+def write_event(user: str, event_id: str, fields: dict[str, Any], *, now: int) -> RawEvent:
+    """Write an event of a user, such as a message with its `text`; `receive` reads it."""
+    whose = {} if user == OWNER else {"user": user}
+    payload = json.dumps({"id": event_id, "at": now} | whose | fields)
+    return RawEvent(event_id=EventId(event_id), payload=payload)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,6 +45,7 @@ from gateway.inbound.reactions import take_reaction
 from gateway.outbound.command_buttons import read_command
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.questions import Questions
+from gateway.people.admission import AccountRef
 from gateway.people.identity import Identity
 from gateway.people.linking import Linking
 from gateway.people.onboarding import START, Introduction, Onboarding
@@ -271,7 +272,7 @@ class InboundRouter:
             return
         person = await self._identity.identify(row.platform, message.sender)
         if person is None:
-            await self._meet_stranger(row.platform, message, row.id, command)
+            await self._meet_stranger(row, message, command)
             return
         set_language(person.language, message.sender.language)
         if message.expires_in:
@@ -350,14 +351,13 @@ class InboundRouter:
         return met
 
     async def _meet_stranger(
-        self,
-        platform: str,
-        message: InboundMessage,
-        inbox_id: InboxId,
-        command: tuple[str, str] | None,
+        self, row: InboxRow, message: InboundMessage, command: tuple[str, str] | None
     ) -> None:
         """Answer a stranger: redeem a code, otherwise explain how to get access."""
-        if command and command[0] == "link" and command[1]:
+        platform, inbox_id = row.platform, row.id
+        if AccountRef(platform=platform, sender=message.sender).is_person:
+            await self._skip(SkippedEvent(row=row))  # their token or login ends with their access
+        elif command and command[0] == "link" and command[1]:
             rows = await self._linking.handle_stranger(platform, message, inbox_id, command[1])
             self._dispatcher.enqueue(rows)
         else:

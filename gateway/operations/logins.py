@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from adapters.console.settings import find_account_name
 from adapters.ids import PlatformUserId
 from adapters.messages import Sender
+from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import browser_logins, people
 from agent_core.state.people.people import Person
@@ -13,10 +14,10 @@ from gateway.errors import Mistaken
 from gateway.operations.contract import Operation, OperationContext, find_person
 from gateway.operations.people_types import Nothing
 from gateway.operations.wire import typed
-from gateway.people.admission import LOCAL_PLATFORM
+from gateway.people.admission import LOCAL_PLATFORM, LOCAL_USER
 from gateway.people.console_links import LINK_MINUTES, check_pages, make_link, store_link
 
-OWNER = Sender(user_id=PlatformUserId("local"), display_name=find_account_name())
+OWNER = Sender(user_id=PlatformUserId(LOCAL_USER), display_name=find_account_name())
 """The console's only account: whoever holds the printed address, or runs the terminal."""
 
 
@@ -82,6 +83,15 @@ def find_owner(connection: Connection) -> Person | None:
     """Return the person of the console's account, else the first owner."""
     console = people.find_by_account(connection, platform=LOCAL_PLATFORM, user_id=OWNER.user_id)
     return console or people.find_owner(connection)
+
+
+def find_console_user(connection: Connection, person_id: PersonId) -> str:
+    """Return the user on the console as whom a person writes on their pages.
+
+    The owner's conversation is that of the terminal, too.
+    """
+    owner = find_owner(connection)
+    return LOCAL_USER if owner is not None and owner.id == person_id else str(person_id)
 
 
 def _find(connection: Connection, slug: str) -> Person:

@@ -3,7 +3,9 @@
 import re
 import unicodedata
 from dataclasses import dataclass, replace
+from typing import Final
 
+from adapters.console.settings import OWNER
 from adapters.ids import PlatformUserId
 from adapters.messages import Sender
 from agent_core.chats import Chat
@@ -17,6 +19,8 @@ from gateway.texts import general
 
 LOCAL_PLATFORM = "console"
 """The console's platform. Only the home's owner can open its socket in the home (mode 0600)."""
+LOCAL_USER: Final = OWNER
+"""The only account of the console. Any other sender there is a person on a page, named by id."""
 
 API_PLATFORM = "api"
 """The API's platform. Its senders are person ids, because a token identifies the person."""
@@ -34,6 +38,15 @@ class AccountRef:
 
     platform: str
     sender: Sender
+
+    @property
+    def is_person(self) -> bool:
+        """Return whether the sender is no account, but named by the id of their person.
+
+        A token or a login has identified them.
+        """
+        is_owner = self.sender.user_id == LOCAL_USER
+        return self.platform == API_PLATFORM or (self.platform == LOCAL_PLATFORM and not is_owner)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,6 @@ from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.chats import name_chat
 from gateway.people.admission import (
-    API_PLATFORM,
     LOCAL_PLATFORM,
     AccountRef,
     claim,
@@ -78,7 +77,7 @@ class Identity:
 
         Linked accounts may all talk as long as one of them is admitted.
         """
-        if asker.platform == API_PLATFORM:
+        if asker.is_person:
             return self.find_admitted(connection, PersonId(int(asker.sender.user_id)))
         given = {"platform": asker.platform, "user_id": asker.sender.user_id}
         account = people.find_account(connection, **given)
@@ -103,7 +102,7 @@ class Identity:
         return not is_listed or self.access.allows(account.platform, account.user_id)
 
     async def _let_in(self, asker: AccountRef) -> Person | None:
-        if asker.platform == API_PLATFORM:
+        if asker.is_person:
             return None
         admission: Admission = "local" if asker.platform == LOCAL_PLATFORM else "list"
         if admission == "list" and not self.access.allows(asker.platform, asker.sender.user_id):
@@ -199,6 +198,8 @@ class Identity:
                 seen = general.CLAIM_IN_GROUP() if word == "claim" else general.INVITE_IN_GROUP()
                 words = spoil(connection, asker, code, seen, now)
                 reply = Greeting(text=words)
+            elif asker.is_person:
+                reply = Greeting(text=general.CODE_ON_PAGE())
             elif is_silenced(connection, asker, now):
                 return None
             elif word == "join":

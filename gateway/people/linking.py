@@ -112,6 +112,8 @@ class Linking:
             return people_texts.describe_missing_platform(words.casefold()), []
         if words and is_silenced(connection, sent.asker, now):
             return "", []
+        if words and sent.asker.is_person:
+            return general.CODE_ON_PAGE(), []
         if words:
             return self._take_code(connection, sent, now)
         return self._begin(connection, sent, person, now) if person else ("", [])

@@ -24,7 +24,6 @@ from agent_core.state.people.rooms import Mode, Room
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.chats import read_chat
 from gateway.conversation_keys import (
-    is_direct_on_pages,
     is_housekeeping,
     name_own,
     name_program,
@@ -181,7 +180,7 @@ class Rooms:
     ) -> RoomConversation:
         """Return the conversation of a person's message. Raises `StoreError`."""
         address = message.address
-        if message.is_program and not is_direct_on_pages(address, person.id):
+        if message.is_program:
             key = name_program(address, person.id)
             kind: ConversationKind = "housekeeping" if is_housekeeping(address) else "program"
             return RoomConversation(base=key, kind=kind, owner_id=person.id, is_direct=True)

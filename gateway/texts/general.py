@@ -10,6 +10,9 @@ from agent_core.tools.time_zones import name_zone
 from gateway.known_platforms import find_title
 
 CODE_INVALID = Text("That code is invalid, expired or already used. Ask for a new one.")
+CODE_ON_PAGE = Text(
+    "A code belongs to the account that sends it. Send it to me from that account's chat app."
+)
 CODE_MISSING = Text("Add the code, for example: /{command} ABCD-EFGH")
 CODE_BLOCKED = Text("That code is wrong, too. I'll ignore your codes for the next ten minutes.")
 INVITE_IN_GROUP = Text(

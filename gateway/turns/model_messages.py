@@ -20,6 +20,7 @@ from agent_core.transcript import (
     quote,
     user_message,
 )
+from gateway.conversation_keys import is_of_pages
 from gateway.media.readings import Picture, Reading, Unreadable, Words
 from gateway.queued_message import QueuedMessage
 
@@ -95,7 +96,7 @@ def _facts(pending: QueuedMessage, *, zone: str, now: int, news: tuple[str, ...]
             is_thread=message.address.thread_id is not None,
             author=_name_author(pending),
             language=message.sender.language,
-            program=message.sender.display_name if message.is_program else "",
+            program=_name_program(message),
             quote=_quote(message),
             attachments=notes_of(pending.readings),
             is_spoken=is_spoken(pending.readings, is_own=_is_own(message)),
@@ -104,6 +105,12 @@ def _facts(pending: QueuedMessage, *, zone: str, now: int, news: tuple[str, ...]
             news=(*news, pending.note) if pending.note else news,
         )
     )
+
+
+def _name_program(message: InboundMessage) -> str:
+    """Return the name of the program that wrote; "" for a person, on a page, too."""
+    is_persons = not message.is_program or is_of_pages(message.address)
+    return "" if is_persons else message.sender.display_name
 
 
 def _name_author(pending: QueuedMessage) -> PlainName:

@@ -306,7 +306,7 @@ def _list_matching_events(
     """List (id, state) of events of the person's turns or with one of their account ids."""
     names = "|".join(re.escape(user_id) for _, user_id in subject.accounts)
     is_named = re.compile(rf"(?<!\w)(?:{names})(?!\w)") if names else None
-    mine = set(person_data.list_events_of_turns(connection, subject=subject))
+    mine = set(person_data.list_own_events(connection, subject=subject))
     return [
         (row_id, state)
         for row_id, state, payload in person_data.walk_events(connection, subject=subject)

@@ -1,5 +1,6 @@
 """Queries over what a person and the assistant said to each other in private, newest first."""
 
+import json
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,6 +12,10 @@ from agent_core.state.engine.connection import read_one
 from agent_core.state.engine.database import Connection
 from agent_core.transcript import ImagePart, load_parts
 
+CONSOLE_USER = (
+    "CASE WHEN json_valid(payload) THEN COALESCE(json_extract(payload, '$.user'), 'local') END"
+)
+"""Whose event on the console it is: the id of a person on a page, or the owner's."""
 _SPAN = 100_000
 """The newest events that are searched; the table keeps the row of every event permanently."""
 
@@ -115,14 +120,14 @@ def find_newest_turn(connection: Connection, *, person_id: PersonId) -> tuple[in
 
 
 def _list_events(connection: Connection, values: dict[str, object]) -> list[HistoryEntry]:
+    user = json.loads(str(values["chat"]))[0]
     rows = connection.execute(
         "SELECT event_id, payload, received_at, turn_id FROM inbox WHERE platform = :platform"
         " AND payload <> '' AND received_at <= :before"
         " AND id > (SELECT COALESCE(MAX(id), 0) - :span FROM inbox)"
         f" AND (received_at >= :since OR turn_id IN ({_OF_SESSION}))"
-        " AND EXISTS (SELECT 1 FROM accounts WHERE platform = :platform"
-        " AND person_id = :person_id) ORDER BY id DESC LIMIT :limit",
-        values,
+        f" AND {CONSOLE_USER} = :user ORDER BY id DESC LIMIT :limit",
+        values | {"user": user},
     ).fetchall()
     return [
         HistoryEntry(

@@ -18,6 +18,7 @@ from agent_core.ids import (
     SessionId,
     TurnId,
 )
+from agent_core.state.conversations.private_history import CONSOLE_USER
 from agent_core.state.engine.database import Connection
 from agent_core.transcript import Part, load_parts
 
@@ -46,9 +47,19 @@ class DataSubject:
             "actors": json.dumps([f"account:{name}:{user}" for name, user in self.accounts]),
         }
 
+    @property
+    def console_users(self) -> str:
+        """The names under which they write on the console, as a JSON list; see `CONSOLE_USER`."""
+        own = [user for platform, user in self.accounts if platform == "console"]
+        return json.dumps([*own, *map(str, self.person_ids)])
+
 
 _PEOPLE = "(SELECT value FROM json_each(:people))"
 _TURNS = f"(SELECT id FROM turns WHERE person_id IN {_PEOPLE})"
+_ON_CONSOLE = (
+    "SELECT id FROM inbox WHERE platform = 'console' AND payload <> ''"
+    f" AND {CONSOLE_USER} IN (SELECT value FROM json_each(:users))"
+)
 _CONVERSATIONS = f"(SELECT id FROM conversations WHERE person_id IN {_PEOPLE})"
 _SESSIONS = f"(SELECT id FROM sessions WHERE conversation_id IN {_CONVERSATIONS})"
 _IS_FOREIGN = (
@@ -230,8 +241,8 @@ def walk_events(
     """Yield (id, state, payload) of events of a person's turns, and of all that name their
     account.
 
-    These are their commands and answers, and messages of others to them or about them. On a
-    platform where nobody else has an account, such as the console, all events are theirs.
+    These are their commands and answers, and messages of others to them or about them. On the
+    console, each event says whose it is.
     """
     yield from connection.execute(
         f"SELECT id, state, payload FROM inbox WHERE turn_id IN {_TURNS} AND payload <> ''",
@@ -240,15 +251,23 @@ def walk_events(
     for platform, user_id in subject.accounts:
         yield from connection.execute(
             "SELECT id, state, payload FROM inbox WHERE platform = :platform AND payload <> ''"
-            " AND (instr(payload, :user_id) > 0 OR NOT EXISTS (SELECT 1 FROM accounts WHERE"
-            " accounts.platform = :platform AND accounts.user_id <> :user_id))",
+            " AND platform <> 'console' AND (instr(payload, :user_id) > 0 OR NOT EXISTS (SELECT 1"
+            " FROM accounts WHERE accounts.platform = :platform"
+            " AND accounts.user_id <> :user_id))",
             {"platform": platform, "user_id": user_id},
         )
+    yield from connection.execute(
+        f"SELECT id, state, payload FROM inbox WHERE id IN ({_ON_CONSOLE})",
+        {"users": subject.console_users},
+    )
 
 
-def list_events_of_turns(connection: Connection, *, subject: DataSubject) -> list[InboxId]:
-    """List the events that started or steered a person's turns."""
-    rows = connection.execute(f"SELECT id FROM inbox WHERE turn_id IN {_TURNS}", subject.values)
+def list_own_events(connection: Connection, *, subject: DataSubject) -> list[InboxId]:
+    """List the events that started or steered a person's turns, and those of their console."""
+    rows = connection.execute(
+        f"SELECT id FROM inbox WHERE turn_id IN {_TURNS} UNION {_ON_CONSOLE}",
+        subject.values | {"users": subject.console_users},
+    )
     return [InboxId(row[0]) for row in rows]
 
 

@@ -11,8 +11,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from gateway.interfaces.http.logins import Logins
 from gateway.interfaces.http.page_data import PageData
+from gateway.interfaces.http.readers import Reader, Readers
 
 LONGEST_LINE = 8_000_000
 """Most bytes of one line, as on the console's socket; enough for a million characters."""
@@ -27,43 +27,49 @@ _GOING_AWAY = 1001
 class Bridge:
     """Connects each browser to the console's socket. A page reconnects by itself."""
 
-    def __init__(self, socket: Path, cookie: str, logins: Logins, page_data: PageData) -> None:
+    def __init__(self, socket: Path, readers: Readers, page_data: PageData) -> None:
         self._socket = socket
-        self._cookie = cookie
-        self._logins = logins
+        self._readers = readers
         self._page_data = page_data
 
     async def join(self, page: WebSocket) -> None:
         """Pass lines in both directions until either side leaves or the login ends."""
         await page.accept()
+        reader = await self._readers.find(page)
+        if reader is None:
+            await page.close(_GOING_AWAY)
+            return
         try:
             async with asyncio.timeout(_CONNECT):
-                reader, writer = await asyncio.open_unix_connection(
+                answers, writer = await asyncio.open_unix_connection(
                     str(self._socket), limit=LONGEST_LINE
                 )
         except (OSError, TimeoutError):
             await page.close(_TRY_AGAIN_LATER, "the console is not on")
             return
         try:
-            watch = self._watch(page, page.cookies.get(self._cookie))
-            await _pass_until_over(watch, _pass_down(page, reader), _pass_up(page, writer))
+            # The first line says whose conversation it is, so no line of the page can.
+            writer.write(json.dumps({"type": "open", "user": reader.user}).encode() + b"\n")
+            watch = self._watch(page, reader)
+            await _pass_until_over(watch, _pass_down(page, answers), _pass_up(page, writer))
         finally:
             writer.close()
         await _close(page)
 
-    async def _watch(self, page: WebSocket, secret: str | None) -> None:
+    async def _watch(self, page: WebSocket, reader: Reader) -> None:
         """Tell a page about new turns on any platform; return when its login has ended.
 
-        A page that has sent the token in a header has no login that could end. Any process may
-        end a login, so no signal covers that.
+        Any process may end a login, and a person may lose their access or their own chat, so no
+        signal covers that.
         """
-        seen = await self._page_data.find_news()
-        while secret is None or await self._logins.is_open(secret):
-            news = await self._page_data.find_news()
+        seen, now = await self._page_data.find_news(reader), await self._readers.find(page)
+        while now is not None and now.user == reader.user:
+            news = await self._page_data.find_news(now)
             if news != seen:
                 seen = news
                 await page.send_text(_NEWS)
             await asyncio.sleep(_WATCH)
+            now = await self._readers.find(page)
 
 
 async def _close(page: WebSocket) -> None:
@@ -128,8 +134,6 @@ _FILES: Mapping[str, tuple[str, str]] = {
     "/api/docs.js": ("api_docs.js", "text/javascript"),
     "/icon.svg": ("icon.svg", "image/svg+xml"),
 }
-READING = frozenset({"/reading.js", "/markdown.js", "/reading.css"})
-"""Files that every person's pages need, too."""
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
     " base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

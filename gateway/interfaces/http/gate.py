@@ -5,7 +5,7 @@ import ipaddress
 import os
 import re
 import secrets
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from http import HTTPStatus
 from pathlib import Path
@@ -17,7 +17,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agent_core.agent.named.letta_file import MOST_BYTES as AGENT_FILE_BYTES
 from agent_core.errors import StoreError
-from agent_core.ids import PersonId
 from agent_core.localization import Text, use_language
 from gateway.interfaces.api.access import ApiAccess
 from gateway.interfaces.api.errors import answer_error
@@ -140,8 +139,7 @@ class Guard:
     """Checks every request first: a foreign host or origin gets 403, an unknown client gets 401.
 
     `is_of_pages` says whether a path is open to everybody with a login. `is_known` says whether a
-    path exists. Those of `is_of_chat` are open to the person for whom `is_chatter` is true. All
-    others that exist need the login of the printed address.
+    path exists; all others that exist need the login of the printed address.
     """
 
     application: ASGIApp
@@ -150,8 +148,6 @@ class Guard:
     access: ApiAccess
     _: KW_ONLY
     is_of_pages: Callable[[str], bool]
-    is_of_chat: Callable[[str], bool]
-    is_chatter: Callable[[PersonId], Awaitable[bool]]
     is_known: Callable[[str], bool]
     body_seconds: float
     """Seconds in which a client has to send the body of its request."""
@@ -196,8 +192,6 @@ class Guard:
         if path == LOGOUT_PATH and request.scope.get("method") == "POST":
             return await self._log_out(secret, request)
         if login.person_id is None or self.is_of_pages(path):
-            return None
-        if self.is_of_chat(path) and await self.is_chatter(login.person_id):
             return None
         if request.scope["type"] == "http" and not self.is_known(path):
             return _tell(request, NOT_FOUND, HTTPStatus.NOT_FOUND)

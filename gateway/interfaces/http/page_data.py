@@ -1,6 +1,6 @@
 """Data of the console page: its texts and commands, the conversation so far, and files."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
 
 from starlette.requests import Request
@@ -10,7 +10,6 @@ from starlette.routing import BaseRoute, Route
 from adapters.errors import AdapterError
 from adapters.ids import EventId
 from adapters.messages import InboundMessage, RawEvent
-from agent_core.ids import PersonId
 from agent_core.localization import Text, find_language, use_language
 from agent_core.state.conversations import files
 from agent_core.state.conversations.private_history import (
@@ -21,15 +20,14 @@ from agent_core.state.conversations.private_history import (
     list_history,
 )
 from agent_core.state.engine.database import Connection
-from agent_core.state.people.people import Person
 from gateway.app.gateway import Gateway
 from gateway.commands.catalog import COMMANDS
 from gateway.interfaces.api.responses import read_body, refuse
+from gateway.interfaces.http.readers import Reader, Readers
 from gateway.media.file_types import find_media_type
-from gateway.operations.logins import find_owner
 from gateway.people.admission import LOCAL_PLATFORM, UNATTENDED
 from gateway.people.onboarding import list_unlinked
-from gateway.people.owner_notices import LOCAL_CHAT
+from gateway.texts import access
 from gateway.texts.console_page import list_texts
 from gateway.texts.people import offer_link
 from gateway.texts.privacy import show_words
@@ -43,9 +41,10 @@ _FOREVER = 2**62
 
 
 class PageData:
-    """Answers the chat's requests for data. The gate lets only its person reach them."""
+    """Answers the requests of somebody's chat for data."""
 
-    def __init__(self, gateway: Gateway) -> None:
+    def __init__(self, gateway: Gateway, readers: Readers) -> None:
+        self._readers = readers
         self._database = gateway.database
         self._adapters = gateway.platforms.adapters
         self._mask = gateway.dispatcher.mask
@@ -58,36 +57,52 @@ class PageData:
     def list_routes(self) -> list[BaseRoute]:
         """List a route for each kind of data."""
         return [
-            Route("/start", self._start),
-            Route("/history", self._show_history),
+            Route("/start", self._for_reader(self._start)),
+            Route("/history", self._for_reader(self._show_history)),
             Route("/files", self._take_file, methods=["POST"]),
             Route("/files/{key}", self._give_file),
         ]
 
-    async def is_for(self, person_id: PersonId) -> bool:
-        """Return whether the chat is this person's. Raises `StoreError`."""
-        owner = await self._database.read(find_owner)
-        return owner is not None and owner.id == person_id
+    def _for_reader(
+        self, answer: Callable[[Request, Reader], Awaitable[Response]]
+    ) -> Callable[[Request], Awaitable[Response]]:
+        """Wrap an answer: it speaks the reader's language; without a login, it is a refusal."""
 
-    async def find_news(self) -> object:
-        """Return a value that changes with each turn and session of the owner.
+        async def give(request: Request) -> Response:
+            reader = await self._readers.find(request)
+            person = reader.person if reader else None
+            languages = read_languages(request.headers)
+            with use_language(person.language if person else None, *languages):
+                if reader is None:
+                    return refuse(HTTPStatus.UNAUTHORIZED, access.LOGIN_ENDED())
+                return await answer(request, reader)
+
+        return give
+
+    async def find_news(self, reader: Reader) -> object:
+        """Return a value that changes with each turn and session of a reader.
 
         Raises `StoreError`.
         """
+        person = reader.person
 
         def work(connection: Connection) -> object:
-            owner = find_owner(connection)
-            if owner is None:
+            if person is None:
                 return None
-            present = find_present(connection, person_id=owner.id, agent=owner.agent)
-            return find_newest_turn(connection, person_id=owner.id), present
+            present = find_present(connection, person_id=person.id, agent=person.agent)
+            return find_newest_turn(connection, person_id=person.id), present
 
         return await self._database.read(work)
 
-    async def _start(self, request: Request) -> Response:
-        owner, unlinked = await self._database.read(self._find_unlinked)
-        with use_language(owner.language if owner else None, *read_languages(request.headers)):
-            fields = {
+    async def _start(self, _: Request, reader: Reader) -> Response:
+        chats = [platform for platform in self._adapters if platform not in UNATTENDED]
+
+        def work(connection: Connection) -> list[str]:
+            return list_unlinked(connection, reader.person, chats) if reader.person else chats
+
+        unlinked = await self._database.read(work)
+        return JSONResponse(
+            {
                 "language": find_language(),
                 "texts": list_texts(),
                 "commands": [
@@ -97,43 +112,34 @@ class PageData:
                     {"command": f"/link {platform}", "label": offer_link(platform)}
                     for platform in unlinked
                 ],
-                "zone": self._zone_of(owner),
+                "zone": self._zone_of(reader.person),
                 "mostBytes": self._most_bytes,
                 "hears": self._hears,
             }
-        return JSONResponse(fields)
+        )
 
-    def _find_unlinked(self, connection: Connection) -> tuple[Person | None, list[str]]:
-        """Find the owner, and the platforms on which the owner has no linked account."""
-        owner = find_owner(connection)
-        chats = [platform for platform in self._adapters if platform not in UNATTENDED]
-        return owner, list_unlinked(connection, owner, chats) if owner else chats
-
-    async def _show_history(self, request: Request) -> Response:
+    async def _show_history(self, request: Request, reader: Reader) -> Response:
         """Answer with the newest messages of the open session before a given time, oldest first."""
         asked = request.query_params.get("before", "")
         before = int(asked) if asked.isascii() and asked.isdecimal() else _FOREVER
 
-        def work(
-            connection: Connection,
-        ) -> tuple[Person | None, Present | None, list[HistoryEntry]]:
-            owner = find_owner(connection)
-            if owner is None:
-                return None, None, []
-            present = find_present(connection, person_id=owner.id, agent=owner.agent)
-            found = list_history(
+        person = reader.person
+
+        def work(connection: Connection) -> tuple[Present | None, list[HistoryEntry]]:
+            if person is None:
+                return None, []
+            present = find_present(connection, person_id=person.id, agent=person.agent)
+            return present, list_history(
                 connection,
-                person_id=owner.id,
+                person_id=person.id,
                 present=present,
-                chat=LOCAL_CHAT,
+                chat=reader.chat,
                 before=min(before, _FOREVER),
                 limit=_MOST_ENTRIES,
             )
-            return owner, present, found
 
-        owner, present, found = await self._database.read(work)
-        with use_language(owner.language if owner else None, *read_languages(request.headers)):
-            entries = [entry for entry in map(self._convert, found) if entry]
+        present, found = await self._database.read(work)
+        entries = [entry for entry in map(self._convert, found) if entry]
         return JSONResponse(
             {
                 "entries": entries,

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, cast
 
 import uvicorn
-from starlette.requests import Request
+from starlette.requests import HTTPConnection
 from starlette.routing import WebSocketRoute
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
@@ -21,12 +21,13 @@ from gateway.home import CONSOLE_SOCKET, HTTP_TOKEN, describe_unwritable
 from gateway.interfaces.api.access import ApiAccess
 from gateway.interfaces.api.responses import BODY_SECONDS, find_bearer
 from gateway.interfaces.http.application import make_application
-from gateway.interfaces.http.console import LONGEST_LINE, READING, Bridge, ChatFiles
+from gateway.interfaces.http.console import LONGEST_LINE, Bridge, ChatFiles
 from gateway.interfaces.http.gate import Gate, Guard, load_token
 from gateway.interfaces.http.link_login import LinkLogin
 from gateway.interfaces.http.logins import Logins
 from gateway.interfaces.http.mcp_route import McpRoute
 from gateway.interfaces.http.page_data import PageData
+from gateway.interfaces.http.readers import Readers
 from gateway.interfaces.pages.routes import Login, has_route, make_pages
 
 _HEARTBEAT = 30.0
@@ -72,17 +73,18 @@ async def serving_page(
         raise StartError(describe_unwritable(home, error)) from error
     logins = Logins(gateway.database, gateway.now)
     gate = Gate(bind=http.bind, port=http.port, token=token, public_url=http.public_url)
-    page_data = PageData(gateway)
-    bridge = Bridge(home / CONSOLE_SOCKET, gate.cookie, logins, page_data)
     access = ApiAccess(gateway, token)
 
-    async def find_login(request: Request) -> Login | None:
+    async def find_login(request: HTTPConnection) -> Login | None:
         if gate.knows_token(find_bearer(request.headers)):
             return Login(person_id=None)  # a token in a header never expires
         login = await logins.find(request.cookies.get(gate.cookie, ""))
         return Login(person_id=login.person_id) if login else None
 
     pages = make_pages(gateway, find_login)
+    readers = Readers(gateway, find_login)
+    page_data = PageData(gateway, readers)
+    bridge = Bridge(home / CONSOLE_SOCKET, readers, page_data)
     chat = [*ChatFiles().list_routes(), *page_data.list_routes()]
     console = [
         WebSocketRoute(_SOCKET, bridge.join),
@@ -97,9 +99,9 @@ async def serving_page(
             gate,
             logins,
             access,
-            is_of_pages=lambda path: path in READING or pages.has_path(path),
-            is_of_chat=lambda path: path == _SOCKET or has_route(chat, path),
-            is_chatter=page_data.is_for,
+            is_of_pages=lambda path: (
+                path == _SOCKET or has_route(chat, path) or pages.has_path(path)
+            ),
             is_known=partial(has_route, application.routes),
             body_seconds=body_seconds,
         )

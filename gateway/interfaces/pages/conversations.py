@@ -13,7 +13,7 @@ from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people, reading_consents
 from agent_core.state.people.people import Person
-from gateway.conversation_keys import CONSOLE, DIRECT
+from gateway.conversation_keys import CONSOLE
 from gateway.errors import Declined
 from gateway.interfaces.api import forks
 from gateway.interfaces.api.errors import ApiError
@@ -208,8 +208,6 @@ def _find_asked(connection: Connection, look: Look, asked: str) -> tuple[str, st
     """
     if not asked:
         return "/conversations", ""
-    if asked == DIRECT:
-        return look.viewer.chat, DIRECT
     number = ConversationId(parse_number(asked, 0))
     if not transcripts.is_of_person(connection, conversation_id=number, person_id=look.person.id):
         raise Missing

@@ -99,16 +99,9 @@ class Viewer:
     person: Person | None
     zone: str
     is_owner: bool
-    has_chat: bool = False
-    """Whether the page Chat is theirs."""
     now: int = 0
     sessions: tuple[ListedSession, ...] = ()
     """The newest sessions, for the sidebar."""
-
-    @property
-    def chat(self) -> str:
-        """The address of the chat: a person without the console's account has it on a page."""
-        return "/" if self.has_chat else "/chats"
 
     @property
     def clock(self) -> ReaderClock:
@@ -176,7 +169,7 @@ class Viewer:
         if one.kind != "direct":
             return f"/conversations/{one.conversation_id}"
         is_present = one.is_open and self.person is not None and one.agent == self.person.agent
-        return self.chat if is_present else f"/chats/{one.session_id}"
+        return "/" if is_present else f"/chats/{one.session_id}"
 
     def _mark(self, moment: int, shown: str) -> Markup:
         local = local_time(moment, self.zone)
@@ -282,10 +275,7 @@ def _list_places(viewer: Viewer) -> Mapping[str, Sequence[tuple[str, str]]]:
         "own": _OWN,
         "administration": _ADMINISTRATION if viewer.is_owner else {},
     }
-    return {
-        name: [(viewer.chat if one == "/" else one, text()) for one, text in group.items()]
-        for name, group in groups.items()
-    }
+    return {name: [(one, text()) for one, text in group.items()] for name, group in groups.items()}
 
 
 def read_file(name: str) -> bytes:

@@ -6,7 +6,7 @@ from functools import partial
 from http import HTTPStatus
 from urllib.parse import quote
 
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Match, Route
 
@@ -75,7 +75,6 @@ _VIEWS: dict[str, tuple[str, View]] = {
     "/today": ("today.html", today.show),
     "/search": ("search.html", search.show),
     "/talks": ("talks.html", session_pages.list_newest),
-    "/chats": ("talk.html", session_pages.show_present),
     "/chats/{session:int}": ("talk.html", session_pages.show),
     "/conversations": ("conversations.html", conversations.show_list),
     "/conversations/{conversation:int}": ("conversation.html", conversations.show),
@@ -203,7 +202,7 @@ class Login:
     person_id: PersonId | None
 
 
-FindLogin = Callable[[Request], Awaitable[Login | None]]
+FindLogin = Callable[[HTTPConnection], Awaitable[Login | None]]
 """Returns the login of a request; None if it has ended. Raises `StoreError`."""
 
 
@@ -253,10 +252,9 @@ class Pages:
 
         def look(
             connection: Connection,
-        ) -> tuple[Person | None, Person | None, list[ListedSession]]:
-            console = find_owner(connection)
+        ) -> tuple[Person | None, list[ListedSession]]:
             if person_id is None:
-                person = console
+                person = find_owner(connection)
             else:
                 person = self._gateway.identity.find_admitted(connection, person_id)
             listed = (
@@ -264,18 +262,17 @@ class Pages:
                 if person and has_list
                 else []
             )
-            return person, console, listed
+            return person, listed
 
-        person, console, listed = await self._gateway.database.read(look)
+        person, listed = await self._gateway.database.read(look)
         if person is None and person_id is not None:
             return None
         if person is None:  # whoever has the printed address owns the home, as in the terminal
-            person = console = await self._gateway.identity.identify(LOCAL_PLATFORM, OWNER)
+            person = await self._gateway.identity.identify(LOCAL_PLATFORM, OWNER)
         return Viewer(
             person=person,
             zone=self._gateway.zone_of(person),
             is_owner=person_id is None or (person is not None and person.is_owner),
-            has_chat=person_id is None or (console is not None and console.id == person_id),
             now=now,
             sessions=tuple(listed),
         )
@@ -284,8 +281,6 @@ class Pages:
         viewer = await self._find_viewer(request)
         if viewer is None:
             return render_note(request, access.LOGIN_ENDED, HTTPStatus.UNAUTHORIZED)
-        if not viewer.has_chat:
-            return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": viewer.chat})
         return render(request, viewer, "chat.html", examples=general.EXAMPLES)
 
     async def show_error(self, request: Request, status: HTTPStatus) -> Response:

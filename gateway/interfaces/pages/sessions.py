@@ -1,5 +1,6 @@
 """Sessions: one of them with its messages, a new one, and going on in an old one."""
 
+import hashlib
 from dataclasses import replace
 from http import HTTPStatus
 from secrets import token_urlsafe
@@ -7,25 +8,25 @@ from typing import Any
 
 from starlette.responses import Response
 
+from adapters.console.settings import write_event
+from adapters.errors import Unreachable
 from agent_core.ids import ConversationId, MessageId, SessionId
 from agent_core.state.conversations import session_list, sessions, transcripts
-from agent_core.state.conversations.private_history import find_present
 from agent_core.state.conversations.session_list import ListedSession
 from agent_core.state.conversations.transcripts import ShownMessage
 from agent_core.state.engine.database import Connection
-from gateway.conversation_keys import DIRECT
+from gateway.errors import Declined
 from gateway.interfaces.api import forks
 from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.pages.conversations import find_name
 from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing
 from gateway.operations import sessions as operations
+from gateway.operations.logins import find_console_user
 from gateway.people.admission import API_PLATFORM, LOCAL_PLATFORM
 from gateway.texts import turns as turn_texts
 from gateway.texts import usage as texts
 
 _MOST_BYTES = 4_000
-_MOST_SAID = 500
-"""Characters of a message that a link begins."""
 _PAGE, _LATER = 40, 12
 """Messages on a page, and those of them after the message that an address names."""
 
@@ -34,25 +35,6 @@ async def show(look: Look) -> Fields:
     """Read a page of one session of the person, around the message `at` if it is named."""
     number = SessionId(look.find_id("session"))
     return await look.gateway.database.read(_read, look, number)
-
-
-async def show_present(look: Look) -> Fields:
-    """Read the session that the person's next message goes on in; it may be a new one."""
-    words = look.request.query_params.get("say", "")[:_MOST_SAID]
-
-    def work(connection: Connection) -> Fields:
-        present = find_present(connection, person_id=look.person.id, agent=look.person.agent)
-        if present is None or present.session_id is None:
-            return {
-                "talk": None,
-                "words": words,
-                "direct": DIRECT,
-                "key": token_urlsafe(16),
-                "r": turn_texts,
-            }
-        return _read(connection, look, present.session_id) | {"words": words}
-
-    return await look.gateway.database.read(work)
 
 
 def _read(connection: Connection, look: Look, number: SessionId) -> dict[str, Any]:
@@ -91,11 +73,12 @@ def _read(connection: Connection, look: Look, number: SessionId) -> dict[str, An
         "next": said[-1].id if len(said) == _PAGE else None,
         "has_newer": bool(said) and newest[0].id > said[0].id,
         "origin": origin,
-        "conversation": DIRECT if is_present else found.conversation_id,
+        "conversation": found.conversation_id,
+        "is_present": is_present,
         "own_number": found.conversation_id,
         "at": at,
         "can_fork": forks.can_fork(conversation),
-        "can_write": is_present or find_name(conversation) is not None,
+        "can_write": find_name(conversation) is not None,
         "can_go_on": is_direct and not is_present,
         "can_remove": conversation.kind == "fork",
         "key": token_urlsafe(16),
@@ -127,7 +110,7 @@ async def begin(look: Look) -> Response:
             "sessions.begin", operations.begin, conversation, look.gateway.now()
         )
         look.gateway.forget_known()
-    return _go(look.viewer.chat)
+    return _go("/")
 
 
 async def go_on(look: Look) -> Response:
@@ -142,7 +125,7 @@ async def go_on(look: Look) -> Response:
             "sessions.go_on", operations.go_on, found.conversation_id, number, look.gateway.now()
         )
         look.gateway.forget_known()
-    return _go(look.viewer.chat)
+    return _go("/")
 
 
 async def name(look: Look) -> Response:
@@ -159,6 +142,21 @@ async def name(look: Look) -> Response:
     look.gateway.forget_known()
     note = texts.TITLED(title=title) if title else texts.UNTITLED_NOW()
     return look.redirect(f"/chats/{number}", former=before, named=note)
+
+
+async def say(look: Look, text: str, key: str) -> None:
+    """Send a message of the person, as if they had written it in their chat on the page.
+
+    One with the same key is sent once. Raises `Declined` if it can't be stored.
+    """
+    person_id, now = look.person.id, look.gateway.now()
+    user = await look.gateway.database.read(find_console_user, person_id)
+    name = hashlib.sha256(f"{person_id}:{key}".encode()).hexdigest()
+    event = write_event(user, f"form-{name}", {"text": text}, now=now)
+    try:
+        await look.gateway.router.inlet(LOCAL_PLATFORM).take([event])
+    except Unreachable as error:
+        raise Declined(str(error)) from error
 
 
 def _place(message: ShownMessage, session: ListedSession) -> ShownMessage:

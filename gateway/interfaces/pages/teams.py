@@ -12,11 +12,8 @@ from agent_core.agent.named.teams import MOST_MEMBERS, Manager
 from agent_core.state.conversations import messages, turns
 from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection
-from gateway.conversation_keys import CONSOLE, DIRECT
 from gateway.errors import Declined, Mistaken
-from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.models import LONGEST_TEXT
-from gateway.interfaces.api.requests import Question, Requests, make_name
 from gateway.interfaces.pages.agents import (
     Form,
     check_name,
@@ -30,6 +27,7 @@ from gateway.interfaces.pages.agents import (
     perform,
     read_values,
 )
+from gateway.interfaces.pages.sessions import say
 from gateway.interfaces.pages.views import Fields, Look, Missing
 from gateway.operations import agents as operations
 from gateway.operations.agent_types import PutAway, TeamLine, WriteTeam
@@ -37,7 +35,6 @@ from gateway.operations.wire import load
 from gateway.texts import agent_pages as texts
 from gateway.texts import agents as chat_texts
 from gateway.texts import forms
-from gateway.turns.client_calls import Client
 
 _ASKING = "message_agent"
 _LOOKED_AT, _MOST_SHOWN = 200, 10
@@ -140,16 +137,7 @@ async def give_task(look: Look) -> Response:
     task, key = first(form, "task"), first(form, "key")[:100]
     if team.fault or not task or len(task) > LONGEST_TEXT:
         raise Declined(texts.NO_TASK())
-    question = Question(
-        client=Client(person_id=look.person.id, name=CONSOLE),
-        text=chat_texts.TEAM_TASK(name=team.name, task=task),
-        name=make_name(key),
-        conversation=DIRECT,
-    )
-    try:
-        await Requests(look.gateway).submit(question)
-    except ApiError as error:
-        raise Declined(str(error.detail)) from error
+    await say(look, chat_texts.TEAM_TASK(name=team.name, task=task), key)
     return look.redirect(f"/teams/{team.name}", sent=texts.TASK_SENT(name=team.name))
 
 

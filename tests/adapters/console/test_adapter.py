@@ -16,7 +16,7 @@ from adapters.console.adapter import ConsoleAdapter
 from adapters.console.settings import LONGEST_LINE, ConsoleSettings
 from adapters.errors import AdapterStopped, Unreachable, Unsure
 from adapters.ids import Address, PlatformMessageId
-from adapters.messages import Button, OutboundFile, OutboundMessage
+from adapters.messages import Button, InboundMessage, OutboundFile, OutboundMessage
 from tests.fakes.inlet import FakeInlet
 from tests.patience import PATIENCE
 
@@ -65,10 +65,20 @@ class Console:
         self.adapter = ConsoleAdapter(settings)
         self.terminals = contextlib.ExitStack()
 
-    async def open(self) -> Terminal:
+    async def connect(self) -> Terminal:
         reader, writer = await asyncio.open_unix_connection(self.path, limit=2**24)
         self.terminals.callback(writer.close)
-        terminal = Terminal(reader, writer)
+        return Terminal(reader, writer)
+
+    async def open(self) -> Terminal:
+        terminal = await self.connect()
+        assert await terminal.is_answered()
+        return terminal
+
+    async def open_as(self, user: str) -> Terminal:
+        """A connection of a person's page; the server of the pages writes the first line."""
+        terminal = await self.connect()
+        terminal.write(type="open", user=user)
         assert await terminal.is_answered()
         return terminal
 
@@ -329,3 +339,37 @@ async def test_a_socket_that_cannot_be_made_is_reported(tmp_path: Path, name: st
     adapter = ConsoleAdapter(ConsoleSettings(socket=tmp_path / name))
     with pytest.raises(AdapterStopped, match="socket"):
         await adapter.run(FakeInlet())
+
+
+async def test_each_person_has_a_conversation_of_their_own(console: Console) -> None:
+    owner, member = await console.open(), await console.open_as("7")
+    theirs = replace(OWED, address=Address(chat_id="7", is_direct=True))
+    member.write(type="hello")
+    assert await member.is_answered()
+    assert console.inlet.noticed == [theirs.address]
+    member.write(type="message", id="m1", text="Hi")
+    assert await member.read() == {"type": "ack", "id": "m1"}
+    said = console.adapter.receive(console.inlet.taken["m1"])
+    assert isinstance(said, InboundMessage)
+    assert (said.address, said.sender.user_id) == (theirs.address, "7")
+    sending = asyncio.create_task(console.adapter.send(theirs))
+    told = await member.read()
+    member.write(type="got", key=told["key"])
+    assert await sending == "k1"
+    assert await owner.is_answered()  # and nothing came before that
+    with pytest.raises(Unreachable):
+        await console.adapter.send(replace(OWED, address=Address(chat_id="8", is_direct=True)))
+
+
+async def test_a_connection_can_not_become_somebody_elses(console: Console) -> None:
+    member = await console.open_as("7")
+    for user in ("local", "8"):
+        member.write(type="open", user=user)
+        assert "already" in (await member.read())["text"]
+    member.write(type="message", id="m1", text="Hi")
+    assert await member.read() == {"type": "ack", "id": "m1"}
+    assert json.loads(console.inlet.taken["m1"].payload)["user"] == "7"
+    for user in ("", "x", "-1", 7, None):
+        terminal = await console.connect()
+        terminal.write(type="open", user=user)
+        assert (await terminal.read())["type"] == "error"

@@ -1,14 +1,19 @@
 """Browsers that are logged in to the console's pages."""
 
+import asyncio
+import json
 import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from itertools import count
+from typing import Any
 
 import aiohttp
 
 from tests.fakes.chat import FakeChat
 from tests.integration.served import Served
+from tests.patience import PATIENCE
 
 _NUMBERS = count()
 """Of messages, which no earlier process may have used in the same home."""
@@ -62,3 +67,62 @@ async def browse_as(
         status, text = await press_button(session, link)
         assert status == 200, text
         yield session
+
+
+@dataclass
+class Line:
+    """The page's side of the WebSocket."""
+
+    socket: aiohttp.ClientWebSocketResponse
+
+    async def write(self, **fields: object) -> None:
+        await self.socket.send_json(fields)
+
+    async def hear(self, kind: str) -> dict[str, Any]:
+        """The next line of a kind; messages are confirmed as the page does it."""
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                news = json.loads(await self.socket.receive_str())
+                if "key" in news:
+                    await self.write(type="got", key=news["key"])
+                if news["type"] == kind:
+                    return dict(news)
+
+    async def say(self, text: str, **more: object) -> str:
+        """Send a message; return its id once it is stored."""
+        name = f"said-{next(_NUMBERS)}"
+        await self.write(type="message", id=name, text=text, **more)
+        assert (await self.hear("ack"))["id"] == name
+        return name
+
+    async def hear_text(self, part: str) -> dict[str, Any]:
+        """The next finished message or edit that has these words."""
+        while True:
+            async with asyncio.timeout(PATIENCE):
+                news = json.loads(await self.socket.receive_str())
+            if "key" in news:
+                await self.write(type="got", key=news["key"])
+            if not news.get("live") and part in news.get("text", ""):
+                return dict(news)
+
+
+@asynccontextmanager
+async def open_chat(session: aiohttp.ClientSession) -> AsyncIterator[Line]:
+    """The chat of a logged-in page."""
+    async with session.ws_connect("/console") as socket:
+        line = Line(socket)
+        await line.write(type="hello", buttons=True)
+        yield line
+
+
+async def read(session: aiohttp.ClientSession, path: str, status: int = 200) -> str:
+    async with session.get(path) as answer:
+        text = await answer.text()
+        assert answer.status == status, (path, text)
+        return text
+
+
+async def list_places(session: aiohttp.ClientSession) -> list[str]:
+    """The addresses of the talks that the page lists, newest first."""
+    listed = (await read(session, "/conversations")).partition("<main")[2]
+    return re.findall(r'href="(/(?:conversations|chats)/\d+)"', listed)

@@ -18,7 +18,7 @@ from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.canaries import Planter
 from tests.integration.harness import is_settled
 from tests.integration.interfaces.api_setup import OLGA, ZEBRANA
-from tests.integration.interfaces.console_setup import browse_as
+from tests.integration.interfaces.console_setup import browse_as, open_chat
 from tests.integration.interfaces.page_texts import read
 from tests.integration.served import Served, served
 from tests.patience import until
@@ -148,16 +148,15 @@ async def test_a_member_uses_agents_and_changes_none(both: Both) -> None:
     found = await both.running.gateway.database.read(people.list_all)
     assert {one.slug: one.agent for one in found if one.agent} == {"zebrana": "coder"}
     both.model.plays = [say("A loop it is.")]
-    text = {"text": "write a loop", "conversation": "#direct", "key": "1"}
-    async with both.member.post("/conversations/messages", data=text) as answer:
-        assert answer.status == 200
+    async with open_chat(both.member) as page:
+        await page.say("write a loop")
+        await page.hear_text("A loop it is.")
     await until(lambda: is_settled(both.running.gateway))
-    shown = await read(both.member, "/chats")
+    shown = await read(both.member, "/history")
     assert "write a loop" in shown
-    assert "bluefish" not in shown.partition("<main")[2]
+    assert "bluefish" not in shown
     assert "in our earlier conversation again" in await send(both.member, "/agents/default/use", {})
-    shown = await read(both.member, "/chats")
-    assert "write a loop" not in shown.partition("<main")[2]
+    assert "bluefishanswer" in await read(both.member, "/history")
     owner = await read(both.owner, "/agents")
     assert "an unknown key modle" in owner
 

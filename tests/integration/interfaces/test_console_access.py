@@ -170,7 +170,6 @@ async def test_a_member_sees_their_own_pages_and_no_others(setup: Setup) -> None
                 assert answer.status == 200, (path, text)
                 assert 'href="/people"' not in text
                 assert 'href="/condition"' not in text
-                assert 'href="/"' not in text
         for path in (
             *(
                 "/people",
@@ -178,11 +177,8 @@ async def test_a_member_sees_their_own_pages_and_no_others(setup: Setup) -> None
                 "/condition",
                 "/configuration",
                 "/metrics",
-                "/start",
-                "/history",
-                "/files/x",
+                "/api/openapi.json",
             ),
-            *("/console.js", "/api/docs"),
         ):
             async with session.get(path) as answer:
                 assert answer.status == 403, path
@@ -190,11 +186,6 @@ async def test_a_member_sees_their_own_pages_and_no_others(setup: Setup) -> None
         async with session.get("/nothing") as answer:
             assert answer.status == 404
             assert "There is nothing at this address" in await answer.text()
-        with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
-            await session.ws_connect("/console")
-        assert refused.value.status == 403
-        async with session.get("/", allow_redirects=False) as answer:
-            assert (answer.status, answer.headers["Location"]) == (303, "/chats")
 
 
 async def test_an_owner_with_a_link_sees_the_gateways_pages(setup: Setup) -> None:

@@ -23,18 +23,11 @@ from gateway.people.reading_consent import READING_HOURS
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
 from tests.integration.interfaces.api_setup import OLGA, ZEBRANA, Setup, find_named
-from tests.integration.interfaces.console_setup import browse_as
+from tests.integration.interfaces.console_setup import browse_as, list_places, open_chat, read
 from tests.integration.served import served
 from tests.patience import PATIENCE
 
 STREAM = {"Accept": "text/event-stream"}
-
-
-async def read(session: aiohttp.ClientSession, path: str, status: int = 200) -> str:
-    async with session.get(path) as answer:
-        text = await answer.text()
-        assert answer.status == status, (path, text)
-        return text
 
 
 async def find_shown(session: aiohttp.ClientSession, word: str) -> str:
@@ -44,12 +37,6 @@ async def find_shown(session: aiohttp.ClientSession, word: str) -> str:
         if word in shown:
             return shown
     raise AssertionError(word)
-
-
-async def list_places(session: aiohttp.ClientSession) -> list[str]:
-    """The addresses of the talks that the page lists, newest first."""
-    listed = (await read(session, "/conversations")).partition("<main")[2]
-    return re.findall(r'href="(/(?:conversations|chats)/\d+)"', listed)
 
 
 async def test_a_person_reads_their_conversations(setup: Setup) -> None:
@@ -66,30 +53,28 @@ async def test_a_person_goes_on_in_their_conversation_on_the_page(setup: Setup) 
         setup.model.plays = [say("A heron.")]
         await setup.chat.says("Which bird?", user=ZEBRANA, chat=ZEBRANA, name="Z", id="on-1")
         await setup.chat.sees_text("A heron.")
-        assert "A heron." in (await read(session, "/chats")).partition("<main")[2]
+        assert "A heron." in await read(session, "/history")
         old = re.findall(r'href="(/chats/\d+)"', await read(session, "/conversations"))
-        form = {"text": "Go on here.", "key": "on", "conversation": "#direct"}
         setup.model.plays = [say("Gladly.")]
-        async with session.post("/conversations/messages", data=form, headers=STREAM) as sent:
-            assert "Gladly." in await sent.text()
+        async with open_chat(session) as page:
+            await page.say("Go on here.")
+            await page.hear_text("Gladly.")
         asked = [one.text for one in setup.model.requests[-1].messages]
         assert any("Which bird?" in one for one in asked)
-        shown = (await read(session, "/chats")).partition("<main")[2]
-        assert "Gladly." in shown
-        assert "· Console" in shown
+        assert "· Console" in await find_shown(session, "Gladly.")
         setup.model.plays = [say("Still here.")]
         await setup.chat.says("And now?", user=ZEBRANA, chat=ZEBRANA, name="Z", id="on-2")
         await setup.chat.sees_text("Still here.")
         assert any("Gladly." in one.text for one in setup.model.requests[-1].messages)
-        assert "Still here." in await read(session, "/chats")
+        assert "Still here." in await read(session, "/history")
         assert old == re.findall(r'href="(/chats/\d+)"', await read(session, "/conversations"))
 
 
 async def test_a_new_chat_is_empty_and_the_old_one_goes_on(setup: Setup) -> None:
     async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
         async with session.post("/new") as answer:
-            assert (answer.status, answer.url.path) == (200, "/chats")
-            assert "bluefish" not in (await answer.text()).partition("<main")[2]
+            assert (answer.status, answer.url.path) == (200, "/")
+        assert "bluefish" not in await read(session, "/history")
         places = re.findall(r'href="(/chats/\d+)"', await read(session, "/conversations"))
         found = [one for one in places if "bluefishanswer" in await read(session, one)]
         old = found[0]
@@ -99,8 +84,8 @@ async def test_a_new_chat_is_empty_and_the_old_one_goes_on(setup: Setup) -> None
             async with other.post(f"{old}/go-on") as answer:
                 assert answer.status == 404
         async with session.post(f"{old}/go-on") as answer:
-            assert (answer.status, answer.url.path) == (200, "/chats")
-            assert "bluefishanswer" in (await answer.text()).partition("<main")[2]
+            assert (answer.status, answer.url.path) == (200, "/")
+        assert "bluefishanswer" in await read(session, "/history")
 
 
 async def test_older_pages_hold_every_message_once(setup: Setup) -> None:

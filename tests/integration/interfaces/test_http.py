@@ -12,7 +12,6 @@ import sys
 import time
 import uuid
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from gateway.interfaces.http.gate import Gate, load_token
 from tests.architecture.source import ROOT
 from tests.fakes.chat import FakeChat
 from tests.integration.clock import Clock
+from tests.integration.interfaces.console_setup import Line
 from tests.integration.processes import talaria_beside
 from tests.integration.served import Served, served
 from tests.patience import PATIENCE
@@ -224,26 +224,6 @@ def test_the_page_never_makes_markup_of_text_and_names_no_other_host() -> None:
         hosts = set(re.findall(r"\b(?:https?|wss?)://([\w.-]+)", text))
         assert hosts <= {"www.w3.org"}, name  # the SVG namespace, which is never opened
     assert not re.search(r"\s(?:style|on\w+)=", texts["chat.html"])
-
-
-@dataclass
-class Line:
-    """The page's side of the WebSocket."""
-
-    socket: aiohttp.ClientWebSocketResponse
-
-    async def write(self, **fields: object) -> None:
-        await self.socket.send_json(fields)
-
-    async def hear(self, kind: str) -> dict[str, Any]:
-        """The next line of a kind; messages are confirmed as the page does it."""
-        async with asyncio.timeout(PATIENCE):
-            while True:
-                news = json.loads(await self.socket.receive_str())
-                if "key" in news:
-                    await self.write(type="got", key=news["key"])
-                if news["type"] == kind:
-                    return dict(news)
 
 
 async def test_the_page_uses_its_websocket(harness: Served, browser: aiohttp.ClientSession) -> None:

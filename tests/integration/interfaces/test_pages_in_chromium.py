@@ -382,11 +382,10 @@ async def test_an_owner_makes_a_team_of_agents_and_gives_it_a_task(tmp_path: Pat
 
 async def test_a_message_from_the_page_is_answered_on_it(home: Path) -> None:
     async with opened(home) as (running, model, _), looking(running) as page:
-        await page.goto(str(running.address.with_path("/chats")))
         model.plays = [say("A heron is a bird.")]
         await page.get_by_label("Write a message").fill("What is a heron?")
-        await page.get_by_role("button", name="Send", exact=True).click()
-        await page.locator(".bubble").get_by_text("A heron is a bird.").wait_for()
+        await page.keyboard.press("Enter")
+        await page.locator(".theirs").get_by_text("A heron is a bird.").wait_for()
         await page.keyboard.press("Control+k")
         await page.locator("#sought").fill("heron")
         await page.locator("#palette mark", has_text="heron").first.wait_for()
@@ -417,7 +416,10 @@ async def test_a_message_from_the_page_is_answered_on_it(home: Path) -> None:
 async def test_a_message_that_may_have_arrived_is_not_sent_twice(home: Path, status: int) -> None:
     """Neither after a lost connection (0) nor after a proxy's error page."""
     async with opened(home) as (running, model, _), looking(running, missing=True) as page:
-        await page.goto(str(running.address.with_path("/chats")))
+        await page.goto(str(running.address.with_path("/conversations")))
+        await page.locator("main ul.rows a").first.click()
+        await page.get_by_role("button", name="Continue in a copy from here").first.click()
+        await page.get_by_text("What came before").wait_for()
         sent: list[str] = []
 
         async def lose(route: Any) -> None:
@@ -472,6 +474,11 @@ async def test_a_member_walks_through_their_own_pages(home: Path) -> None:
             await page.get_by_role("button", name="Open your pages").click()
             await page.get_by_role("heading", name="Today", exact=True, level=1).wait_for()
             menu = page.get_by_role("complementary", name="Sidebar")
+            await menu.get_by_role("link", name="Chat", exact=True).click()
+            await page.get_by_label("Write a message").fill("/whoami")
+            await page.keyboard.press("Enter")
+            await page.locator(".theirs").get_by_text("member").wait_for()
+            await check(page, "member-chat")
             for name in ("People and groups", "Health", "Configuration"):
                 assert await menu.get_by_role("link", name=name, exact=True).count() == 0
             await menu.get_by_role("link", name="Memory", exact=True).click()
