@@ -1,4 +1,4 @@
-"""What a model should know of each chat platform, and its title.
+"""Titles of the chat platforms, and the facts about each that a model gets.
 
 The core knows no platform by itself: whoever assembles it introduces them, plug-ins too.
 The console and the API are not among them: a job can't name them as its target.

@@ -91,7 +91,7 @@ class ToolResultPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """What a tool call changed, for the person; code makes it from the change itself.
+    """Tells the person what a tool call changed; code makes it from the change itself.
 
     `text` is one line in the person's language; "" for a change that is not shown. `undo` is the
     command that takes the change back, without a slash; "" if there is none. No model sees either.

@@ -111,7 +111,7 @@ def _lay_out(markdown: str) -> Page:
 
 @dataclass(frozen=True, slots=True)
 class _Format:
-    """What an entity says of its slice."""
+    """Says what an entity does to its slice."""
 
     kind: EntityKind
     url: str | None = None

@@ -1,4 +1,4 @@
-"""What is known of each task of a run: the task or its fault, and its attempts."""
+"""Records of the tasks of a run: each task or its fault, and its attempts."""
 
 import json
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ NOT_ITS_FAULT = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """One attempt at a task, by the person of its own who is named after it.
+    """Records an attempt at a task, by the person of its own who is named after it.
 
     `ending`, `reason` and `detail` are those of the turn; the reason `check` means that the task's
     check failed, and `detail` is then its output. `tools` counts calls and failed calls by name.

@@ -24,7 +24,9 @@ _PLAIN: frozenset[TrajectoryFormat] = frozenset(("openai", "anthropic"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowFilter:
-    """What is written: only successes unless `failed_too`, by the number of messages and the tools.
+    """Chooses what is written, by the number of messages and the tools.
+
+    Only successes are written unless `failed_too`.
 
     `used` are tools that must have been called. With `most_tokens`, longer conversations are
     compressed. 0 means no limit.
@@ -39,7 +41,7 @@ class RowFilter:
 
 @dataclass(slots=True, kw_only=True)
 class RowCounts:
-    """How many conversations were written, compressed, and left out, by reason."""
+    """Counts the conversations that were written, compressed, and left out, by reason."""
 
     written: int = 0
     compressed: int = 0

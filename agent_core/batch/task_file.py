@@ -20,7 +20,7 @@ _NO_PLACE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchTask:
-    """One task. `line` is its line in the file, from 1; it names the task within its run.
+    """Describes a task. `line` is its line in the file, from 1; it names the task within its run.
 
     `tools` are the only tools that it has; None for all of the run. `files` are put into its
     workspace first. `check` is a shell command there; the task succeeds only if it exits with 0.
@@ -55,7 +55,7 @@ class LineFault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskFile:
-    """What a file holds. `ignored` are fields that no task has."""
+    """Lists what a file holds. `ignored` are fields that no task has."""
 
     tasks: tuple[BatchTask, ...]
     faults: tuple[LineFault, ...]

@@ -28,7 +28,7 @@ class EnvironmentTask:
 
 
 class Scene(Protocol):
-    """What is left of an episode, for its judge."""
+    """Shows a judge what is left of an episode."""
 
     async def read_file(self, path: str) -> str | None:
         """Return the text of a file in the workspace; None if there is no such file."""

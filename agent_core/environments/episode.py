@@ -33,7 +33,7 @@ Policy = Callable[[ModelRequest], Awaitable[ModelAnswer]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepResult:
-    """What a step led to: the next request for the policy, or the end with the reward.
+    """Says what a step led to: the next request for the policy, or the end with the reward.
 
     `fault` says why an episode broke; its reward is 0.
     """
@@ -50,7 +50,7 @@ class StepResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeResult:
-    """How an episode ended. `steps` are the answers of the policy."""
+    """Says how an episode ended. `steps` are the answers of the policy."""
 
     seed: int
     reward: float
@@ -71,7 +71,7 @@ class Clock:
 
 
 class PlayedScene:
-    """What is left of an episode; see `Scene`."""
+    """Shows what is left of an episode; see `Scene`."""
 
     def __init__(self, agent: AIAgent, backend: Backend | None) -> None:
         self._agent = agent

@@ -43,7 +43,7 @@ _DATABASE = "state.db"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """How a turn ended. `text` is "" unless it was answered; then `reason` is a code."""
+    """Says how a turn ended. `text` is "" unless it was answered; then `reason` is a code."""
 
     text: str
     ending: Ending

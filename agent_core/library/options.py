@@ -1,4 +1,4 @@
-"""What a program may choose about its assistant."""
+"""Options that a program may set for its assistant."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from agent_core.tools.contract import Tool
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentOptions:
-    """What most programs leave as it is.
+    """Holds the options that most programs leave as they are.
 
     `tools` are tools of the program beside memory and search. With a `backend`, the assistant also
     works with files and commands, each person in a workspace of their own. `instructions` replace

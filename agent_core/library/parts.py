@@ -1,4 +1,4 @@
-"""What an assistant in a program is made of."""
+"""Builds the parts of an assistant in a program."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -60,7 +60,7 @@ class TeamLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentList:
-    """All agents and teams; `archived` and `archived_teams` are the names of those put away."""
+    """Lists agents and teams; `archived` and `archived_teams` are the names of those put away."""
 
     agents: tuple[AgentLine, ...]
     teams: tuple[TeamLine, ...]

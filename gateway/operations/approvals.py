@@ -17,7 +17,7 @@ from gateway.operations.wire import typed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedApproval:
-    """What a person has allowed in advance; `at` is in milliseconds UTC."""
+    """Names a thing that a person has allowed in advance; `at` is in milliseconds UTC."""
 
     number: int
     folder: str
@@ -28,7 +28,7 @@ class ListedApproval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedApprovals:
-    """What everybody has allowed in advance."""
+    """Lists what everybody has allowed in advance."""
 
     approvals: tuple[ListedApproval, ...]
 
@@ -42,7 +42,7 @@ class RevokeApproval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevokedApproval:
-    """What its person is asked about again."""
+    """Names what its person is asked about again."""
 
     folder: str
     shape: str

@@ -17,7 +17,7 @@ from gateway.texts import mcp
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Author:
-    """Who does it and when, for the audit trail."""
+    """Names who acts and when, for the audit trail."""
 
     person_id: PersonId
     actor: str

@@ -62,7 +62,7 @@ class CalledModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreferenceContext:
-    """What people may choose: the models by name, and spoken answers if a program speaks."""
+    """Lists what people may choose: the models by name, and spoken answers if a program speaks."""
 
     models: Sequence[str]
     can_speak: bool
@@ -121,7 +121,7 @@ class OperationContext(Protocol):
 
     @property
     def preferences(self) -> PreferenceContext:
-        """What people may choose in their settings."""
+        """Return what people may choose in their settings."""
 
     @property
     def calendars(self) -> "CalendarReader":

@@ -93,7 +93,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What became of a proposal, just now or, if it is not `is_new`, before.
+    """Says what became of a proposal, just now or, if it is not `is_new`, before.
 
     `rows` are the changes of memory, newest first: each undo then finds the list as its change left
     it.

@@ -17,7 +17,7 @@ class RunCurator:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartedRun:
-    """What is looked at; `job` is the number of the curator's job, None without a run of it."""
+    """Says what is looked at; `job` is the number of the curator's job, None without a run."""
 
     scope: Literal["everything", "own_memory"]
     job: int | None
@@ -96,7 +96,7 @@ class DecideProposal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecidedProposal:
-    """What became of a proposal; `rows` are the changes of memory, in the order to undo them."""
+    """Says what became of a proposal; `rows` are the changes of memory, in order of undo."""
 
     state: Literal["open", "accepted", "declined", "outdated"]
     rows: tuple[int, ...]
@@ -121,7 +121,7 @@ class ListSize:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkillCounts:
-    """How many skills are in each state."""
+    """Counts the skills in each state."""
 
     active: int
     trial: int

@@ -88,7 +88,7 @@ class JobOutline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedJob:
-    """What a new job would be: its schedule in words, and its next times in milliseconds UTC."""
+    """Shows a new job before it exists: its schedule in words, and its next times in ms UTC."""
 
     meaning: str
     times: tuple[int, ...]

@@ -85,7 +85,7 @@ class WaitingAccount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entrances:
-    """Who waits to be let in, and the open invitations."""
+    """Lists who waits to be let in, and the open invitations."""
 
     waiting: tuple[WaitingAccount, ...]
     invitations: tuple[OpenInvitation, ...]

@@ -26,7 +26,7 @@ from gateway.texts.reader_language import speak_to
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Author:
-    """Who changes a room and when, for the audit trail. The command line has no person."""
+    """Names who changes a room and when, for the audit trail. The command line has no person."""
 
     person_id: PersonId | None
     actor: str

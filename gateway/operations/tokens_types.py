@@ -1,4 +1,4 @@
-"""What operations on tokens are asked, and what they answer."""
+"""Requests and answers of the operations on tokens."""
 
 from dataclasses import dataclass, field
 

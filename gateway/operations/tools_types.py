@@ -1,4 +1,4 @@
-"""What operations on tools are asked, and what they answer."""
+"""Requests and answers of the operations on tools."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -60,7 +60,7 @@ class Team:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeamChange:
-    """What a team shall be; None leaves a part as it is. See `Team`."""
+    """Names what changes in a team; None leaves a part as it is. See `Team`."""
 
     manager: Manager | None = None
     members: tuple[str, ...] | None = None

@@ -1,6 +1,7 @@
-"""What a replay did or tried besides answering, as clauses: an answer alone proves nothing.
+"""Lists what a replay did or tried besides answering, as clauses.
 
-Effects are seen in files, exit statuses, refusals and commands, never in what the model says.
+An answer alone proves nothing. Effects are seen in files, exit statuses, refusals and commands,
+never in what the model says.
 """
 
 import json

@@ -84,7 +84,7 @@ class ReplaySandbox:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asked:
-    """What a replay is asked: the request of a case, and the recorded turn if it has one."""
+    """Holds what a replay is asked: the request of a case, and the recorded turn if it has one."""
 
     case: EvalCase
     recorded: Recorded | None
@@ -97,7 +97,7 @@ class _Asked:
 
     @property
     def given(self) -> str:
-        """All words that the model gets."""
+        """Join all words that the model gets."""
         return "\n".join([self.request, *(message.text for message in self.context)])
 
 

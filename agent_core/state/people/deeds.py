@@ -18,7 +18,7 @@ _MOST = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Doer:
-    """Whose deeds these are, and where: `owner_id` is the person, or the group of the chat."""
+    """Names whose deeds these are; `owner_id` is the person, or the group of the chat."""
 
     person_id: PersonId
     owner_id: PersonId

@@ -24,7 +24,7 @@ ASSISTANT = "default"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallRule:
-    """One rule about one tool. Empty `callers` mean any caller; `most_per_turn` 0 means no limit.
+    """Limits the calls of a tool. Empty `callers` mean any, and a `most_per_turn` of 0 no limit.
 
     With `must_run_first`, no other tool runs in a turn before this one has succeeded. With
     `ends_turn`, no tool runs after it. After it, `then_only` are the only tools of which the next

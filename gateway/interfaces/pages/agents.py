@@ -267,7 +267,7 @@ async def list_labels(look: Look) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Parts:
-    """What a form says about an agent, without its name. None stands for all."""
+    """Holds what a form says about an agent, without its name. None stands for all."""
 
     soul: str
     description: str

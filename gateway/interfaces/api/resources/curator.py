@@ -23,7 +23,7 @@ _Key = Annotated[str, UrlPath(max_length=24)]
 
 
 class ListSizeModel(BaseModel):
-    """How full one list of the memory is, in characters."""
+    """Says how full one list of the memory is, in characters."""
 
     list: Literal["user", "memory"]
     notes: int
@@ -56,13 +56,13 @@ class CuratorModel(BaseModel):
 
 
 class StartedModel(BaseModel):
-    """What is looked at now; a member's run looks at their own memory only."""
+    """Says what is looked at now; a member's run looks at their own memory only."""
 
     scope: Literal["everything", "own_memory"]
 
 
 class DecidedModel(BaseModel):
-    """What became of a suggestion; `rows` are its changes of memory, in the order to undo them."""
+    """Says what became of a suggestion; `rows` are its changes of memory, in order of undo."""
 
     state: Literal["open", "accepted", "declined", "outdated"]
     rows: list[int]

@@ -301,7 +301,7 @@ class WorkspaceFolder(BaseModel):
 
 
 class AddedFile(BaseModel):
-    """Where a new file is; another file may have had its name."""
+    """Says where a new file is; another file may have had its name."""
 
     path: str
 
