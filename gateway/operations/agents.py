@@ -5,12 +5,12 @@ import os
 from collections.abc import Awaitable, Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from agent_core.agent.named import file_transfer
 from agent_core.agent.named.agent_files import AgentChange
 from agent_core.agent.named.definition import NamedAgent
-from agent_core.agent.named.editor import AgentEditor, Author
+from agent_core.agent.named.editor import AgentEditor, Author, Deed, Wanted
 from agent_core.agent.named.folder import AgentEntry
 from agent_core.agent.named.letta_file import MOST_BYTES
 from agent_core.agent.named.teams import Team, TeamChange, TeamEntry
@@ -111,9 +111,7 @@ async def write_agent(context: OperationContext, asked: WriteAgent) -> ChangedAg
 
 async def write_agent_as(editor: AgentEditor, author: Author, asked: WriteAgent) -> ChangedAgent:
     """Make or change an agent for an author who may do so. Raises `Declined`."""
-    work = editor.create if asked.action == "create" else editor.change
-    await _perform(work(asked.name.strip(), read_change(asked), author))
-    return ChangedAgent(name=asked.name.strip())
+    return await _do(editor, author, asked.action, asked.name, Wanted(agent=read_change(asked)))
 
 
 def read_change(asked: WriteAgent) -> AgentChange:
@@ -134,9 +132,7 @@ async def write_team(context: OperationContext, asked: WriteTeam) -> ChangedAgen
 async def write_team_as(editor: AgentEditor, author: Author, asked: WriteTeam) -> ChangedAgent:
     """Make or change a team for an author who may do so. Raises `Declined`."""
     change = TeamChange(**{one.name: getattr(asked, one.name) for one in fields(TeamChange)})
-    work = editor.create_team if asked.action == "create" else editor.change_team
-    await _perform(work(asked.name.strip(), change, author))
-    return ChangedAgent(name=asked.name.strip())
+    return await _do(editor, author, f"{asked.action}_team", asked.name, Wanted(team=change))
 
 
 async def put_away(context: OperationContext, asked: PutAway) -> ChangedAgent:
@@ -146,15 +142,8 @@ async def put_away(context: OperationContext, asked: PutAway) -> ChangedAgent:
 
 async def put_away_as(editor: AgentEditor, author: Author, asked: PutAway) -> ChangedAgent:
     """Archive or restore an agent or a team for an author who may do so. Raises `Declined`."""
-    name = asked.name.strip()
-    if asked.action == "archive":
-        put = editor.archive if asked.kind == "agent" else editor.archive_team
-        await _perform(put(name, author))
-    elif asked.kind == "agent":
-        await _perform(editor.restore(name, author))
-    else:
-        await _perform(editor.restore_team(name, author))
-    return ChangedAgent(name=name)
+    deed = asked.action if asked.kind == "agent" else f"{asked.action}_team"
+    return await _do(editor, author, deed, asked.name, Wanted())
 
 
 async def move(context: OperationContext, asked: MoveAgent) -> ChangedAgent:
@@ -164,8 +153,8 @@ async def move(context: OperationContext, asked: MoveAgent) -> ChangedAgent:
 
 async def move_as(editor: AgentEditor, author: Author, asked: MoveAgent) -> ChangedAgent:
     """Move an agent for an author who may do so. Raises `Declined`."""
-    await _perform(editor.move(asked.name, asked.source, asked.target, author))
-    return ChangedAgent(name=asked.name)
+    wanted = Wanted(source=asked.source, target=asked.target)
+    return await _do(editor, author, "move", asked.name, wanted)
 
 
 async def import_file(context: OperationContext, asked: ImportAgent) -> ImportedAgent:
@@ -234,6 +223,13 @@ async def _find_holder(context: OperationContext, slug: str) -> Person:
     if owner is None:
         raise Declined("Nobody owns this home yet; say hello to Talaria first, or run setup.")
     return owner
+
+
+async def _do(
+    editor: AgentEditor, author: Author, deed: str, name: str, wanted: Wanted
+) -> ChangedAgent:
+    await _perform(editor.do(cast(Deed, deed), name, wanted, author))
+    return ChangedAgent(name=name.strip())
 
 
 async def _perform(work: Awaitable[_T]) -> _T:

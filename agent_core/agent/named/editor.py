@@ -1,13 +1,13 @@
 """Make, change and archive named agents and teams: one deed, recorded with its author."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from functools import partial
+from typing import Literal, TypeVar, get_args
 
 from agent_core.agent.named.agent_files import AgentChange, AgentFiles
-from agent_core.agent.named.definition import NamedAgent
-from agent_core.agent.named.teams import Team, TeamChange, TeamFolder
+from agent_core.agent.named.teams import TeamChange, TeamFolder
 from agent_core.errors import AgentRefused
 from agent_core.execution.subprocesses.spawning import finish
 from agent_core.ids import PersonId
@@ -17,6 +17,18 @@ from agent_core.state.memory import blocks
 from agent_core.state.people import agent_uses, audit
 from agent_core.state.people.audit import AuditEntry
 
+Deed = Literal[
+    "create",
+    "change",
+    "archive",
+    "restore",
+    "create_team",
+    "change_team",
+    "archive_team",
+    "restore_team",
+    "move",
+]
+DEEDS: Sequence[Deed] = get_args(Deed)
 _T = TypeVar("_T")
 _DRAFT = "agent_draft:"
 """Precedes an agent's name in the key whose value is the folder that will be its own."""
@@ -28,6 +40,16 @@ class Author:
 
     person_id: PersonId | None = None
     actor: str = "house"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What a deed makes of an agent or a team; `source` and `target` are the teams of a move."""
+
+    agent: AgentChange = field(default_factory=AgentChange)
+    team: TeamChange = field(default_factory=TeamChange)
+    source: str = ""
+    target: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,12 +68,31 @@ class AgentEditor:
     """Drops cached people and conversations: an archived agent answers none of them any more."""
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
-    async def create(self, name: str, change: AgentChange, author: Author) -> NamedAgent:
+    async def do(self, deed: Deed, name: str, wanted: Wanted, author: Author) -> None:
+        """Do a deed to an agent or a team, and record its author.
+
+        Raises `AgentRefused` and `AgentBroken` with a clause, and changes nothing then, and
+        `StoreError`.
+        """
+        name = name.strip()
+        works: Mapping[Deed, Callable[[Author], Awaitable[None]]] = {
+            "create": partial(self._create, name, wanted.agent),
+            "change": partial(self._change, name, wanted.agent),
+            "archive": partial(self._archive, name),
+            "restore": partial(self._restore, name),
+            "create_team": partial(self._create_team, name, wanted.team),
+            "change_team": partial(self._change_team, name, wanted.team),
+            "archive_team": partial(self._archive_team, name),
+            "restore_team": partial(self._restore_team, name),
+            "move": partial(self._move, name, wanted.source, wanted.target),
+        }
+        await works[deed](author)
+
+    async def _create(self, name: str, change: AgentChange, author: Author) -> None:
         """Make an agent."""
         await self._check_blocks(change.blocks or ())
-        made = await self._do(lambda: self.files.create(name, change))
+        await self._write(lambda: self.files.create(name, change))
         await self._record(author, "agent.create", name)
-        return made
 
     async def bring(
         self,
@@ -86,18 +127,17 @@ class AgentEditor:
             finally:
                 await self._finish()
 
-    async def change(self, name: str, change: AgentChange, author: Author) -> NamedAgent:
+    async def _change(self, name: str, change: AgentChange, author: Author) -> None:
         """Change an agent."""
         if change.is_empty:
             raise AgentRefused("nothing is to be changed; name what the agent shall be")
         await self._check_blocks(change.blocks or ())
-        changed = await self._do(lambda: self.files.change(name, change))
+        await self._write(lambda: self.files.change(name, change))
         await self._record(author, "agent.change", name)
-        return changed
 
     async def finish_earlier(self) -> None:
         """Finish what an earlier process began to write."""
-        await self._do(self.files.finish_changes)
+        await self._write(self.files.finish_changes)
 
     async def _finish(self) -> None:
         """Put the agents in their place whose rows were written."""
@@ -107,7 +147,7 @@ class AgentEditor:
             await self.database.write("agents.brought", meta.drop, key=key)
         await asyncio.to_thread(self.files.remove_drafts)
 
-    async def archive(self, name: str, author: Author) -> None:
+    async def _archive(self, name: str, author: Author) -> None:
         """Put an agent away, unless a team or a job needs it. Chats get the assistant back."""
         teams = [one.name for one in await asyncio.to_thread(self.teams.list_of, name)]
         if teams:
@@ -120,7 +160,7 @@ class AgentEditor:
             raise AgentRefused(
                 f"{listed} would lose it; give them to another first (/agents job NUMBER default)"
             )
-        await self._do(lambda: self.files.archive(name))
+        await self._write(lambda: self.files.archive(name))
 
         def work(connection: Connection) -> None:
             agent_uses.unbind(connection, agent=name)
@@ -129,49 +169,44 @@ class AgentEditor:
         await self.database.write("agents.archive", work)
         self.forget_known()
 
-    async def restore(self, name: str, author: Author) -> NamedAgent:
+    async def _restore(self, name: str, author: Author) -> None:
         """Bring an archived agent back."""
-        back = await self._do(lambda: self.files.restore(name))
+        await self._write(lambda: self.files.restore(name))
         await self._record(author, "agent.restore", name)
-        return back
 
-    async def create_team(self, name: str, change: TeamChange, author: Author) -> Team:
+    async def _create_team(self, name: str, change: TeamChange, author: Author) -> None:
         """Make a team."""
         await self._check_blocks(change.blocks or ())
-        made = await self._do(lambda: self.teams.create(name, change))
+        await self._write(lambda: self.teams.create(name, change))
         await self._record(author, "team.create", name)
-        return made
 
-    async def change_team(self, name: str, change: TeamChange, author: Author) -> Team:
+    async def _change_team(self, name: str, change: TeamChange, author: Author) -> None:
         """Change a team."""
         if change == TeamChange():
             raise AgentRefused("nothing is to be changed; name what the team shall be")
         await self._check_blocks(change.blocks or ())
-        changed = await self._do(lambda: self.teams.change(name, change))
+        await self._write(lambda: self.teams.change(name, change))
         await self._record(author, "team.change", name)
-        return changed
 
-    async def move(self, agent: str, source: str, target: str, author: Author) -> Team:
+    async def _move(self, agent: str, source: str, target: str, author: Author) -> None:
         """Move an agent from one team to another; it keeps its memory and its conversations."""
-        joined = await self._do(lambda: self.teams.move(agent, source, target))
+        await self._write(lambda: self.teams.move(agent, source, target))
         await self._record(author, "team.move", f"{agent}: {source} to {target}")
-        return joined
 
-    async def archive_team(self, name: str, author: Author) -> None:
+    async def _archive_team(self, name: str, author: Author) -> None:
         """Put a team away; its agents stay."""
-        await self._do(lambda: self.teams.archive(name))
+        await self._write(lambda: self.teams.archive(name))
         await self._record(author, "team.archive", name)
 
-    async def restore_team(self, name: str, author: Author) -> Team:
+    async def _restore_team(self, name: str, author: Author) -> None:
         """Bring an archived team back."""
-        back = await self._do(lambda: self.teams.restore(name))
+        await self._write(lambda: self.teams.restore(name))
         await self._record(author, "team.restore", name)
-        return back
 
-    async def _do(self, work: Callable[[], _T]) -> _T:
+    async def _write(self, work: Callable[[], object]) -> None:
         async with self._lock:
             await self._finish()
-            return await asyncio.to_thread(work)
+            await asyncio.to_thread(work)
 
     async def _check_blocks(self, labels: Sequence[str]) -> None:
         """Raise `AgentRefused` for a memory block that does not exist."""

@@ -2,12 +2,12 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any
+from typing import Any, cast
 
 from agent_core.agent.named.agent_files import AgentChange
-from agent_core.agent.named.editor import AgentEditor, Author
+from agent_core.agent.named.editor import DEEDS, AgentEditor, Author, Deed, Wanted
 from agent_core.agent.named.teams import MOST_MEMBERS, TeamChange
 from agent_core.errors import AgentBroken, AgentRefused, ToolArgumentError
 from agent_core.localization import Text
@@ -49,12 +49,7 @@ class ManageAgentsTool:
         ),
         schema=make_schema(
             ("action",),
-            action={
-                "enum": [
-                    *("list", "create", "change", "archive", "restore"),
-                    *("create_team", "change_team", "archive_team", "restore_team", "move"),
-                ]
-            },
+            action={"enum": ["list", *DEEDS]},
             name={"type": "string", "description": "of the agent or the team"},
             soul=_TEXT,
             description=_TEXT,
@@ -101,12 +96,12 @@ class ManageAgentsTool:
                 f"one answer may change agents and teams at most {MOST_CHANGES} times; the person"
                 " can ask for more in their next message"
             )
-        _read_agent(arguments), _read_team(arguments)  # before anybody is asked
+        wanted = _read_wanted(arguments)  # before anybody is asked
         if refusal := await self._ask_owner(arguments, context):
             return ToolResult(text=f"Nothing was changed: {refusal}.", is_error=True)
         author = Author(person_id=context.person_id, actor="person")
         try:
-            await self._do(action, name, arguments, author)
+            await self._editor.do(cast(Deed, action), name, wanted, author)
         except (AgentRefused, AgentBroken) as error:
             raise ToolArgumentError(str(error)) from error
         return ToolResult(text=_describe_done(action, name, arguments))
@@ -126,32 +121,6 @@ class ManageAgentsTool:
         if len(shown) > _LONGEST_SHOWN:
             return "it is too long to be read at once; make it in smaller steps"
         return await self._approval.ask(context, _WISH, shown)
-
-    async def _do(
-        self, action: str, name: str, arguments: Mapping[str, object], author: Author
-    ) -> None:
-        editor = self._editor
-        work: Awaitable[object]
-        if action == "create":
-            work = editor.create(name, _read_agent(arguments), author)
-        elif action == "change":
-            work = editor.change(name, _read_agent(arguments), author)
-        elif action == "archive":
-            work = editor.archive(name, author)
-        elif action == "restore":
-            work = editor.restore(name, author)
-        elif action == "create_team":
-            work = editor.create_team(name, _read_team(arguments), author)
-        elif action == "change_team":
-            work = editor.change_team(name, _read_team(arguments), author)
-        elif action == "archive_team":
-            work = editor.archive_team(name, author)
-        elif action == "restore_team":
-            work = editor.restore_team(name, author)
-        else:
-            source, target = (str(arguments.get(key, "")) for key in ("source", "target"))
-            work = editor.move(name, source, target, author)
-        await work
 
     def _describe(self) -> str:
         agents = [
@@ -176,6 +145,16 @@ def _count_changes(connection: Connection, context: ToolContext) -> int:
     return sum(one.name == own and one.outcome is not None and not one.is_error for one in steps)
 
 
+def _read_wanted(arguments: Mapping[str, object]) -> Wanted:
+    """Read what a deed shall make. Raises `ToolArgumentError`."""
+    return Wanted(
+        agent=_read_agent(arguments),
+        team=TeamChange(**_pick(TeamChange, arguments)),
+        source=str(arguments.get("source", "")),
+        target=str(arguments.get("target", "")),
+    )
+
+
 def _read_agent(arguments: Mapping[str, object]) -> AgentChange:
     """Read what an agent shall be. Raises `ToolArgumentError`."""
     rules = arguments.get("rules")
@@ -185,11 +164,6 @@ def _read_agent(arguments: Mapping[str, object]) -> AgentChange:
     except (ValueError, AttributeError, TypeError) as error:
         raise ToolArgumentError(f"in `rules`, {error}") from error
     return AgentChange(**values, rules=read)
-
-
-def _read_team(arguments: Mapping[str, object]) -> TeamChange:
-    """Read what a team shall be. Its schema was checked."""
-    return TeamChange(**_pick(TeamChange, arguments))
 
 
 def _pick(kind: type, arguments: Mapping[str, object], leave_out: str = "") -> dict[str, Any]:
