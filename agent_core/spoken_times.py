@@ -122,8 +122,11 @@ class SpokenTime:
     times: str = ""
 
 
-def read_when(words: str, now: datetime) -> SpokenTime | None:
-    """Parse the words for a time alone, such as "every monday at 19:00"; None for others."""
+def read_when(words: str, now: datetime | None) -> SpokenTime | None:
+    """Parse the words for a time alone, such as "every monday at 19:00"; None for others.
+
+    Without a clock, no day is understood.
+    """
     plain = rewrite(words)
     for when in WHENS:
         found = re.fullmatch(when, plain, re.IGNORECASE)

@@ -133,6 +133,8 @@ _REWRITES: tuple[tuple[re.Pattern[str], _Put], ...] = tuple(
         (rf"\b(?:{'|'.join(sorted(_WORDS, key=len, reverse=True))})\b", _word),
         (r"(\d\d:\d\d):\d\d\b", r"\1"),
         (r"\bheut\b", "heute"),
+        (r"\b(\w+tag|mittwoch) ?(?:morgen|früh)\b", r"\1 früh"),
+        (r"\b(\w+tag|mittwoch)(abend|mittag|nachmittag|vormittag)s?\b", r"\1 \2"),
         (r"\bin (?:'?ner|na) ", "in einer "),
         (r"\bin (?:einer )?viertelstunde$", "in 15 minuten"),
         (r"\bin (?:einer )?dreiviertelstunde$", "in 45 minuten"),

@@ -12,9 +12,13 @@ _MARKS: Mapping[str, str] = {
 """Frequent words that one language has and the other has not."""
 
 
-def find_written(words: str) -> str | None:
-    """Return the language in which words are written; None if they don't show it."""
+def find_written(words: str, *, least: int = 0) -> str | None:
+    """Return the language in which words are written; None if they don't show it.
+
+    With `least`, they must hold that many of its frequent words: many people say "hi".
+    """
     said = {word.strip(".,:;!?„“\"'") for word in words.casefold().split()}
     found = {tag: len(said.intersection(marks.split())) for tag, marks in _MARKS.items()}
     best = max(found, key=lambda tag: found[tag])
-    return best if list(found.values()).count(found[best]) == 1 else None
+    is_clear = list(found.values()).count(found[best]) == 1 and found[best] >= least
+    return best if is_clear else None

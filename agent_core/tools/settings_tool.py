@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from agent_core.errors import ToolArgumentError
-from agent_core.localization import Text
+from agent_core.localization import Text, name_language
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import delivery_targets, people
 from agent_core.state.people.people import Person, SpokenAnswers
@@ -219,6 +219,7 @@ def name_setting_undo(name: str, before: Mapping[str, str]) -> str:
 def confirm_set_back(name: str, value: str) -> str:
     """Say that a setting has its value of before; `off` for none."""
     label = _LABELS[name]() if name in _LABELS else name.replace("_", " ")
+    value = name_language(value) if name == "language" and value != OFF else value
     return _SET_BACK(name=label, value="–" if value == OFF else value)
 
 

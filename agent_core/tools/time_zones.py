@@ -71,30 +71,6 @@ _OTHER = {
     "Australia/Sydney": "canberra",
     "Pacific/Auckland": "new_zealand wellington neuseeland",
 }
-_SPOKEN_IN = {
-    "cs": "CZ",
-    "da": "DK",
-    "de": "DE",
-    "el": "GR",
-    "fi": "FI",
-    "he": "IL",
-    "hu": "HU",
-    "it": "IT",
-    "ja": "JP",
-    "ko": "KR",
-    "nl": "NL",
-    "no": "NO",
-    "nb": "NO",
-    "pl": "PL",
-    "ro": "RO",
-    "sv": "SE",
-    "th": "TH",
-    "tr": "TR",
-    "uk": "UA",
-    "vi": "VN",
-}
-"""For some languages, a zone that most speakers share; the three German-speaking countries do."""
-
 _TIME = r"(\d{1,2})(?:[:.h]([0-5]\d))?\s*(uhr|a\.?m\.?|p\.?m\.?)?"
 _HOURS = re.compile(
     rf"(?:(?:quiet(?: hours)?|ruhe(?:zeit)?)[:,]?\s+)?(?:from |von )?{_TIME}"
@@ -119,14 +95,6 @@ def find_zone(words: str) -> str | None:
     # Cities come first: people who write "EST" don't mean the zone of that name, without summer
     # time.
     return _read_offset(said) or _list_places().get(plain) or _list_zones().get(plain)
-
-
-def guess_zone(locale: str | None) -> str | None:
-    """Return the zone of a BCP 47 locale if its territory or language has only one time."""
-    language, *rest = (locale or "").replace("_", "-").split("-")
-    territory = next((part.upper() for part in reversed(rest) if len(part) == 2), None)
-    code = territory or _SPOKEN_IN.get(language.lower())
-    return _list_countries().get(code) if code else None
 
 
 def name_zone(zone: str) -> str:

@@ -207,6 +207,8 @@ class Questions:
                 key = question_views.match(
                     question, words, has_buttons=has_buttons, is_by_name=is_by_name
                 )
+                with speak_to(connection, question.person_id):
+                    key = key or typed_answers.read_refusal(connection, question, words)
                 if key and _is_asked_there(question, reaction):
                     return question, key
             return None

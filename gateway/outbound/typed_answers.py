@@ -9,6 +9,8 @@ from agent_core.state.queues import outbox
 from gateway.outbound import question_views
 from gateway.texts import general
 
+_REFUSALS = ("none", "no", "leave")
+"""Keys of choices that change nothing."""
 _ASKS = "?？؟"
 """Marks of a question, after which a bare yes may answer that one."""
 
@@ -29,3 +31,12 @@ def read_answer(connection: Connection, question: Question, words: str) -> str |
     if key or any(mark in above.body for above in shown[1:] for mark in _ASKS):
         return key
     return question.choices[0 if is_yes else 1].key
+
+
+def read_refusal(connection: Connection, question: Question, words: str) -> str | None:
+    """Return the key of the choice that changes nothing, if words such as "never mind" mean it."""
+    key = next((one.key for one in question.choices if one.key in _REFUSALS), None)
+    if key is None or not general.is_refusal(words):
+        return None
+    shown = outbox.list_newest_shown(connection, chat=question.chat, limit=1)
+    return key if shown and shown[0].question_id == question.id else None

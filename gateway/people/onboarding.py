@@ -30,7 +30,8 @@ from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.tools.clock import local_time
 from agent_core.tools.settings_tool import apply_setting, describe_hours
-from agent_core.tools.time_zones import find_zone, guess_zone, read_preferences
+from agent_core.tools.time_zones import find_zone, name_zone, read_preferences
+from agent_core.written_language import find_written
 from gateway.chats import make_chat
 from gateway.outbound.command_buttons import stand_for
 from gateway.outbound.quiet_hours import reschedule
@@ -41,6 +42,8 @@ _ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 _CODE_LENGTH = 8
 START = "start"
 _LANGUAGE = "language"
+_CLEAR = 2
+"""Frequent words of a language that show that a person writes it."""
 _NIGHT = "22-7"
 _GREETED = (
     "Before your answer, they see a greeting that asks for: {names}. Do not ask for these. A bare"
@@ -104,16 +107,20 @@ class Introduction:
     """The outbox rows of the greeting."""
 
 
-def take_from_platform(person: Person, sender: Sender) -> Person:
+def take_from_platform(person: Person, sender: Sender, words: str = "") -> Person:
     """Return a person with the time zone and language of their app, unless they have set their own.
 
-    English is left open: many people keep their apps in English and write something else.
+    The language of their `words` wins over that of their app, and over one that is only the app's.
+    English is left open: many people keep their apps in English and write something else. A
+    language is spoken in many places, so it decides no time zone.
     """
     if person.time_zone is None:
-        zone = find_zone(sender.time_zone or "") or guess_zone(sender.language)
-        person = replace(person, time_zone=zone)
-    if person.language is None and choose_language(sender.language) != choose_language(None):
-        person = replace(person, language=choose_language(sender.language))
+        person = replace(person, time_zone=find_zone(sender.time_zone or ""))
+    of_app = choose_language(sender.language)
+    if person.language in (None, of_app) and (written := find_written(words, least=_CLEAR)):
+        return person if written == of_app == person.language else replace(person, language=written)
+    if person.language is None and of_app != choose_language(None):
+        person = replace(person, language=of_app)
     return person
 
 
@@ -132,7 +139,7 @@ def compose(
     person: Person, zone: str, now: int, *, is_new_owner: bool, is_whole: bool = True
 ) -> Greeting:
     """Compose the greeting with the present settings, or only what it says about them."""
-    words = [_describe_setup(person, now)]
+    words = [_describe_setup(person, zone, now)]
     if is_whole:
         words.insert(0, texts.describe_greeting(person.name, is_new_owner=is_new_owner))
     return Greeting(
@@ -228,9 +235,9 @@ class Onboarding:
             return False
         return not await self.database.read(turns.has_any, person_id=person.id)
 
-    async def learn(self, person: Person, sender: Sender, now: int) -> Person:
-        """Store what the platform knows of somebody who was not greeted. Raises `StoreError`."""
-        known = take_from_platform(person, sender)
+    async def learn(self, person: Person, sender: Sender, now: int, words: str = "") -> Person:
+        """Store what the platform and the words of a newcomer show. Raises `StoreError`."""
+        known = take_from_platform(person, sender, words)
         if known != person:
             zone = known.time_zone or self.zone
             await self.database.write("people.learned", _store_settings, known, zone, now)
@@ -245,9 +252,12 @@ class Onboarding:
         This happens once per person. The greeting is silent, and comes before the answer. Raises
         `StoreError`.
         """
-        if person.asked_at is not None or not message.text:
+        if not message.text:
             return Introduction(person=person)
-        known = replace(take_from_platform(person, message.sender), asked_at=now)
+        if person.asked_at is not None:
+            return Introduction(person=await self.learn(person, message.sender, now, message.text))
+        known = take_from_platform(person, message.sender, message.text)
+        known = replace(known, asked_at=now)
         unset = _list_unset(known)
         if platform not in self.greets_on:
             zone = known.time_zone or self.zone
@@ -256,7 +266,7 @@ class Onboarding:
             return Introduction(person=known, unasked=unset)
 
         def work(connection: Connection) -> OutboxRow:
-            greeting = greet(connection, person, message.sender, self.zone, now)
+            greeting = greet(connection, known, message.sender, self.zone, now)
             outgoing = greeting.make_outgoing(make_chat(platform, message.address))
             return outbox.enqueue(connection, replace(outgoing, is_silent=True), now=now)
 
@@ -286,12 +296,17 @@ def _store_settings(connection: Connection, person: Person, zone: str, now: int)
     reschedule(connection, person, zone, now)
 
 
-def _describe_setup(person: Person, now: int) -> str:
-    if person.time_zone is None:
+def _describe_setup(person: Person, zone: str, now: int) -> str:
+    """Say which time counts for a person: their own, or else that of the deployment.
+
+    A machine on UTC is rarely set to where its people live.
+    """
+    known = person.time_zone or (zone if name_zone(zone) != "UTC" else "")
+    if not known:
         return texts.ASK_FOR_CITY()
-    clock = f"{local_time(now, person.time_zone):%H:%M}"
+    clock = f"{local_time(now, known):%H:%M}"
     return texts.describe_setup(
-        clock, texts.name_city(person.time_zone), person.language, describe_hours(person)
+        clock, texts.name_city(known), person.language, describe_hours(person)
     )
 
 

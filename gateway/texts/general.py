@@ -1,5 +1,6 @@
 """Sentences that any part of the gateway says to a person."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -31,6 +32,7 @@ CONVERSATION_STARTED = Text(
     " about you."
 )
 _YES, _NO = Text("yes, yes please, ok, okay, sure"), Text("no, no thanks, no thank you, nope")
+_NEVER_MIND = Text("nothing, never mind, nevermind, cancel, forget it, leave it, not now")
 SETTING_SAVED = Text("Done.")
 SETTING_MISSING = Text("Add a value, or off: /settings {name} …")
 VERBOSE_USAGE = Text("Write /verbose on or /verbose off.")
@@ -450,6 +452,17 @@ def describe_commands(groups: Mapping[HelpGroup, Sequence[tuple[str, str]]], *, 
 
 def _append(text: str, note: str) -> str:
     return f"{text}\n\n{note}" if text else note
+
+
+def is_refusal(words: str) -> bool:
+    """Return whether words take a wish back, such as "Nothing, never mind".
+
+    English counts in any language.
+    """
+    said = " ".join(words.casefold().replace(",", " ").split()).strip(".!")
+    known = f"{_NEVER_MIND.english}, {_NEVER_MIND()}".casefold().split(", ")
+    one = "|".join(re.escape(part) for part in sorted(known, key=len, reverse=True))
+    return re.fullmatch(rf"(?:{one})(?: (?:{one}))*", said) is not None
 
 
 def read_yes_or_no(words: str) -> bool | None:

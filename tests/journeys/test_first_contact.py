@@ -66,13 +66,26 @@ async def test_plain_text_after_the_greeting_is_understood(
         assert await harness.ask(ANNA, "Paris") == "It rains in Paris."
 
 
-async def test_a_newcomers_app_provides_language_and_time_zone(stage: Stage) -> None:
+async def test_a_newcomers_app_provides_the_language_and_no_time_zone(stage: Stage) -> None:
+    """German is spoken in New York, too: the home's zone counts until they name their own."""
     stage.telegram.user(BEN, "Ben", language="de")
-    async with stage.open() as harness:
+    async with stage.open(TALARIA_PEOPLE__TIME_ZONE="America/New_York") as harness:
         greeting = await harness.ask(BEN, "/start")
         assert greeting.startswith("Hallo Ben")
-        assert "Berlin" in greeting
-        assert "Welche Stadt" not in greeting
+        assert "(Zeit von New York)" in greeting
+        assert stage.telegram.messages(BEN)[-1].labels[:2] == ["New York", "Berlin"]
+        assert "(Zeit von Berlin)" in await harness.ask(BEN, "Berlin")
+
+
+async def test_the_language_that_a_newcomer_writes_wins_over_their_apps(stage: Stage) -> None:
+    stage.telegram.user(BEN, "Ben", language="de")
+    stage.telegram.user(ANNA, "Anna", language="en")
+    async with stage.open() as harness:
+        assert (await harness.ask(BEN, "/start")).startswith("Hallo Ben")
+        await harness.ask(BEN, "what can you do for me?")
+        assert "There's no reminder 7" in await harness.ask(BEN, "/reminders pause 7")
+        await harness.ask(ANNA, "Kannst du mich morgen an den Müll erinnern?")
+        assert "keine Erinnerung 7" in await harness.ask(ANNA, "/reminders pause 7")
 
 
 async def test_an_approved_person_is_greeted_in_their_apps_language(stage: Stage) -> None:
@@ -83,7 +96,7 @@ async def test_an_approved_person_is_greeted_in_their_apps_language(stage: Stage
         await harness.ask(ANNA, f"/approve {code}")
         greeting = stage.telegram.messages(BEN)[-1]
         assert greeting.text.startswith("Hallo Ben!")
-        assert "Zeit von Berlin" in greeting.text
+        assert "In welcher Zeitzone" in greeting.text
 
 
 async def test_an_approved_person_is_greeted_by_name(stage: Stage) -> None:

@@ -31,7 +31,7 @@ async def test_undo_takes_back_deeds_from_the_newest_to_the_oldest(
         assert "Call Ben" in (told := await harness.hears(anna, "/undo"))
         assert told.startswith("↩ Zurückgenommen. ")
         assert await harness.hears(anna, "/rückgängig") == (
-            "↩ Taken back. Language is as before: –"
+            "↩ Taken back. Language is as before: English"
         )
         told = await harness.hears(anna, "Undo that, please!")
         assert told.replace("*", "").startswith("↩ Taken back. I've deleted Call Ben. /reminders")

@@ -5,27 +5,43 @@ from collections.abc import Callable
 from dataclasses import asdict
 from datetime import datetime
 
+from agent_core.localization import Text
 from agent_core.models.scripted.commands import Remind
-from agent_core.spoken_times import EVERY, LAST, WHENS, read_timing
+from agent_core.spoken_times import EVERY, LAST, SpokenTime, read_timing, read_when
 
 _RECURRING = tuple(when.removesuffix("?") for when in (LAST, EVERY))
 """With a time of day, these words need no "remind me". Without one, they are no request: "Every day
 I run".
 """
-ME = r"(?:remind me|erinnere? mich)"
-_TO = r"(?:,? ?(?:to|that|about|daran,?|dass|:)|[,:])? (?P<text>.+)"
-_REST = re.compile(
+_WAKE = r"wake me(?: up)?|wecke? mich"
+ME = (
+    r"(?:remind me|(?:set|make|add|create)(?: me)? an? (?:reminder|alarm)(?: for me)?(?: for)?"
+    r"|erinnere? mich|(?:stelle?|setze?|mache?)(?: mir)? (?:eine erinnerung|einen wecker)"
+    rf"(?: für| auf)?|{_WAKE})"
+)
+_TIMER = (
+    r"(?:(?:set|start)(?: me)? )?(?:a |the )?timer(?: for)? (?P<span>.+)"
+    r"|(?:stelle?|starte?)(?: mir)? (?:einen|den) timer(?: auf| für)? (?P<dauer>.+)"
+)
+_AT_END = (
+    r"(?:kannst|könntest|würdest) du mich (?:bitte )?(?P<rest>.+?) (?:erinnern|wecken)"
+    r"(?P<more>,? .+)?"
+)
+"""A wish whose verb comes after the rest."""
+_LEAD = re.compile(r"(?:,? ?(?:to|that|about|daran,?|dass|zu|:)|[,:]) ?", re.IGNORECASE)
+"""The words between a time and what to say then."""
+_TIMED = re.compile(
     r"(?:(?:at|um|@|and|und|on|am|from|ab|until|till|bis)\b ?|@ ?)"
-    r"(?:\d|noon|midnight|mittag|mitternacht|\w+(?:day|tag)s?\b|mittwoch)",
+    r"(?:\d|noon|midnight|mittag|mitternacht|\w+(?:day|tag)s?\b|mittwoch)"
+    r"|(?:today|tonight|tomorrow|heute|morgen|übermorgen|this|next)\b"
+    r"|on [\w ]+ to\b|(?:morning|afternoon|evening|night|früh|vormittag|nachmittag|abend)\b",
     re.IGNORECASE,
 )
 """The beginning of a text that belongs to the time, so that the time was not understood."""
-_PATTERNS = (
-    *(rf"{ME} {when}{_TO}" for when in WHENS),
-    *(rf"{when}[,:]? {ME}{_TO}" for when in WHENS),
-    *(rf"{when}{_TO}" for when in _RECURRING),
-    *(rf"{ME}(?: (?:to|that|about|daran,?))? (?P<text>.+?),? {when}" for when in WHENS),
-)
+_LONGEST_TIME = 12
+"""Words of a time."""
+_ENDED, _WAKE_UP = Text("Time's up"), Text("Wake up")
+"""What a timer and an alarm say that were set without words."""
 
 
 def read_reminder(
@@ -35,9 +51,53 @@ def read_reminder(
 
     Without a clock, it can't understand a day such as "tomorrow".
     """
-    for pattern in _PATTERNS:
-        found = match(pattern, line)
+    if found := match(_AT_END, line):
+        line = f"erinnere mich {found['rest']}{found['more'] or ''}"
+    if found := match(_TIMER, line):
+        return _read_first(f"in {found['span'] or found['dauer']}", now)
+    if (found := match(rf"(?:{_WAKE}) (?P<when>.+)", line)) and (
+        timing := _read_time(found["when"], now)
+    ):
+        return _remind(_WAKE_UP(), timing)
+    if found := match(rf"{ME} (?P<rest>.+)", line):
+        return _read_first(found["rest"], now) or _read_last(found["rest"], now)
+    if found := match(rf"(?P<when>.+?)[,:]? {ME}[,:]? (?P<rest>.+)", line):
+        timing = _read_time(found["when"], now)
+        return _remind(found["rest"], timing) if timing else None
+    for when in _RECURRING:
+        found = match(rf"{when}[,:]? (?P<text>.+)", line)
         timing = read_timing(found, now) if found else None
-        if found and timing and not _REST.match(found["text"]):
-            return Remind(text=found["text"].strip(), **asdict(timing))
+        if found and timing:
+            return _remind(found["text"], timing)
     return None
+
+
+def _read_first(words: str, now: datetime | None) -> Remind | None:
+    """Read "tomorrow at 9 to feed the dog": the most words that are a time, then the text."""
+    split = words.split()
+    for count in range(min(len(split), _LONGEST_TIME), 0, -1):
+        if timing := _read_time(" ".join(split[:count]), now):
+            return _remind(" ".join(split[count:]), timing)
+    return None
+
+
+def _read_last(words: str, now: datetime | None) -> Remind | None:
+    """Read "to feed the dog tomorrow at 9": the text, then the most words that are a time."""
+    split = words.split()
+    for start in range(max(1, len(split) - _LONGEST_TIME), len(split)):
+        if timing := _read_time(" ".join(split[start:]), now):
+            return _remind(" ".join(split[:start]).rstrip(","), timing)
+    return None
+
+
+def _read_time(words: str, now: datetime | None) -> SpokenTime | None:
+    """Read words that are a time; a bare number is none."""
+    said = words.rstrip(",:")
+    return None if said.isdecimal() else read_when(said, now)
+
+
+def _remind(words: str, timing: SpokenTime) -> Remind | None:
+    text = _LEAD.sub("", words, count=1) if _LEAD.match(words) else words
+    if _TIMED.match(text):
+        return None
+    return Remind(text=text.strip() or _ENDED(), **asdict(timing))

@@ -6,7 +6,6 @@ import pytest
 
 from agent_core.tools.time_zones import (
     find_zone,
-    guess_zone,
     name_city,
     name_zone,
     read_hours,
@@ -54,24 +53,6 @@ def test_what_has_no_single_clock_names_none(words: str) -> None:
 def test_every_zone_of_the_database_is_found_by_its_whole_name() -> None:
     known = [zone for zone in available_timezones() if "/" in zone]
     assert [zone for zone in known if find_zone(zone) != zone] == []
-
-
-@pytest.mark.parametrize(
-    ("locale", "zone"),
-    [
-        ("de", "Europe/Berlin"),
-        ("de-AT", "Europe/Vienna"),
-        ("de_CH", "Europe/Zurich"),
-        ("en-GB", "Europe/London"),
-        ("ja", "Asia/Tokyo"),
-        ("en", None),
-        ("en-US", None),
-        ("pt-br", None),
-        (None, None),
-    ],
-)
-def test_a_locale_with_one_clock_tells_the_zone(locale: str | None, zone: str | None) -> None:
-    assert guess_zone(locale) == zone
 
 
 def test_a_fixed_zone_is_shown_as_people_count_it() -> None:

@@ -138,6 +138,22 @@ REMINDERS = (
         Remind(text="an die Miete", cron="0 9 * * 1#1"),
     ),
     ("remind me every 2 days to stretch", Remind(text="stretch", every_minutes=2880)),
+    ("remind me tomorrow evening to call", Remind(text="call", at="2026-11-23T20:00")),
+    ("remind me to call tomorrow evening", Remind(text="call", at="2026-11-23T20:00")),
+    ("remind me at 7 tomorrow evening to call", Remind(text="call", at="2026-11-23T19:00")),
+    ("remind me on friday morning to pay", Remind(text="pay", at="2026-11-27T08:00")),
+    ("set a reminder for tomorrow at 9 to pay", Remind(text="pay", at="2026-11-23T09:00")),
+    ("set a timer for 10 minutes", Remind(text="Time's up", in_minutes=10)),
+    ("wake me tomorrow at 7", Remind(text="Wake up", at="2026-11-23T07:00")),
+    ("remind me every morning to stretch", Remind(text="stretch", cron="0 8 * * *")),
+    ("erinnere mich morgen abend an Tee", Remind(text="an Tee", at="2026-11-23T20:00")),
+    ("erinnere mich am Freitagabend an Tee", Remind(text="an Tee", at="2026-11-27T20:00")),
+    ("Erinnere mich an Tee morgen um 10", Remind(text="an Tee", at="2026-11-23T10:00")),
+    (
+        "Kannst du mich morgen früh um 7 daran erinnern, Tee zu kaufen?",
+        Remind(text="Tee zu kaufen", at="2026-11-23T07:00"),
+    ),
+    ("Stell einen Timer auf 10 Minuten", Remind(text="Time's up", in_minutes=10)),
 )
 
 
@@ -160,6 +176,8 @@ def test_a_reminder_is_for_the_time_that_was_named() -> None:
         "remind me every 2 hours at 8 to stretch",
         "remind me every day at 8 and 20 to stretch",
         "erinnere mich jeden Montag um 8 und Dienstag um 9 an Sport",
+        "remind me at 18:00 on christmas eve to sing",
+        "remind me 10 minutes before 5 to leave",
     ],
 )
 def test_what_names_no_time_is_no_reminder(words: str) -> None:
