@@ -9,6 +9,7 @@ from typing import Literal, get_args
 from agent_core.ids import JobId
 from agent_core.schedule.confirmations import describe_followers, move_jobs
 from agent_core.schedule.job_editor import (
+    LONGEST_TITLE,
     InvalidJob,
     JobAlreadyRunning,
     JobRules,
@@ -22,6 +23,7 @@ from agent_core.state.jobs.jobs import Job, JobState, Target
 from agent_core.state.people import delivery_targets
 from agent_core.state.queues import deferred_messages
 from agent_core.tools.time_zones import name_zone
+from agent_core.transcript import flatten
 from gateway.chats import make_chat
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.commands.reminders import read_press, take_press
@@ -51,6 +53,11 @@ _SYNONYMS = {
     "delete": "drop",
     "remove": "drop",
     "rm": "drop",
+    "cancel": "drop",
+    "lösche": "drop",
+    "löschen": "drop",
+    "pausiere": "pause",
+    "pausieren": "pause",
     "continue": "resume",
     "stop": "pause",
 }
@@ -63,6 +70,8 @@ _UNDO: Mapping[JobVerb, str] = {
     "undo": "undo {}",
 }
 """The words behind `/jobs` that take a verb back."""
+_SHORTEST_NAME = 3
+"""Letters of a word that names a reminder."""
 _MOVE, _DIGEST = "move", 8
 _YES, _OFF = "yes", "off"
 
@@ -107,11 +116,37 @@ class JobCommands:
             return Reply(effect=take)
         order = _read_order(words)
         if order is None:
-            return Reply(text=job_texts.USAGE(number=_EXAMPLE))
+            return await self._act_by_words(call, words)
         if order.verb == "restore":
             restore = partial(self._restore, call=call, job_id=order.job_id)
             return Reply(effect=restore, buttons=(make_list_button(),) if call.is_press else ())
         return await self._change(call, order)
+
+    async def _act_by_words(self, call: Call, words: Sequence[str]) -> Reply:
+        """Act on the reminder that words name, such as "delete oven"; list several."""
+        verb = _VERBS.get(_SYNONYMS.get(words[0], words[0]))
+        wanted = words[1:] if verb else words
+        is_named = any(len(word) >= _SHORTEST_NAME for word in wanted)
+        if not is_named or any(word.isdecimal() for word in wanted):
+            return Reply(text=job_texts.USAGE(number=_EXAMPLE))
+
+        def look(connection: Connection) -> tuple[list[Job], str]:
+            found = [
+                job
+                for job in _find_all(connection, call)
+                if all(word in f"{job.title} {job.body}".casefold() for word in wanted)
+            ]
+            return found, _format_list(connection, found, call) if found else ""
+
+        found, text = await self._database.read(look)
+        if not found:
+            named = flatten(" ".join(wanted), LONGEST_TITLE)
+            return Reply(text=job_texts.NONE_WITH(words=named), buttons=(make_list_button(),))
+        if len(found) > 1:
+            return Reply(text=text, buttons=_open_each(found))
+        if verb is None:
+            return await self._show(call, found[0].id)
+        return await self._change(call, _Order(verb=verb, job_id=found[0].id, is_sure=False))
 
     def _restore(self, connection: Connection, call: Call, job_id: JobId) -> Outcome:
         """Bring a deleted job back."""

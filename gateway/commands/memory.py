@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from agent_core.ids import PersonId
 from agent_core.memory.archive.history import parse_archive_ref
 from agent_core.memory.numbering import NumberedEntry, find_current, list_entries
+from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import shares
 from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.state.memory.shares import EVERYONE, Share
 from agent_core.state.people import rooms
+from agent_core.transcript import flatten
 from gateway.commands.archive import ArchiveNotes
 from gateway.commands.memory_scope import (
     MemoryAccess,
@@ -22,11 +24,15 @@ from gateway.commands.memory_scope import (
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.errors import Mistaken
 from gateway.operations.memory_types import EditMemory
-from gateway.outbound.command_buttons import make_undo_button
+from gateway.outbound.command_buttons import make_undo_button, stand_for
 from gateway.texts import memory
 from gateway.texts import rooms as room_texts
 
 _ROOM = "room:"
+_FORGET = ("forget", "delete", "remove", "vergiss", "lösche", "löschen")
+_BUTTONED = 20
+"""Entries with a button; no platform shows more than 25."""
+_LONGEST_LABEL = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,31 +53,72 @@ class MemoryCommands:
     async def _memory(self, call: Call) -> Reply:
         scope = scope_of(call)
         word, _, rest = call.argument.partition(" ")
-        if word.casefold() == "forget" and rest.strip().isdecimal():
-            return await self.forget(call, scope, int(rest))
-        if word.casefold() == "forget" and (named := parse_archive_ref(rest)):
-            return await self.notes.delete(call, scope, named)
+        if word.casefold() in _FORGET and rest.strip():
+            return await self._forget(call, scope, rest.strip())
+        if call.argument.isdecimal():
+            return await self._show(call, scope, call.argument)
         if call.argument.casefold() == "review":
             return await self.review(call)
         if call.argument.casefold() in ("conflicts", "conflict") and not scope.is_room:
             return await self.conflicts(call)
         if word.casefold() == "archive":
             return await self.notes.find(call, scope, rest)
-        if word:
+        if word.casefold() in _FORGET:
             return Reply(text=memory.ROOM_USAGE() if scope.is_room else room_texts.MEMORY_USAGE())
+        if word:
+            return await self._find(call, scope, call.argument)
         listed = await self._list(call, scope)
         notes = memory.list_archive_hint(await self.notes.preview(scope))
-        if scope.is_room:
-            # The caller of an empty room memory may mean their own.
-            shown = [(entry.number, entry.entry) for entry in listed]
-            entries = memory.list_room(shown) if shown else room_texts.MEMORY_EMPTY_HERE()
-        else:
-            entries = await self._describe(listed) if listed else room_texts.MEMORY_EMPTY()
+        # The caller of an empty room memory may mean their own.
+        empty = room_texts.MEMORY_EMPTY_HERE if scope.is_room else room_texts.MEMORY_EMPTY
+        entries = await self._describe(listed, scope) if listed else empty()
         if notes and scope.is_room and not listed:
             return Reply(text="\n".join(notes))
-        return Reply(text="\n".join([entries, *(["", *notes] if notes else [])]))
+        text = "\n".join([entries, *(["", *notes] if notes else [])])
+        return Reply(text=text, buttons=tuple(map(_open, listed[:_BUTTONED])))
 
-    async def _describe(self, listed: Sequence[NumberedEntry]) -> str:
+    async def _show(self, call: Call, scope: MemoryScope, number: str) -> Reply:
+        """Show one entry, with buttons for what can be done with it."""
+        found = [one for one in await self._list(call, scope) if str(one.number) == number]
+        if not found:
+            return Reply(text=room_texts.NUMBER_UNKNOWN(number=number))
+        buttons = [
+            stand_for(f"why {number}", room_texts.WHY()),
+            stand_for(f"memory forget {number}", room_texts.DELETE(), "danger"),
+            stand_for("memory", room_texts.ALL_NOTES()),
+        ]
+        return Reply(text=await self._describe(found, scope), buttons=tuple(buttons))
+
+    async def _find(self, call: Call, scope: MemoryScope, words: str) -> Reply:
+        """List the entries that hold all of some words, or else the archived notes that fit."""
+        found = _search(await self._list(call, scope), words)
+        if not found:
+            archived = await self.notes.find(call, scope, words)
+            is_hit = archived.text != memory.ARCHIVE_NO_HIT()
+            return archived if is_hit else _find_none(words)
+        text = await self._describe(found, scope)
+        return Reply(text=text, buttons=tuple(map(_open, found[:_BUTTONED])))
+
+    async def _forget(self, call: Call, scope: MemoryScope, named: str) -> Reply:
+        """Delete the entry of a number, or the only one that holds all of some words."""
+        if named.isdecimal():
+            return await self.forget(call, scope, int(named))
+        if archived := parse_archive_ref(named):
+            return await self.notes.delete(call, scope, archived)
+        found = _search(await self._list(call, scope), named)
+        if len(found) == 1:
+            return await self.forget(call, scope, found[0].number)
+        if not found:
+            return _find_none(named)
+        buttons = (
+            stand_for(f"memory forget {one.number}", flatten(one.entry, _LONGEST_LABEL), "danger")
+            for one in found[:_BUTTONED]
+        )
+        return Reply(text=room_texts.WHICH_TO_FORGET(), buttons=tuple(buttons))
+
+    async def _describe(self, listed: Sequence[NumberedEntry], scope: MemoryScope) -> str:
+        if scope.is_room:
+            return memory.list_room([(entry.number, entry.entry) for entry in listed])
         titles = await self.access.database.read(_find_names, listed)
         shown = [
             (
@@ -156,6 +203,21 @@ def _hide(connection: Connection, call: Call, chosen: NumberedEntry) -> str:
     if call.room:
         return room_texts.UNSHARED_HERE(number=chosen.number)
     return room_texts.describe_private(chosen.number, chosen.entry)
+
+
+def _search(listed: Sequence[NumberedEntry], words: str) -> list[NumberedEntry]:
+    """Return the entries that hold all of some words, in any case."""
+    wanted = words.casefold().split()
+    return [one for one in listed if all(word in one.entry.casefold() for word in wanted)]
+
+
+def _find_none(words: str) -> Reply:
+    return Reply(text=room_texts.NO_NOTE(words=flatten(words, _LONGEST_LABEL)))
+
+
+def _open(entry: NumberedEntry) -> Choice:
+    """Return the button that shows an entry with what can be done with it."""
+    return stand_for(f"memory {entry.number}", flatten(entry.entry, _LONGEST_LABEL))
 
 
 def _choose(listed: Sequence[NumberedEntry], number: int) -> NumberedEntry | None:

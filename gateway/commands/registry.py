@@ -82,8 +82,12 @@ class Call:
         )
 
     def note_deed(self, connection: Connection, command: str, undo: str) -> None:
-        """Record what a command did, with the commands that take it back, for `/undo`."""
-        deeds.record(connection, self.doer, command=command, undo=undo, now=self.now)
+        """Record what a command did, with the command that takes it back, for `/undo`.
+
+        A button may itself take the newest deed back, as those below receipts do.
+        """
+        pressed = command if self.is_press else None
+        deeds.record(connection, self.doer, command=pressed, undo=undo, now=self.now)
 
     def record(
         self, connection: Connection, action: str, detail: str, person_id: PersonId | None = None

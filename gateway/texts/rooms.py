@@ -115,10 +115,12 @@ _NAMED = Text("I call this group {name}.")
 NAME_SET = Text("I call this group {name} from now on.")
 NAME_TAKEN_BACK = Text("I use no name for this group from now on.")
 _MEMORY_LIST_USAGE = Text(
-    "/why {number} shows where entry {number} comes from, and /undo {number} undoes its newest"
-    " change. /memory forget {number} deletes it. /share {number} lets others see it; /share"
-    " {number} private undoes that."
+    "Press a note to see where it comes from or to delete it. With its number: /why {number},"
+    " /memory forget {number}, /share {number}."
 )
+WHY, DELETE, ALL_NOTES = Text("Why?"), Text("Delete"), Text("All notes")
+WHICH_TO_FORGET = Text("Several notes fit. Press the one to delete.")
+NO_NOTE = Text("I have no note with “{words}”. /memory lists them all.")
 _HEADS = {"memory": Text("My notes"), "user": Text("About you")}
 _EVERYONE = Text("everyone")
 _PRIVATE = Text("private")

@@ -23,3 +23,26 @@ async def test_never_mind_answers_a_question_before_deleting(
         kept = "Ich habe nichts gelöscht." if words.startswith("V") else "I've deleted nothing."
         assert anna.seen()[-1].text.endswith(kept)
         assert "Likes tea" in await harness.hears(anna, "/memory")
+
+
+@everywhere
+async def test_memory_is_searched_and_forgotten_by_words_and_buttons(
+    deployment: Stage, platform: str
+) -> None:
+    anna = deployment.account(platform, ANNA)
+    async with deployment.open() as harness:
+        for text in ("Has a dog, Rex", "The dog likes bones"):
+            deployment.plan(calls(call("memory", action="add", target="user", text=text)), "Ok.")
+            await harness.hears(anna, f"remember: {text}")
+        assert "bones" not in await harness.hears(anna, "/memory rex")
+        assert await harness.hears(anna, "/memory zebra") == (
+            "I have no note with “zebra”. /memory lists them all."
+        )
+        await harness.hears(anna, "/memory dog")
+        assert set(anna.seen()[-1].labels) == {"Has a dog, Rex", "The dog likes bones"}
+        await harness.press(anna, "Has a dog, Rex")
+        assert list(anna.seen()[-1].labels) == ["Why?", "Delete", "All notes"]
+        await harness.press(anna, "Why?")
+        assert "Where it comes from" in anna.seen()[-1].text
+        assert "Which" not in await harness.hears(anna, "/memory forget bones")
+        assert "bones" not in await harness.hears(anna, "/memory")

@@ -87,3 +87,21 @@ async def test_undo_that_asks_before_it_takes_back_an_old_change(deployment: Sta
         assert told.startswith("In der letzten halben Stunde")
         await harness.press(anna, "Zurücknehmen")
         assert anna.seen()[-1].text == "↩ Taken back. Language is as before: –"
+
+
+async def test_undo_brings_back_what_was_just_deleted_and_leaves_what_undo_took(
+    deployment: Stage,
+) -> None:
+    anna, clock = deployment.account("telegram", ANNA), Clock(*NOON)
+    deployment.now = clock
+    async with deployment.open() as harness:
+        for text in ("Call Ben.", "Feed the dog."):
+            clock.move(harness, minutes=1)
+            deployment.plan(calls(call("remind", text=text, when="today 15:00")), "Set.")
+            await harness.hears(anna, f"remind me at 15:00: {text}")
+        clock.move(harness, minutes=1)
+        await harness.hears(anna, "/reminders delete dog")
+        assert "Feed the dog is as it was." in await harness.hears(anna, "/undo")
+        clock.move(harness, minutes=1)
+        await harness.press(anna, "Undo")
+        assert "I've deleted Call Ben." in await harness.hears(anna, "/undo")

@@ -28,7 +28,7 @@ _AT_END = (
     r"(?P<more>,? .+)?"
 )
 """A wish whose verb comes after the rest."""
-_LEAD = re.compile(r"(?:,? ?(?:to|that|about|daran,?|dass|zu|:)|[,:]) ?", re.IGNORECASE)
+_BEFORE_TEXT = re.compile(r"(?:,? ?(?:to|that|about|daran,?|dass|zu|:)|[,:]) ?", re.IGNORECASE)
 """The words between a time and what to say then."""
 _TIMED = re.compile(
     r"(?:(?:at|um|@|and|und|on|am|from|ab|until|till|bis)\b ?|@ ?)"
@@ -97,7 +97,7 @@ def _read_time(words: str, now: datetime | None) -> SpokenTime | None:
 
 
 def _remind(words: str, timing: SpokenTime) -> Remind | None:
-    text = _LEAD.sub("", words, count=1) if _LEAD.match(words) else words
+    text = _BEFORE_TEXT.sub("", words, count=1) if _BEFORE_TEXT.match(words) else words
     if _TIMED.match(text):
         return None
     return Remind(text=text.strip() or _ENDED(), **asdict(timing))

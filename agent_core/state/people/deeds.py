@@ -44,13 +44,14 @@ class Deed:
 def record(
     connection: Connection, doer: Doer, *, undo: str, now: int, command: str | None = None
 ) -> None:
-    """Record a deed in its transaction; `command` is what did it, if a command did.
+    """Record a deed in its transaction; `command` is that of the button that did it, if one did.
 
-    A command that takes back a deed is no new one. Without `undo`, nothing else is recorded.
+    A button that takes back the newest deed does no new one. Without `undo`, nothing else is
+    recorded.
     """
-    taken = [deed for deed in _list_standing(connection, doer) if deed.undo == command]
-    if taken:
-        take_back(connection, doer, taken[0], now=now)
+    newest = find_newest(connection, doer)
+    if newest and newest.undo == command:
+        take_back(connection, doer, newest, now=now)
     elif undo:
         _write(connection, doer, _DONE, undo, now)
 
@@ -62,12 +63,6 @@ def take_back(connection: Connection, doer: Doer, deed: Deed, *, now: int) -> No
 
 def find_newest(connection: Connection, doer: Doer) -> Deed | None:
     """Return the newest deed in a chat that still stands."""
-    standing = _list_standing(connection, doer)
-    return standing[0] if standing else None
-
-
-def _list_standing(connection: Connection, doer: Doer) -> list[Deed]:
-    """List the deeds that were not taken back, newest first."""
     rows = connection.execute(
         "SELECT id, action, detail, created_at FROM audit WHERE person_id = :owner_id"
         " AND actor = :actor AND action IN (:done, :taken) ORDER BY id DESC LIMIT :most",
@@ -80,11 +75,14 @@ def _list_standing(connection: Connection, doer: Doer) -> list[Deed]:
         },
     ).fetchall()
     gone = {detail for _, action, detail, _ in rows if action == _TAKEN_BACK}
-    return [
-        Deed(id=number, undo=detail, at=at)
-        for number, action, detail, at in rows
-        if action == _DONE and detail and str(number) not in gone
-    ]
+    return next(
+        (
+            Deed(id=number, undo=detail, at=at)
+            for number, action, detail, at in rows
+            if action == _DONE and detail and str(number) not in gone
+        ),
+        None,
+    )
 
 
 def _write(connection: Connection, doer: Doer, action: str, detail: str, now: int) -> None:

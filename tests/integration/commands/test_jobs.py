@@ -111,8 +111,22 @@ async def test_unknown_arguments_are_answered_with_the_usage(tmp_path: Path) -> 
         async def check(said: str) -> None:
             assert await ana.says(f"/jobs {said}") == jobs_texts.USAGE(number=3)
 
-        rows = ["pause", "pause x", "please stop", "3 pause", "from", "drop 3 no", "pause 3 4", "²"]
+        rows = ["pause", "pause x", "3 pause", "drop 3 no", "pause 3 4", "²"]
         await await_each(rows, check)
+        assert await ana.says("/jobs please stop") == jobs_texts.NONE_WITH(words="please stop")
+
+
+async def test_words_name_a_reminder(tmp_path: Path) -> None:
+    async with berlin(tmp_path) as (harness, ana, clock):
+        oven = await add(harness, clock, "Check the oven")
+        await add(harness, clock, "Check the mail")
+        assert (await ana.says("/reminders OVEN")).startswith("**Check the oven**")
+        both = await ana.says("/erinnerungen check")
+        assert "oven" in both
+        assert "mail" in both
+        assert await ana.says("/reminders pause check") == both
+        await ana.says("/reminders lösche oven")
+        assert (await job(harness, oven.id)).state == "dropped"
 
 
 async def test_jobs_are_listed_with_description_next_run_and_buttons(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ async def test_forget_drops_only_the_numbered_entry(tmp_path: Path) -> None:
         assert await here.says("ann", "/memory forget 2") == "Deleted: Has a cat"
         unknown = rooms_texts.NUMBER_UNKNOWN(number=2)
         assert await here.says("ann", "/memory forget 2") == unknown
-        assert await here.says("ann", "/memory forget it") == rooms_texts.MEMORY_USAGE()
+        assert await here.says("ann", "/memory forget") == rooms_texts.MEMORY_USAGE()
         path = tmp_path / "memories" / "people" / "ann" / "MEMORY.md"
         assert path.read_text() == "- Has a dog\n"
 

@@ -376,7 +376,7 @@ async def test_a_room_without_memory_points_to_the_direct_chat(
     async with shared_harness(tmp_path, Noter()) as here:
         await here.says("ann", note("Has a canary"))
         assert await den_says(here, "ann", "/memory") == rooms_texts.MEMORY_EMPTY_HERE()
-        assert await den_says(here, "ann", "/memory what") == memory.ROOM_USAGE()
+        assert await den_says(here, "ann", "/memory forget") == memory.ROOM_USAGE()
 
 
 async def test_private_evidence_is_not_shown_in_a_room(tmp_path: Path) -> None:
