@@ -1,9 +1,8 @@
 """Operations on outgoing webhooks: add, list, test, change and remove them."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
 
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import audit, people
@@ -14,13 +13,31 @@ from agent_core.state.webhooks.deliveries import Delivery
 from agent_core.state.webhooks.webhooks import EVENT_KINDS, NewWebhook, Webhook, WebhookEventKind
 from gateway.errors import Declined, Mistaken, suggest
 from gateway.operations.contract import (
-    Answer,
     Operation,
     OperationContext,
+    check_limit,
     find_person,
-    read_limit,
-    read_text,
 )
+from gateway.operations.webhook_types import (
+    AddedWebhook,
+    AddWebhook,
+    ChangedWebhook,
+    ChangeWebhook,
+    DeliveryLine,
+    DeliveryList,
+    ListDeliveries,
+    ListWebhooks,
+    PickWebhook,
+    ResumeWebhook,
+    RotatedWebhook,
+    SendAgain,
+    SendTest,
+    SentAgain,
+    SentTest,
+    WebhookLine,
+    WebhookList,
+)
+from gateway.operations.wire import typed
 from gateway.outbound.event_feed import find_now
 from gateway.outbound.webhooks.events import make_test
 from gateway.outbound.webhooks.signatures import make_secret
@@ -31,18 +48,18 @@ OLD_LASTS = 24 * 3_600_000
 """Milliseconds for which the old secret also signs, until the receiver has the new one."""
 
 
-async def add(context: OperationContext, asked: Answer) -> Answer:
+async def add(context: OperationContext, asked: AddWebhook) -> AddedWebhook:
     """Add a webhook of a person; only this answer contains its secret.
 
     A repeat with the same `key` adds nothing. Raises `Declined` and `Mistaken`.
     """
-    name, url, now = read_text(asked, "name"), read_text(asked, "url").strip(), context.now()
-    kinds, key = _read_kinds(asked), asked.get("key")
+    name, url, now = asked.name, asked.url.strip(), context.now()
+    kinds, key = _read_kinds(asked.kinds), asked.key
     _check_name(name)
     context.webhooks.check(url)
 
     def work(connection: Connection) -> Webhook:
-        person = find_person(connection, read_text(asked, "person"))
+        person = find_person(connection, asked.person)
         if key and (repeated := webhooks.find_by_key(connection, person_id=person.id, key=key)):
             return repeated
         _check_count(connection, context, person)
@@ -60,29 +77,29 @@ async def add(context: OperationContext, asked: Answer) -> Answer:
 
     made = await context.database.write("webhooks.add", work)
     context.wake_webhooks()
-    return {**_describe(made), "secret": made.secret}
+    return AddedWebhook(
+        number=made.id, name=made.name, url=made.url, kinds=tuple(made.kinds), secret=made.secret
+    )
 
 
-async def list_webhooks(context: OperationContext, asked: Answer) -> Answer:
-    """List webhooks of everybody, or of one `person`, without secrets. Raises `Declined`."""
+async def list_webhooks(context: OperationContext, asked: ListWebhooks) -> WebhookList:
+    """List webhooks of everybody, or of one `person`, without secrets. Raises `Mistaken`."""
 
-    def look(connection: Connection) -> list[dict[str, Any]]:
-        return [
-            {
-                **_describe(one),
-                "folder": person.slug,
-                "waiting": deliveries.count_waiting(connection, webhook=one),
-            }
-            for person in _list_people(connection, asked)
-            for one in webhooks.list_of(connection, person_id=person.id)
-        ]
+    def look(connection: Connection) -> WebhookList:
+        return WebhookList(
+            webhooks=tuple(
+                _describe(connection, person, one)
+                for person in _list_people(connection, asked.person)
+                for one in webhooks.list_of(connection, person_id=person.id)
+            )
+        )
 
-    return {"webhooks": await context.database.read(look)}
+    return await context.database.read(look)
 
 
-async def test(context: OperationContext, asked: Answer) -> Answer:
+async def test(context: OperationContext, asked: SendTest) -> SentTest:
     """Send a test event, even if the receiver has failed before. Raises `Declined`."""
-    now, key = context.now(), asked.get("key")
+    now, key = context.now(), asked.key
 
     def work(connection: Connection) -> Delivery | None:
         _, webhook = _find(connection, asked)
@@ -95,17 +112,17 @@ async def test(context: OperationContext, asked: Answer) -> Answer:
 
     made = await context.database.write("webhooks.test", work)
     context.wake_webhooks()
-    return {"delivery": asdict(made) if made else None}
+    return SentTest(delivery=_describe_delivery(made) if made else None)
 
 
-async def pause(context: OperationContext, asked: Answer) -> Answer:
+async def pause(context: OperationContext, asked: PickWebhook) -> ChangedWebhook:
     """Pause a webhook: its events wait. Raises `Declined`."""
     return await _change(context, asked, "webhook.pause", _pause)
 
 
-async def resume(context: OperationContext, asked: Answer) -> Answer:
+async def resume(context: OperationContext, asked: ResumeWebhook) -> ChangedWebhook:
     """Resume a webhook: send the waiting events or, with `skip`, drop them. Raises `Declined`."""
-    now, skip = context.now(), bool(asked.get("skip"))
+    now, skip = context.now(), asked.skip
 
     def work(connection: Connection, webhook: Webhook) -> None:
         if webhook.state == "active":
@@ -123,27 +140,27 @@ async def resume(context: OperationContext, asked: Answer) -> Answer:
     return changed
 
 
-async def change(context: OperationContext, asked: Answer) -> Answer:
+async def change(context: OperationContext, asked: ChangeWebhook) -> ChangedWebhook:
     """Change the name, the address or the events of a webhook. Raises `Declined` and `Mistaken`."""
-    if asked.get("name") is not None:
-        _check_name(read_text(asked, "name"))
-    if asked.get("url") is not None:
-        context.webhooks.check(read_text(asked, "url").strip())
-    kinds = _read_kinds(asked) if asked.get("kinds") else None
+    if asked.name is not None:
+        _check_name(asked.name)
+    if asked.url is not None:
+        context.webhooks.check(asked.url.strip())
+    kinds = _read_kinds(asked.kinds) if asked.kinds else None
 
     def work(connection: Connection, webhook: Webhook) -> None:
         webhooks.change(
             connection,
             webhook=webhook,
-            name=asked.get("name") or webhook.name,
-            url=(asked.get("url") or webhook.url).strip(),
+            name=asked.name or webhook.name,
+            url=(asked.url or webhook.url).strip(),
             kinds=kinds or webhook.kinds,
         )
 
     return await _change(context, asked, "webhook.change", work)
 
 
-async def rotate(context: OperationContext, asked: Answer) -> Answer:
+async def rotate(context: OperationContext, asked: PickWebhook) -> RotatedWebhook:
     """Give a webhook a new secret, which only this answer contains. Raises `Declined`.
 
     Until `old_until`, the old secret signs each request, too.
@@ -154,10 +171,12 @@ async def rotate(context: OperationContext, asked: Answer) -> Answer:
         webhooks.replace_secret(connection, webhook=webhook, secret=secret, old_until=old_until)
 
     changed = await _change(context, asked, "webhook.rotate", work)
-    return {**changed, "secret": secret, "old_until": old_until}
+    return RotatedWebhook(
+        number=changed.number, name=changed.name, secret=secret, old_until=old_until
+    )
 
 
-async def remove(context: OperationContext, asked: Answer) -> Answer:
+async def remove(context: OperationContext, asked: PickWebhook) -> ChangedWebhook:
     """Remove a webhook and drop its waiting events; `restore` undoes it. Raises `Declined`."""
     now = context.now()
 
@@ -168,12 +187,12 @@ async def remove(context: OperationContext, asked: Answer) -> Answer:
     return await _change(context, asked, "webhook.remove", work)
 
 
-async def restore(context: OperationContext, asked: Answer) -> Answer:
+async def restore(context: OperationContext, asked: PickWebhook) -> ChangedWebhook:
     """Restore a removed webhook; it gets events from now on. Raises `Declined`."""
-    number = asked.get("number")
+    number = asked.number
 
     def work(connection: Connection) -> Webhook:
-        for person in _list_people(connection, asked):
+        for person in _list_people(connection, asked.person):
             for webhook in webhooks.list_removed(connection, person_id=person.id):
                 if webhook.id == number:
                     _check_count(connection, context, person)
@@ -185,29 +204,28 @@ async def restore(context: OperationContext, asked: Answer) -> Answer:
 
     restored = await context.database.write("webhooks.restore", work)
     context.wake_webhooks()
-    return {"number": restored.id, "name": restored.name}
+    return ChangedWebhook(number=restored.id, name=restored.name)
 
 
-async def list_deliveries(context: OperationContext, asked: Answer) -> Answer:
+async def list_deliveries(context: OperationContext, asked: ListDeliveries) -> DeliveryList:
     """List the newest deliveries of a webhook with ids below `before`. Raises `Declined`."""
-    limit, before = read_limit(asked), asked.get("before") or _NEWEST
+    limit, before = check_limit(asked.limit), asked.before or _NEWEST
 
     def look(connection: Connection) -> list[Delivery]:
         _, webhook = _find(connection, asked)
         return deliveries.list_of(connection, webhook=webhook, before=before, limit=limit)
 
-    return {"deliveries": [asdict(one) for one in await context.database.read(look)]}
+    found = await context.database.read(look)
+    return DeliveryList(deliveries=tuple(map(_describe_delivery, found)))
 
 
-async def redeliver(context: OperationContext, asked: Answer) -> Answer:
+async def redeliver(context: OperationContext, asked: SendAgain) -> SentAgain:
     """Send a delivery again, with the same event id. Raises `Declined`."""
-    now, wanted = context.now(), asked.get("delivery")
+    now, wanted = context.now(), asked.delivery
 
     def work(connection: Connection) -> Delivery:
         _, webhook = _find(connection, asked)
-        found = None
-        if isinstance(wanted, int):
-            found = deliveries.find(connection, webhook=webhook, delivery_id=wanted)
+        found = deliveries.find(connection, webhook=webhook, delivery_id=wanted)
         if found is None:
             raise Declined(
                 f"There is no delivery {wanted} of this webhook; `talaria webhooks deliveries"
@@ -220,12 +238,15 @@ async def redeliver(context: OperationContext, asked: Answer) -> Answer:
 
     found = await context.database.write("webhooks.redeliver", work)
     context.wake_webhooks()
-    return {"delivery": found.id}
+    return SentAgain(delivery=found.id)
 
 
 async def _change(
-    context: OperationContext, asked: Answer, action: str, change: Any
-) -> Mapping[str, Any]:
+    context: OperationContext,
+    asked: PickWebhook,
+    action: str,
+    change: Callable[[Connection, Webhook], None],
+) -> ChangedWebhook:
     """Change a webhook in a transaction that also records the actor."""
 
     def work(connection: Connection) -> Webhook:
@@ -235,7 +256,7 @@ async def _change(
         return webhook
 
     changed = await context.database.write(action.replace("webhook", "webhooks", 1), work)
-    return {"number": changed.id, "name": changed.name}
+    return ChangedWebhook(number=changed.id, name=changed.name)
 
 
 def _check_name(name: str) -> None:
@@ -258,44 +279,44 @@ def _pause(connection: Connection, webhook: Webhook) -> None:
     webhooks.set_state(connection, webhook=webhook, state="paused")
 
 
-def _find(connection: Connection, asked: Answer) -> tuple[Person, Webhook]:
+def _find(connection: Connection, asked: PickWebhook) -> tuple[Person, Webhook]:
     """Find a webhook by its number, and by its `person` if one is given. Raises `Declined`."""
-    number = asked.get("number")
-    if not isinstance(number, int):
-        raise Declined("Give the number of a webhook.")
-    for person in _list_people(connection, asked):
-        found = webhooks.find(connection, person_id=person.id, webhook_id=number)
+    for person in _list_people(connection, asked.person):
+        found = webhooks.find(connection, person_id=person.id, webhook_id=asked.number)
         if found:
             return person, found
-    raise Declined(f"There is no webhook {number}; `talaria webhooks` lists them.")
+    raise Declined(f"There is no webhook {asked.number}; `talaria webhooks` lists them.")
 
 
-def _list_people(connection: Connection, asked: Answer) -> list[Person]:
-    if asked.get("person"):
-        return [find_person(connection, read_text(asked, "person"))]
-    return people.list_all(connection)
+def _list_people(connection: Connection, slug: str | None) -> list[Person]:
+    return [find_person(connection, slug)] if slug else people.list_all(connection)
 
 
-def _read_kinds(asked: Answer) -> list[WebhookEventKind]:
-    """Return the kinds of events that the request wants; no kinds means all. Raises `Mistaken`."""
-    wanted = asked.get("kinds") or EVENT_KINDS
+def _read_kinds(wanted: Sequence[str]) -> list[WebhookEventKind]:
+    """Return the kinds of events that a request wants; no kinds means all. Raises `Mistaken`."""
     for one in wanted:
         if one not in EVENT_KINDS:
-            raise Mistaken(f"There are no events {one}; {suggest(str(one), EVENT_KINDS)}")
-    return [one for one in EVENT_KINDS if one in wanted]
+            raise Mistaken(f"There are no events {one}; {suggest(one, EVENT_KINDS)}")
+    return [one for one in EVENT_KINDS if one in (wanted or EVENT_KINDS)]
 
 
-def _describe(webhook: Webhook) -> dict[str, Any]:
-    return {
-        "number": webhook.id,
-        "name": webhook.name,
-        "url": webhook.url,
-        "kinds": list(webhook.kinds),
-        "state": webhook.state,
-        "reason": webhook.reason,
-        "failures": webhook.failures,
-        "created_at": webhook.created_at,
-    }
+def _describe(connection: Connection, person: Person, webhook: Webhook) -> WebhookLine:
+    return WebhookLine(
+        number=webhook.id,
+        name=webhook.name,
+        url=webhook.url,
+        kinds=tuple(webhook.kinds),
+        state=webhook.state,
+        reason=webhook.reason,
+        failures=webhook.failures,
+        created_at=webhook.created_at,
+        folder=person.slug,
+        waiting=deliveries.count_waiting(connection, webhook=webhook),
+    )
+
+
+def _describe_delivery(delivery: Delivery) -> DeliveryLine:
+    return DeliveryLine(**asdict(delivery))
 
 
 def _record(
@@ -309,16 +330,16 @@ def _record(
 
 
 OPERATIONS: Mapping[str, Operation] = {
-    "webhooks.add": add,
-    "webhooks.list": list_webhooks,
-    "webhooks.test": test,
-    "webhooks.pause": pause,
-    "webhooks.resume": resume,
-    "webhooks.change": change,
-    "webhooks.rotate": rotate,
-    "webhooks.remove": remove,
-    "webhooks.restore": restore,
-    "webhooks.deliveries": list_deliveries,
-    "webhooks.redeliver": redeliver,
+    "webhooks.add": typed(add),
+    "webhooks.list": typed(list_webhooks),
+    "webhooks.test": typed(test),
+    "webhooks.pause": typed(pause),
+    "webhooks.resume": typed(resume),
+    "webhooks.change": typed(change),
+    "webhooks.rotate": typed(rotate),
+    "webhooks.remove": typed(remove),
+    "webhooks.restore": typed(restore),
+    "webhooks.deliveries": typed(list_deliveries),
+    "webhooks.redeliver": typed(redeliver),
 }
 """The operations, by their names on the control socket."""

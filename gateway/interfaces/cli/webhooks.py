@@ -13,6 +13,25 @@ from gateway.interfaces import client
 from gateway.interfaces.client import is_served
 from gateway.interfaces.parser import Parser
 from gateway.interfaces.waiting import load_settings
+from gateway.operations.webhook_types import (
+    AddedWebhook,
+    AddWebhook,
+    ChangedWebhook,
+    ChangeWebhook,
+    DeliveryLine,
+    DeliveryList,
+    ListDeliveries,
+    ListWebhooks,
+    PickWebhook,
+    ResumeWebhook,
+    RotatedWebhook,
+    SendAgain,
+    SendTest,
+    SentAgain,
+    SentTest,
+    WebhookList,
+)
+from gateway.operations.wire import load_known
 
 _CHANGES = {
     "test": "send a test event, and show the answer",
@@ -116,13 +135,19 @@ def _read_number(text: str) -> int:
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
     home, verb = open_home(environ), arguments.verb or "list"
-    answer = client.perform(
-        home, f"webhooks.{verb}", vars(arguments), load_settings=partial(load_settings, environ)
+    kind, answer, describe = _VERBS[verb]
+    done = client.perform_typed(
+        home,
+        f"webhooks.{verb}",
+        load_known(kind, vars(arguments)),
+        answer,
+        load_settings=partial(load_settings, environ),
     )
-    if verb == "test":
-        print(_show_test(home, arguments.number, answer["delivery"]["id"]))
+    if isinstance(done, SentTest):
+        assert done.delivery is not None  # noqa: S101 - without a key, each test is new
+        print(_show_test(home, arguments.number, done.delivery.id))
     else:
-        print("\n".join(_LINES[verb](answer)))
+        print("\n".join(describe(done)))
     return 0
 
 
@@ -130,84 +155,102 @@ def _show_test(home: Path, number: int, delivery: int) -> str:
     """Wait for the result of a test event. Without a gateway, its next start sends the event."""
     end = time.monotonic() + _PATIENCE
     while is_served(home) and time.monotonic() < end:
-        asked = {"number": number, "limit": 1, "before": delivery + 1}
-        (found,) = client.ask(home, "webhooks.deliveries", asked)["deliveries"]
-        if found["state"] == "sent":
-            return f"The receiver accepted it (status {found['status']})."
-        if found["reason"]:
-            return f"It failed: {found['reason']}. Talaria tries again."
+        asked = ListDeliveries(number=number, limit=1, before=delivery + 1)
+        (found,) = client.perform_typed(home, "webhooks.deliveries", asked, DeliveryList).deliveries
+        if found.state == "sent":
+            return f"The receiver accepted it (status {found.status})."
+        if found.reason:
+            return f"It failed: {found.reason}. Talaria tries again."
         time.sleep(_LOOK)
     return "It is sent as soon as Talaria runs and comes to it."
 
 
-def _list(answer: Mapping[str, Any]) -> list[str]:
+def _list(answer: WebhookList) -> list[str]:
     lines = []
-    for one in answer["webhooks"]:
-        state = one["state"] + (f", because {one['reason']}" if one["reason"] else "")
-        waiting = f", {one['waiting']} waiting" if one["waiting"] else ""
+    for one in answer.webhooks:
+        state = one.state + (f", because {one.reason}" if one.reason else "")
+        waiting = f", {one.waiting} waiting" if one.waiting else ""
         lines.append(
-            f"{one['number']:>4}  {one['folder']}: {one['name']} ({state}{waiting}) sends"
-            f" {', '.join(one['kinds'])} to {one['url']}"
+            f"{one.number:>4}  {one.folder}: {one.name} ({state}{waiting}) sends"
+            f" {', '.join(one.kinds)} to {one.url}"
         )
     return lines or ["There are no webhooks; `talaria webhooks add --help` shows how to add one."]
 
 
-def _added(answer: Mapping[str, Any]) -> list[str]:
-    kinds = ", ".join(answer["kinds"])
+def _added(answer: AddedWebhook) -> list[str]:
+    kinds = ", ".join(answer.kinds)
     return [
-        f"Webhook {answer['number']}, {answer['name']}, sends {kinds} to {answer['url']}.",
+        f"Webhook {answer.number}, {answer.name}, sends {kinds} to {answer.url}.",
         "Its signing secret:",
         "",
-        f"  {answer['secret']}",
+        f"  {answer.secret}",
         "",
         "Copy it now: it isn't shown again.",
-        f"`talaria webhooks test {answer['number']}` sends a test event.",
+        f"`talaria webhooks test {answer.number}` sends a test event.",
     ]
 
 
-def _rotated(answer: Mapping[str, Any]) -> list[str]:
+def _rotated(answer: RotatedWebhook) -> list[str]:
     return [
-        f"The new signing secret of {answer['name']}:",
+        f"The new signing secret of {answer.name}:",
         "",
-        f"  {answer['secret']}",
+        f"  {answer.secret}",
         "",
         "Copy it now: it isn't shown again.",
-        f"The old one signs, too, until {_write_time(answer['old_until'])}.",
+        f"The old one signs, too, until {_write_time(answer.old_until)}.",
     ]
 
 
-def _list_deliveries(answer: Mapping[str, Any]) -> list[str]:
+def _list_deliveries(answer: DeliveryList) -> list[str]:
     lines = [
-        f"{one['id']:>6}  {_write_time(one['created_at'])}  {one['kind']:<15} {_describe(one)}"
-        for one in answer["deliveries"]
+        f"{one.id:>6}  {_write_time(one.created_at)}  {one.kind:<15} {_describe(one)}"
+        for one in answer.deliveries
     ]
     return lines or ["Nothing was sent yet."]
 
 
-def _describe(one: Mapping[str, Any]) -> str:
-    attempts = f"{one['attempts']} attempt{'s' if one['attempts'] != 1 else ''}"
-    reason = f": {one['reason']}" if one["reason"] else ""
+def _describe(one: DeliveryLine) -> str:
+    attempts = f"{one.attempts} attempt{'s' if one.attempts != 1 else ''}"
+    reason = f": {one.reason}" if one.reason else ""
     coming = ""
-    if one["state"] == "waiting" and one["attempts"]:
-        coming = f", next {_write_time(one['due_at'])}"
-    return f"{one['state']}, {attempts}{coming}{reason}"
+    if one.state == "waiting" and one.attempts:
+        coming = f", next {_write_time(one.due_at)}"
+    return f"{one.state}, {attempts}{coming}{reason}"
 
 
 def _write_time(moment: int) -> str:
     return f"{datetime.fromtimestamp(moment / 1000, UTC).astimezone():%Y-%m-%d %H:%M:%S}"
 
 
-_LINES: Mapping[str, Callable[[Mapping[str, Any]], list[str]]] = {
-    "list": _list,
-    "add": _added,
-    "pause": lambda one: [f"Paused: {one['name']}. Its events wait until it is resumed."],
-    "resume": lambda one: [f"Resumed: {one['name']}."],
-    "change": lambda one: [f"Changed: webhook {one['number']}."],
-    "rotate": _rotated,
-    "remove": lambda one: [
-        f"Removed: {one['name']}. `talaria webhooks restore {one['number']}` brings it back."
-    ],
-    "restore": lambda one: [f"Restored: {one['name']}. It sends what happens from now on."],
-    "deliveries": _list_deliveries,
-    "redeliver": lambda one: [f"Delivery {one['delivery']} is sent again, with the same id."],
+_VERBS: Mapping[str, tuple[Any, Any, Callable[[Any], list[str]]]] = {
+    "list": (ListWebhooks, WebhookList, _list),
+    "add": (AddWebhook, AddedWebhook, _added),
+    "test": (SendTest, SentTest, lambda _: []),
+    "pause": (
+        PickWebhook,
+        ChangedWebhook,
+        lambda one: [f"Paused: {one.name}. Its events wait until it is resumed."],
+    ),
+    "resume": (ResumeWebhook, ChangedWebhook, lambda one: [f"Resumed: {one.name}."]),
+    "change": (ChangeWebhook, ChangedWebhook, lambda one: [f"Changed: webhook {one.number}."]),
+    "rotate": (PickWebhook, RotatedWebhook, _rotated),
+    "remove": (
+        PickWebhook,
+        ChangedWebhook,
+        lambda one: [
+            f"Removed: {one.name}. `talaria webhooks restore {one.number}` brings it back."
+        ],
+    ),
+    "restore": (
+        PickWebhook,
+        ChangedWebhook,
+        lambda one: [f"Restored: {one.name}. It sends what happens from now on."],
+    ),
+    "deliveries": (ListDeliveries, DeliveryList, _list_deliveries),
+    "redeliver": (
+        SendAgain,
+        SentAgain,
+        lambda one: [f"Delivery {one.delivery} is sent again, with the same id."],
+    ),
 }
+"""The request, the answer and its lines, by verb."""

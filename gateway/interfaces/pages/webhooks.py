@@ -1,6 +1,6 @@
 """Webhooks: where the person's events go, the results of deliveries, and forms for changes."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -13,18 +13,28 @@ from gateway.errors import Declined, Mistaken
 from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing
 from gateway.operations import webhooks as operations
+from gateway.operations.contract import OperationContext
+from gateway.operations.webhook_types import (
+    AddWebhook,
+    ChangeWebhook,
+    PickWebhook,
+    ResumeWebhook,
+    SendAgain,
+    SendTest,
+)
 from gateway.texts import webhooks as texts
 
 _DELIVERIES = 5
 _MOST_BYTES = 32_000
 """Most bytes of a form: an address of 2,000 characters of up to 12 bytes each, and the rest."""
-_ACTS = {
-    "test": operations.test,
-    "pause": operations.pause,
-    "resume": operations.resume,
-    "remove": operations.remove,
-    "restore": operations.restore,
+_ACTS: Mapping[str, tuple[Callable[[OperationContext, Any], Awaitable[object]], Any]] = {
+    "test": (operations.test, SendTest),
+    "pause": (operations.pause, PickWebhook),
+    "resume": (operations.resume, ResumeWebhook),
+    "remove": (operations.remove, PickWebhook),
+    "restore": (operations.restore, PickWebhook),
 }
+"""The operation and its request, by verb."""
 
 
 async def show(look: Look) -> Fields:
@@ -36,10 +46,12 @@ async def add(look: Look) -> Response:
     """Add a webhook, and show its secret once. If it is refused, its values stay in the form."""
     form = await read_form(look.request, _MOST_BYTES)
     try:
-        made = await operations.add(look.context, {"person": look.person.slug} | _read_fields(form))
+        made = await operations.add(
+            look.context, AddWebhook(person=look.person.slug, **_read_fields(form))
+        )
     except (Declined, Mistaken) as error:
         return await _refuse(look, error, {"new": form})
-    return look.redirect("/webhooks", secret=made["secret"], name=made["name"])
+    return look.redirect("/webhooks", secret=made.secret, name=made.name)
 
 
 async def change(look: Look) -> Response:
@@ -47,7 +59,7 @@ async def change(look: Look) -> Response:
     form = await read_form(look.request, _MOST_BYTES)
     former = await look.gateway.database.read(partial(_find, look=look))
     try:
-        await operations.change(look.context, _name(look) | _read_fields(form))
+        await operations.change(look.context, ChangeWebhook(**_name(look), **_read_fields(form)))
     except (Declined, Mistaken) as error:
         return await _refuse(look, error, {"bad": former.id})
     return look.redirect("/webhooks", former=former)
@@ -56,10 +68,8 @@ async def change(look: Look) -> Response:
 async def rotate(look: Look) -> Response:
     """Replace the secret of a webhook, and show the new one once. Raises `Missing`."""
     await look.gateway.database.read(partial(_find, look=look))
-    made = await operations.rotate(look.context, _name(look))
-    return look.redirect(
-        "/webhooks", secret=made["secret"], name=made["name"], old_until=made["old_until"]
-    )
+    made = await operations.rotate(look.context, PickWebhook(**_name(look)))
+    return look.redirect("/webhooks", secret=made.secret, name=made.name, old_until=made.old_until)
 
 
 async def act(look: Look) -> Fields:
@@ -68,14 +78,17 @@ async def act(look: Look) -> Fields:
     if verb not in _ACTS:
         raise Missing
     await look.gateway.database.read(partial(_find, look=look, is_removed=verb == "restore"))
-    return await _ACTS[verb](look.context, _name(look))
+    operation, kind = _ACTS[verb]
+    await operation(look.context, kind(**_name(look)))
+    return {}
 
 
 async def redeliver(look: Look) -> Fields:
     """Send an event again. Raises `Missing` and `Declined`."""
     await look.gateway.database.read(partial(_find, look=look))
-    asked = _name(look) | {"delivery": look.find_id("delivery")}
-    return await operations.redeliver(look.context, asked)
+    asked = SendAgain(**_name(look), delivery=look.find_id("delivery"))
+    await operations.redeliver(look.context, asked)
+    return {}
 
 
 def _name(look: Look) -> dict[str, Any]:
@@ -98,7 +111,7 @@ def _read_fields(form: Mapping[str, list[str]]) -> dict[str, Any]:
     fields: dict[str, Any] = {name: form.get(name, [""])[0].strip() for name in ("name", "url")}
     if not form.get("kinds"):
         raise Mistaken(texts.NO_KINDS())
-    return fields | {"kinds": form["kinds"]}
+    return fields | {"kinds": tuple(form["kinds"])}
 
 
 async def _refuse(look: Look, error: Declined | Mistaken, given: Mapping[str, Any]) -> Response:

@@ -1,5 +1,6 @@
 """The outgoing webhooks of a person, and their deliveries."""
 
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
@@ -26,17 +27,28 @@ from gateway.interfaces.api.resources.replies import (
     show,
 )
 from gateway.operations import webhooks as operations
+from gateway.operations.contract import OperationContext
+from gateway.operations.webhook_types import (
+    AddWebhook,
+    ChangedWebhook,
+    ChangeWebhook,
+    PickWebhook,
+    ResumeWebhook,
+    SendAgain,
+    SendTest,
+)
 from gateway.turns.client_calls import Client
 
 _Kind = Annotated[str, Field(max_length=100)]
 _KINDS = f"Some of {', '.join(EVENT_KINDS)}; none for all."
 
 _USED = "This Idempotency-Key belongs to another webhook."
-_ACTS = {
-    "pause": operations.pause,
-    "resume": operations.resume,
-    "restore": operations.restore,
+_ACTS: Mapping[str, tuple[Callable[[OperationContext, Any], Awaitable[ChangedWebhook]], Any]] = {
+    "pause": (operations.pause, PickWebhook),
+    "resume": (operations.resume, ResumeWebhook),
+    "restore": (operations.restore, PickWebhook),
 }
+"""The operation and its request, by verb."""
 
 
 class NewWebhook(BaseModel):
@@ -151,17 +163,24 @@ def add_webhook_changes(router: APIRouter, gateway: Gateway) -> None:
 
     @router.post("/webhooks", summary="Add a webhook", status_code=201)
     async def add(asked: NewWebhook, client: Manager, key: ChangeKey = "") -> AddedWebhook:
-        wish = {**asked.model_dump(), **await name(client), "key": hash_key(client, key)}
+        slug = (await name(client))["person"]
+        wish = AddWebhook(
+            person=slug,
+            name=asked.name,
+            url=asked.url,
+            kinds=tuple(asked.kinds or ()),
+            key=hash_key(client, key),
+        )
         made = await perform(operations.add(open_own(gateway), wish))
-        stored = await database.read(_find, made["number"], client)
+        stored = await database.read(_find, made.number, client)
         wanted = set(asked.kinds or webhooks.EVENT_KINDS)
         if (stored.name, stored.url, {*stored.kinds}) != (asked.name, asked.url.strip(), wanted):
             raise ApiError(HTTPStatus.UNPROCESSABLE_ENTITY, _USED, code="idempotency_key_reused")
-        return show(AddedWebhook, stored, secret=made["secret"])
+        return show(AddedWebhook, stored, secret=made.secret)
 
     @router.post("/webhooks/{webhook}/test", summary="Send a test event", status_code=202)
     async def test(webhook: Id, client: Manager, key: ChangeKey = "") -> WebhookModel:
-        wish = {**await name(client, webhook), "key": hash_key(client, key)}
+        wish = SendTest(**await name(client, webhook), key=hash_key(client, key))
         await perform(operations.test(open_own(gateway), wish))
         return await _show(database, webhook, client)
 
@@ -176,7 +195,8 @@ def add_webhook_changes(router: APIRouter, gateway: Gateway) -> None:
             await database.read(_find_removed, webhook, client)
         else:
             wish = await name(client, webhook)
-        await perform(_ACTS[verb](open_own(gateway), wish))
+        operation, kind = _ACTS[verb]
+        await perform(operation(open_own(gateway), kind(**wish)))
         return await _show(database, webhook, client)
 
     @router.post(
@@ -185,14 +205,15 @@ def add_webhook_changes(router: APIRouter, gateway: Gateway) -> None:
         status_code=202,
     )
     async def redeliver(webhook: Id, delivery: Id, client: Manager) -> DeliveryModel:
-        wish = {**await name(client, webhook), "delivery": delivery}
+        wish = SendAgain(**await name(client, webhook), delivery=delivery)
         await database.read(_find_delivery, webhook, delivery, client)
         await perform(operations.redeliver(open_own(gateway), wish))
         return await database.read(_find_delivery, webhook, delivery, client)
 
     @router.delete("/webhooks/{webhook}", summary="Remove a webhook", status_code=204)
     async def remove(webhook: Id, client: Manager) -> None:
-        await perform(operations.remove(open_own(gateway), await name(client, webhook)))
+        wish = PickWebhook(**await name(client, webhook))
+        await perform(operations.remove(open_own(gateway), wish))
 
 
 def _add_edits(router: APIRouter, gateway: Gateway) -> None:
@@ -202,15 +223,21 @@ def _add_edits(router: APIRouter, gateway: Gateway) -> None:
 
     @router.patch("/webhooks/{webhook}", summary="Change a webhook")
     async def change(webhook: Id, asked: WebhookChange, client: Manager) -> WebhookModel:
-        wish = {**asked.model_dump(exclude_none=True), **await name(client, webhook)}
+        wish = ChangeWebhook(
+            **await name(client, webhook),
+            name=asked.name,
+            url=asked.url,
+            kinds=tuple(asked.kinds or ()),
+        )
         await perform(operations.change(open_own(gateway), wish))
         return await _show(database, webhook, client)
 
     @router.post("/webhooks/{webhook}/rotate", summary="Replace the secret of a webhook")
     async def rotate(webhook: Id, client: Manager) -> RotatedWebhook:
-        made = await perform(operations.rotate(open_own(gateway), await name(client, webhook)))
+        wish = PickWebhook(**await name(client, webhook))
+        made = await perform(operations.rotate(open_own(gateway), wish))
         stored = await database.read(_find, webhook, client)
-        return show(RotatedWebhook, stored, secret=made["secret"], old_until=made["old_until"])
+        return show(RotatedWebhook, stored, secret=made.secret, old_until=made.old_until)
 
 
 async def _name(database: Database, client: Client, webhook: int | None = None) -> dict[str, Any]:

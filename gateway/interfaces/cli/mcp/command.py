@@ -18,6 +18,18 @@ from gateway.interfaces import client
 from gateway.interfaces.client import NoGateway
 from gateway.interfaces.mcp_server.loading import MISSING, is_installed, load_stdio
 from gateway.interfaces.waiting import read_settings
+from gateway.operations.mcp_types import (
+    AcceptedServer,
+    AcceptedTools,
+    AcceptTools,
+    ListAccepted,
+    NamedServer,
+    Noted,
+    OpenAccount,
+    OpenedAccount,
+    SignedIn,
+    ToolDigests,
+)
 
 if TYPE_CHECKING:
     from agent_core.tools.mcp.contract import AccountFiles, Listing, McpServer
@@ -134,7 +146,7 @@ def _remove(settings: "Settings", name: str) -> int:
 
     remove_mcp_server(settings.home, name)
     if _has_database(settings.home):
-        client.perform(settings.home, "mcp.forget", {"server": name})
+        client.perform_typed(settings.home, "mcp.forget", NamedServer(server=name), NamedServer)
     locate_mcp_tokens(settings.home).remove(name)
     folder = locate_mcp_programs(settings.home, settings.environ).folder / name
     print(f"Removed {name}." + (f" Its folder {folder} is kept." if folder.exists() else ""))
@@ -180,9 +192,12 @@ def _show(
     if not (getattr(arguments, "yes", False) or _confirm()):
         print(f"Nobody can use them yet; `talaria mcp accept {server.name}` accepts them.")
         return 0
-    digests = list_digests(listing)
-    asked = {"server": server.name, "digests": digests, "adds": server.has_own_accounts}
-    client.perform(settings.home, "mcp.accept", asked)
+    tools = tuple(
+        ToolDigests(tool=tool, digests=tuple(digests))
+        for tool, digests in list_digests(listing).items()
+    )
+    asked = AcceptTools(server=server.name, tools=tools, adds=server.has_own_accounts)
+    client.perform_typed(settings.home, "mcp.accept", asked, AcceptedServer)
     print("Accepted.")
     return 0
 
@@ -196,17 +211,19 @@ def _look(settings: "Settings", server: "McpServer", whose: str) -> "tuple[str, 
     home, folder = settings.home, locate_mcp_tokens(settings.home)
     if not server.has_oauth:
         return asyncio.run(_connect(settings, server, None))
-    asked = {"server": server.name, "person": whose, "shared": server.is_shared}
-    found = client.perform(home, "mcp.account", asked) if _has_database(home) else {"key": ""}
-    if not found["key"]:
+    asked = OpenAccount(server=server.name, person=whose, shared=server.is_shared)
+    found = OpenedAccount(key="")
+    if _has_database(home):
+        found = client.perform_typed(home, "mcp.account", asked, OpenedAccount)
+    if not found.key:
         print("Nobody owns this Talaria yet, so this sign-in is not kept.")
         with TemporaryDirectory() as draft:
             files = TokenFolder(Path(draft)).name_files(server.name, make_key())
             return asyncio.run(_connect(settings, server, files))
-    files = folder.name_files(server.name, found["key"])
+    files = folder.name_files(server.name, found.key)
     protocol, listing = asyncio.run(_connect(settings, server, files))
-    kept = {**found, "listing": dump_listing(listing)}
-    client.perform(home, "mcp.signed_in", kept)
+    kept = SignedIn(key=found.key, person=found.person, listing=dump_listing(listing))
+    client.perform_typed(home, "mcp.signed_in", kept, Noted)
     return protocol, listing
 
 
@@ -242,7 +259,9 @@ def _ask_accepted(home: Path, servers: "Sequence[McpServer]") -> "Mapping[str, D
     names = [server.name for server in servers]
     if not (names and _has_database(home)):
         return {name: {} for name in names}
-    return client.perform(home, "mcp.list", {"servers": names})
+    asked = ListAccepted(servers=tuple(names))
+    found = client.perform_typed(home, "mcp.list", asked, AcceptedTools)
+    return {one.server: {each.tool: each.digests for each in one.tools} for one in found.servers}
 
 
 def _has_database(home: Path) -> bool:
