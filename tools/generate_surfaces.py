@@ -425,7 +425,10 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
         Deed(
             name="Change the configuration",
             chat="-machine",
-            page="GET /configuration, GET /configuration/{name}, POST /configuration/{name}",
+            page=(
+                "GET /configuration, GET /configuration/{name}, POST /configuration/{name},"
+                " GET /model, POST /model"
+            ),
             terminal="setup, config list, config get, config set, config unset",
             api="-machine",
         ),

@@ -227,7 +227,7 @@ PURPOSE = Text("I answer questions, keep things in mind and remind you on time."
 EXAMPLES = (
     Text("“Remind me tomorrow at 9 to feed the dog”"),
     Text("“Remember that I'm allergic to nuts”"),
-    Text("“What did I say about the trip to Rome?”"),
+    Text("“What do you know about me?”"),
 )
 """Examples of what a newcomer may ask for; the stand-in understands them, too."""
 _PERSON = Text("You are {name} ({role}).\nAccounts: {accounts}\nTime zone: {zone}")

@@ -23,13 +23,12 @@ _LONGEST_HIT = 200
 _CREATED = "Created. "
 """The beginning of the result of the tool for jobs."""
 _WHO = Text(
-    "I am only Talaria's stand-in, because no language model is connected. Run `talaria setup`"
-    " to connect one, or set ANTHROPIC_API_KEY, OPENAI_API_KEY or OPENAI_BASE_URL, and start"
-    " again."
+    "I am only Talaria's stand-in, because no language model is connected. An owner connects one on"
+    " the console page, under Model, or with `talaria setup`."
 )
 WHO_SHORT = Text(
     "I can only do simple things so far: no language model is connected. An owner connects one"
-    " with `talaria setup`."
+    " on the console page, under Model, or with `talaria setup`."
 )
 ABILITIES = Text(
     "This works without a language model:\n- remember that … / my name is … / forget …\n- what"

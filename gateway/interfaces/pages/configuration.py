@@ -24,7 +24,7 @@ _MOST_BYTES = 200_000
 
 async def show(look: Look) -> Fields:
     """List the tables with their values, and which secrets are set; no secret is shown."""
-    settings = await _load_next(look)
+    settings = await load_next(look)
     return {
         "tables": {
             table: [
@@ -49,7 +49,7 @@ async def show(look: Look) -> Fields:
 
 async def edit(look: Look) -> Fields:
     """Show one setting for its form. Raises `Missing`."""
-    settings = await _load_next(look)
+    settings = await load_next(look)
     return _describe(settings, _find(look, settings))
 
 
@@ -59,7 +59,7 @@ async def change(look: Look) -> Response:
     A wrong value writes nothing: it stays in the form, with the sentence that the start would say.
     Raises `Missing`.
     """
-    settings = await _load_next(look)
+    settings = await load_next(look)
     name, environ = _find(look, settings), settings.environ
     form = await read_form(look.request, _MOST_BYTES, keeps_empty=True)
     value = form.get("value", [""])[0].replace("\r\n", "\n").strip()
@@ -86,7 +86,7 @@ def may_change(settings: Settings, name: str) -> bool:
     )
 
 
-async def _load_next(look: Look) -> Settings:
+async def load_next(look: Look) -> Settings:
     """Return the settings that the next start would use; those of this one if it would fail."""
     running = look.gateway.settings
     try:

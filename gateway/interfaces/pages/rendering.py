@@ -31,7 +31,7 @@ from agent_core.state.people.people import Person
 from agent_core.tools.clock import ReaderClock, local_time
 from agent_core.tools.time_zones import name_zone
 from gateway.interfaces.pages.flashes import FLASH
-from gateway.texts import access, agent_pages, console_page, forms, shell, states
+from gateway.texts import access, agent_pages, console_page, forms, model_page, shell, states
 from gateway.texts import pages as texts
 from gateway.texts.general import name_role
 from gateway.texts.job_results import name_run_state
@@ -66,6 +66,7 @@ _OWN: Mapping[str, Callable[[], str]] = {
 _ADMINISTRATION: Mapping[str, Callable[[], str]] = {
     "/people": texts.PEOPLE,
     "/condition": texts.HEALTH,
+    "/model": texts.MODEL,
     "/configuration": texts.CONFIGURATION,
 }
 PLACES: Mapping[str, Callable[[], str]] = {
@@ -99,6 +100,8 @@ class Viewer:
     person: Person | None
     zone: str
     is_owner: bool
+    has_model: bool = True
+    """Whether a language model answers, and no stand-in."""
     now: int = 0
     sessions: tuple[ListedSession, ...] = ()
     """The newest sessions, for the sidebar."""
@@ -242,6 +245,7 @@ def render(
                 t=texts,
                 f_=forms,
                 s_=shell,
+                m_=model_page,
                 c=console_page.TEXTS,
                 language=find_language(),
                 access=access,

@@ -32,6 +32,7 @@ from gateway.interfaces.pages import (
     everyone,
     health,
     memory,
+    model,
     replays,
     room_forms,
     search,
@@ -115,6 +116,7 @@ _VIEWS: dict[str, tuple[str, View]] = {
     "/people/{person:int}": ("others.html", conversations.show_list_of_other),
     "/people/{person:int}/{conversation:int}": ("conversation.html", conversations.show_of_other),
     "/condition": ("health.html", health.show),  # the path `/health` is for monitors
+    "/model": ("model.html", model.show),
     "/configuration/{name}": ("edit_setting.html", configuration.edit),
     "/configuration": ("configuration.html", configuration.show),
 }
@@ -168,6 +170,7 @@ _ANSWERS: dict[str, Callable[[Look], Awaitable[Response]]] = {
     "/teams/{team}/task": teams.give_task,
     "/teams/{team}/{verb}": teams.act,
     "/configuration/{name}": configuration.change,
+    "/model": model.connect,
     "/approvals/{approval:int}/revoke": approvals.revoke,
     "/connections/finish": connections.finish,
     "/connections/{server}/connect": connections.connect,
@@ -273,6 +276,7 @@ class Pages:
             person=person,
             zone=self._gateway.zone_of(person),
             is_owner=person_id is None or (person is not None and person.is_owner),
+            has_model=self._gateway.settings.model.provider != "scripted",
             now=now,
             sessions=tuple(listed),
         )

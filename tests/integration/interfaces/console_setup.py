@@ -3,7 +3,7 @@
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import count
@@ -14,6 +14,8 @@ import aiohttp
 from tests.fakes.chat import FakeChat
 from tests.integration.served import Served
 from tests.patience import PATIENCE
+
+Form = Mapping[str, str] | Sequence[tuple[str, str]]
 
 _NUMBERS = count()
 """Of messages, which no earlier process may have used in the same home."""
@@ -126,3 +128,14 @@ async def list_places(session: aiohttp.ClientSession) -> list[str]:
     """The addresses of the talks that the page lists, newest first."""
     listed = (await read(session, "/conversations")).partition("<main")[2]
     return re.findall(r'href="(/(?:conversations|chats)/\d+)"', listed)
+
+
+async def submit(
+    browser: aiohttp.ClientSession, path: str, form: Form, *, status: int = 200
+) -> str:
+    """Send a form, and read the page that follows."""
+    head = {"Accept": "text/html"}
+    async with browser.post(path, data=form, headers=head) as answer:
+        text = await answer.text()
+        assert answer.status == status, text
+        return text

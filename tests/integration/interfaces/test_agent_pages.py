@@ -18,7 +18,7 @@ from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.canaries import Planter
 from tests.integration.harness import is_settled
 from tests.integration.interfaces.api_setup import OLGA, ZEBRANA
-from tests.integration.interfaces.console_setup import browse_as, open_chat
+from tests.integration.interfaces.console_setup import browse_as, open_chat, submit
 from tests.integration.interfaces.page_texts import read
 from tests.integration.served import Served, served
 from tests.patience import until
@@ -49,17 +49,6 @@ async def both(home: Path) -> AsyncIterator[Both]:
         yield Both(running, home, model, owner, member)
 
 
-async def send(
-    browser: aiohttp.ClientSession, path: str, form: object, *, status: int = 200
-) -> str:
-    """Send a form, and read the page that follows."""
-    head = {"Accept": "text/html"}
-    async with browser.post(path, data=form, headers=head) as answer:  # type: ignore[arg-type]
-        text = await answer.text()
-        assert answer.status == status, text
-        return text
-
-
 NEW = [
     *(("name", "coder"), ("description", "Writes code"), ("soul", "You write code.")),
     *(("tags", "work, code"), ("tools", "only"), ("tool", "recall"), ("tool", "web_search")),
@@ -69,7 +58,7 @@ NEW = [
 
 
 async def test_an_owner_makes_changes_and_puts_an_agent_away(both: Both) -> None:
-    shown = await send(both.owner, "/agents/new", NEW)
+    shown = await submit(both.owner, "/agents/new", NEW)
     assert "coder is ready." in shown
     assert "at most 3 times in one answer; before any other tool; only in: direct chats" in shown
     assert both.table("coder") == {
@@ -90,18 +79,18 @@ async def test_an_owner_makes_changes_and_puts_an_agent_away(both: Both) -> None
     assert 'name="tool" value="web_fetch">' in form
     changed = [one for one in NEW if one[0] not in ("tools", "tool", "rule0_tool", "name")]
     everything = [("tools", "all"), *(("tool", name) for name in list_ticks(form))]
-    shown = await send(both.owner, "/agents/coder/edit", [*changed, *everything])
+    shown = await submit(both.owner, "/agents/coder/edit", [*changed, *everything])
     assert "coder is changed." in shown
     assert "tools" not in both.table("coder")
     assert "web_fetch" in both.table("coder")["disabled"]  # type: ignore[operator]
     undo = [(name, value) for name, value in find_hidden(shown)]
-    shown = await send(both.owner, "/agents/coder/edit", undo)
+    shown = await submit(both.owner, "/agents/coder/edit", undo)
     assert both.table("coder")["tools"] == ["recall", "web_search"]
     assert len(both.table("coder")["rules"]) == 1  # type: ignore[arg-type]
-    shown = await send(both.owner, "/agents/coder/archive", {})
+    shown = await submit(both.owner, "/agents/coder/archive", {})
     assert "coder is put away." in shown
     assert not (both.home / "agents" / "coder").exists()
-    assert "coder is back." in await send(both.owner, "/agents/coder/restore", {})
+    assert "coder is back." in await submit(both.owner, "/agents/coder/restore", {})
 
 
 def find_hidden(text: str) -> list[tuple[str, str]]:
@@ -126,7 +115,7 @@ async def test_a_wrong_form_keeps_what_was_typed_and_writes_nothing(both: Both) 
         ({"description": "x" * 201}, "longer than 200 characters"),
         ({"rule0_tool": "memory"}, "The tool memory must run first, but it has no such tool"),
     ):
-        shown = await send(both.owner, "/agents/new", list((dict(NEW) | change).items()))
+        shown = await submit(both.owner, "/agents/new", list((dict(NEW) | change).items()))
         assert sentence in shown, change
         assert "You write code." in shown
     assert [one.name for one in (both.home / "agents").iterdir()] == ["taken"]
@@ -142,9 +131,9 @@ async def test_a_member_uses_agents_and_changes_none(both: Both) -> None:
     async with both.member.get("/agents/broken") as answer:
         assert answer.status == 404
     for path in ("new", "coder/edit", "coder/archive", "coder/restore", "coder/move"):
-        await send(both.member, f"/agents/{path}", NEW, status=409)
+        await submit(both.member, f"/agents/{path}", NEW, status=409)
     assert (both.home / "agents" / "coder").is_dir()
-    assert "coder now answers you" in await send(both.member, "/agents/coder/use", {})
+    assert "coder now answers you" in await submit(both.member, "/agents/coder/use", {})
     found = await both.running.gateway.database.read(people.list_all)
     assert {one.slug: one.agent for one in found if one.agent} == {"zebrana": "coder"}
     both.model.plays = [say("A loop it is.")]
@@ -155,8 +144,10 @@ async def test_a_member_uses_agents_and_changes_none(both: Both) -> None:
     shown = await read(both.member, "/history")
     assert "write a loop" in shown
     assert "bluefish" not in shown
-    assert "in our earlier conversation again" in await send(both.member, "/agents/default/use", {})
-    assert "bluefishanswer" in await read(both.member, "/history")
+    assert "in our earlier conversation again" in await submit(
+        both.member, "/agents/default/use", {}
+    )
+    assert "bluefishtitle" in await read(both.member, "/history")
     owner = await read(both.owner, "/agents")
     assert "an unknown key modle" in owner
 
@@ -169,14 +160,14 @@ async def test_a_team_gets_a_task_whose_turn_its_page_shows(both: Both) -> None:
         *(("member", "writer"), ("member", "checker"), ("member", "")),
         *(("rounds", "1"), ("steps", "10"), ("dollars", "0,5"), ("description", "Texts")),
     ]
-    assert "The team press is ready." in await send(both.owner, "/teams/new", form)
+    assert "The team press is ready." in await submit(both.owner, "/teams/new", form)
     shown = await read(both.member, "/teams/press")
     assert "writer, checker. The members speak in turn, in this order." in shown
     assert "At most 1 rounds, 10 steps and $0.5 for one task." in shown
     wrong = [one for one in form if one[0] != "rounds"] + [("rounds", "many")]
-    assert "Please enter a number." in await send(both.owner, "/teams/press/edit", wrong)
+    assert "Please enter a number." in await submit(both.owner, "/teams/press/edit", wrong)
     wrong = [one for one in form if one[0] != "rounds"] + [("rounds", "99")]
-    refused = await send(both.owner, "/teams/press/edit", wrong)
+    refused = await submit(both.owner, "/teams/press/edit", wrong)
     assert "Rounds must be a number from 1 to 20" in refused
     asked = {"mode": "team", "to": "press", "text": "Two lines about owls"}
     both.model.plays = [
@@ -186,7 +177,7 @@ async def test_a_team_gets_a_task_whose_turn_its_page_shows(both: Both) -> None:
         say("Two lines: quiet, and all ears."),
     ]
     task = {"task": "Two lines about owls", "key": "1"}
-    assert "The team press has your task." in await send(both.member, "/teams/press/task", task)
+    assert "The team press has your task." in await submit(both.member, "/teams/press/task", task)
     await until(lambda: is_settled(both.running.gateway))
     shown = await read(both.member, "/teams/press")
     number = re.search(r'href="/turns/(\d+)"', shown)
@@ -194,15 +185,15 @@ async def test_a_team_gets_a_task_whose_turn_its_page_shows(both: Both) -> None:
     assert "Two lines about owls" in shown
     assert "all ears" in await read(both.member, f"/turns/{number[1]}")
     assert "You&#39;ve given it no task yet." in await read(both.owner, "/teams/press")
-    await send(both.member, "/teams/press/task", {"task": " ", "key": "2"}, status=409)
-    await send(both.member, "/teams/press/archive", {}, status=409)
+    await submit(both.member, "/teams/press/task", {"task": " ", "key": "2"}, status=409)
+    await submit(both.member, "/teams/press/archive", {}, status=409)
     moved = [one for one in form if one[0] != "name"] + [("name", "desk")]
     moved = [one for one in moved if one != ("member", "writer")] + [("member", "editor")]
-    await send(both.owner, "/teams/new", moved)
+    await submit(both.owner, "/teams/new", moved)
     way = {"source": "press", "target": "desk"}
-    refused = await send(both.owner, "/agents/writer/move", way, status=409)
+    refused = await submit(both.owner, "/agents/writer/move", way, status=409)
     assert "needs 2 to 8 members" in refused
-    shown = await send(both.owner, "/teams/press/archive", {})
+    shown = await submit(both.owner, "/teams/press/archive", {})
     assert "The team press is put away" in shown
     assert 'action="/teams/press/restore"' in shown
-    assert "The team press is back." in await send(both.owner, "/teams/press/restore", {})
+    assert "The team press is back." in await submit(both.owner, "/teams/press/restore", {})

@@ -93,6 +93,8 @@ PAGES = (
     "people/usage",
     "people/usage?by=person",
     "condition",
+    "model",
+    "model?look=yes",
     "configuration",
     "configuration/turns.max_steps",
     "configuration/model.fallbacks",

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import segno
 import tzlocal
@@ -14,7 +14,7 @@ from agent_core.agent.prompt.persona import VOICES
 from agent_core.tools.time_zones import find_zone
 from gateway.app.config_file import read_zone as read_present_zone
 from gateway.app.settings import CONSOLE_PORT, Settings, load
-from gateway.errors import Declined, Mistaken, SettingsError, StartError, find_nearest
+from gateway.errors import Declined, Mistaken, SettingsError, StartError
 from gateway.interfaces.cli.setup import local_models
 from gateway.interfaces.cli.setup.home import SetupHome
 from gateway.interfaces.cli.setup.platforms import describe_bot, describe_steps, is_set
@@ -28,6 +28,12 @@ from gateway.interfaces.doctor.probes import (
     link_platform,
     list_models,
 )
+from gateway.interfaces.model_connection import (
+    ModelWish,
+    UnknownModel,
+    load_trial,
+    try_model,
+)
 from gateway.interfaces.parser import end_sentence
 from gateway.operations.people import clean_name
 
@@ -36,7 +42,6 @@ _VOICES = {
     "warm": "Warm: talks like a good friend",
     "thorough": "Thorough: explains its reasons",
 }
-_PROVIDER, _NAME = "TALARIA_MODEL__PROVIDER", "TALARIA_MODEL__NAME"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,9 +113,10 @@ def _connect(home: SetupHome, provider: _Provider) -> None:
     Raises `StartError` if the provider refuses the key or does not answer.
     """
     cleared = {one: "" for one in provider.cleared if home.environ.get(one)}
-    secrets = cleared | _ask_for(provider.secrets, home.environ)
-    trial = {**home.environ, **secrets, _PROVIDER: provider.name, _NAME: ""}
-    settings = load(trial)
+    wish = ModelWish(
+        provider=provider.name, secrets=cleared | _ask_for(provider.secrets, home.environ)
+    )
+    settings = load_trial(home.environ, wish)
     with suppress(NoSuchModel):
         check_model(settings)
     names = list_models(settings)
@@ -119,17 +125,15 @@ def _connect(home: SetupHome, provider: _Provider) -> None:
         print(f"This key can use {', '.join(names)}.")
     while True:
         name = ask("The model's name", usual)
-        saved = "" if name == settings.model.name else name
         try:
-            check_model(load({**trial, _NAME: saved}))
+            tried = try_model(home.environ, replace(wish, name=name))
             break
-        except NoSuchModel as error:
-            near = find_nearest(name, names)
-            hint = f"Did you mean {near}?" if near else "Type another name."
-            print(f"{end_sentence(str(error.__cause__))} {hint} The key is kept.\n")
-    _save(home, secrets)
-    home.save_settings("model", {"provider": provider.name, "name": saved})
-    print(f"{name} is ready.")
+        except UnknownModel as error:
+            hint = f"Did you mean {error.near}?" if error.near else "Type another name."
+            print(f"{end_sentence(str(error))} {hint} The key is kept.\n")
+    _save(home, wish.secrets)
+    home.save_settings("model", {"provider": provider.name, "name": tried.saved})
+    print(f"{tried.name} is ready.")
     print(local_models.TRY_IT)
 
 

@@ -1,0 +1,60 @@
+"""Sentences of the page that connects a model, and of the pages without one."""
+
+from collections.abc import Mapping
+
+from agent_core.localization import Text
+
+CONNECT = Text("Connect a model")
+CONNECT_FIRST = Text("A model is missing.")
+MISSING_OWNER = Text(
+    "No language model is connected yet, so I can only do simple things: remind, remember and find."
+)
+MISSING_MEMBER = Text(
+    "No language model is connected yet, so I can only do simple things: remind, remember and find."
+    " An owner can connect one."
+)
+ANSWERS_NOW = Text("{name} answers now.")
+FROM_NEXT_START = Text("{name} answers from my next start on.")
+HOW_TO_RESTART = Text(
+    "To restart me, press Ctrl-C where `talaria run` runs, and start it again. If I start with the"
+    " computer, `talaria service install` restarts me."
+)
+ABOUT = Text(
+    "I try the model before I save anything. Its key goes into a file that only I can read, and"
+    " never into a chat or a log."
+)
+WAY = Text("Which one?")
+WAYS: Mapping[str, Text] = {
+    "anthropic": Text("Claude, by Anthropic"),
+    "openai": Text("GPT, by OpenAI"),
+    "server": Text("Another server with OpenAI's API, such as Ollama"),
+}
+KEY = Text("Key")
+HINT_KEY = Text(
+    "Claude's come from console.anthropic.com, GPT's from platform.openai.com. A server of your own"
+    " often needs none. Leave it empty to keep the present one."
+)
+ADDRESS = Text("Address of the server")
+HINT_ADDRESS = Text("Only for another server. Ollama on this computer has the one shown here.")
+NAME = Text("Name of the model")
+HINT_NAME = Text("Leave it empty for the usual one.")
+TRY = Text("Try it and save")
+HERE = Text("Models on this computer")
+LOOK = Text("Look for models on this computer")
+NOTHING_HERE = Text(
+    "No model server answers on this computer. Ollama, LM Studio, llama.cpp and vLLM are found by"
+    " themselves."
+)
+USE_NAMED = Text("Use {name}")
+ON_SERVER = Text("{name} ({title})")
+SAVED = Text("{name} works, and is saved. It answers from my next start on.")
+IN_ENVIRONMENT = Text(
+    "The start of this program sets {name} itself, and that would win. Change it there."
+)
+KEY_MISSING = Text("Paste the key here.")
+KEY_REFUSED = Text("The key is not accepted. Copy it again, as a whole.")
+ADDRESS_WRONG = Text("Nothing answers like OpenAI's API at this address. It usually ends in /v1.")
+SILENT = Text("It can't be reached. Check the address and the network, and that it runs.")
+NO_SUCH_MODEL = Text("There is no such model. It has these: {names}.")
+NO_MODEL = Text("There is no such model.")
+NOT_SAVED = Text("Nothing is saved. Details in English: “{reason}”")

@@ -1,0 +1,80 @@
+"""The page that connects a model: tried first, saved as the setup does, and never shown again."""
+
+import logging
+import stat
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.emulators.openai import OpenAIEmulator
+from tests.fakes.chat import FakeChat
+from tests.integration.interfaces.api_setup import OLGA, ZEBRANA
+from tests.integration.interfaces.console_setup import browse, browse_as, submit
+from tests.integration.interfaces.page_texts import read
+from tests.integration.served import served
+
+KEY = "sk-a-very-secret-key-of-a-test"
+MISSING = "No language model is connected yet"
+
+
+async def test_a_new_home_says_what_is_missing_and_who_can_connect_it(home: Path) -> None:
+    chat = FakeChat(limit=100_000)
+    async with (
+        served(home, adapters={"fake": chat}) as running,
+        browse_as(running, chat, OLGA) as owner,
+        browse_as(running, chat, ZEBRANA) as member,
+    ):
+        for path in ("/today", "/condition", "/model"):
+            assert MISSING in await read(owner, path), path
+        assert 'href="/model"' in await read(owner, "/today")
+        health = await read(owner, "/condition")
+        assert "A model is missing." in health
+        assert "Everything works." not in health
+        today = await read(member, "/today")
+        assert "An owner can connect one." in today
+        assert "/model" not in today
+        await submit(member, "/model", {"way": "server"}, status=403)
+
+
+async def test_an_owner_connects_a_model_that_was_tried_at_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    home = tmp_path / "home"
+    async with (
+        OpenAIEmulator(key=KEY, models=("llama3:latest", "qwen3:4b")) as api,
+        served(home) as running,
+        browse(running) as owner,
+    ):
+        form = {"way": "server", "address": api.base_url, "key": KEY, "name": "lama3"}
+        for change, sentence in (
+            ({"way": "none"}, "Which one?"),
+            ({"way": "openai", "key": ""}, "Paste the key here."),
+            ({"key": "sk-wrong"}, "The key is not accepted."),
+            ({"address": f"{api.url}/v2"}, "It usually ends in /v1."),
+            ({"address": "http://127.0.0.1:9/v1"}, "It can&#39;t be reached."),
+            ({"address": "nonsense"}, "Details in English"),
+            ({}, "It has these: llama3:latest, qwen3:4b."),
+        ):
+            shown = await submit(owner, "/model", form | change)
+            assert sentence in shown, change
+            assert KEY not in shown
+        assert not (home / ".env").exists()
+        shown = await submit(owner, "/model", form | {"name": ""})
+        assert "llama3:latest works, and is saved." in shown
+        assert "llama3:latest answers from my next start on." in shown
+        assert KEY not in shown
+        assert KEY not in await read(owner, "/configuration")
+    assert tomllib.loads((home / "config.toml").read_text())["model"] == {
+        "provider": "openai",
+        "name": "llama3:latest",
+    }
+    saved = (home / ".env").read_text()
+    assert f"OPENAI_API_KEY={KEY}\n" in saved
+    assert f"OPENAI_BASE_URL={api.base_url}\n" in saved
+    assert stat.S_IMODE((home / ".env").stat().st_mode) == 0o600
+    assert KEY not in caplog.text
+    async with served(home) as running, browse(running) as owner:
+        assert "llama3:latest answers now." in await read(owner, "/model")
+        assert MISSING not in await read(owner, "/today")
