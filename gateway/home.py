@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from agent_core.privacy.export.signer import KEY_NAME
 from agent_core.state.backups.left_out_names import REHEARSAL, STAGING
 from gateway.errors import SettingsError, StartError
 
@@ -44,7 +45,7 @@ RUNTIME_NAMES = frozenset(
 """Files that belong to the machine and not to the data. No backup contains them, and a restore does
 not move them.
 """
-SECRET_NAMES = frozenset({ENV_NAME, SECRETS_CONFIG, HTTP_TOKEN, MCP_TOKENS})
+SECRET_NAMES = frozenset({ENV_NAME, SECRETS_CONFIG, HTTP_TOKEN, MCP_TOKENS, KEY_NAME})
 """Files with keys and tokens. Encrypted backups contain them; unencrypted ones only on request."""
 
 LONGEST_SOCKET_PATH = 103

@@ -380,7 +380,7 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
             name="Export, forget or erase your data",
             chat="export, forget, erase",
             page="GET /data, POST /data/find, POST /data/forget, POST /data/erase",
-            terminal="people export, people erase",
+            terminal="people export, people import, people erase",
             api="GET /export, POST /forget",
         ),
         Deed(

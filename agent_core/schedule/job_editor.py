@@ -32,6 +32,8 @@ InvalidJobFault = Literal[
     "past", "damaged", "no_address", "no_price", "no_version", "other", "over", "often"
 ]
 PAUSED_ON_REQUEST, PAUSED_BY_OPERATOR = "as asked", "from the command line"
+PAUSED_MOVED, PAUSED_IMPORTED = "moved to another home", "imported"
+"""It goes on in another home; or it came from one, and waits for its person."""
 PAUSED_DAMAGED = "its entry in the database is damaged"
 """Stored reasons for pauses, as is `name_failures`. Any other reason is a fault of the schedule."""
 

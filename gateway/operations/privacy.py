@@ -1,5 +1,6 @@
 """Operations on a person's data: export it, forget words of it, and erase the person."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -7,9 +8,13 @@ from agent_core.errors import LastOwner, WorkInProgress
 from agent_core.privacy.erasure.matcher import WordMatcher, parse_words
 from agent_core.privacy.erasure.words import Preview
 from agent_core.privacy.export.run_export import ExportBroken
+from agent_core.privacy.export.signer import find_signer
 from agent_core.privacy.progress import Report, report_to_nobody
+from agent_core.schedule.job_editor import PAUSED_MOVED, pause_job
 from agent_core.state.conversations import questions
 from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import jobs
+from agent_core.state.jobs.jobs import Job
 from agent_core.state.people.people import Person
 from gateway.errors import Declined, Mistaken
 from gateway.operations.contract import Operation, OperationContext, find_person
@@ -46,7 +51,7 @@ async def export(context: OperationContext, asked: ExportPerson) -> WrittenExpor
     try:
         if target is None:
             return WrittenExport(target=str(await context.exports.write_draft(person)))
-        await context.exports.write(person, target, report_to_nobody)
+        paused = await _write_whole(context, person, target, moves=asked.moves)
     except FileExistsError as error:
         raise Declined(f"{target} exists already; name another file.") from error
     except OSError as error:
@@ -57,7 +62,45 @@ async def export(context: OperationContext, asked: ExportPerson) -> WrittenExpor
         if target is None:
             raise Declined(texts.EXPORT_BROKEN()) from error
         raise Declined(f"{target} can't be written: {error}. The log has the reason.") from error
-    return WrittenExport(target=str(target))
+    key = await asyncio.to_thread(find_signer, target)
+    return WrittenExport(target=str(target), key=key, paused=paused)
+
+
+async def _write_whole(
+    context: OperationContext, person: Person, target: Path, *, moves: bool
+) -> int:
+    """Write one archive; with `moves`, pause the person's jobs first, and return their number.
+
+    If it can't be written, the jobs go on here.
+    """
+    paused: list[Job] = []
+    if moves:
+        paused = await context.database.write("privacy.pause", _pause_jobs, person)
+    try:
+        await context.exports.write(person, target, report_to_nobody, is_moved=moves)
+    except BaseException:
+        if paused:
+            await context.database.write("privacy.resume", _resume_jobs, paused)
+            context.scheduling.wake()
+        raise
+    return len(paused)
+
+
+def _pause_jobs(connection: Connection, person: Person) -> list[Job]:
+    """Pause the active jobs of a person, because they go on elsewhere; return them."""
+    found = jobs.list_of_person(connection, person_id=person.id)
+    active = [one for one in found if one.state == "active"]
+    for job in active:
+        pause_job(connection, job, PAUSED_MOVED)
+    return active
+
+
+def _resume_jobs(connection: Connection, paused: Sequence[Job]) -> None:
+    """Undo `_pause_jobs`: each job waits for the same slot again."""
+    for job in paused:
+        present = jobs.find(connection, job_id=job.id)
+        if present and (present.state, present.reason) == ("paused", PAUSED_MOVED):
+            jobs.change(connection, job)
 
 
 async def export_to_chat(

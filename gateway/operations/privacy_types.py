@@ -10,16 +10,49 @@ class ExportPerson(PickPerson):
     """Asks for a person's data as a new archive at an absolute path.
 
     Without a path, it is written to a folder of its own in the home, which its reader deletes.
+    With `moves`, the person's jobs are paused here, so that they go on where it is imported.
     """
 
     target: str = ""
+    moves: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenExport:
-    """The path of the archive."""
+    """The path of the archive, the key that signed it in its short form, and the paused jobs."""
 
     target: str
+    key: str = ""
+    paused: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportPerson(PickPerson):
+    """Asks to bring the assistant of an export at an absolute path to a person of this home.
+
+    `signed_by` is the key that must have signed it, in its short form; "" is any.
+    """
+
+    path: str
+    signed_by: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedPerson:
+    """What came in with an import, without what was here before.
+
+    `entries` are those of memory and archive. `paused` are the jobs that wait for a yes.
+    `left_out` says in clauses what did not come in.
+    """
+
+    name: str
+    signed_by: str
+    messages: int
+    entries: int
+    jobs: int
+    paused: int
+    skills: int
+    left_out: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

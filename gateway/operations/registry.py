@@ -20,6 +20,7 @@ _MODULES: Mapping[str, str] = {
     "memory": "memory",
     "models": "models",
     "people": "people",
+    "privacy.import": "moves",
     "privacy": "privacy",
     "rooms": "rooms",
     "settings": "settings",

@@ -33,13 +33,18 @@ class DataExport:
     adapters: Mapping[str, ChatAdapter]
     now: Callable[[], int]
 
-    async def write(self, person: Person, target: Path, report: Report) -> None:
-        """Write all data of a person into one new archive. Raises `FileExistsError`, too."""
+    async def write(
+        self, person: Person, target: Path, report: Report, *, is_moved: bool = False
+    ) -> None:
+        """Write all data of a person into one new archive. Raises `FileExistsError`, too.
+
+        `is_moved` says in it that the person's jobs are paused here.
+        """
         if await asyncio.to_thread(target.exists):
             raise FileExistsError(target)
         folder = await asyncio.to_thread(_make_draft, target.parent)
         try:
-            (path,) = await self._write_parts(person, folder, 0, report)
+            (path,) = await self._write_parts(person, folder, 0, report, is_moved=is_moved)
             await asyncio.to_thread(path.rename, target)
         finally:
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
@@ -71,7 +76,13 @@ class DataExport:
         return adapter.most_file_bytes if isinstance(adapter, CanSendFiles) else 0
 
     async def _write_parts(
-        self, person: Person, folder: Path, most_bytes: int, report: Report
+        self,
+        person: Person,
+        folder: Path,
+        most_bytes: int,
+        report: Report,
+        *,
+        is_moved: bool = False,
     ) -> list[Path]:
         subject = await self.database.browse(
             lambda c: person_data.find_subject(c, person_id=person.id, is_alone=is_direct_chat)
@@ -85,6 +96,8 @@ class DataExport:
             subject=subject,
             name=person.name,
             now=self.now(),
+            has_skills=person.is_owner,
+            is_moved=is_moved,
         )
         return await run_export(order, report)
 

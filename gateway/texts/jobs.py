@@ -9,6 +9,8 @@ from agent_core.schedule.descriptions import describe_late, describe_timing, lis
 from agent_core.schedule.job_editor import (
     PAUSED_BY_OPERATOR,
     PAUSED_DAMAGED,
+    PAUSED_IMPORTED,
+    PAUSED_MOVED,
     PAUSED_ON_REQUEST,
     InvalidJob,
     InvalidJobFault,
@@ -139,6 +141,8 @@ _STATE_PAUSED = Text("Paused.")
 _STATES_PAUSED = {
     PAUSED_ON_REQUEST: Text("Paused on request."),
     PAUSED_BY_OPERATOR: Text("Paused from the command line."),
+    PAUSED_MOVED: Text("Paused, because it moved to another Talaria."),
+    PAUSED_IMPORTED: Text("Paused, because it came from another Talaria."),
     PAUSED_DAMAGED: Text("Paused, because my record of it is damaged."),
 }
 _STATE_PAUSED_FAILED = Plural("Paused after {n} failure.", "Paused after {n} failures in a row.")

@@ -1,9 +1,10 @@
 """The export archive: its README, conversations as Markdown and JSON, memory, jobs and files."""
 
+import hashlib
 import json
 import os
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
@@ -15,6 +16,8 @@ from agent_core.ids import PersonId, SessionId
 from agent_core.memory.files import render
 from agent_core.memory.sync import MemoryList, find_list
 from agent_core.privacy.export.export_order import ExportOrder
+from agent_core.privacy.export.signer import MANIFEST, SIGNATURE
+from agent_core.privacy.export.signing import get_public, load_key, sign
 from agent_core.privacy.progress import Progress, Report
 from agent_core.state.conversations import files
 from agent_core.state.engine.connection import list_fields
@@ -35,17 +38,50 @@ from agent_core.transcript import (
 
 _ROOM = 0.75
 """The share of the size limit from which on the next archive begins."""
-_LISTED = 46
-"""Bytes per file in an archive's directory, besides the file's name."""
+_SKILLS = "skills"
+_LISTED = 130
+"""Bytes per file in an archive's directory and manifest, besides the file's name in both."""
+
+
+FORMAT, VERSION = "talaria-assistant", 1
+_NO_TIME = (1980, 1, 1, 0, 0, 0)
+Seal = Callable[[Mapping[str, str], bool], tuple[bytes, bytes]]
+"""Returns the manifest of an archive and its signature, from the SHA-256 of its files by name. The
+second argument says whether the archive is the only one of its export.
+"""
+
+
+def make_seal(order: ExportOrder) -> Seal:
+    """Return what signs the archives of an order. Blocks. Raises `OSError` and `ValueError`."""
+    key = load_key(order.home)
+
+    def seal(hashes: Mapping[str, str], is_whole: bool) -> tuple[bytes, bytes]:
+        said = {
+            "format": FORMAT,
+            "version": VERSION,
+            "name": order.name,
+            "made_at": order.now,
+            "is_whole": is_whole,
+            "is_moved": order.is_moved,
+            "key": get_public(key),
+            "files": dict(hashes),
+        }
+        manifest = f"{json.dumps(said, ensure_ascii=False, indent=1)}\n".encode()
+        return manifest, sign(key, manifest)
+
+    return seal
 
 
 class ExportArchive:
     """Archives in a folder: `NAME.zip`, or `NAME-1.zip` and so on. Blocks.
 
-    `most_bytes` is the target size, 0 for no limit; a single larger file exceeds it.
+    `most_bytes` is the target size, 0 for no limit; a single larger file exceeds it. Each archive
+    ends with a manifest of its files, which `seal` makes from their SHA-256 and signs.
     """
 
-    def __init__(self, folder: Path, name: str, most_bytes: int) -> None:
+    def __init__(self, folder: Path, name: str, most_bytes: int, seal: "Seal") -> None:
+        self._seal = seal
+        self._hashes: dict[str, str] = {}
         self._folder = folder
         self._name = name
         self._most = most_bytes
@@ -58,25 +94,38 @@ class ExportArchive:
         Bytes of the name that are not UTF-8 become numbers, such as `&#56553;` for 0xE9.
         """
         target, shown = self._open(), name.encode("utf-8", "xmlcharrefreplace").decode()
-        info = zipfile.ZipInfo(shown, (1980, 1, 1, 0, 0, 0))
+        info = zipfile.ZipInfo(shown, _NO_TIME)
         info.compress_type = zipfile.ZIP_DEFLATED  # a file's own entry ignores the archive's
+        digest = hashlib.sha256()
         with target.open(info, "w", force_zip64=True) as file:
             for piece in pieces:
-                file.write(piece.encode("utf-8", "replace") if isinstance(piece, str) else piece)
+                data = piece.encode("utf-8", "replace") if isinstance(piece, str) else piece
+                digest.update(data)
+                file.write(data)
+        self._hashes[shown] = digest.hexdigest()
 
     def close(self) -> list[Path]:
         """Finish and return the archives."""
-        if self._zip:
-            self._zip.close()
-            self._zip = None
+        self._end(is_whole=len(self._paths) == 1)
         if len(self._paths) == 1:
             return [self._paths[0].rename(self._folder / f"{self._name}.zip")]
         return self._paths
 
+    def _end(self, *, is_whole: bool) -> None:
+        """Finish the present archive; `is_whole` if it is the only one."""
+        if self._zip is None:
+            return
+        try:
+            manifest, signature = self._seal(self._hashes, is_whole)
+            self._zip.writestr(zipfile.ZipInfo(MANIFEST, _NO_TIME), manifest)
+            self._zip.writestr(zipfile.ZipInfo(SIGNATURE, _NO_TIME), signature)
+        finally:
+            self._zip.close()
+            self._zip, self._hashes = None, {}
+
     def _open(self) -> zipfile.ZipFile:
         if self._zip and self._most and _size(self._zip) > self._most * _ROOM:
-            self._zip.close()
-            self._zip = None
+            self._end(is_whole=False)
         if self._zip is None:
             path = self._folder / f"{self._name}-{len(self._paths) + 1}.zip"
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -88,7 +137,7 @@ class ExportArchive:
 def _size(archive: zipfile.ZipFile) -> int:
     """Estimate the size of an archive with its directory."""
     written = archive.fp.tell() if archive.fp else 0
-    return written + sum(_LISTED + len(file.filename) for file in archive.filelist)
+    return written + sum(_LISTED + 2 * len(file.filename) for file in archive.filelist)
 
 
 _SPEAKERS = {"user": "You", "assistant": "Assistant", "tool": "Tools"}
@@ -117,6 +166,9 @@ _ABOUT: Mapping[str, str] = {
     "deeds.json": "your actions on accounts, sharing and rooms",
     "sources/": "files for your digests, such as calendars",
     "workspace/": "files that I made or changed for you",
+    "skills/": "the skills of this home, for owners",
+    "sessions.json": "your conversations with their titles and times",
+    "manifest.json, manifest.sig": "the SHA-256 of each file, and the signature of this home",
     "files/": "files that you sent or received, named by the start of their hash",
 }
 
@@ -233,6 +285,7 @@ def write_export(
         bundle.add(f"memory/{file}", [render(_find_entries(connection, subject, target))])
     for block_id, label in export.list_blocks(connection, subject=subject):
         bundle.add(f"blocks/{label}.md", [render(_find_notes(connection, block_id))])
+    bundle.add("sessions.json", _write_json(export.walk_sessions(connection, subject=subject)))
     keys: dict[str, str] = {}
     tally = _Tally(export.count_messages(connection, subject=subject), report)
     for session in export.walk_sessions(connection, subject=subject):
@@ -248,6 +301,9 @@ def write_export(
             bundle.add(f"sources/{slug}/{path.relative_to(folder)}", _read(path))
         for name, pieces in walk_files(home / WORKSPACES / slug):
             bundle.add(f"workspace/{slug}/{name}", pieces)
+    for name, pieces in walk_files(home / _SKILLS) if order.has_skills else ():
+        if not name.startswith("."):
+            bundle.add(f"skills/{name}", pieces)
 
 
 class _Tally:

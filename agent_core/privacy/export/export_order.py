@@ -14,7 +14,8 @@ class ExportOrder:
 
     `home` has the folders of calendar files and of workspaces. `archive` names the archives without
     their ending. `most_bytes` is the target size of one archive, 0 for no limit. `now` is in
-    milliseconds since the epoch, UTC.
+    milliseconds since the epoch, UTC. `has_skills` adds the skills of the home. `is_moved` says
+    that the jobs were paused here, so that they can go on elsewhere.
     """
 
     database: Path
@@ -25,6 +26,8 @@ class ExportOrder:
     subject: DataSubject
     name: str
     now: int
+    has_skills: bool = False
+    is_moved: bool = False
 
 
 def dump_order(order: ExportOrder) -> str:

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from agent_core.errors import StoreError
-from agent_core.privacy.export.export import ExportArchive, write_export
+from agent_core.privacy.export.export import ExportArchive, make_seal, write_export
 from agent_core.privacy.export.export_order import ExportOrder, read_order
 from agent_core.privacy.progress import Progress
 from agent_core.state.engine.database import Connection, browse_file
@@ -24,7 +24,7 @@ _NICENESS = 10
 
 
 def _write(connection: Connection, order: ExportOrder) -> list[Path]:
-    archive = ExportArchive(order.folder, order.archive, order.most_bytes)
+    archive = ExportArchive(order.folder, order.archive, order.most_bytes, make_seal(order))
     try:
         write_export(connection, archive, order, _report)
     finally:

@@ -27,38 +27,49 @@ def insert_session(
     connection: Connection, conversation: Conversation, title: str, said: Sequence[PastTurn]
 ) -> SessionId:
     """Write an ended session with its turns. Their words count as words of others."""
-    row = connection.execute(
-        "INSERT INTO sessions (conversation_id, title, started_at, last_at, ended_at)"
-        " VALUES (:conversation_id, :title, :began, :ended, :ended) RETURNING id",
-        {
-            "conversation_id": conversation.id,
-            "title": title,
-            "began": said[0].began_at,
-            "ended": max(one.ended_at for one in said),
-        },
-    ).fetchone()
-    session_id = SessionId(row[0])
+    session_id = begin_session(connection, conversation, title, said[0].began_at)
     for turn in said:
         insert_turn(connection, conversation, session_id, turn)
     return session_id
+
+
+def begin_session(
+    connection: Connection, conversation: Conversation, title: str, began_at: int
+) -> SessionId:
+    """Write an ended session without turns."""
+    row = connection.execute(
+        "INSERT INTO sessions (conversation_id, title, started_at, last_at, ended_at)"
+        " VALUES (:conversation_id, :title, :began, :began, :began) RETURNING id",
+        {"conversation_id": conversation.id, "title": title, "began": began_at},
+    ).fetchone()
+    return SessionId(row[0])
+
+
+def exists(connection: Connection, *, session_id: SessionId) -> bool:
+    """Return whether a session is still there."""
+    row = connection.execute(
+        "SELECT 1 FROM sessions WHERE id = :session_id", {"session_id": session_id}
+    ).fetchone()
+    return row is not None
 
 
 def insert_turn(
     connection: Connection, conversation: Conversation, session_id: SessionId, turn: PastTurn
 ) -> list[MessageId]:
     """Write an ended turn; return the numbers of its messages, in their order."""
+    values = {
+        "conversation_id": conversation.id,
+        "session_id": session_id,
+        "person_id": conversation.person_id,
+        "platform": PLATFORM,
+        "began": turn.began_at,
+        "ended": turn.ended_at,
+    }
     cursor = connection.execute(
         "INSERT INTO turns (conversation_id, session_id, person_id, platform, chat, state,"
         " is_untrusted, started_at, ended_at) VALUES (:conversation_id, :session_id, :person_id,"
         " :platform, '', 'answered', 1, :began, :ended)",
-        {
-            "conversation_id": conversation.id,
-            "session_id": session_id,
-            "person_id": conversation.person_id,
-            "platform": PLATFORM,
-            "began": turn.began_at,
-            "ended": turn.ended_at,
-        },
+        values,
     )
     place = TranscriptPlace(
         session_id=session_id,
@@ -71,6 +82,12 @@ def insert_turn(
     made = []
     for message, at in turn.said:
         made += messages.append(connection, place, [message], now=at)
+    connection.execute(
+        "UPDATE sessions SET last_at = MAX(last_at, :ended),"
+        " ended_at = CASE WHEN ended_at IS NULL THEN NULL ELSE MAX(ended_at, :ended) END"
+        " WHERE id = :session_id",
+        {"session_id": session_id, "ended": turn.ended_at},
+    )
     return made
 
 

@@ -86,7 +86,8 @@ TABLES: Mapping[str, str] = {
         f" WHERE person_id IN {_PEOPLE} ORDER BY id"
     ),
     "jobs": (
-        "SELECT id, kind, title, body, timing, zone, state, created_at FROM jobs"
+        "SELECT id, kind, title, body, timing, zone, late, options, is_urgent, state, reason,"
+        " next_slot, next_at, room_id IS NOT NULL AS is_in_room, created_at FROM jobs"
         f" WHERE person_id IN {_PEOPLE} ORDER BY id"
     ),
     "job_versions": (

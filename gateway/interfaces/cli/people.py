@@ -9,6 +9,7 @@ from gateway.errors import Declined
 from gateway.home import open_home
 from gateway.interfaces import client
 from gateway.interfaces.parser import Parser, read_path
+from gateway.interfaces.waiting import read_settings
 from gateway.operations.people_types import (
     Approve,
     CancelCode,
@@ -25,6 +26,8 @@ from gateway.operations.people_types import (
 from gateway.operations.privacy_types import (
     ErasedPerson,
     ExportPerson,
+    ImportedPerson,
+    ImportPerson,
     PersonToErase,
     WrittenExport,
 )
@@ -37,6 +40,7 @@ from gateway.operations.settings_types import (
 )
 from gateway.texts.people import describe_invitation, describe_way
 
+_SLUG = "the person's folder name, from `list`"
 _LONG = 3600.0
 """Seconds for an export or an erasure, which reads all of a person's data."""
 
@@ -80,24 +84,51 @@ def configure(parser: Parser) -> None:
             "talaria people set ada quiet_hours off",
         ],
     )
-    export = verbs.add_parser(
-        "export",
-        help="export a person's data to a new zip archive",
-        examples=["talaria people export ada ~/ada.zip"],
-    )
+    _add_moves(verbs)
     erase = verbs.add_parser(
         "erase",
         help="permanently delete a person's data",
         examples=["talaria people erase ada", "talaria people erase ada --yes"],
     )
-    for verb in (export, erase, settings, change):
-        verb.add_argument("slug", metavar="SLUG", help="the person's folder name, from `list`")
+    for verb in (erase, settings, change):
+        verb.add_argument("slug", metavar="SLUG", help=_SLUG)
     change.add_argument("name", metavar="NAME", help="the setting, from `settings`")
     change.add_argument("value", metavar="VALUE", help="as in a chat; off resets it")
+    erase.add_argument("--yes", action="store_true", help="ask nothing")
+
+
+def _add_moves(verbs: "argparse._SubParsersAction[Parser]") -> None:
+    """Add the verbs that write a person's data, and bring it in."""
+    export = verbs.add_parser(
+        "export",
+        help="export a person's data to a new zip archive",
+        examples=[
+            "talaria people export ada ~/ada.zip",
+            "talaria people export ada ~/ada.zip --move",
+        ],
+    )
+    bring = verbs.add_parser(
+        "import",
+        help="bring a person's assistant from another Talaria, from its export",
+        examples=["talaria people import ada ~/ada.zip"],
+    )
+    for verb in (export, bring):
+        verb.add_argument("slug", metavar="SLUG", help=_SLUG)
     export.add_argument(
         "file", metavar="FILE", type=read_path, help="the archive; must not exist yet"
     )
-    erase.add_argument("--yes", action="store_true", help="ask nothing")
+    export.add_argument(
+        "--move",
+        action="store_true",
+        help="pause the person's jobs here, so that they go on where it is imported",
+    )
+    bring.add_argument("file", metavar="FILE", type=read_path, help="the export")
+    bring.add_argument(
+        "--signed-by",
+        metavar="KEY",
+        default="",
+        help="refuse a file that another key signed; `export` prints the key",
+    )
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
@@ -128,9 +159,15 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         )
         print(f"{approved.name} can talk to Talaria now.")
     elif verb == "export":
-        asked = ExportPerson(slug=arguments.slug, target=str(arguments.file))
+        asked = ExportPerson(
+            slug=arguments.slug, target=str(arguments.file.absolute()), moves=arguments.move
+        )
         written = client.perform_typed(home, "privacy.export", asked, WrittenExport, timeout=_LONG)
-        print(f"Written to {written.target}.")
+        print(f"Written to {written.target}, signed by the key {written.key}.")
+        if arguments.move:
+            print(f"Jobs that are paused here, and go on there: {written.paused}.")
+    elif verb == "import":
+        _import(home, arguments, environ)
     elif verb == "settings":
         wish = ShowSettings(person=arguments.slug)
         shown = client.perform_typed(home, "settings.show", wish, ShownSettings)
@@ -146,6 +183,33 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         listed = client.perform_typed(home, "people.list", Nothing(), ListedPeople).people
         print("\n".join(map(_describe, listed)) or "Nobody yet.")
     return 0
+
+
+def _import(home: Path, arguments: argparse.Namespace, environ: Mapping[str, str]) -> None:
+    """Bring an assistant in, and say what came. Raises `Declined`."""
+    asked = ImportPerson(
+        slug=arguments.slug, path=str(arguments.file.absolute()), signed_by=arguments.signed_by
+    )
+    made = client.perform_typed(
+        home,
+        "privacy.import",
+        asked,
+        ImportedPerson,
+        timeout=_LONG,
+        load_settings=lambda: read_settings(environ),
+    )
+    print(
+        f"New for {made.name}: messages {made.messages:,}, entries of memory and archive"
+        f" {made.entries:,}, jobs {made.jobs}, skills {made.skills}.\nSigned by the key"
+        f" {made.signed_by}: compare it with what the export printed."
+    )
+    if made.paused:
+        print(
+            f"Paused jobs: {made.paused}. The old home may still run them; end them there, then"
+            " resume them here (`talaria jobs`)."
+        )
+    if made.left_out:
+        print("Left out:\n" + "\n".join(f"- {one}" for one in made.left_out))
 
 
 def _list_entrances(home: Path) -> list[str]:

@@ -1,23 +1,33 @@
 """Archives of an export: whole, private, and begun anew before one grows too large."""
 
+import json
 import os
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from agent_core.execution.files import walk_files
 from agent_core.privacy.export.export import ExportArchive
+from agent_core.privacy.export.signer import MANIFEST, SIGNATURE
+
+
+def no_seal(hashes: Mapping[str, str], is_whole: bool) -> tuple[bytes, bytes]:
+    return json.dumps(list(hashes)).encode(), b"nobody"
 
 
 def names(path: Path) -> list[str]:
     with zipfile.ZipFile(path) as archive:
         assert archive.testzip() is None
-        return archive.namelist()
+        *found, manifest, signature = archive.namelist()
+        assert (manifest, signature) == (MANIFEST, SIGNATURE)
+        assert json.loads(archive.read(manifest)) == found
+        return found
 
 
 def test_what_fits_is_one_archive_that_nobody_else_may_read(tmp_path: Path) -> None:
-    bundle = ExportArchive(tmp_path, "all", 100_000)
+    bundle = ExportArchive(tmp_path, "all", 100_000, no_seal)
     bundle.add("a.txt", ["one ", "two"])
     bundle.add("b/c.bin", [b"\x00\x01"])
     (path,) = bundle.close()
@@ -29,7 +39,7 @@ def test_what_fits_is_one_archive_that_nobody_else_may_read(tmp_path: Path) -> N
 
 
 def test_what_is_large_comes_in_several_archives_within_the_limit(tmp_path: Path) -> None:
-    bundle = ExportArchive(tmp_path, "all", 10_000)
+    bundle = ExportArchive(tmp_path, "all", 10_000, no_seal)
     for number in range(20):
         bundle.add(f"{number}.bin", [os.urandom(2000)])
     paths = bundle.close()
@@ -46,7 +56,7 @@ def test_a_file_is_written_piece_by_piece(tmp_path: Path) -> None:
             deferred.append(number)
             yield "x" * 1000
 
-    bundle = ExportArchive(tmp_path, "all", 0)
+    bundle = ExportArchive(tmp_path, "all", 0, no_seal)
     bundle.add("long.txt", pieces())  # type: ignore[arg-type]
     bundle.close()
     assert deferred == [0, 1, 2]
@@ -55,7 +65,7 @@ def test_a_file_is_written_piece_by_piece(tmp_path: Path) -> None:
 def test_a_name_that_is_no_text_keeps_its_file(tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     Path(os.fsdecode(os.fsencode(tmp_path) + b"/work/caf\xe9.txt")).write_text("milk")
-    bundle = ExportArchive(tmp_path, "all", 0)
+    bundle = ExportArchive(tmp_path, "all", 0, no_seal)
     for name, pieces in walk_files(tmp_path / "work"):
         bundle.add(name, pieces)
     (path,) = bundle.close()
@@ -65,7 +75,7 @@ def test_a_name_that_is_no_text_keeps_its_file(tmp_path: Path) -> None:
 @pytest.mark.thorough
 def test_a_file_may_have_more_than_two_gigabytes(tmp_path: Path) -> None:
     piece = bytes(64 << 20)
-    bundle = ExportArchive(tmp_path, "all", 0)
+    bundle = ExportArchive(tmp_path, "all", 0, no_seal)
     bundle.add("sparse.img", (piece for _ in range(33)))
     (path,) = bundle.close()
     with zipfile.ZipFile(path) as archive:
@@ -73,7 +83,7 @@ def test_a_file_may_have_more_than_two_gigabytes(tmp_path: Path) -> None:
 
 
 def test_files_are_compressed(tmp_path: Path) -> None:
-    bundle = ExportArchive(tmp_path, "all", 0)
+    bundle = ExportArchive(tmp_path, "all", 0, no_seal)
     bundle.add("a.txt", ["hello " * 10_000])
     (path,) = bundle.close()
     assert path.stat().st_size < 1_000

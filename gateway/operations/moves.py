@@ -1,0 +1,399 @@
+"""The operation that brings the assistant of an export into this home."""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from agent_core.errors import ToolArgumentError
+from agent_core.ids import JobId, MessageId
+from agent_core.memory.archive.entries import ArchiveContent
+from agent_core.memory.archive.writes import insert_entry
+from agent_core.memory.edits_within_limits import Edit, Refusal
+from agent_core.memory.files import find_flaw, parse
+from agent_core.privacy.export.reading import ExportRefused, Row, SignedExport, read_export
+from agent_core.schedule.job_editor import (
+    PAUSED_IMPORTED,
+    PAUSED_MOVED,
+    InvalidJob,
+    create_job,
+    pause_job,
+)
+from agent_core.schedule.triggers import OnEvent, dump_timing, load_timing
+from agent_core.schedule.wall_clock import find_zone
+from agent_core.state.conversations import past_import, sessions
+from agent_core.state.conversations.past_import import PastTurn
+from agent_core.state.conversations.sessions import NewConversation
+from agent_core.state.engine import meta
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import jobs
+from agent_core.state.jobs.jobs import NewJob, Options, Target
+from agent_core.state.memory import ledger
+from agent_core.state.memory.ledger import Origin
+from agent_core.state.people.people import Person
+from agent_core.tools.secret_scan import find_secret
+from agent_core.transcript import (
+    DocumentPart,
+    Message,
+    Part,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+    UntrustedSource,
+    flatten,
+    load_parts,
+)
+from gateway.errors import Declined, Mistaken
+from gateway.operations import settings, skills
+from gateway.operations.contract import Operation, OperationContext, find_person
+from gateway.operations.privacy_types import ImportedPerson, ImportPerson
+from gateway.operations.settings_types import SetSettings, Setting, ShowSettings
+from gateway.operations.skill_types import WriteSkill
+from gateway.operations.wire import typed
+
+_MARK = "moved_in:"
+"""Precedes a key, a person and a session; the value is what was written of the session."""
+_LONGEST_TEXT = 100_000
+_KEPT_PARTS = (TextPart, ToolCallPart, ToolResultPart, DocumentPart)
+_SETTINGS = ("time_zone", "language", "verbosity", "spoken_answers")
+
+
+async def import_person(context: OperationContext, asked: ImportPerson) -> ImportedPerson:
+    """Bring a person's assistant into this home, once; what is here already stays.
+
+    After a crash, the same import goes on where it was. Raises `Declined` and `StoreError`.
+    """
+    person = await context.database.read(find_person, asked.slug)
+    try:
+        found = await asyncio.to_thread(read_export, Path(asked.path))
+    except ExportRefused as error:
+        raise Declined(_end(str(error))) from error
+    if asked.signed_by and asked.signed_by.strip().lower() != found.key:
+        raise Declined(f"The file is signed by the key {found.key}, and not by the one you named.")
+    running = _Import(context=context, person=person, found=found)
+    try:
+        return await running.write()
+    except (ValueError, KeyError, TypeError) as error:
+        raise Declined("The file holds a row that no Talaria has written.") from error
+
+
+@dataclass(slots=True, kw_only=True)
+class _Import:
+    """One import, and what became of it so far."""
+
+    context: OperationContext
+    person: Person
+    found: SignedExport
+    messages: int = 0
+    entries: int = 0
+    jobs: int = 0
+    paused: int = 0
+    skills: int = 0
+    left_out: list[str] = field(default_factory=list)
+    numbers: dict[int, MessageId] = field(default_factory=dict)
+    """The messages here, by their numbers in the file."""
+
+    async def write(self) -> ImportedPerson:
+        for session in self._rows("sessions"):
+            await self._write_session(session)
+        await self._write_memory()
+        await self._write_archive()
+        await self._write_settings()
+        await self._write_skills()
+        # Jobs come last: none runs before what it may need is here.
+        await self.context.database.write("moves.jobs", self._write_jobs)
+        self.context.forget_known()
+        self.context.scheduling.wake()
+        return ImportedPerson(
+            name=self.person.name,
+            signed_by=self.found.key,
+            messages=self.messages,
+            entries=self.entries,
+            jobs=self.jobs,
+            paused=self.paused,
+            skills=self.skills,
+            left_out=tuple(dict.fromkeys(self.left_out)),
+        )
+
+    def _rows(self, table: str) -> Sequence[Row]:
+        return self.found.tables.get(table, ())
+
+    def _key(self, kind: str, value: object) -> str:
+        """Return a key that the same thing of the same home has in each import."""
+        digest = hashlib.sha256(f"{self.found.key}\0{kind}\0{value}".encode()).hexdigest()
+        return f"import:{self.person.id}:{digest[:32]}"
+
+    async def _write_session(self, session: Row) -> None:
+        """Write what is new of a session, in one transaction."""
+        number, key = int(session["id"]), f"{_MARK}{self._key('session', session['id'])}"
+        rows = self.found.conversations.get(number, ())
+        now, person_id = self.context.now(), self.person.id
+        title = flatten(str(session.get("title") or "")[:200], 200)
+
+        def work(connection: Connection) -> int:
+            known = json.loads(meta.get(connection, key=key) or '{"made": [], "last": 0}')
+            made: list[list[int]] = known["made"]
+            turns = list(_list_turns(rows, known["last"], now))
+            if turns:
+                new = NewConversation(
+                    key=sessions.name_direct(person_id),
+                    kind="direct",
+                    person_id=person_id,
+                    is_direct=True,
+                )
+                direct = sessions.ensure_conversation(connection, new, now=now)
+                session_id = known.get("session")
+                if session_id is None or not past_import.exists(connection, session_id=session_id):
+                    session_id = past_import.begin_session(
+                        connection, direct, title, turns[0][0].began_at
+                    )
+                for turn, numbers in turns:
+                    ids = past_import.insert_turn(connection, direct, session_id, turn)
+                    made += [list(pair) for pair in zip(numbers, ids, strict=True)]
+                last = max(max(numbers) for _, numbers in turns)
+                value = json.dumps({"session": session_id, "last": last, "made": made})
+                meta.put(connection, key=key, value=value)
+            self.numbers |= {old: MessageId(at) for old, at in made}
+            return sum(len(numbers) for _, numbers in turns)
+
+        self.messages += await self.context.database.write("moves.session", work)
+
+    async def _write_memory(self) -> None:
+        """Add the entries of both lists; those without room go to the archive."""
+        for target, file in (("memory", "MEMORY.md"), ("user", "USER.md")):
+            for text in parse(self.found.texts.get(f"memory/{file}", "")):
+                if not self._may_keep(f"an entry of {file}", text):
+                    continue
+                origin = self._make_origin(target, text)
+                edit = Edit(action="add", target=target, text=text)  # type: ignore[arg-type]
+                key = str(origin.call_key)
+                if await self.context.database.read(
+                    ledger.find_call, person_id=self.person.id, call_key=key
+                ):
+                    continue
+                outcome = await self.context.memory.change(
+                    self.person.id, self.person.slug, edit, origin
+                )
+                if not isinstance(outcome, Refusal):
+                    self.entries += 1
+                elif outcome.fault == "full":
+                    await self._archive(ArchiveContent(text=text, tags=("imported",)), origin)
+                elif outcome.fault != "known":
+                    self.left_out.append(f"an entry of {file}: {outcome.detail}")
+        self.context.forget_known()
+
+    def _make_origin(self, target: str, text: str) -> Origin:
+        """Return the origin of an entry: what it rested on there, with the messages here."""
+        row: Row = next(
+            (
+                one
+                for one in reversed(self._rows("ledger"))
+                if (one.get("target"), one.get("after")) == (target, text)
+            ),
+            {},
+        )
+        ids = json.loads(str(row.get("message_ids") or "[]"))
+        sources = json.loads(str(row.get("sources") or "[]"))
+        return Origin(
+            actor="house",
+            now=self.context.now(),
+            evidence=str(row.get("evidence") or "")[:_LONGEST_TEXT] or "imported",
+            call_key=self._key(target, text),
+            message_ids=tuple(self.numbers[one] for one in ids if one in self.numbers),
+            sources=tuple(UntrustedSource(one) for one in sources if isinstance(one, str)),
+        )
+
+    async def _write_archive(self) -> None:
+        for row in self._rows("archive"):
+            text, tags = str(row["text"]), json.loads(str(row["tags"]))
+            if self._may_keep("a note of the archive", text):
+                origin = replace(self._make_origin("archive", text), evidence="imported")
+                await self._archive(ArchiveContent(text=text, tags=tuple(map(str, tags))), origin)
+
+    async def _archive(self, content: ArchiveContent, origin: Origin) -> None:
+        def work(connection: Connection) -> bool:
+            before = connection.total_changes
+            insert_entry(connection, person_id=self.person.id, content=content, origin=origin)
+            return bool(connection.total_changes > before)
+
+        try:
+            self.entries += await self.context.database.write("moves.archive", work)
+        except ToolArgumentError as error:
+            self.left_out.append(f"a note of the archive: {error}")
+
+    def _may_keep(self, what: str, text: str) -> bool:
+        if secret := find_secret(text):
+            self.left_out.append(f"{what}, because it contains {secret}")
+        elif flaw := find_flaw(text):
+            self.left_out.append(f"{what}: {flaw}")
+        else:
+            return True
+        return False
+
+    async def _write_settings(self) -> None:
+        """Take over the settings that the person has not chosen here."""
+        there = next((one for one in self._rows("person") if not one.get("is_joined")), {})
+        shown = await settings.show(self.context, ShowSettings(person=self.person.slug))
+        plain = {"verbosity": "normal", "spoken_answers": "off"}
+        for one in shown.settings:
+            value = there.get(one.name)
+            is_unset = one.value == plain.get(one.name, "")
+            if one.name in _SETTINGS and is_unset and isinstance(value, str) and value:
+                wanted = Setting(name=one.name, value=value)
+                try:
+                    asked = SetSettings(person=self.person.slug, settings=(wanted,))
+                    await settings.change(self.context, asked)
+                except Mistaken as error:
+                    self.left_out.append(f"the setting {one.name}: {error}")
+
+    async def _write_skills(self) -> None:
+        for name, text in sorted(self.found.texts.items()):
+            folder, _, file = name.removeprefix("skills/").partition("/")
+            if not name.startswith("skills/"):
+                continue
+            if file != "SKILL.md":
+                if file:
+                    self.left_out.append(f"the file {file} of the skill {folder}")
+                continue
+            known = await asyncio.to_thread(_find_skill, self.context, folder)
+            if known is not None:
+                if known.strip() != text.strip():
+                    self.left_out.append(f"the skill {folder}: there is another one of this name")
+                continue
+            try:
+                await skills.write(self.context, WriteSkill(name=folder, text=text, is_new=True))
+                self.skills += 1
+            except Declined as error:
+                self.left_out.append(f"the skill {folder}: {error}")
+
+    def _write_jobs(self, connection: Connection) -> None:
+        """Create the jobs that run there: all in one transaction, each once."""
+        rules, numbers = self.context.scheduling.rules, dict[int, JobId]()
+        for row in self._rows("jobs"):
+            if row.get("state") not in ("active", "paused"):
+                continue
+            title = flatten(str(row["title"]), 60)
+            try:
+                new = self._draft(row, numbers)
+                known = jobs.find_call(
+                    connection, person_id=self.person.id, call_key=str(new.call_key)
+                )
+                made = known or create_job(connection, new, rules=rules, now=self.context.now())
+            except (ValueError, InvalidJob, ToolArgumentError) as error:
+                self.left_out.append(f"the job {title}: {error}")
+                continue
+            numbers[int(row["id"])] = made.id
+            if known:
+                continue
+            self.jobs += 1
+            if why := self._find_pause(row, new):
+                self.paused += 1
+                pause_job(connection, made, why)
+
+    def _find_pause(self, row: Row, new: NewJob) -> str:
+        """Return why a job waits for its person; "" if it goes on at its next slot."""
+        was_running = row["state"] == "active" or row.get("reason") == PAUSED_MOVED
+        if not was_running:
+            return str(row.get("reason") or PAUSED_IMPORTED)[:200]
+        has_command = new.kind == "script" or bool(new.options.gate)
+        return "" if self.found.is_moved and not has_command else PAUSED_IMPORTED
+
+    def _draft(self, row: Row, numbers: Mapping[int, JobId]) -> NewJob:
+        if row.get("is_in_room"):
+            raise ValueError("it belongs to a group")
+        kind, late = row["kind"], row["late"]
+        if kind not in ("prompt", "message", "script") or late not in ("catch_up", "skip", "all"):
+            raise ValueError("its kind is not known")
+        timing = load_timing(str(row["timing"]))
+        if isinstance(timing, OnEvent) and timing.kind == "webhook":
+            raise ValueError("it waits for a web request, whose secret address does not travel")
+        if isinstance(timing, OnEvent) and timing.kind == "after":
+            if timing.job_id not in numbers:
+                raise ValueError("it comes after a job that is not here")
+            value = f"{numbers[timing.job_id]} {timing.ending}"
+            timing = OnEvent(kind="after", value=value)
+        zone = str(row["zone"])
+        find_zone(zone)
+        slot, at = row.get("next_slot"), row.get("next_at")
+        waits = (slot, at) if isinstance(slot, str) and type(at) is int else None
+        if waits is None and not isinstance(timing, OnEvent):
+            raise ValueError("its time is past")
+        body = str(row["body"])
+        if secret := find_secret(body):
+            raise ValueError(f"it contains {secret}")
+        return NewJob(
+            person_id=self.person.id,
+            room_id=None,
+            kind=kind,
+            title=str(row["title"])[:200],
+            body=body[:_LONGEST_TEXT],
+            timing=dump_timing(timing),
+            zone=zone,
+            late=late,
+            options=_read_options(str(row["options"])),
+            targets=(Target(kind="home"),),
+            is_urgent=bool(row["is_urgent"]),
+            next_slot=waits,
+            actor="house",
+            call_key=self._key("job", row["id"]),
+        )
+
+
+def _list_turns(
+    rows: Sequence[Row], after: int, now: int
+) -> Iterator[tuple[PastTurn, tuple[int, ...]]]:
+    """Yield the turns whose messages come after a number, with the numbers of their messages."""
+    grouped: dict[int, list[Row]] = {}
+    for row in rows:
+        if int(row["id"]) > after:
+            grouped.setdefault(int(row["turn"]), []).append(row)
+    for group in grouped.values():
+        said: list[tuple[Message, int]] = []
+        numbers = []
+        for row in group:
+            if row["role"] not in ("user", "assistant", "tool"):
+                raise ValueError("a message has no known role")
+            parts = tuple(_keep_parts(load_parts(json.dumps(row["parts"]))))
+            at = min(max(int(row["created_at"]), 0), now)
+            said.append((Message(role=row["role"], parts=parts), at))
+            numbers.append(int(row["id"]))
+        began, ended = said[0][1], max(at for _, at in said)
+        turn = PastTurn(began_at=began, ended_at=ended, said=tuple(said))
+        yield turn, tuple(numbers)
+
+
+def _keep_parts(parts: Sequence[Part]) -> Iterator[Part]:
+    """Yield the parts that need nothing else of the old home."""
+    for part in parts:
+        if isinstance(part, _KEPT_PARTS):
+            yield part
+
+
+def _read_options(text: str) -> Options:
+    """Return the options of a job that this home knows, without what only the old one knew."""
+    given = json.loads(text)
+    kinds = {one.name: type(one.default) for one in fields(Options)}
+    values: dict[str, Any] = {
+        key: tuple(map(str, value)) if isinstance(value, list) else value
+        for key, value in given.items()
+        if key in kinds and isinstance(value, list if kinds[key] is tuple else kinds[key])
+    }
+    for key in ("gate_passed", "gate_seen", "gate_next", "agent", "model", "skills"):
+        values.pop(key, None)
+    return Options(**values)
+
+
+def _find_skill(context: OperationContext, name: str) -> str | None:
+    path = context.skills.catalog.folder / name / "SKILL.md"
+    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else None
+
+
+def _end(clause: str) -> str:
+    return f"{clause[:1].upper()}{clause[1:]}."
+
+
+OPERATIONS: Mapping[str, Operation] = {"privacy.import": typed(import_person)}
+"""The operations, by their names on the control socket."""

@@ -1,0 +1,149 @@
+"""An import of an assistant that is killed, or meets a full disk, is finished by the next."""
+
+import asyncio
+import os
+import resource
+import shutil
+import signal
+import sqlite3
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from agent_core.errors import StoreError
+from agent_core.state.conversations import past_import, sessions
+from agent_core.state.conversations.past_import import PastTurn
+from agent_core.state.conversations.sessions import NewConversation
+from agent_core.state.engine.database import Connection, Database
+from agent_core.transcript import Message, TextPart
+from gateway.app.settings import load
+from gateway.interfaces.contexts import HomeContext, open_context
+from gateway.operations import moves, privacy
+from gateway.operations.imports import import_line
+from gateway.operations.privacy_types import ExportPerson, ImportPerson
+from tests.integration.harness import Harness, running
+from tests.integration.jobs_support import ana, give_job, greet, greeted
+from tests.integration.processes import run_fork
+
+NOW = 1_800_000_000_000
+FULL = 7
+TABLES = ("messages", "turns", "sessions", "ledger", "archive", "jobs", "conversations")
+
+
+@pytest.fixture
+async def homes(tmp_path: Path) -> tuple[Path, Path]:
+    """An export of Ana's, and another home of hers."""
+    path, home = tmp_path / "ana.zip", tmp_path / "new"
+    async with running(tmp_path / "old", greeted()) as old:
+        await greet(old)
+        await old.gateway.database.write("test.long", say_much)
+        for text in ("Ana sails.", "Ana's boiler is from 1987."):
+            asked = {"person": await find_slug(old), "target": "user", "text": text}
+            await import_line(open_context(old.gateway), asked | {"origin": "test"})
+        for text in ("Take a pill.", "Water the fern."):
+            await give_job(old, text, "0 9 * * *")
+        target = ExportPerson(slug=await find_slug(old), target=str(path), moves=True)
+        await privacy.export(open_context(old.gateway), target)
+    async with running(home, greeted()) as new:
+        await greet(new)
+    return path, home
+
+
+def say_much(connection: Connection) -> None:
+    person = ana(connection)
+    new = NewConversation(
+        key=sessions.name_direct(person), kind="direct", person_id=person, is_direct=True
+    )
+    conversation = sessions.ensure_conversation(connection, new, now=1)
+    said = [
+        PastTurn(
+            began_at=at,
+            ended_at=at,
+            said=((Message(role="user", parts=(TextPart(text=f"Word {at} " * 200),)), at),),
+        )
+        for at in range(1, 400)
+    ]
+    past_import.insert_session(connection, conversation, "Long", said)
+
+
+async def find_slug(harness: Harness) -> str:
+    def read(connection: Connection) -> str:
+        row = connection.execute("SELECT slug FROM people WHERE id = ?", (ana(connection),))
+        return str(row.fetchone()[0])
+
+    return await harness.read(read)
+
+
+def count_all(home: Path) -> dict[str, int]:
+    with closing(sqlite3.connect(home / "state.db")) as connection:
+        return {
+            one: connection.execute(f"SELECT COUNT(*) FROM {one}").fetchone()[0] for one in TABLES
+        }
+
+
+def bring(home: Path, path: Path, last: int, most_bytes: int) -> None:
+    """Import in a process that dies at the numbered commit, or has a disk of some size."""
+    commits = count(1)
+
+    def observe(event: str, names: object) -> None:
+        if event == "committed" and next(commits) == last:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    async def main() -> None:
+        database = await Database.open(home / "state.db", observe=observe)
+        if most_bytes:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, resource.RLIM_INFINITY))
+        settings = load({"TALARIA_HOME": str(home)})
+        context = HomeContext(
+            home=home, database=database, now=lambda: NOW, load_settings=lambda: settings
+        )
+        with closing(sqlite3.connect(home / "state.db")) as connection:
+            (slug,) = connection.execute(
+                "SELECT people.slug FROM people JOIN accounts ON person_id = people.id"
+                " WHERE platform = 'fake'"
+            ).fetchone()
+        try:
+            await moves.import_person(context, ImportPerson(slug=slug, path=str(path)))
+        except StoreError:
+            os._exit(FULL)
+        await database.close()
+
+    asyncio.run(main())
+
+
+@pytest.mark.process
+@pytest.mark.slow
+async def test_a_killed_import_is_finished_by_the_next_and_doubles_nothing(
+    homes: tuple[Path, Path], tmp_path: Path
+) -> None:
+    path, home = homes
+    shutil.copytree(home, tmp_path / "whole")
+    before = count_all(home)
+    assert run_fork(bring, tmp_path / "whole", path, 0, 0) == 0
+    wanted = count_all(tmp_path / "whole")
+    assert wanted["messages"] > before["messages"] + 390
+    deaths = 0
+    while run_fork(bring, home, path, deaths % 3 + 1, 0) != 0:
+        deaths += 1
+        assert count_all(home)["jobs"] in (before["jobs"], wanted["jobs"])
+        if deaths > 30:
+            break
+    assert deaths > 3
+    assert run_fork(bring, home, path, 0, 0) == 0
+    assert count_all(home) == wanted
+
+
+@pytest.mark.process
+@pytest.mark.slow
+async def test_a_full_disk_stops_an_import_that_goes_on_later(homes: tuple[Path, Path]) -> None:
+    path, home = homes
+    before = count_all(home)
+    assert run_fork(bring, home, path, 0, 300_000) == FULL
+    assert count_all(home)["jobs"] == before["jobs"]
+    assert run_fork(bring, home, path, 0, 0) == 0
+    first = count_all(home)
+    assert first["messages"] > before["messages"] + 390
+    assert run_fork(bring, home, path, 0, 0) == 0
+    assert count_all(home) == first
