@@ -10,6 +10,7 @@ from agent_core.agent.guided.calls import find_moment, plan_call
 from agent_core.agent.guided.decisions import (
     CHAT,
     MANAGE_JOBS,
+    REMIND,
     Decision,
     label_entry,
     label_job,
@@ -35,9 +36,11 @@ from agent_core.agent.guided.replies import (
 )
 from agent_core.agent.guided.transcript import (
     LIST_JOBS,
+    MESSAGE_AGENT,
     PROVIDER,
     GuidedTurn,
     Step,
+    read_team_order,
     read_turn,
     show_jobs,
 )
@@ -70,6 +73,8 @@ _FEW = 4.0
 
 Of the models measured, those of 1.5 billion said that things were done which nobody did.
 """
+_OF_PEOPLE = {REMIND, MANAGE_JOBS, "settings", "ask"}
+"""Tools of a person's own turns; a helper, such as a member of a team, has none of them."""
 _MOST_OPTIONS = 5
 _LABEL = 60
 _LONGEST_TEXT = 200
@@ -142,7 +147,13 @@ class GuidedModel:
     async def _step(self, request: ModelRequest, turn: GuidedTurn) -> Stream:
         """Make the next step of a turn."""
         tools = _list_usable(request)
-        if turn.jobs is None and MANAGE_JOBS in tools and not turn.steps:
+        order = read_team_order(turn.said) if MESSAGE_AGENT in tools else None
+        if order:
+            yield _answer(request, *_give(request, turn, order))
+        elif not turn.steps and not _OF_PEOPLE & tools:  # a helper's turn, which is words alone
+            async for piece in self._speak(request, compose_answer(request, turn.known)):
+                yield piece
+        elif turn.jobs is None and MANAGE_JOBS in tools and not turn.steps:
             yield _answer(request, _call(request, MANAGE_JOBS, LIST_JOBS))
         elif not turn.steps:
             async for piece in self._decide(request, turn, tools):
@@ -199,6 +210,17 @@ class GuidedModel:
                 continue  # perhaps another decision, which nobody reads; the whole comes last
             else:
                 yield piece
+
+
+def _give(
+    request: ModelRequest, turn: GuidedTurn, order: Mapping[str, str]
+) -> tuple[ToolCallPart | TextPart, ...]:
+    """Return the call that gives a task to a team, or what the team said."""
+    if not turn.steps:
+        return (_call(request, MESSAGE_AGENT, json.dumps(order, ensure_ascii=False)),)
+    step = turn.steps[-1]
+    is_good = step.result is not None and not step.result.is_error
+    return (TextPart(text=step.result.text if step.result and is_good else describe_step(step)),)
 
 
 def _follow(

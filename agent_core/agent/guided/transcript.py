@@ -29,6 +29,12 @@ _MOMENT = re.compile(
 """A moment in full, as `format_moment` writes it in one of the languages."""
 
 
+MESSAGE_AGENT = "message_agent"
+_BY_TOOL = f"{MESSAGE_AGENT} (mode team)"
+"""Stands in the sentence of `/team` in every language."""
+_TEAM = re.compile(r"\b[Tt]eam ([a-z][a-z0-9-]{0,31})\b")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """A call of the turn and its result."""
@@ -69,6 +75,15 @@ def read_turn(request: ModelRequest) -> GuidedTurn | None:
         steps=tuple(step for step in steps if not is_listing(step.call)),
         jobs=jobs,
     )
+
+
+def read_team_order(said: str) -> Mapping[str, str] | None:
+    """Read the sentence with which `/team` gives a task to a team; None for other words."""
+    head, _, task = said.partition(": ")
+    found = _TEAM.search(head) if _BY_TOOL in head else None
+    if found is None or not task.strip():
+        return None
+    return {"mode": "team", "to": found[1], "text": task.strip()}
 
 
 def find_start(messages: Sequence[Message]) -> int | None:

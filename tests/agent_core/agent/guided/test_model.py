@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -523,3 +524,49 @@ async def test_a_decision_instead_of_words_is_never_read(words: str) -> None:
     then = await talk.returns(answer, "Nothing was found.")
     assert "{" not in then.message.text
     assert then.message.text.startswith("I'm not sure")
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        "Give this task to the team desk with message_agent (mode team), and tell me its result: ",
+        "Gib diese Aufgabe mit message_agent (mode team) an das Team desk, und sag mir das: ",
+    ],
+)
+async def test_a_task_for_a_team_reaches_it_and_its_result_is_the_answer(order: str) -> None:
+    inner = FakeModel()
+    team = ToolSpec(name="message_agent", description="", schema='{"type":"object"}')
+    request = ModelRequest(
+        model="small", system=SYSTEM, messages=(), tools=(*TOOLS, team), max_output_tokens=100
+    )
+    said = user_message(f"{order}A note: warm water, Friday.", facts=FACTS)
+    step = await one_step(inner, replace(request, messages=(said,)))
+    (call,) = step.message.calls
+    given = {"mode": "team", "to": "desk", "text": "A note: warm water, Friday."}
+    assert (call.name, json.loads(call.arguments)) == ("message_agent", given)
+    for text, is_error, told in (("## writer\nWarm!", False, "## writer\nWarm!"), ("x", True, "x")):
+        result = ToolResultPart(call_id=call.call_id, name=call.name, text=text, is_error=is_error)
+        heard = (said, step.message, Message(role="tool", parts=(result,)))
+        assert told in (await one_step(inner, replace(request, messages=heard))).message.text
+    assert inner.requests == []
+
+
+async def test_a_helper_speaks_without_a_decision() -> None:
+    inner = FakeModel(say("Warm water is back."))
+    tools = tuple(
+        ToolSpec(name=name, description="", schema='{"type":"object"}')
+        for name in ("memory", "recall", "message_agent", "web_search")
+    )
+    said = user_message("You are writer, one of the team desk: writer. The task: A note.")
+    request = ModelRequest(
+        model="small", system=SYSTEM, messages=(said,), tools=tools, max_output_tokens=100
+    )
+    assert (await one_step(inner, request)).message.text == "Warm water is back."
+    assert len(inner.requests) == 1
+
+
+async def one_step(inner: FakeModel, request: ModelRequest) -> ModelAnswer:
+    """The step that a guided model makes of a request."""
+    pieces = [piece async for piece in GuidedModel(inner, "guided").stream(request)]
+    assert isinstance(pieces[-1], ModelAnswer)
+    return pieces[-1]

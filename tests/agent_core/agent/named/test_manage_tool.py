@@ -7,7 +7,7 @@ import pytest
 from agent_core.agent.named.agent_files import AgentFiles
 from agent_core.agent.named.editor import AgentEditor
 from agent_core.agent.named.folder import AgentFolder
-from agent_core.agent.named.manage_tool import ManageAgentsTool
+from agent_core.agent.named.manage_tool import MOST_CHANGES, ManageAgentsTool
 from agent_core.agent.named.teams import TeamFolder
 from agent_core.memory.approval import Approval
 from agent_core.state.engine.database import Connection
@@ -58,6 +58,25 @@ async def test_an_owner_who_asks_in_person_makes_an_agent(
     assert [one.name for one in editor.files.list_all()] == ["spy"]
     rows = await bench.database.read(audit.list_of, person_id=bench.person.id, limit=5)
     assert [(one.action, one.detail) for one in rows] == [("agent.create", "spy")]
+
+
+async def test_an_answer_that_makes_agents_without_end_stops_after_a_few(
+    bench: Bench, editor: AgentEditor
+) -> None:
+    hire(bench, editor)
+    names = [f"spy-{chr(97 + number)}" for number in range(MOST_CHANGES + 2)]
+    told = await answer(
+        bench,
+        *(
+            manage(MAKE.replace('"spy"', f'"{name}"'), f"c{number}")
+            for number, name in enumerate(names)
+        ),
+    )
+    assert f"one answer may change agents and teams at most {MOST_CHANGES} times" in told
+    assert [one.name for one in editor.files.list_all()] == names[:MOST_CHANGES]
+    assert "The agent late is made." in await answer(
+        bench, manage(MAKE.replace('"spy"', '"late"'), "d1")
+    ), "the next message may change more"
 
 
 async def test_untrusted_text_makes_no_agent_without_an_owner_s_yes(

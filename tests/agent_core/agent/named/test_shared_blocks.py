@@ -1,5 +1,6 @@
 """The blocks of a team: every member sees a change at its next step, and may make one."""
 
+import asyncio
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,6 +18,7 @@ from tests.agent_core.agent.bench import Bench
 from tests.agent_core.agent.named.agent_folders import make_message_tool, write
 from tests.fakes.model import Play, ask, call, say
 from tests.fakes.tool import FakeTool
+from tests.patience import PATIENCE
 
 
 async def make_block(bench: Bench, label: str) -> None:
@@ -93,6 +95,36 @@ async def test_a_member_notes_something_and_the_next_one_reads_it(bench: Bench, 
     checker = bench.model.requests[3]
     assert checker.system.startswith("You are checker.")
     assert "The title is Tea" in checker.system
+
+
+async def test_two_members_note_something_at_once_and_nothing_is_lost(
+    bench: Bench, home: Path
+) -> None:
+    both = asyncio.Barrier(2)
+
+    async def meet(arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+        async with asyncio.timeout(PATIENCE):
+            await both.wait()
+        return ToolResult(text="looked")
+
+    hire(bench, FakeTool("look", meet))
+    (home / "teams" / "desk.toml").write_text(
+        'manager = "free"\nmembers = ["writer", "checker"]\nblocks = ["desk"]\nrounds = 1\n'
+    )
+    await bench.ask(
+        "go",
+        give(mode="team", to="desk", text="Go"),
+        ask(call("look")),
+        ask(call("look")),
+        note("The title is Tea"),
+        note("It has two pages"),
+        say("Noted."),
+        say("Noted, too."),
+        say("Done."),
+    )
+    seen = await bench.blocks.look(bench.person.id, bench.time)
+    (entries,) = (one.entries for one in seen if one.target == "block:desk")
+    assert sorted(entries) == ["It has two pages", "The title is Tea"]
 
 
 async def test_a_running_member_sees_a_change_at_its_next_step(bench: Bench, home: Path) -> None:
