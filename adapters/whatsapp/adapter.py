@@ -161,6 +161,7 @@ class WhatsAppAdapter:
             content = media_of(message, message.file, media_id)
         else:
             content = content_of(message)
+        self._windows.note_send(chat)
         try:
             return PlatformMessageId(await self._api.send(_address(message) | content))
         except ChatWaits:

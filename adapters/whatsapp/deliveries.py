@@ -84,6 +84,8 @@ class Windows:
         self._heard: dict[str, int] = {}
         self._closed: set[str] = set()
         """Chats that Meta called closed, whatever the times say."""
+        self._sent: BoundedDict[str, float] = BoundedDict()
+        """By chat: when the newest message was sent."""
 
     def load(self, marks: Mapping[str, str]) -> None:
         """Take over what earlier processes heard."""
@@ -97,9 +99,17 @@ class Windows:
             self._heard[chat] = at
             self._closed.discard(chat)
 
+    def note_send(self, chat: str) -> None:
+        """Note that a message is sent now."""
+        self._sent.put(chat, time.time())
+
     def close(self, chat: str) -> None:
-        """Note that Meta calls a chat closed."""
-        self._closed.add(chat)
+        """Note that Meta calls a chat closed, unless the person has written since our message.
+
+        Meta may say it late. Its times are whole seconds, so one that is equal counts as since.
+        """
+        if self._heard.get(chat, 0) < int(self._sent.get(chat) or time.time()):
+            self._closed.add(chat)
 
     def is_open(self, chat: str) -> bool:
         """Return whether anything may be sent. A chat that nobody has heard may be open."""

@@ -247,6 +247,21 @@ async def test_a_message_that_meta_took_in_spite_of_an_error_is_not_sent_again(
     assert await adapter.find(message("in doubt"), []) == meta.sent[0].id
 
 
+async def test_a_late_word_that_the_day_is_over_closes_no_chat_that_is_open_again(
+    meta: WhatsAppEmulator, adapter: WhatsAppAdapter, inlet: FakeInlet
+) -> None:
+    await hear(meta, inlet)
+    meta.last_heard[ANNA] = 0
+    meta.holds_reports = True
+    await adapter.send(message("too late"))
+    meta.says(ANNA, "good morning")
+    await inlet.receives(2)
+    meta.release()
+    await until(lambda: bool(inlet.reports))
+    await adapter.send(message("good morning", "k2"))
+    assert [one.text for one in meta.sent] == ["good morning"]
+
+
 async def test_a_pause_is_as_long_as_metas_limit(
     meta: WhatsAppEmulator, adapter: WhatsAppAdapter, inlet: FakeInlet
 ) -> None:
