@@ -1,4 +1,4 @@
-"""People's accounts on the three platforms, behind one interface."""
+"""People's accounts on the platforms, behind one interface."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -7,10 +7,15 @@ from urllib.parse import urlsplit
 
 from adapters.messages import OutboundFile
 from tests.emulators.discord import DiscordEmulator
-from tests.emulators.discord_shapes import Message, Sent
+from tests.emulators.discord_shapes import Message
+from tests.emulators.discord_shapes import Sent as DiscordFile
+from tests.emulators.signal import SignalEmulator
+from tests.emulators.signal_world import ACI, Person
 from tests.emulators.slack import SlackEmulator, SlackFile, SlackMessage
 from tests.emulators.telegram import TelegramEmulator
+from tests.emulators.telegram_cast import ANNA, BEN
 from tests.emulators.telegram_media import document, photo, voice
+from tests.emulators.whatsapp import NUMBER, Sent, WhatsAppEmulator
 
 _QUIET_FLAG = 1 << 12
 """Discord's flag of silent messages."""
@@ -206,7 +211,7 @@ class DiscordAccount:
             channel=int(thread or room) if room is not None else None,
             reply_to=int(reply_to) if reply_to else None,
             mentions=[self.api.user_id] if is_named else (),
-            files=[Sent(name=f.name, data=f.data, content_type=f.media_type) for f in files],
+            files=[DiscordFile(name=f.name, data=f.data, content_type=f.media_type) for f in files],
             is_voice=any(file.media_type.startswith("audio/") for file in files),
         )
         return str(said)
@@ -371,6 +376,140 @@ class SlackAccount:
 
     def _channel(self, room: str | None) -> str:
         return self.api.dm(self.number) if room is None else room
+
+
+@dataclass(frozen=True, slots=True)
+class SignalAccount:
+    """A person's account on Signal, where choices are typed."""
+
+    api: SignalEmulator
+    number: int
+    platform = "signal"
+
+    @property
+    def user_id(self) -> str:
+        return self.person.uuid
+
+    @property
+    def person(self) -> Person:
+        return self.api.world.person(f"+49151{self.number:08}", name_of(self.number))
+
+    async def says(
+        self,
+        text: str,
+        *,
+        room: str | None = None,
+        thread: str | None = None,
+        reply_to: str | None = None,
+        files: Sequence[OutboundFile] = (),
+        mentions: bool = True,
+    ) -> str:
+        world = self.api.world
+        fields: dict[str, Any] = {}
+        if files:
+            fields["attachments"] = [world.attach(f.name, f.media_type, f.data) for f in files]
+        if reply_to is not None:
+            fields["quote"] = {"id": int(reply_to), "authorUuid": ACI, "text": ""}
+        if room is not None and mentions:
+            text, fields["mentions"] = f"\ufffc {text}", [world.mention()]
+        group = world.groups[room] if room is not None else None
+        return str(world.says(self.person, text, group=group, **fields))
+
+    async def edits(self, message: str, text: str) -> None:
+        self.api.world.edits(self.person, int(message), text)
+
+    async def reacts(self, message: str, sign: str, *, is_on: bool = True) -> None:
+        self.api.world.reacts(self.person, sign, int(message), is_on=is_on)
+
+    def seen(self, room: str | None = None) -> list[Seen]:
+        place = self.user_id if room is None else room
+        found = [one for one in self.api.world.sent if one.chat == place and not one.is_deleted]
+        return [
+            Seen(
+                id=str(one.sent_at),
+                text=one.text,
+                answers=str(one.quote[0]) if one.quote else None,
+                file=one.files[0][:2] if one.files else None,
+            )
+            for one in found
+        ]
+
+    def indicators(self, message: str, room: str | None = None) -> list[str]:
+        return self.api.world.reactions.get((int(message), self.user_id), [])
+
+    def typed(self, room: str | None = None) -> bool:
+        return (self.user_id if room is None else room) in self.api.world.typing
+
+    def holds(self, label: str, room: str | None = None) -> Press:
+        raise LookupError("Signal has no buttons")
+
+
+@dataclass(frozen=True, slots=True)
+class WhatsAppAccount:
+    """A person's account on WhatsApp."""
+
+    api: WhatsAppEmulator
+    number: int
+    platform = "whatsapp"
+
+    @property
+    def user_id(self) -> str:
+        return f"1650555{self.number:04}"
+
+    async def says(
+        self,
+        text: str,
+        *,
+        room: str | None = None,
+        thread: str | None = None,
+        reply_to: str | None = None,
+        files: Sequence[OutboundFile] = (),
+        mentions: bool = True,
+    ) -> str:
+        self.api.names[self.user_id] = name_of(self.number)
+        for file in files:
+            return self.api.attaches(self.user_id, text, file.name, file.data, file.media_type)
+        context = {"context": {"from": NUMBER, "id": reply_to}} if reply_to else {}
+        return self.api.says(self.user_id, text, group=room or "", **context)
+
+    async def edits(self, message: str, text: str) -> None:
+        self.api.edits(self.user_id, message, text)
+
+    async def reacts(self, message: str, sign: str, *, is_on: bool = True) -> None:
+        self.api.reacts(self.user_id, message, sign if is_on else "")
+
+    def seen(self, room: str | None = None) -> list[Seen]:
+        place = self.user_id if room is None else room
+        return [
+            Seen(id=one.id, text=one.text, labels=tuple(one.buttons.values()))
+            for one in self.api.sent
+            if one.to == place
+        ]
+
+    def indicators(self, message: str, room: str | None = None) -> list[str]:
+        return [sign for sign in (self.api.reactions.get(message),) if sign]
+
+    def typed(self, room: str | None = None) -> bool:
+        return any("typing_indicator" in one for one in self.api.marks)
+
+    def holds(self, label: str, room: str | None = None) -> Press:
+        place = self.user_id if room is None else room
+        for message in reversed([one for one in self.api.sent if one.to == place]):
+            for key, shown in message.buttons.items():
+                if shown == label:
+                    return self._press(message, key)
+        raise LookupError(f'no button "{label}"')
+
+    def _press(self, message: Sent, key: str) -> Press:
+        async def press() -> None:
+            self.api.presses(self.user_id, message, key)
+
+        return press
+
+
+def name_of(number: int) -> str:
+    """Return the name that a person gave themselves."""
+    return {ANNA: "Anna", BEN: "Ben"}.get(number, f"Person{number}")
 
 
 def ringing(account: Account) -> list[str]:

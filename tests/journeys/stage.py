@@ -5,7 +5,7 @@ import base64
 import json
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -19,18 +19,33 @@ from gateway.app.gateway import Gateway
 from gateway.app.settings import load
 from gateway.app.timings import Timings
 from gateway.home import CONSOLE_SOCKET
+from gateway.interfaces.http.loading import take_port
+from gateway.interfaces.http.server import serving_page
 from gateway.interfaces.terminal.socket_client import ConsoleLink, News, Shown
 from gateway.outbound.timings import DeliveryTimings
-from tests.emulators import anthropic
+from tests.emulators import anthropic, whatsapp
 from tests.emulators.anthropic import AnthropicEmulator
 from tests.emulators.discord import DiscordEmulator
+from tests.emulators.server import LoopbackServer
+from tests.emulators.signal import SignalEmulator
+from tests.emulators.signal_world import ACCOUNT
 from tests.emulators.slack import SlackEmulator
 from tests.emulators.streaming import Answer, Json, Reply, text_answer
 from tests.emulators.telegram import TelegramEmulator
 from tests.emulators.telegram_cast import ANNA, BEN, FORUM, SUPERGROUP
 from tests.emulators.telegram_world import BotMessage
+from tests.emulators.whatsapp import WhatsAppEmulator
 from tests.integration.harness import is_settled
-from tests.journeys.accounts import Account, DiscordAccount, SlackAccount, TelegramAccount, asked
+from tests.integration.processes import free_port
+from tests.journeys.accounts import (
+    Account,
+    DiscordAccount,
+    SignalAccount,
+    SlackAccount,
+    TelegramAccount,
+    WhatsAppAccount,
+    asked,
+)
 from tests.patience import PATIENCE, until
 
 TIMINGS = Timings(delivery=DeliveryTimings(first_pause=0.25, finish=0.5))
@@ -95,6 +110,8 @@ class Stage:
         self.telegram = TelegramEmulator()
         self.discord = DiscordEmulator()
         self.slack = SlackEmulator()
+        self.signal = SignalEmulator()
+        self.whatsapp = WhatsAppEmulator()
         self.slack.is_agent = self.slack.is_assistant = False
         self.model = AnthropicEmulator()
         self.model.answer = self._answer
@@ -104,7 +121,7 @@ class Stage:
 
     async def __aenter__(self) -> Self:
         for name in self.endpoints:
-            await self.servers[name].start()
+            await self.servers[name].__aenter__()
         await self.model.start()
         self.telegram.user(ANNA, "Anna", username="anna_k")
         self.telegram.user(BEN, "Ben")
@@ -117,12 +134,18 @@ class Stage:
     async def __aexit__(self, *_: object) -> None:
         await self.model.stop()
         for name in self.endpoints:
-            await self.servers[name].stop()
+            await self.servers[name].__aexit__(None, None, None)
 
     @property
-    def servers(self) -> dict[str, TelegramEmulator | DiscordEmulator | SlackEmulator]:
+    def servers(self) -> dict[str, LoopbackServer]:
         """The emulators of all platforms, whether in use or not."""
-        return {"telegram": self.telegram, "discord": self.discord, "slack": self.slack}
+        return {
+            "telegram": self.telegram,
+            "discord": self.discord,
+            "slack": self.slack,
+            "signal": self.signal,
+            "whatsapp": self.whatsapp,
+        }
 
     def account(self, platform: str, number: int) -> Account:
         """Return a person's account on a platform."""
@@ -130,6 +153,10 @@ class Stage:
             return DiscordAccount(self.discord, number)
         if platform == "slack":
             return SlackAccount(self.slack, number)
+        if platform == "signal":
+            return SignalAccount(self.signal, number)
+        if platform == "whatsapp":
+            return WhatsAppAccount(self.whatsapp, number)
         return TelegramAccount(self.telegram, number)
 
     def accounts(self, number: int) -> tuple[Account, Account, Account]:
@@ -198,6 +225,19 @@ class Stage:
                 "SLACK_API_BASE_URL": self.slack.base_url,
                 "TALARIA_SLACK__EDIT_INTERVAL": "0.05",
             }
+        if endpoint == "signal":
+            return pace | {"SIGNAL_ACCOUNT": ACCOUNT, "SIGNAL_RPC_URL": self.signal.url}
+        if endpoint == "whatsapp":
+            port = free_port()
+            self.whatsapp.callback = f"http://127.0.0.1:{port}/hooks/whatsapp"
+            return pace | {
+                "WHATSAPP_ACCESS_TOKEN": whatsapp.TOKEN,
+                "WHATSAPP_PHONE_NUMBER_ID": whatsapp.PHONE_ID,
+                "WHATSAPP_APP_SECRET": whatsapp.SECRET,
+                "WHATSAPP_VERIFY_TOKEN": whatsapp.VERIFY,
+                "WHATSAPP_API_BASE_URL": self.whatsapp.base_url,
+                "TALARIA_HTTP__PORT": str(port),
+            }
         return pace | {
             "TELEGRAM_BOT_TOKEN": self.telegram.token,
             "TELEGRAM_API_BASE_URL": self.telegram.base_url,
@@ -240,10 +280,14 @@ class Stage:
             await serving
         harness = Harness(self, opened.result())
         try:
-            await harness.until(
-                lambda: all(harness.state_of(name) == "connected" for name in wanted)
-            )
-            yield harness
+            async with AsyncExitStack() as serving_too:
+                if "whatsapp" in self.endpoints:  # Meta calls our server
+                    port = take_port(harness.gateway.settings.http)
+                    await serving_too.enter_async_context(serving_page(harness.gateway, port))
+                await harness.until(
+                    lambda: all(harness.state_of(name) == "connected" for name in wanted)
+                )
+                yield harness
         finally:
             stop.set()
             await serving

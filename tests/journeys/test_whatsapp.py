@@ -1,12 +1,10 @@
 """WhatsApp through the whole gateway: its own HTTP server, Meta's webhooks, the 24 hours."""
 
 import json
-import socket
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from io import BytesIO
-from typing import Any
+from pathlib import Path
 
 import aiohttp
 import pytest
@@ -15,8 +13,6 @@ from agent_core.chats import Chat
 from agent_core.state.people import people
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage
-from gateway.interfaces.http.loading import take_port
-from gateway.interfaces.http.server import serving_page
 from gateway.texts import people as people_texts
 from tests.emulators import whatsapp as emulated
 from tests.emulators.telegram_cast import ANNA as TELEGRAM_ANNA
@@ -28,33 +24,14 @@ CHAT = json.dumps([ANNA, None, True], separators=(",", ":"))
 
 
 @pytest.fixture
-async def meta() -> AsyncIterator[WhatsAppEmulator]:
-    async with WhatsAppEmulator() as emulator:
-        yield emulator
+async def deployment(tmp_path: Path) -> AsyncIterator[Stage]:
+    async with Stage(tmp_path / "home", ("telegram", "whatsapp")) as made:
+        yield made
 
 
-@asynccontextmanager
-async def opened(
-    stage: Stage, meta: WhatsAppEmulator, *, allow: str = "*", **settings: str
-) -> AsyncIterator[Harness]:
-    """The gateway with WhatsApp and its HTTP server."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    meta.callback = f"http://127.0.0.1:{port}/hooks/whatsapp"
-    given: dict[str, Any] = {
-        "WHATSAPP_ACCESS_TOKEN": emulated.TOKEN,
-        "WHATSAPP_PHONE_NUMBER_ID": emulated.PHONE_ID,
-        "WHATSAPP_APP_SECRET": emulated.SECRET,
-        "WHATSAPP_VERIFY_TOKEN": emulated.VERIFY,
-        "WHATSAPP_API_BASE_URL": meta.base_url,
-        "TALARIA_WHATSAPP__MESSAGES_PER_SECOND": "0",
-        "TALARIA_HTTP__PORT": str(port),
-    }
-    async with (
-        stage.open(allow, awaited=("whatsapp",), **(given | settings)) as harness,
-        serving_page(harness.gateway, take_port(harness.gateway.settings.http)),
-    ):
-        yield harness
+@pytest.fixture
+def meta(deployment: Stage) -> WhatsAppEmulator:
+    return deployment.whatsapp
 
 
 def texts(meta: WhatsAppEmulator) -> list[str]:
@@ -83,7 +60,7 @@ async def remind(harness: Harness, body: str) -> None:
 async def test_a_message_is_answered_and_marked_as_read(
     deployment: Stage, meta: WhatsAppEmulator
 ) -> None:
-    async with opened(deployment, meta) as harness:
+    async with deployment.open() as harness:
         released = deployment.hold()
         said = meta.says(ANNA, "hello")
         await harness.until(lambda: meta.marks)
@@ -98,7 +75,7 @@ async def test_a_message_is_answered_and_marked_as_read(
 async def test_metas_signature_is_the_only_key_to_the_path(
     deployment: Stage, meta: WhatsAppEmulator
 ) -> None:
-    async with opened(deployment, meta) as harness, aiohttp.ClientSession() as session:
+    async with deployment.open() as harness, aiohttp.ClientSession() as session:
         head = {"Host": "talaria.example.org", "Origin": "https://evil.example"}
         query = {
             "hub.mode": "subscribe",
@@ -126,7 +103,7 @@ async def test_metas_signature_is_the_only_key_to_the_path(
 async def test_what_is_due_after_a_day_waits_and_comes_first(
     deployment: Stage, meta: WhatsAppEmulator
 ) -> None:
-    async with opened(deployment, meta) as harness:
+    async with deployment.open() as harness:
         long_ago = {"type": "text", "text": {"body": "hello"}}
         meta.sends(ANNA, long_ago, at=time.time() - DAY + 180)
         await sees(harness, meta, "echo: hello")
@@ -137,7 +114,7 @@ async def test_what_is_due_after_a_day_waits_and_comes_first(
         await harness.at_rest()
         await harness.until(harness.gateway.dispatcher.is_idle)
         assert texts(meta) == []
-    async with opened(deployment, meta) as harness:
+    async with deployment.open() as harness:
         meta.says(ANNA, "good morning")
         waited = (
             "WhatsApp lets me write only for a day after your last message, so these 2 waited for"
@@ -149,7 +126,7 @@ async def test_what_is_due_after_a_day_waits_and_comes_first(
 
 async def test_a_template_is_sent_after_a_day(deployment: Stage, meta: WhatsAppEmulator) -> None:
     template = {"TALARIA_WHATSAPP__TEMPLATE": "talaria_reminder"}
-    async with opened(deployment, meta, **template) as harness:
+    async with deployment.open(**template) as harness:
         meta.says(ANNA, "hello")
         await sees(harness, meta, "echo: hello")
         meta.last_heard[ANNA] = 0
@@ -161,7 +138,7 @@ async def test_a_template_is_sent_after_a_day(deployment: Stage, meta: WhatsAppE
 async def test_a_message_that_fails_for_now_comes_later(
     deployment: Stage, meta: WhatsAppEmulator
 ) -> None:
-    async with opened(deployment, meta) as harness:
+    async with deployment.open() as harness:
         meta.status_errors.append({"code": 131000, "title": "Something went wrong"})
         meta.says(ANNA, "hello")
         await sees(harness, meta, "echo: hello")
@@ -170,7 +147,7 @@ async def test_a_message_that_fails_for_now_comes_later(
 async def test_a_message_that_meta_gives_up_is_said_and_kept(
     deployment: Stage, meta: WhatsAppEmulator
 ) -> None:
-    async with opened(deployment, meta) as harness:
+    async with deployment.open() as harness:
         meta.status_errors.append({"code": 131053, "title": "Media upload error"})
         meta.says(ANNA, "hello")
         await harness.until(lambda: texts(meta))
@@ -181,7 +158,7 @@ async def test_a_message_that_meta_gives_up_is_said_and_kept(
 async def test_a_stranger_gets_a_code_and_nothing_else(
     deployment: Stage, meta: WhatsAppEmulator
 ) -> None:
-    async with opened(deployment, meta, allow=f"telegram:{TELEGRAM_ANNA}") as harness:
+    async with deployment.open(f"telegram:{TELEGRAM_ANNA}") as harness:
         meta.says(ANNA, "hello")
         await harness.until(lambda: texts(meta))
         assert "code" in texts(meta)[0]
@@ -192,7 +169,7 @@ async def test_one_person_links_whatsapp_to_their_other_app(
     deployment: Stage, meta: WhatsAppEmulator
 ) -> None:
     allowed = f"telegram:{TELEGRAM_ANNA},whatsapp:{ANNA}"
-    async with opened(deployment, meta, allow=allowed) as harness:
+    async with deployment.open(allowed) as harness:
         told = await harness.ask(TELEGRAM_ANNA, "/link whatsapp")
         code = next(word for word in told.replace("`", " ").split() if word.count("-") == 1)
         meta.says(ANNA, f"/link {code}")
