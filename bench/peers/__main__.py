@@ -23,20 +23,23 @@ async def compare(bots: Sequence[Bot], *, share: float) -> dict[str, list[Result
 
     plan: list[Callable[[Stage], Awaitable[list[Result]]]] = [
         lambda stage: trials.measure_overhead(stage, most(40)),
-        lambda stage: trials.measure_crowd(stage, most(30)),
-        lambda stage: trials.measure_cost(stage, most(60)),
-        lambda stage: trials.measure_recall(stage, most(10)),
-        lambda stage: trials.measure_doubles(stage, most(5)),
-        lambda stage: trials.measure_downtime(stage, most(5)),
-        lambda stage: trials.measure_kills(stage, most(20)),
+        lambda stage: trials.measure_doubles(stage, most(20)),
+        lambda stage: trials.measure_burst(stage, most(20)),
+        lambda stage: trials.measure_crowd(stage, most(50)),
+        lambda stage: trials.measure_cost(stage, most(100)),
+        lambda stage: trials.measure_recall(stage, most(20)),
+        lambda stage: trials.measure_downtime(stage, most(20)),
+        lambda stage: trials.measure_kills(stage, most(40)),
     ]
     found: dict[str, list[Result]] = {}
     for bot in bots:
         found[bot.name] = []
-        for trial in plan:
-            async with trials.open_stage(bot) as stage:
-                found[bot.name] += await trial(stage)
-                print(f"{bot.name}: {found[bot.name][-1].name}", flush=True)
+        async with trials.open_stage(bot) as stage:
+            for trial in plan:
+                results = await trial(stage)
+                found[bot.name] += results
+                for one in results:
+                    print(f"{bot.name}: {one.name}: {one.value} {one.unit}", flush=True)
     return found
 
 
@@ -46,9 +49,13 @@ def render(found: dict[str, list[Result]]) -> str:
     lines = [f"| | {' | '.join(names)} |", f"|---|{'---|' * len(names)}"]
     for row in zip(*found.values(), strict=True):
         unit = f", {row[0].unit}" if row[0].unit else ""
-        cells = ("?" if one.value is None else f"{one.value:,.4g}" for one in row)
+        cells = ("?" if one.value is None else _write(one.value) for one in row)
         lines.append(f"| {row[0].name}{unit} | {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def _write(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def main() -> None:

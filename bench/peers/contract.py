@@ -4,12 +4,14 @@ import asyncio
 import os
 import signal
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from bench.processes import ROOT, clean_environment
 
+_TICKS = os.sysconf("SC_CLK_TCK")
 _PATIENCE = 60.0
 """Seconds until a bot that was asked to stop is killed."""
 
@@ -72,20 +74,69 @@ class Running:
 
     async def stop(self) -> None:
         """Ask the bot to end; kill it if it does not."""
-        await self._end(signal.SIGTERM)
+        process, self._process = self._process, None
+        if process is None:
+            return
+        tree = _list_tree(process.pid)
+        if process.returncode is None:
+            process.terminate()
+            try:
+                async with asyncio.timeout(_PATIENCE):
+                    await process.wait()
+            except TimeoutError:
+                process.kill()
+                await process.wait()
+        _kill(tree)
 
     async def kill(self) -> None:
         """Kill the bot with everything that it started, as a power failure would."""
-        await self._end(signal.SIGKILL)
-
-    async def _end(self, kind: signal.Signals) -> None:
         process, self._process = self._process, None
-        if process is None or process.returncode is not None:
+        if process is None:
             return
-        os.killpg(process.pid, kind)
-        try:
-            async with asyncio.timeout(_PATIENCE):
-                await process.wait()
-        except TimeoutError:
-            os.killpg(process.pid, signal.SIGKILL)
-            await process.wait()
+        os.kill(process.pid, signal.SIGSTOP)  # it starts nothing while its tree is listed
+        _kill(_list_tree(process.pid))
+        await process.wait()
+
+    def cpu_seconds(self) -> float:
+        """Return the processor's time of the bot, and of all that it started and waited for."""
+        return sum(sum(_read_times(pid)) for pid in self._tree())
+
+    def resident_bytes(self) -> int:
+        """Return the memory of the bot and all that it started; shared pages count once."""
+        return sum(_read_memory(pid) for pid in self._tree())
+
+    def _tree(self) -> list[int]:
+        return _list_tree(self._process.pid) if self._process else []
+
+
+def _list_tree(root: int) -> list[int]:
+    """List a process with those below it, in whatever group or session they are."""
+    found = [root]
+    for pid in found:
+        for task in Path(f"/proc/{pid}/task").glob("*"):
+            with suppress(OSError):
+                found += map(int, (task / "children").read_text("ascii").split())
+    return found
+
+
+def _kill(pids: Sequence[int]) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _read_times(pid: int) -> Sequence[float]:
+    """Return user and system time in seconds, of a process and of its ended children."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+    except OSError:  # it has just ended
+        return ()
+    return [int(one) / _TICKS for one in stat.rpartition(")")[2].split()[11:15]]
+
+
+def _read_memory(pid: int) -> int:
+    try:
+        said = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")
+    except OSError:
+        return 0
+    return sum(int(line.split()[1]) * 1024 for line in said.splitlines() if line[:4] == "Pss:")

@@ -1,8 +1,9 @@
 """The model of all compared bots: a script behind OpenAI's and Anthropic's APIs.
 
-It answers `say WORD.` with `heard WORD.`, and `What is the code of NAME?` with the code if the
-request holds it. If it does not, it asks whatever search of past conversations the bot offers,
-whatever its name, and then says that it does not know. It counts what it is asked.
+It answers `say WORD.` with `heard WORD.`, each word since its last answer, and `What is the code
+of NAME?` with the code if the request holds it. If it does not, it asks whatever search of past
+conversations the bot offers, whatever its name, and then says that it does not know. A search in a
+catalog that the prompt lists is asked through the catalog. It counts what it is asked.
 """
 
 import asyncio
@@ -17,7 +18,11 @@ from aiohttp import web
 
 _SAY = re.compile(r"say (\w+)\.")
 _ASKED = re.compile(r"What is the code of (\w+)\?")
-_SEARCHES = re.compile(r"recall|(session|conversation|memory|history)_search|search_(memory|past)")
+_SEARCHES = re.compile(r"recall|(sessions?|conversation|history)_search|search_(memory|past)")
+_LISTED = re.compile(rf"^- (\w*(?:{_SEARCHES.pattern})\w*) \(", re.MULTILINE)
+_CATALOG = "tool_call"
+_QUOTED = re.compile(r"<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>.*", re.DOTALL)
+"""What OpenClaw adds behind a message: excerpts of the conversation, which ask for nothing."""
 _CHARACTERS_PER_TOKEN = 4
 
 
@@ -139,21 +144,34 @@ def _decide(
     messages: Sequence[dict[str, Any]], tools: Sequence[dict[str, Any]]
 ) -> tuple[str, dict[str, Any] | None]:
     """Return an answer, or a call of a tool."""
-    asked = next((one for one in reversed(messages) if one["role"] == "user"), None)
-    words = _read(asked) if asked else ""
+    words = "\n".join(_list_unanswered(messages))
     if found := _ASKED.findall(words):
         name = found[-1]
         if make_code(name) in json.dumps(messages):
             return f"The code of {name} is {make_code(name)}.", None
-        if messages[-1]["role"] != "tool" and (call := _search(tools, name)):
+        if messages[-1]["role"] != "tool" and (call := _search(messages, tools, name)):
             return "", call
         return f"I don't know the code of {name}.", None
     if found := _SAY.findall(words):
-        return f"heard {found[-1]}.", None
+        return " ".join(f"heard {one}." for one in dict.fromkeys(found)), None
     return "Nothing to do.", None
 
 
-def _search(tools: Sequence[dict[str, Any]], name: str) -> dict[str, Any] | None:
+def _list_unanswered(messages: Sequence[dict[str, Any]]) -> list[str]:
+    """List what people wrote since the last answer; bots add messages with context of their own."""
+    found: list[str] = []
+    for one in reversed(messages):
+        if one["role"] == "assistant" and not one.get("tool_calls"):
+            break
+        if one["role"] == "user":
+            found.append(_QUOTED.sub("", _read(one)))
+    return found[::-1]
+
+
+def _search(
+    messages: Sequence[dict[str, Any]], tools: Sequence[dict[str, Any]], name: str
+) -> dict[str, Any] | None:
+    wanted = {"query": f"code {name}"}
     for tool in tools:
         function = tool.get("function") or {}
         required = (function.get("parameters") or {}).get("required") or []
@@ -161,10 +179,17 @@ def _search(tools: Sequence[dict[str, Any]], name: str) -> dict[str, Any] | None
         if not _SEARCHES.search(function.get("name", "")) or "query" not in properties:
             continue
         if set(required) <= {"query"}:
-            arguments = json.dumps({"query": f"code {name}"})
-            called = {"name": function["name"], "arguments": arguments}
-            return {"id": "call_1", "type": "function", "function": called}
+            return _call(function["name"], wanted)
+    if any((tool.get("function") or {}).get("name") == _CATALOG for tool in tools):
+        for one in messages:
+            if one["role"] == "system" and (listed := _LISTED.search(_read(one))):
+                return _call(_CATALOG, {"id": listed[1], "args": wanted})
     return None
+
+
+def _call(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    called = {"name": name, "arguments": json.dumps(arguments)}
+    return {"id": "call_1", "type": "function", "function": called}
 
 
 def _read(message: dict[str, Any]) -> str:

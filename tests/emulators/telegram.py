@@ -15,7 +15,7 @@ from tests.emulators.server import LoopbackServer
 from tests.emulators.telegram_deeds import Deeds
 from tests.emulators.telegram_faults import ChatLimit, Fault
 from tests.emulators.telegram_parameters import read_parameters
-from tests.emulators.telegram_texts import Json, Refusal, clean, whole
+from tests.emulators.telegram_texts import Json, Refusal, clean, whole, without_marks
 from tests.emulators.telegram_world import BotMessage, World
 
 TOKEN = "123456789:AAemulated-token-of-35-characters-xx"
@@ -49,6 +49,8 @@ class TelegramEmulator(LoopbackServer):
         self.commands: list[Json] = []
         self.has_drafts = False
         """Whether sendMessageDraft is known; Bot API servers before 9.5 refuse it."""
+        self.reads_markup = False
+        """Whether a text with a `parse_mode` loses its marks, instead of being refused."""
         self.drafts: dict[tuple[int, int], list[str]] = {}
         """Every text of a draft, by its chat and its number."""
         self.webhook = ""
@@ -72,6 +74,7 @@ class TelegramEmulator(LoopbackServer):
             "sendchataction": self._act,
             "setmycommands": self._set_commands,
             "getmycommands": lambda _: self.commands,
+            "deletemycommands": lambda _: self._set_commands({}),
             "deletewebhook": self._delete_webhook,
             "getfile": self.world.file,
             "senddocument": self.deeds.send_document,
@@ -229,6 +232,8 @@ class TelegramEmulator(LoopbackServer):
         if fault is not None and fault.moment != "lose":
             return await self._break(request, fault)
         name = method.lower()
+        if self.reads_markup:
+            parameters = without_marks(parameters)
         if self.chat_limit and name in ("sendmessage", "senddocument", "sendphoto"):
             self.chat_limit.take(str(parameters.get("chat_id")))
         if name == "getupdates":

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from html import unescape
 from typing import Any
 
 Json = dict[str, Any]
@@ -19,6 +20,8 @@ _FOUND = frozenset(
     | {"hashtag", "mention", "phone_number", "url"}
 )
 """Kinds that Telegram finds by itself, and ignores where a bot sets them."""
+_TAG = re.compile(r"</?[a-z][^>]*>")
+_ESCAPED = re.compile(r"\\([_*\[\]()~`>#+\-=|{}.!\\])")
 _COMMAND = re.compile(r"(?<!\S)/[A-Za-z0-9_]{1,32}(?:@\w+)?")
 _MENTION = re.compile(r"(?<!\w)@[A-Za-z]\w{3,31}")
 
@@ -67,6 +70,21 @@ def with_entities(text: str, text_key: str, entities_key: str) -> Json:
     ]
     entities.sort(key=lambda entity: int(str(entity["offset"])))
     return {text_key: text} | ({entities_key: entities} if entities else {})
+
+
+def without_marks(parameters: Json) -> Json:
+    """Return a request without its parse mode, and its text as people read it."""
+    mode = str(parameters.get("parse_mode") or "").lower()
+    if not mode:
+        return parameters
+
+    def read(text: str) -> str:
+        if mode == "html":
+            return unescape(_TAG.sub("", text)).strip()
+        return _ESCAPED.sub(r"\1", text).strip()
+
+    texts = {key: read(str(parameters[key])) for key in ("text", "caption") if key in parameters}
+    return {key: one for key, one in parameters.items() if key != "parse_mode"} | texts
 
 
 def clean(parameters: Json) -> tuple[str, list[Json]]:

@@ -210,3 +210,20 @@ async def test_a_malformed_call_is_a_bad_request(
         answer = await session.post(f"{api.base_url}/bot{api.token}/sendMessage", **body)
         said = await answer.json()
     assert (answer.status, said["ok"], said["error_code"]) == (400, False, 400)
+
+
+@pytest.mark.parametrize(
+    ("mode", "given", "read"),
+    [
+        ("HTML", "<b>3 &lt; 4</b> and <a href='x'>so on</a>", "3 < 4 and so on"),
+        ("MarkdownV2", r"1\.5 \* 2 \\ 3", r"1.5 * 2 \ 3"),
+    ],
+)
+async def test_marks_are_read_only_if_wanted(
+    api: TelegramEmulator, bot: Bot, mode: str, given: str, read: str
+) -> None:
+    with pytest.raises(BadRequest, match="not parse modes"):
+        await bot.send_message(ANNA, given, parse_mode=mode)
+    api.reads_markup = True
+    await bot.send_message(ANNA, given, parse_mode=mode)
+    assert api.texts(ANNA) == [read]
