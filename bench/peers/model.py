@@ -131,8 +131,8 @@ class ScriptedModel:
 
 
 def make_fact(name: str) -> str:
-    """Return a sentence that tells a code, and what the code is worth remembering for."""
-    return f"Please remember this: the code of {name} is {make_code(name)}. say {name}."
+    """Return a sentence that tells a code; it asks for no note, since recall needs none."""
+    return f"By the way, the code of {name} is {make_code(name)}. say {name}."
 
 
 def make_code(name: str) -> str:
