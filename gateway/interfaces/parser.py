@@ -39,9 +39,20 @@ class Parser(argparse.ArgumentParser):
         """
         super().__init__(*given, **{"allow_abbrev": False} | options)
         self.examples = tuple(examples) or (self.prog,)
+        self.default_verb = ""
+        """The verb of a command line without one, such as `list`; "" if there is none."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse words; options without a verb before them are those of the default verb."""
+        if self.default_verb and args is not None:
+            first = args[0] if args else ""
+            if not first or (first.startswith("-") and first not in self._option_string_actions):
+                args = [self.default_verb, *args]
+        return super().parse_known_args(args, namespace)
 
     def read(self, words: Sequence[str]) -> argparse.Namespace:
         """Parse the words of a command line. Exits with code 2 if one is wrong."""
+        found: argparse.Namespace
         found, unknown = self.parse_known_args(words)
         if unknown:
             chosen = self.list_verbs().get(getattr(found, "verb", None) or "", self)

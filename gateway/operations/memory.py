@@ -173,7 +173,7 @@ async def undo(context: OperationContext, asked: UndoChange) -> UndoneMemory:
 
     found = await context.database.read(look)
     if found is None:
-        raise Declined(f"There is no row {row_id} in the ledger.")
+        raise Declined(f"There is no change {row_id}; `talaria memory log` lists all of them.")
     owner, row = found
     if row.target == "soul":
         raise Declined(f"Row {row_id} changes SOUL.md, which is edited by hand or by a proposal.")

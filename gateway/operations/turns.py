@@ -78,7 +78,7 @@ async def show_turn(context: OperationContext, asked: Answer) -> Answer:
 
     found = await context.database.read(look)
     if found is None:
-        raise Declined(f"There is no turn {number}.")
+        raise Declined(f"There is no turn {number}; `talaria turns` lists the newest.")
     return found
 
 
@@ -252,7 +252,7 @@ async def _read(context: OperationContext, asked: Answer) -> "TurnRecord":
     number = _turn(asked)
     record = await context.database.read(read_record, number)
     if record is None:
-        raise Declined(f"There is no turn {number}.")
+        raise Declined(f"There is no turn {number}; `talaria turns` lists the newest.")
     if record.is_by_job:
         raise Declined(f"Turn {number} used no model: a job sent its message.")
     return record

@@ -202,3 +202,11 @@ def test_the_container_is_given_longer_than_the_turns() -> None:
 def test_the_check_before_a_landing_can_be_run() -> None:
     assert ROOT.joinpath(".ci/run").stat().st_mode & 0o111
     assert read(".ci/run").startswith("#!/usr/bin/env bash\n")
+
+
+def test_a_reader_gets_a_copy_before_it_is_installed() -> None:
+    for page in ("README.md", "docs/quick-start.md"):
+        before, line, after = read(page).partition("`git clone ADDRESS talaria` and `cd talaria`")
+        assert line, page
+        assert "make run" not in before, page
+        assert "make run" in after, page

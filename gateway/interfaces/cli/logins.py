@@ -12,8 +12,9 @@ from gateway.interfaces.parser import Parser
 def configure(parser: Parser) -> None:
     """Add the verbs."""
     parser.examples = ("talaria logins list", "talaria logins end")
+    parser.default_verb = "list"
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    verbs.add_parser("list", help="list the browsers that are logged in")
+    verbs.add_parser("list", help="list the browsers that are logged in (the default)")
     verbs.add_parser("end", help="log all browsers out")
 
 

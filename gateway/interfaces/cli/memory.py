@@ -36,6 +36,7 @@ _FILES = {"memory": "MEMORY.md", "user": "USER.md", "archive": "archive"}
 def configure(parser: Parser) -> None:
     """Add `log`, `show`, `undo` and `restore`."""
     parser.examples = ("talaria memory show --person ada", "talaria memory log")
+    parser.default_verb = "show"
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     log = verbs.add_parser(
         "log",
@@ -45,7 +46,7 @@ def configure(parser: Parser) -> None:
     log.add_argument("--limit", metavar="N", type=int, default=_SHOWN, help="how many")
     show = verbs.add_parser(
         "show",
-        help="show memory, now or at a moment",
+        help="show memory, now or at a moment (the default)",
         examples=["talaria memory show", "talaria memory show --person ada --at 2026-11-21"],
     )
     undo = verbs.add_parser(

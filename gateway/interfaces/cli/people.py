@@ -48,8 +48,9 @@ _LONG = 3600.0
 def configure(parser: Parser) -> None:
     """Add the verbs."""
     parser.examples = ("talaria people list", "talaria people claim")
+    parser.default_verb = "list"
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    verbs.add_parser("list", help="list people with their accounts")
+    verbs.add_parser("list", help="list people with their accounts (the default)")
     verbs.add_parser("claim", help="make a code that turns an account into the owner's")
     invite = verbs.add_parser(
         "invite",

@@ -17,8 +17,11 @@ _ORIGINS = {"installed": "installed", "home": "in the home"}
 
 def configure(parser: Parser) -> None:
     """Add the verbs."""
+    parser.default_verb = "list"
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    verbs.add_parser("list", help="list plug-ins with what they add; 1 if one is broken")
+    verbs.add_parser(
+        "list", help="list plug-ins with what they add; 1 if one is broken (the default)"
+    )
     parser.examples = ("talaria plugins list",)
 
 

@@ -11,8 +11,9 @@ from gateway.interfaces.parser import Parser
 def configure(parser: Parser) -> None:
     """Add the verb."""
     parser.examples = ("talaria secrets list",)
+    parser.default_verb = "list"
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    verbs.add_parser("list", help="list the names of secrets, and who may use which")
+    verbs.add_parser("list", help="list the names of secrets, and who may use which (the default)")
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:

@@ -12,6 +12,7 @@ from gateway.interfaces.parser import Parser
 def configure(parser: Parser) -> None:
     """Add the verbs."""
     parser.examples = ("talaria tokens create laptop --person ada", "talaria tokens list")
+    parser.default_verb = "list"
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     create = verbs.add_parser(
         "create",
@@ -34,7 +35,7 @@ def configure(parser: Parser) -> None:
         default="mcp",
         help="what it opens: tools over MCP, the API to ask and read, or all of it (default: mcp)",
     )
-    verbs.add_parser("list", help="list the tokens, without their secrets")
+    verbs.add_parser("list", help="list the tokens, without their secrets (the default)")
     revoke = verbs.add_parser(
         "revoke", help="end a token at once", examples=["talaria tokens revoke 2"]
     )

@@ -25,9 +25,12 @@ _LONG = 3600.0
 def configure(parser: Parser) -> None:
     """Add `list`, `show`, `replay`, `export` and `undelivered`."""
     parser.examples = ("talaria turns list", "talaria turns show 128")
+    parser.default_verb = "list"
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     recent = verbs.add_parser(
-        "list", help="list the newest turns", examples=["talaria turns list --limit 50"]
+        "list",
+        help="list the newest turns (the default)",
+        examples=["talaria turns list --limit 50"],
     )
     show = verbs.add_parser(
         "show",

@@ -71,6 +71,22 @@ def test_a_word_tells_how_it_is_used(home: Path) -> None:
     assert "usage: talaria turns" in done.out
 
 
+def test_a_word_without_a_verb_lists() -> None:
+    """Only `batch` has verbs and no default: each of them needs a file."""
+    refused = []
+    for word in SUBCOMMANDS:
+        parser = subcommands.make_parser(word)
+        if verbs := parser.list_verbs():
+            try:
+                chosen = parser.read([]).verb or "list"
+            except SystemExit:
+                refused.append(word)
+            else:
+                assert chosen in verbs, word
+    assert refused == ["batch"]
+    assert subcommands.make_parser("turns").read(["--limit", "3"]).limit == 3
+
+
 def test_every_help_ends_with_examples_that_the_parser_takes() -> None:
     for word in SUBCOMMANDS:
         parser = Parser(prog=f"talaria {word}")
@@ -100,7 +116,7 @@ def test_the_version_is_that_of_the_package(home: Path, word: str) -> None:
     [
         (("rnu",), "There is no `talaria rnu`; did you mean run?\n"),
         (("run", "--fast"), "`talaria run` has no option --fast. See `talaria run --help`.\n"),
-        (("people",), "`talaria people` needs to know what to do; it can do: list, "),
+        (("batch",), "`talaria batch` needs to know what to do; it can do: run, "),
         (("jobs", "show", "5", "6"), "`talaria jobs show` does not need 6. See"),
         (("jobs", "show", "5", "", "a b"), "`talaria jobs show` does not need '' 'a b'. See"),
         (("restore", "a", "--", "--identity"), "`talaria restore` does not need --identity. See"),

@@ -13,8 +13,11 @@ def configure(parser: Parser) -> None:
         f"talaria models local pull {SUGGESTED}",
         f"talaria models local use {SUGGESTED}",
     )
+    parser.default_verb = "list"
     verbs = parser.add_subparsers(dest="local_verb", required=True, metavar="VERB")
-    verbs.add_parser("list", help="list the model servers of this machine, and their models")
+    verbs.add_parser(
+        "list", help="list the model servers of this machine, and their models (the default)"
+    )
     pull = verbs.add_parser(
         "pull",
         help="download a model with Ollama; Ctrl-C stops it",
