@@ -82,6 +82,13 @@ _ACTS = {
 }
 _AnyJob = TypeVar("_AnyJob", bound=NewJob)
 
+_MOST_IN_ROOM = 10
+"""Reminders of a member in one group; owners have the limit of a person."""
+_ONLY_OWNERS = (
+    "in a group, anyone may set reminders with `remind`, but only owners may plan work that calls a"
+    " model. Tell the person: an owner can ask for it here, or they can ask you in a direct chat"
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Wish:
@@ -375,12 +382,9 @@ class JobTool:
 
     def _draft(self, asker: _Asker) -> NewJob:
         """Build the job of a call. Raises `ToolArgumentError` and `InvalidJob`."""
-        if asker.room and not asker.person.is_owner:
-            raise ToolArgumentError(
-                "only owners create jobs of a group; anyone can have jobs of their own in a direct"
-                " chat"
-            )
         request = self._read(asker, None)
+        if asker.room and not asker.person.is_owner and request.kind != "message":
+            raise ToolArgumentError(_ONLY_OWNERS)
         context = asker.context
         whose = JobOwner(
             person_id=asker.person.id,
@@ -397,6 +401,7 @@ class JobTool:
 
     async def _create(self, asker: _Asker) -> ToolResult:
         job, rules, now = self._draft(asker), self._rules, asker.context.now
+        await self._database.read(_check_room, asker)
         confirmed = await self._confirm(asker, job, _find_held(asker, job))
         if isinstance(confirmed, str):
             return ToolResult(text=f"No job was created. {confirmed}")
@@ -483,8 +488,8 @@ class JobTool:
         reminder whose question stays unanswered is created and held, because it must not be lost.
         """
         await self._database.read(job_editor.check_event, job)
-        is_own = job.targets == (asker.here,) and asker.room is None
-        timing, is_own = load_timing(job.timing), is_own and job.kind == "message"
+        timing = load_timing(job.timing)
+        is_own = job.targets == (asker.here,) and job.kind == "message"
         if asker.context.is_accepted or (is_own and is_plain(timing) and held is None):
             return job
         is_reminder = isinstance(timing, Once) and is_own
@@ -506,6 +511,18 @@ class JobTool:
         assert job.person_id is not None  # noqa: S101 - nobody asks for a system job
         owner, targets = job.person_id, job.targets
         return await self._database.read(self._name_places, owner, targets, asker.here)
+
+
+def _check_room(connection: Connection, asker: _Asker) -> None:
+    """Refuse one more job of a member in a group that has many of theirs."""
+    if asker.room is None or asker.person.is_owner:
+        return
+    listed = jobs.list_of_room(connection, room_id=asker.room.id)
+    if sum(job.person_id == asker.person.id for job in listed) >= _MOST_IN_ROOM:
+        raise ToolArgumentError(
+            f"they have {_MOST_IN_ROOM} reminders in this group, the most that a member may have"
+            " here; they can delete one with /reminders, or set theirs in a direct chat"
+        )
 
 
 def _is_plain(asker: _Asker) -> bool:

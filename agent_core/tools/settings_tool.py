@@ -31,7 +31,7 @@ _BAD_ZONE = Text('"{value}" isn\'t a time zone. Write a city like "Vienna", or "
 _BAD_HOURS = Text('"{value}" isn\'t a range of hours. Write one like 22:00-07:30 or 10pm-7am.')
 _EMPTY_HOURS = Text("Quiet hours must end at another time than they start. Write off for none.")
 _SET = Text("⚙ {name}: {value}")
-_SET_BACK = Text("↩ Taken back. {name} is as before: {value}")
+_SET_BACK = Text("↩ Taken back. {name} as before: {value}")
 _LABELS = {
     "time_zone": Text("Time zone"),
     "language": Text("Language"),
@@ -202,9 +202,7 @@ def confirm_settings(
     """Confirm settings of a call, a line each; `before` are the values that they replace."""
     return tuple(
         Receipt(
-            text=_SET(
-                name=name.replace("_", " "), value=flatten(str(value), _LONGEST_VALUE) or "–"
-            ),
+            text=_SET(name=_name(name), value=flatten(str(value), _LONGEST_VALUE) or "–"),
             undo=name_setting_undo(name, before),
         )
         for name, value in arguments.items()
@@ -218,9 +216,12 @@ def name_setting_undo(name: str, before: Mapping[str, str]) -> str:
 
 def confirm_set_back(name: str, value: str) -> str:
     """Say that a setting has its value of before; `off` for none."""
-    label = _LABELS[name]() if name in _LABELS else name.replace("_", " ")
     value = name_language(value) if name == "language" and value != OFF else value
-    return _SET_BACK(name=label, value="–" if value == OFF else value)
+    return _SET_BACK(name=_name(name), value="–" if value == OFF else value)
+
+
+def _name(name: str) -> str:
+    return _LABELS[name]() if name in _LABELS else name.replace("_", " ")
 
 
 def list_values(person: Person, days_off: Sequence[int]) -> Mapping[str, str]:

@@ -275,6 +275,7 @@ class Gateway:
             zone=self.zone,
             owner_zone=self.settings.people.time_zone,
             adapters=self.adapters,
+            tell_owners=self.notices.tell_of_stranger,
         )
 
     @cached_property

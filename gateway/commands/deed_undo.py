@@ -35,7 +35,7 @@ class DeedUndo:
         name, _, argument = deed.undo.partition(" ")
         if name == _JOBS and (title := await self._database.read(_find_past, argument)):
             return Reply(effect=_finish(call, deed, Reply(text=memory.ALREADY_CAME(title=title))))
-        made = await self._handlers[name](replace(call, argument=argument, is_press=True))
+        made = await self._handlers[name](replace(call, argument=argument, is_undo=True))
         buttons = () if name == _SETTINGS else made.buttons
         return Reply(effect=_finish(call, deed, made), buttons=buttons)
 

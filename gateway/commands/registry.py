@@ -37,6 +37,8 @@ class Call:
     is_repeat: bool
     is_press: bool = False
     """True if a button sent the command."""
+    is_undo: bool = False
+    """True if `/undo` runs the command."""
 
     @property
     def actor(self) -> str:
@@ -86,7 +88,7 @@ class Call:
 
         A button may itself take the newest deed back, as those below receipts do.
         """
-        pressed = command if self.is_press else None
+        pressed = command if self.is_press or self.is_undo else None
         deeds.record(connection, self.doer, command=pressed, undo=undo, now=self.now)
 
     def record(

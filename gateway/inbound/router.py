@@ -361,7 +361,8 @@ class InboundRouter:
             rows = await self._linking.handle_stranger(platform, message, inbox_id, command[1])
             self._dispatcher.enqueue(rows)
         else:
-            self._enqueue(await self._identity.handle_stranger(platform, message, inbox_id))
+            rows = await self._identity.handle_stranger(platform, message, inbox_id)
+            self._dispatcher.enqueue(rows)
 
     async def _press(self, pressed: PressEvent) -> None:
         """Route the press of a button: of a question, or of a command."""

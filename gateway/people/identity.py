@@ -11,6 +11,7 @@ from agent_core.chats import Chat
 from agent_core.ids import InboxId, PersonId
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import account_links, codes, people
+from agent_core.state.people.codes import Code
 from agent_core.state.people.people import Account, Admission, Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
@@ -28,7 +29,8 @@ from gateway.people.admission import (
 from gateway.people.onboarding import Access, Greeting, hash_code, make_code
 from gateway.texts import general
 
-_PAIRING_LASTS = 3_600_000
+_PAIRING_LASTS = 86_400_000
+"""Milliseconds; owners get a message with it, and may not look at their chats every hour."""
 _STRANGER_PAUSE = 3_600_000
 _MOST_CACHED = 4096
 
@@ -45,6 +47,10 @@ class Identity:
     owner_zone: str = ""
     """The IANA zone that the owner set up, or "". With it, a new owner is not asked again."""
     adapters: Mapping[str, ChatAdapter] = field(default_factory=dict)
+    tell_owners: Callable[[Connection, AccountRef, str, int], list[OutboxRow]] = (
+        lambda connection, asker, code, now: []
+    )
+    """Tells owners, in the same transaction, who waits with a new code; the last is the time."""
     most_known: int = _MOST_CACHED
     _known: OrderedDict[tuple[str, str], Person] = field(default_factory=OrderedDict, init=False)
     _forgotten: int = field(default=0, init=False)
@@ -112,24 +118,24 @@ class Identity:
 
     async def handle_stranger(
         self, platform: str, message: InboundMessage, inbox_id: InboxId
-    ) -> OutboxRow | None:
+    ) -> list[OutboxRow]:
         """Tell a stranger how to get in, at most once an hour. Raises `StoreError`.
 
-        Strangers in rooms get an answer only to a slash command, if nobody else sees the answer;
-        then each command is answered. The event is finished in the same transaction. Only the
-        account and a count of the message are kept.
+        Owners hear of each stranger once. Strangers in rooms get an answer only to a slash command,
+        if nobody else sees the answer; then each command is answered. The event is finished in the
+        same transaction. Only the account and a count of the message are kept.
         """
         sender = message.sender
         reply_chat = name_chat(message.reply_address or message.address)
 
-        def say(connection: Connection, words: str) -> OutboxRow:
+        def say(connection: Connection, words: str) -> list[OutboxRow]:
             chat = Chat(platform=platform, address=reply_chat)
             outgoing = NewOutboxMessage(chat=chat, body=words)
-            return outbox.enqueue(connection, outgoing, now=now)
+            return [outbox.enqueue(connection, outgoing, now=now)]
 
         now = self.now()
 
-        def work(connection: Connection) -> OutboxRow | None:
+        def work(connection: Connection) -> list[OutboxRow]:
             inbox.finish(connection, inbox_id=inbox_id, reason="stranger")
             inbox.drop_payload(connection, inbox_id=inbox_id)
             account_links.count_stranger(
@@ -142,17 +148,11 @@ class Identity:
             if account_links.is_silenced(
                 connection, platform=platform, user_id=sender.user_id, now=now
             ):
-                return None
-            reported_lately = (
-                latest is not None
-                and now - latest.created_at < _STRANGER_PAUSE
-                # A stranger who came before there was an owner got no code, and gets one now.
-                and not (has_owner and latest.expires_at == latest.created_at)
-            )
+                return []
             if not message.address.is_direct and message.reply_address is None:
-                return None
-            if reported_lately:
-                return say(connection, general.STRANGER_AGAIN()) if message.reply_address else None
+                return []
+            if latest and _is_recent(latest, now, has_owner=has_owner):
+                return say(connection, general.STRANGER_AGAIN()) if message.reply_address else []
             code = make_code()
             is_direct = message.address.is_direct
             chat = name_chat(message.address) if is_direct else reply_chat
@@ -166,7 +166,11 @@ class Identity:
                 expires_at=now + _PAIRING_LASTS if has_owner else now,
             )
             shown = code if has_owner else None
-            return say(connection, general.describe_stranger(shown, self._list_prefixes()))
+            rows = say(connection, general.describe_stranger(shown, self._list_prefixes()))
+            if has_owner and (latest is None or latest.expires_at == latest.created_at):
+                asker = AccountRef(platform=platform, sender=sender)
+                rows += self.tell_owners(connection, asker, code, now)
+            return rows
 
         return await self.database.write("people.stranger", work)
 
@@ -235,3 +239,12 @@ class Identity:
         self._known[key] = person
         if len(self._known) > self.most_known:
             self._known.popitem(last=False)
+
+
+def _is_recent(latest: Code, now: int, *, has_owner: bool) -> bool:
+    """Return whether a stranger was answered within the hour.
+
+    One who came before there was an owner got no code, and gets one now.
+    """
+    is_shown = not has_owner or latest.expires_at != latest.created_at
+    return is_shown and now - latest.created_at < _STRANGER_PAUSE

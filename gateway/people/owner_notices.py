@@ -11,6 +11,7 @@ from agent_core.ids import PersonId
 from agent_core.localization import use_language
 from agent_core.memory.store import MemoryStore
 from agent_core.memory.sync import find_oversize
+from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import ledger
@@ -21,10 +22,13 @@ from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow, enqueue
 from agent_core.state.queues.tasks import Task
 from agent_core.state.webhooks.webhooks import Webhook
 from gateway.chats import make_chat, read_chat
+from gateway.known_platforms import find_title
+from gateway.outbound.command_buttons import stand_for
 from gateway.outbound.dispatcher import OutboxDispatcher
-from gateway.people.admission import API_PLATFORM, LOCAL_PLATFORM, UNATTENDED
+from gateway.people.admission import API_PLATFORM, LOCAL_PLATFORM, UNATTENDED, AccountRef
 from gateway.texts import blocks
 from gateway.texts.memory import OVERSIZE, OWN_OVERSIZE
+from gateway.texts.people import LET_IN, WAITS, quote_name
 from gateway.texts.webhooks import DEAD_WEBHOOK
 
 _log = logging.getLogger(__name__)
@@ -100,6 +104,8 @@ _OVERSIZE_TOLD = "oversize_told:"
 _PERMISSION_TOLD = "permission_told:"
 """Key prefix in `meta` of the time when owners were told of a permission that a platform lacks."""
 _DAY = 24 * 3600 * 1000
+_STRANGERS_TOLD, _MOST_STRANGERS = "strangers_told", 5
+"""Key in `meta` of the day and the number of strangers that owners were told of, and the most."""
 _TOLD = "soul_told"
 """Key in `meta` of the latest SOUL.md change that owners were notified of."""
 
@@ -183,6 +189,7 @@ class Notices:
         now: int,
         *,
         through: Collection[str] = (),
+        buttons: Callable[[], tuple[Choice, ...]] = tuple,
     ) -> list[OutboxRow]:
         """Enqueue a notice to every owner in their language, in the caller's transaction.
 
@@ -192,10 +199,30 @@ class Notices:
         rows: list[OutboxRow] = []
         for owner in owners.list_all(connection):
             with use_language(owner.language):
-                rows += self._enqueue(connection, owner, notice(), now, through)
+                rows += self._enqueue(connection, owner, notice(), now, through, buttons())
         if all(row.chat.platform == LOCAL_PLATFORM for row in rows):
             _log.warning("no owner has a direct chat for this notice: %s", notice())
         return rows
+
+    def tell_of_stranger(
+        self, connection: Connection, asker: AccountRef, code: str, now: int
+    ) -> list[OutboxRow]:
+        """Tell owners who waits with a pairing code, with a button that lets them in.
+
+        A few a day at most: a crowd of strangers must not fill the owners' chats.
+        """
+        day, _, count = (meta.get(connection, key=_STRANGERS_TOLD) or "").partition(":")
+        told = int(count) if day == str(now // _DAY) else 0
+        if told >= _MOST_STRANGERS:
+            return []
+        meta.put(connection, key=_STRANGERS_TOLD, value=f"{now // _DAY}:{told + 1}")
+        name = quote_name(asker.sender.display_name or asker.sender.user_id)
+        return self.enqueue_for_owners(
+            connection,
+            lambda: WAITS(name=name, platform=find_title(asker.platform)),
+            now,
+            buttons=lambda: (stand_for(f"approve {code.lower()}", LET_IN(), "good"),),
+        )
 
     def enqueue_for_person(
         self, connection: Connection, person_id: PersonId, notice: Callable[[], str], now: int
@@ -231,8 +258,12 @@ class Notices:
         words: str,
         now: int,
         through: Collection[str] = (),
+        buttons: tuple[Choice, ...] = (),
     ) -> list[OutboxRow]:
-        """Enqueue words to an owner silently, in as many parts as their platform needs."""
+        """Enqueue words to an owner silently, in as many parts as their platform needs.
+
+        The buttons stand below the last part.
+        """
         adapters = self.dispatcher.adapters
         preferred = [name for name in through if name in adapters and name not in UNATTENDED]
         chat = find_direct_chat(connection, owner, preferred)
@@ -243,7 +274,6 @@ class Notices:
             return []
         outgoing = NewOutboxMessage(chat=chat, body="", person_id=owner.id, is_silent=True)
         parts = adapters[chat.platform].split(words)
-        return [
-            enqueue(connection, replace(outgoing, body=part, part=number), now=now)
-            for number, part in enumerate(parts)
-        ]
+        made = [replace(outgoing, body=part, part=number) for number, part in enumerate(parts)]
+        made[-1] = replace(made[-1], buttons=buttons)
+        return [enqueue(connection, one, now=now) for one in made]

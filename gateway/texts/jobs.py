@@ -32,7 +32,7 @@ USAGE = Text(
 )
 _HINT = Text("Press one to change it, or just tell me.")
 NONE = Text("You have no reminders. Tell me what to do and when, and I'll make one.")
-NONE_HERE = Text("This group has no reminders. An owner can tell me here what to do and when.")
+NONE_HERE = Text("This group has no reminders. Tell me here what to remind you all of, and when.")
 NONE_WITH = Text("There's no reminder with “{words}” here.")
 UNKNOWN = Text("There's no reminder {number} here. /reminders lists them.")
 NOT_YOURS = Text("Someone else made reminder {number}. Only they or an owner can change it.")

@@ -75,6 +75,10 @@ NOTICES_UNSEEN = Text(
     "If something is wrong with me, you only see it in the console and with `talaria"
     " logs`. Send me a direct message in a chat app, and I'll tell you there."
 )
+WAITS = Text(
+    "{name} wrote to me on {platform} and waits to be let in. If you don't know them, do nothing."
+)
+LET_IN = Text("Let them in")
 ASK_FOR_CITY = Text(
     "Which time zone are you in? Press a city or write one, such as “Lisbon”, “UTC+2” or"
     " “Vienna, quiet 22-7”."

@@ -99,6 +99,25 @@ async def test_an_approved_person_is_greeted_in_their_apps_language(stage: Stage
         assert "In welcher Zeitzone" in greeting.text
 
 
+@pytest.mark.parametrize("platform", EVERYWHERE)
+async def test_an_owner_hears_once_who_waits_and_lets_them_in_by_a_button(
+    deployment: Stage, platform: str
+) -> None:
+    anna, ben = deployment.account(platform, ANNA), deployment.account(platform, BEN)
+    async with deployment.open(allow="") as harness:
+        await harness.hears(anna, f"/claim {harness.gateway.claim_code}")
+        await harness.takes(ben.says("hello?"))
+        await harness.takes(ben.says("anybody?"))
+        await harness.at_rest()
+        told = [one for one in anna.seen() if "waits to be let in" in one.text]
+        assert len(told) == 1
+        await harness.press(anna, "Let them in")
+        await harness.at_rest()
+        assert "can now talk" in anna.seen()[-1].text
+        assert ben.seen()[-1].text.startswith("Hi ")
+        assert await harness.hears(ben, "hello again") == "echo: hello again"
+
+
 async def test_an_approved_person_is_greeted_by_name(stage: Stage) -> None:
     async with stage.open(allow="") as harness:
         await harness.ask(ANNA, f"/claim {harness.gateway.claim_code}")

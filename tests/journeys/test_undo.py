@@ -31,7 +31,7 @@ async def test_undo_takes_back_deeds_from_the_newest_to_the_oldest(
         assert "Call Ben" in (told := await harness.hears(anna, "/undo"))
         assert told.startswith("↩ Zurückgenommen. ")
         assert await harness.hears(anna, "/rückgängig") == (
-            "↩ Taken back. Language is as before: English"
+            "↩ Taken back. Language as before: English"
         )
         told = await harness.hears(anna, "Undo that, please!")
         assert told.replace("*", "").startswith("↩ Taken back. I've deleted Call Ben. /reminders")
@@ -86,7 +86,7 @@ async def test_undo_that_asks_before_it_takes_back_an_old_change(deployment: Sta
         told = await harness.hears(anna, "Mach das rückgängig")
         assert told.startswith("In der letzten halben Stunde")
         await harness.press(anna, "Zurücknehmen")
-        assert anna.seen()[-1].text == "↩ Taken back. Language is as before: –"
+        assert anna.seen()[-1].text == "↩ Taken back. Language as before: –"
 
 
 async def test_undo_brings_back_what_was_just_deleted_and_leaves_what_undo_took(

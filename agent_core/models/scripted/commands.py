@@ -5,6 +5,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal
 
 from agent_core.localization import Text
@@ -56,6 +57,9 @@ _NOT_PLANNED = Text("I haven't set a reminder.")
 _NO_SUCH = Text(
     "I changed nothing, because no single reminder fits “{entry}”. /reminders lists yours."
 )
+_NOT_SET = Text("I couldn't set that: “{entry}”.")
+_HELLO, _WELCOME = Text("Hello!"), Text("You're welcome!")
+_TIME = Text("It's {clock} for you.")
 _NO_JOBS = Text("You have no reminders.")
 _MORE_OF_JOBS = Text("/reminders shows when they come, with buttons to change them.")
 _NOT_SEARCHED = Text("I couldn't search for “{entry}”.")
@@ -273,6 +277,33 @@ class ShowMemory(StandInCommand):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeSetting(_ToolCommand):
+    """Change a setting; an empty value clears it."""
+
+    name: Literal["time_zone", "language", "quiet_hours"]
+    value: str
+
+    def list_calls(self, notes: Notes) -> list[PlannedCall]:
+        """Change it with the tool for settings."""
+        return [PlannedCall("settings", _dump({self.name: self.value}))]
+
+    def report(self, result: ToolResultPart) -> str:
+        """Confirm it; the receipt says the rest."""
+        return _NOT_SET(entry=self.value) if result.is_error else _FORGOTTEN()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TellTime(StandInCommand):
+    """Tell the time on the person's clock."""
+
+    at: datetime
+
+    def reply(self, results: Sequence[ToolResultPart], context: ReplyContext) -> str:
+        """Return the time."""
+        return _TIME(clock=f"{self.at:%H:%M}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ShowHelp(StandInCommand):
     """List the abilities."""
 
@@ -331,6 +362,19 @@ class AnythingElse(StandInCommand):
         """Return the beginning of the words in one line."""
         quoted = " ".join(self.words.split())
         return quoted if len(quoted) <= _QUOTED_LIMIT else quoted[:_QUOTED_LIMIT] + "…"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Courtesy(AnythingElse):
+    """A greeting or thanks, which need no model and no tool."""
+
+    kind: Literal["hello", "thanks", "fine"]
+
+    def reply(self, results: Sequence[ToolResultPart], context: ReplyContext) -> str:
+        """Answer in kind; the first time, introduce the stand-in."""
+        if context.is_first:
+            return AnythingElse.reply(self, results, context)
+        return {"hello": _HELLO, "thanks": _WELCOME, "fine": _FORGOTTEN}[self.kind]()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

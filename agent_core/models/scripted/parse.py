@@ -1,12 +1,16 @@
 """Parse a person's message into a command for the stand-in; pure."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
+from typing import Literal
 
 from agent_core.models.scripted.commands import (
     AnythingElse,
+    ChangeSetting,
     Count,
+    Courtesy,
     Forget,
     ManageJob,
     NoTime,
@@ -16,6 +20,7 @@ from agent_core.models.scripted.commands import (
     ShowJobs,
     ShowMemory,
     StandInCommand,
+    TellTime,
     Think,
 )
 from agent_core.models.scripted.reminders import ME, read_reminder
@@ -78,6 +83,64 @@ _HELP = (
 )
 
 
+_COURTESIES: Mapping[Literal["hello", "thanks", "fine"], str] = {
+    "hello": r"(?:hi|hello|hey|good (?:morning|afternoon|evening)|hallo|moin|servus|guten (?:morgen"
+    r"|tag|abend))(?: (?:there|talaria|zusammen))?",
+    "thanks": r"(?:thanks?|thank you|thx|many thanks|danke)(?: (?:a lot|so much|you|schön|dir|sehr"
+    r"|very much))*",
+    "fine": r"(?:ok|okay|fine|great|cool|perfect|super|good|gut|alles klar|passt|schön|prima|bye"
+    r"|good night|gute nacht|tschüss|tschüß)",
+}
+_TIME = r"(?:what time is it(?: now)?|what['’]?s the time|wie spät ist es|wie viel uhr ist es)"
+_PLACE = r"(?P<v>[^\d\W][\w.'/-]*(?: [\w.'/-]+){0,2})"
+_SETTINGS: tuple[tuple[Literal["time_zone", "language", "quiet_hours"], str], ...] = (
+    ("time_zone", rf"(?:set )?(?:my )?time ?zone (?:is|to|=) {_PLACE}"),
+    ("time_zone", rf"i(?: am|['’]?m)? (?:live|living|am|now) in {_PLACE}"),
+    ("time_zone", rf"(?:meine )?zeitzone (?:ist|auf) {_PLACE}"),
+    ("time_zone", rf"ich (?:wohne|lebe|bin jetzt) in {_PLACE}"),
+    (
+        "language",
+        (
+            r"(?:(?:speak|write|talk|answer|reply)(?: to me)?(?: in)?|switch to|sprich|schreib"
+            r"|antworte|rede)(?: (?:bitte|mit mir|mir|auf|in))*"
+            r" (?P<v>english|german|englisch|deutsch)"
+        ),
+    ),
+    (
+        "quiet_hours",
+        (
+            r"(?:(?:set )?(?:my )?quiet hours(?: to| are|:)?|ruhezeit(?:en)?(?: auf|:)?"
+            r"|(?:no messages|don['’]?t (?:message|disturb|write)(?: me)?|keine nachrichten)"
+            r"(?: between| from| von| zwischen)?) (?P<v>\d.*)"
+        ),
+    ),
+)
+
+
+def _read_setting(line: str) -> ChangeSetting | None:
+    """Read a wish for a setting; the tool knows cities and languages."""
+    for name, pattern in _SETTINGS:
+        if not (found := _match(pattern, line)):
+            continue
+        value = found["v"].strip().replace(" and ", "-").replace(" und ", "-")
+        return ChangeSetting(name=name, value=value)
+    return None
+
+
+def _read_courtesy(line: str, now: datetime | None) -> StandInCommand | None:
+    """Read a greeting, thanks, or the question what time it is."""
+    if now and _match(_TIME, line):
+        return TellTime(at=now)
+    return next(
+        (
+            Courtesy(kind=kind, words=line)
+            for kind, said in _COURTESIES.items()
+            if _match(said, line.rstrip(" ,"))
+        ),
+        None,
+    )
+
+
 def read_command(words: str, now: datetime | None = None) -> StandInCommand:
     """Return the command in a message; `now` is the time on the person's clock, if known."""
     if len(words) > _LONGEST_COMMAND:
@@ -87,6 +150,8 @@ def read_command(words: str, now: datetime | None = None) -> StandInCommand:
         return ShowHelp()
     if any(_match(pattern, line) for pattern in _SHOW):
         return ShowMemory()
+    if understood := _read_courtesy(line, now) or _read_setting(line):
+        return understood
     if _match(_JOBS, line):
         return ShowJobs()
     if planned := read_reminder(line, _match, now):

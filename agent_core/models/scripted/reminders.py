@@ -15,9 +15,11 @@ I run".
 """
 _WAKE = r"wake me(?: up)?|wecke? mich"
 ME = (
-    r"(?:remind me|(?:set|make|add|create)(?: me)? an? (?:reminder|alarm)(?: for me)?(?: for)?"
-    r"|erinnere? mich|(?:stelle?|setze?|mache?)(?: mir)? (?:eine erinnerung|einen wecker)"
-    rf"(?: für| auf)?|{_WAKE})"
+    r"(?:remind (?:me|us|everyone|everybody)"
+    r"|(?:set|make|add|create)(?: me)? an? (?:reminder|alarm)(?: for me)?(?: for)?"
+    r"|erinnere? (?:mich|uns|alle)"
+    r"|(?:stelle?|setze?|mache?)(?: mir)? (?:eine erinnerung|einen wecker)(?: für| auf)?"
+    rf"|{_WAKE})"
 )
 _TIMER = (
     r"(?:(?:set|start)(?: me)? )?(?:a |the )?timer(?: for)? (?P<span>.+)"

@@ -85,7 +85,8 @@ class Rig:
     async def stranger(self, number: int = 1, *, is_direct: bool = True) -> OutboxRow | None:
         """Return the reply to a message of Ana, whom nobody knows."""
         said = message(is_direct=is_direct)
-        return await self.identity.handle_stranger("telegram", said, InboxId(number))
+        rows = await self.identity.handle_stranger("telegram", said, InboxId(number))
+        return rows[0] if rows else None
 
     async def claim_code(self) -> str:
         return await self.database.write("code", lambda c: new_claim_code(c, now=self.time.now))

@@ -116,6 +116,7 @@ from agent_core.state.people import (
     audit,
     browser_logins,
     codes,
+    deeds,
     delivery_targets,
     learning,
     mcp_accounts,
@@ -128,6 +129,7 @@ from agent_core.state.people import (
 from agent_core.state.people.account_links import OtherSide
 from agent_core.state.people.api_tokens import ApiToken
 from agent_core.state.people.audit import AuditEntry
+from agent_core.state.people.deeds import Deed, Doer
 from agent_core.state.people.people import Account, NewAccount, Person
 from agent_core.state.queues import (
     agent_messages,
@@ -188,6 +190,7 @@ GROWING = (
         "usage_sums",
     ),
 )
+DOER = Doer(person_id=PersonId(1), owner_id=PersonId(1))
 ROOMS = (
     agent_uses,
     batch_tasks,
@@ -198,6 +201,7 @@ ROOMS = (
     blocks,
     codes,
     dead_letters,
+    deeds,
     erase_person,
     export,
     files,
@@ -687,6 +691,9 @@ ODD_VALUES: dict[str, dict[str, Any]] = {
     "audit.record": {
         "entry": AuditEntry(person_id=PersonId(1), actor="a", action="b", detail="c", created_at=1)
     },
+    "deeds.record": {"doer": DOER, "command": None, "undo": "jobs drop 1 yes"},
+    "deeds.take_back": {"doer": DOER, "deed": Deed(id=1, undo="jobs drop 1 yes", at=1)},
+    "deeds.find_newest": {"doer": DOER},
     "archive.update": {"old": ENTRY, "new": ENTRY},
     "sessions.ensure_conversation": {
         "new": NewConversation(key="k", kind="room", person_id=PersonId(1), is_direct=False)
