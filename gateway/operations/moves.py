@@ -58,6 +58,10 @@ _MARK = "moved_in:"
 """Precedes a key, a person and a session; the value is what was written of the session."""
 _LONGEST_TEXT = 100_000
 _KEPT_PARTS = (TextPart, ToolCallPart, ToolResultPart, DocumentPart)
+_LATEST = 1 << 53
+"""The latest time of a slot, in milliseconds."""
+_WRONG = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What a row raises that holds something else than Talaria writes."""
 _SETTINGS = ("time_zone", "language", "verbosity", "spoken_answers")
 
 
@@ -75,9 +79,10 @@ async def import_person(context: OperationContext, asked: ImportPerson) -> Impor
         raise Declined(f"The file is signed by the key {found.key}, and not by the one you named.")
     running = _Import(context=context, person=person, found=found)
     try:
-        return await running.write()
-    except (ValueError, KeyError, TypeError) as error:
+        await asyncio.to_thread(running.check)
+    except _WRONG as error:
         raise Declined("The file holds a row that no Talaria has written.") from error
+    return await running.write()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -96,7 +101,18 @@ class _Import:
     numbers: dict[int, MessageId] = field(default_factory=dict)
     """The messages here, by their numbers in the file."""
 
+    def check(self) -> None:
+        """Read every row that `write` can't leave out. Raises some of `_WRONG`."""
+        for session in self._rows("sessions"):
+            for _ in _list_turns(self._list_said(session), 0, 0):
+                pass
+        for row in self._rows("archive"):
+            _read_tags(row)
+        for row in self._rows("ledger"):
+            self._read_evidence(row)
+
     async def write(self) -> ImportedPerson:
+        """Write everything, the jobs last."""
         for session in self._rows("sessions"):
             await self._write_session(session)
         await self._write_memory()
@@ -121,6 +137,9 @@ class _Import:
     def _rows(self, table: str) -> Sequence[Row]:
         return self.found.tables.get(table, ())
 
+    def _list_said(self, session: Row) -> Sequence[Row]:
+        return self.found.conversations.get(int(session["id"]), ())
+
     def _key(self, kind: str, value: object) -> str:
         """Return a key that the same thing of the same home has in each import."""
         digest = hashlib.sha256(f"{self.found.key}\0{kind}\0{value}".encode()).hexdigest()
@@ -128,8 +147,7 @@ class _Import:
 
     async def _write_session(self, session: Row) -> None:
         """Write what is new of a session, in one transaction."""
-        number, key = int(session["id"]), f"{_MARK}{self._key('session', session['id'])}"
-        rows = self.found.conversations.get(number, ())
+        key, rows = f"{_MARK}{self._key('session', session['id'])}", self._list_said(session)
         now, person_id = self.context.now(), self.person.id
         title = flatten(str(session.get("title") or "")[:200], 200)
 
@@ -195,23 +213,29 @@ class _Import:
             ),
             {},
         )
-        ids = json.loads(str(row.get("message_ids") or "[]"))
-        sources = json.loads(str(row.get("sources") or "[]"))
+        ids, sources = self._read_evidence(row)
         return Origin(
             actor="house",
             now=self.context.now(),
             evidence=str(row.get("evidence") or "")[:_LONGEST_TEXT] or "imported",
             call_key=self._key(target, text),
             message_ids=tuple(self.numbers[one] for one in ids if one in self.numbers),
-            sources=tuple(UntrustedSource(one) for one in sources if isinstance(one, str)),
+            sources=sources,
         )
+
+    @staticmethod
+    def _read_evidence(row: Row) -> tuple[list[int], tuple[UntrustedSource, ...]]:
+        """Return the messages, by their old numbers, and the sources of a change."""
+        ids = [int(one) for one in json.loads(str(row.get("message_ids") or "[]"))]
+        sources = json.loads(str(row.get("sources") or "[]"))
+        return ids, tuple(UntrustedSource(str(one)) for one in sources)
 
     async def _write_archive(self) -> None:
         for row in self._rows("archive"):
-            text, tags = str(row["text"]), json.loads(str(row["tags"]))
+            text, tags = str(row["text"]), _read_tags(row)
             if self._may_keep("a note of the archive", text):
                 origin = replace(self._make_origin("archive", text), evidence="imported")
-                await self._archive(ArchiveContent(text=text, tags=tuple(map(str, tags))), origin)
+                await self._archive(ArchiveContent(text=text, tags=tags), origin)
 
     async def _archive(self, content: ArchiveContent, origin: Origin) -> None:
         def work(connection: Connection) -> bool:
@@ -275,15 +299,15 @@ class _Import:
         for row in self._rows("jobs"):
             if row.get("state") not in ("active", "paused"):
                 continue
-            title = flatten(str(row["title"]), 60)
+            title = flatten(str(row.get("title")), 60)
             try:
                 new = self._draft(row, numbers)
                 known = jobs.find_call(
                     connection, person_id=self.person.id, call_key=str(new.call_key)
                 )
                 made = known or create_job(connection, new, rules=rules, now=self.context.now())
-            except (ValueError, InvalidJob, ToolArgumentError) as error:
-                self.left_out.append(f"the job {title}: {error}")
+            except (*_WRONG, InvalidJob, ToolArgumentError) as error:
+                self.left_out.append(f"the job {title}: {flatten(str(error), 200)}")
                 continue
             numbers[int(row["id"])] = made.id
             if known:
@@ -318,7 +342,9 @@ class _Import:
         zone = str(row["zone"])
         find_zone(zone)
         slot, at = row.get("next_slot"), row.get("next_at")
-        waits = (slot, at) if isinstance(slot, str) and type(at) is int else None
+        waits = (
+            (slot, at) if isinstance(slot, str) and type(at) is int and 0 <= at <= _LATEST else None
+        )
         if waits is None and not isinstance(timing, OnEvent):
             raise ValueError("its time is past")
         body = str(row["body"])
@@ -363,6 +389,13 @@ def _list_turns(
         began, ended = said[0][1], max(at for _, at in said)
         turn = PastTurn(began_at=began, ended_at=ended, said=tuple(said))
         yield turn, tuple(numbers)
+
+
+def _read_tags(row: Row) -> tuple[str, ...]:
+    """Return the tags of a note; each is a text."""
+    if not isinstance(row["text"], str):
+        raise TypeError("a note has no text")
+    return tuple(map(str, json.loads(row["tags"])))
 
 
 def _keep_parts(parts: Sequence[Part]) -> Iterator[Part]:

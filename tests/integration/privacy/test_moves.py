@@ -1,5 +1,6 @@
 """A person's assistant moves to another home: signed, once, and each slot of a job fires once."""
 
+import hashlib
 import json
 import zipfile
 from collections import Counter
@@ -7,13 +8,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from agent_core.ids import MessageId, PersonId
+from agent_core.memory.edits_within_limits import Edit
 from agent_core.privacy.export.reading import ExportRefused, read_export
 from agent_core.privacy.export.signer import KEY_NAME, name_key
 from agent_core.privacy.export.signing import get_public, load_key, sign
 from agent_core.schedule.job_editor import pause_job
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import jobs
+from agent_core.state.memory.ledger import Origin
 from gateway.errors import Declined
 from gateway.interfaces.contexts import open_context
 from gateway.operations import moves, privacy
@@ -27,6 +32,7 @@ from tests.integration.harness import Harness, running
 from tests.integration.jobs_support import ana, give_job, greet, greeted, looked, runs_of, texts
 
 SETTINGS = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
+SKILL = "---\nname: kettle\ndescription: Boil water. Use for tea.\n---\nFill it.\n"
 SECRET = "sk-ant-api03-" + "b" * 90
 
 
@@ -47,6 +53,18 @@ async def export(harness: Harness, target: Path, *, moves_on: bool = False) -> P
 async def bring(harness: Harness, path: Path, signed_by: str = "") -> ImportedPerson:
     asked = ImportPerson(slug=await find_slug(harness), path=str(path), signed_by=signed_by)
     return await moves.import_person(open_context(harness.gateway), asked)
+
+
+def find_leak(connection: Connection) -> tuple[PersonId, MessageId]:
+    """Return Ana, and the message in which she said that the boiler leaks."""
+    (row,) = connection.execute(
+        "SELECT id FROM messages WHERE text LIKE 'The boiler leaks%' AND role = 'user'"
+    ).fetchall()
+    return ana(connection), MessageId(row[0])
+
+
+def make_owner(connection: Connection) -> None:
+    connection.execute("UPDATE people SET role = 'owner' WHERE id = ?", (ana(connection),))
 
 
 async def remember(harness: Harness, text: str) -> None:
@@ -83,10 +101,20 @@ async def test_an_assistant_moves_once_and_whole(tmp_path: Path) -> None:
     async with running(tmp_path / "old", greeted(say("Noted.")), now=clock, **old_settings) as old:
         await greet(old)
         await remember(old, "Ana's boiler is from 1987.")
+        place = tmp_path / "old" / "skills" / "kettle"
+        place.mkdir(parents=True, exist_ok=True)
+        (place / "SKILL.md").write_text(SKILL)
         await old.chat.says("The boiler leaks again.")
         await old.chat.sees_text("Noted.")
         await old.at_rest()
         slug = await find_slug(old)
+        person, leaks = await old.read(find_leak)
+        await old.gateway.database.write("test.owner", make_owner)
+        origin = Origin(
+            actor="turn:2", now=clock(), evidence="The boiler leaks again.", message_ids=(leaks,)
+        )
+        edit = Edit(action="add", target="user", text="Ana's boiler leaks.")
+        await open_context(old.gateway).memory.change(person, slug, edit, origin)
         wanted = SetSettings(person=slug, settings=(Setting(name="time_zone", value="Asia/Tokyo"),))
         await change(open_context(old.gateway), wanted)
         await give_job(old, "Take a pill.", "0 9 * * *")
@@ -97,7 +125,10 @@ async def test_an_assistant_moves_once_and_whole(tmp_path: Path) -> None:
         await greet(new)
         before = await count_all(new)
         made = await bring(new, path, signed_by=found.key)
-        assert (made.messages, made.entries, made.jobs, made.paused) == (4, 1, 1, 1)
+        assert (made.messages, made.entries, made.jobs, made.paused) == (4, 2, 1, 1)
+        assert made.skills == 1
+        skill = tmp_path / "new" / "skills" / "kettle" / "SKILL.md"
+        assert skill.read_text() == SKILL
         assert made.left_out == ()
         first = await count_all(new)
         assert first["messages"] == before["messages"] + 4
@@ -105,15 +136,20 @@ async def test_an_assistant_moves_once_and_whole(tmp_path: Path) -> None:
         assert (again.messages, again.entries, again.jobs) == (0, 0, 0)
         assert await count_all(new) == first, "nothing is doubled"
 
-        def read(connection: Connection) -> tuple[str, str]:
+        def read(connection: Connection) -> tuple[list[tuple[str, str, str]], str]:
             person = ana(connection)
-            (row,) = connection.execute(
-                "SELECT after, message_ids FROM ledger WHERE person_id = ?", (person,)
+            rows = connection.execute(
+                "SELECT after, evidence, message_ids FROM ledger WHERE person_id = ? ORDER BY id",
+                (person,),
             ).fetchall()
             zone = connection.execute("SELECT time_zone FROM people WHERE id = ?", (person,))
-            return row[0], zone.fetchone()[0]
+            return rows, zone.fetchone()[0]
 
-        assert await new.read(read) == ("Ana's boiler is from 1987.", "Asia/Tokyo")
+        (_, (after, evidence, ids)), zone = await new.read(read)
+        _, leaks = await new.read(find_leak)
+        assert (after, evidence) == ("Ana's boiler leaks.", "The boiler leaks again.")
+        assert json.loads(ids) == [leaks], "it rests on the same message, with its number here"
+        assert zone == "Asia/Tokyo"
         with pytest.raises(Declined, match="and not by the one you named"):
             await bring(new, path, signed_by="0000-0000-0000-0000-0000")
 
@@ -206,6 +242,72 @@ async def test_a_changed_file_says_so_and_changes_nothing(tmp_path: Path) -> Non
             with pytest.raises(Declined, match=fault):
                 await bring(old, path)
         assert await count_all(old) == before
+
+
+async def test_a_signed_file_with_odd_rows_changes_nothing(tmp_path: Path) -> None:
+    async with running(tmp_path / "old", greeted(), **SETTINGS) as old:
+        await greet(old)
+        await give_job(old, "Hourly.", "0 * * * *")
+        good = (await export(old, tmp_path / "ana.zip")).read_bytes()
+        before, key = await count_all(old), load_key(tmp_path / "old")
+        path, huge = tmp_path / "odd.zip", 10**400
+        talk = next(
+            one for one in zipfile.ZipFile(tmp_path / "ana.zip").namelist() if "direct" in one
+        )
+        talk = talk.removesuffix(".md").removesuffix(".json") + ".json"
+        message = {"id": 1, "turn": 1, "role": "user", "created_at": 1, "parts": []}
+        for name, rows in (
+            ("sessions.json", [{}]),
+            ("sessions.json", [{"id": "x"}]),
+            (talk, [message | {"role": "system"}]),
+            (talk, [message | {"parts": [1]}]),
+            (talk, [message | {"parts": [{"kind": "evil"}]}]),
+            (talk, [message | {"created_at": "soon"}]),
+            (talk, [message | {"id": None}]),
+            ("archive.json", [{"text": 7, "tags": "[]"}]),
+            ("archive.json", [{"text": "x", "tags": "5"}]),
+            ("ledger.json", [{"message_ids": "{"}]),
+            ("jobs.json", 5),
+        ):
+            path.write_bytes(good)
+            sign_again(path, key, name, rows)
+            with pytest.raises(Declined, match=r"The file holds a row|in the file is no list"):
+                await bring(old, path)
+        assert await count_all(old) == before
+        job = {"id": 1, "state": "active", "title": "Odd", "kind": "message", "late": "skip"}
+        job |= {"timing": "cron 0 * * * *", "zone": "UTC", "body": "b", "options": "{}"}
+        job |= {"is_urgent": 0, "next_slot": "s", "next_at": 1, "reason": ""}
+        odd: list[dict[str, object]] = [
+            {"next_at": huge},
+            {"zone": "../etc/passwd"},
+            {"timing": "on webhook abc"},
+            {"timing": "on after 99 done"},
+            {"timing": "cron x"},
+            {"kind": "system"},
+            {"options": "[]"},
+            {"is_in_room": 1},
+            {"body": f"Use {SECRET}"},
+        ]
+        path.write_bytes(good)
+        sign_again(path, key, "jobs.json", [job | one for one in odd])
+        made = await bring(old, path)
+        assert (made.jobs, len(made.left_out)) == (0, len(odd))
+        assert SECRET not in repr(made)
+
+
+def sign_again(path: Path, key: Ed25519PrivateKey, name: str, rows: object) -> None:
+    """Put other rows into an archive, and sign it as its home would."""
+    data = json.dumps(rows).encode()
+    rewrite(path, name, lambda _: data)
+
+    def note(manifest: bytes) -> bytes:
+        said = json.loads(manifest)
+        said["files"][name] = hashlib.sha256(data).hexdigest()
+        return json.dumps(said).encode()
+
+    rewrite(path, "manifest.json", note)
+    manifest = zipfile.ZipFile(path).read("manifest.json")
+    rewrite(path, "manifest.sig", lambda _: sign(key, manifest))
 
 
 async def test_no_secret_and_no_key_travels(tmp_path: Path) -> None:
