@@ -161,7 +161,7 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
         Deed(
             name="Change one",
             chat="ask:manage_jobs, model",
-            page="POST /jobs/{job:int}/change",
+            page="POST /jobs/{job:int}/change, POST /jobs/{job:int}/urgent",
             terminal="jobs change",
             api="PATCH /jobs/{job}",
             mcp="manage_jobs",

@@ -28,6 +28,15 @@ def find_zone(name: str) -> ZoneInfo:
         raise ValueError(f"{name!r} is not a time zone; use one like Europe/Berlin") from error
 
 
+def is_zone(name: str) -> bool:
+    """Return whether a name is that of a time zone; one in the database may be outdated."""
+    try:
+        find_zone(name)
+    except ValueError:
+        return False
+    return True
+
+
 def slot_at(named: datetime, zone: ZoneInfo) -> Slot:
     """Return the slot of a local time; if the clock skips that time, the end of the gap.
 

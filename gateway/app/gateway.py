@@ -34,6 +34,7 @@ from agent_core.models.contract import Model, Prepares
 from agent_core.models.profiles import Profiles
 from agent_core.models.router import ModelPolicy, split_name
 from agent_core.money import count_micro_dollars
+from agent_core.schedule.wall_clock import is_zone
 from agent_core.skills.catalog import SkillCatalog
 from agent_core.skills.drafts import Drafts
 from agent_core.skills.tools.directory import SkillDirectory
@@ -238,8 +239,9 @@ class Gateway:
         return is_rest_idle and self.questions.answers.count_turns() == len(self.lanes)
 
     def zone_of(self, person: Person | None) -> str:
-        """Return the IANA time zone of a person, or the deployment's."""
-        return (person and person.time_zone) or self.zone
+        """Return the IANA time zone of a person; the deployment's without a known one."""
+        named = person.time_zone if person else None
+        return named if named and is_zone(named) else self.zone
 
     # People
 

@@ -111,7 +111,7 @@ _SETTINGS_USAGE = Text(
     "- /settings days_off sat,sun: days without reminders\n"
     "- /settings reading_limit 50000: how many tokens I read for one answer"
 )
-HOME = Text("## Now\n\n{status}\n\n## Next summaries\n\n{digests}\n\n## Settings\n\n{settings}")
+HOME = Text("## Now\n\n{status}\n\n## Next reminders\n\n{digests}\n\n## Settings\n\n{settings}")
 _MOVED = Text("(I'm continuing this on {platform}.)")
 _STOPPED_ELSEWHERE = Text("I've stopped what I was doing on {platform}.")
 _UNSENT_FILES = Text("I made {names}, but I can't send files here. Ask for them in another chat.")

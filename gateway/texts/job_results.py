@@ -253,9 +253,12 @@ def join_deferred(messages: Sequence[tuple[str, str]]) -> str:
     """Join deferred messages, as (title, body), into one; repeats are merged already."""
     if len(messages) <= 1:
         return "".join(body for _, body in messages)
+    head = _DEFERRED(len(messages))
+    if all("\n" not in body for _, body in messages):  # each says in its one line what it is
+        return "\n\n".join([head, *(body for _, body in messages)])
     names = "\n".join(f"- {title}" for title, _ in messages)
     bodies = "\n\n———\n\n".join(body for _, body in messages)
-    return f"{_DEFERRED(len(messages))}\n{names}\n\n{bodies}"
+    return f"{head}\n{names}\n\n{bodies}"
 
 
 def _end_reason(reason: str) -> str:

@@ -110,6 +110,11 @@ _BUSY = Text("I'm already working on {job}.")
 _ASK_DROP = Text("Delete {job}?")
 _DROPPED = Text("I've deleted {job}. /reminders restore {job_id} brings it back.")
 _RESTORED = Text("{job} is as it was. {state}")
+WAITS_UNTIL = Text("waits for your quiet time to end: {moment}")
+HELD = Text("So it comes after that: {moment}.")
+ANYWAY = Text("Deliver it in quiet time, too")
+NOT_HELD = Text("It comes in your quiet time, too.")
+WAITING_ONES = Text("Waiting for your quiet time to end")
 ADDRESS_IN_DIRECT = Text(
     "Anyone who knows the address can start the reminder, so I only show it in a direct message."
 )

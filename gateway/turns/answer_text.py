@@ -145,6 +145,12 @@ def list_receipts(
     return tuple(receipt for step in steps for receipt in step.receipts)
 
 
+def restore_receipts(connection: Connection, turn_id: TurnId, text: str) -> str:
+    """Return an answer of the transcript with the lines below it that the chat has."""
+    steps = turns.list_steps(connection, turn_id=turn_id)
+    return add_receipts(text, [one for step in steps for one in step.receipts])
+
+
 def add_receipts(text: str, receipts: Sequence[Receipt]) -> str:
     """Return the text of an answer with a line for each change below it."""
     lines = dict.fromkeys(receipt.text for receipt in receipts if receipt.text)

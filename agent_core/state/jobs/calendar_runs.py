@@ -11,12 +11,16 @@ from agent_core.state.jobs.job_runs import RUN_STATES, RunState
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DayRun:
-    """A run of a job: its slot in milliseconds UTC, its state, and its newest turn."""
+    """A run of a job: its slot in milliseconds UTC, its state, and its newest turn.
+
+    `held_until` is when its message comes that waits for quiet hours to end; None without one.
+    """
 
     job_id: JobId
     slot_at: int
     state: RunState
     turn_id: TurnId | None
+    held_until: int | None
 
 
 def list_of_days(
@@ -33,7 +37,9 @@ def list_of_days(
     """
     rows = connection.execute(
         "SELECT job_id, slot_at, state,"
-        " (SELECT MAX(turns.id) FROM turns WHERE turns.run_id = job_runs.id) FROM job_runs"
+        " (SELECT MAX(turns.id) FROM turns WHERE turns.run_id = job_runs.id),"
+        " (SELECT MIN(release_at) FROM deferred_messages"
+        " WHERE deferred_messages.person_id = :person_id AND run_id = job_runs.id) FROM job_runs"
         " WHERE id IN (SELECT run.id FROM json_each(:spans) AS day CROSS JOIN jobs"
         " CROSS JOIN job_runs AS run WHERE jobs.person_id = :person_id AND run.id IN"
         " (SELECT few.id FROM job_runs AS few WHERE few.job_id = jobs.id"
@@ -43,8 +49,14 @@ def list_of_days(
         {"person_id": person_id, "spans": json.dumps(spans), "most": most},
     ).fetchall()
     return [
-        DayRun(job_id=JobId(job_id), slot_at=slot_at, state=state, turn_id=turn_id)
-        for job_id, slot_at, state, turn_id in rows
+        DayRun(
+            job_id=JobId(job_id),
+            slot_at=slot_at,
+            state=state,
+            turn_id=turn_id,
+            held_until=held_until,
+        )
+        for job_id, slot_at, state, turn_id, held_until in rows
         if state in RUN_STATES
     ]
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from agent_core.chats import Chat
-from agent_core.ids import JobId, PersonId, RoomId
+from agent_core.ids import JobId, PersonId, RoomId, TurnId
 from agent_core.state.engine.connection import checksum, list_fields
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs.missed_slots import Late
@@ -238,6 +238,16 @@ def find_call(connection: Connection, *, person_id: PersonId, call_key: str) -> 
 
 _SOONEST = "ORDER BY state <> 'active', next_at IS NULL, next_at, id"
 """The order of lists for people; what waits for no moment comes last."""
+
+
+def find_of_turn(connection: Connection, *, turn_id: TurnId) -> Job | None:
+    """Return the job whose run a turn is."""
+    row = connection.execute(
+        "SELECT job_runs.job_id FROM turns JOIN job_runs ON job_runs.id = turns.run_id"
+        " WHERE turns.id = :turn_id",
+        {"turn_id": turn_id},
+    ).fetchone()
+    return find(connection, job_id=JobId(row[0])) if row else None
 
 
 def list_of_person(connection: Connection, *, person_id: PersonId) -> list[Job]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent_core.chats import Chat
-from agent_core.ids import PersonId, RunId, TurnId
+from agent_core.ids import JobId, PersonId, RunId, TurnId
 from agent_core.state.engine.connection import checksum, list_fields
 from agent_core.state.engine.database import Connection
 
@@ -36,6 +36,17 @@ _COLUMNS = (
     "id, person_id, platform, chat, title, body, release_at, run_id, turn_id, file_key, file_name,"
     " checksum"
 )
+
+
+def list_reminders(connection: Connection, *, person_id: PersonId) -> list[tuple[int, str, JobId]]:
+    """List a person's results of jobs that wait, as (release time in milliseconds, title, job)."""
+    rows = connection.execute(
+        "SELECT MIN(release_at), jobs.title, jobs.id FROM deferred_messages"
+        " JOIN job_runs ON job_runs.id = run_id JOIN jobs ON jobs.id = job_runs.job_id"
+        " WHERE deferred_messages.person_id = :person_id GROUP BY jobs.id ORDER BY 1",
+        {"person_id": person_id},
+    )
+    return [(row[0], row[1], JobId(row[2])) for row in rows]
 
 
 def defer(connection: Connection, message: NewDeferredMessage, *, now: int) -> None:

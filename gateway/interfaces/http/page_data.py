@@ -1,6 +1,7 @@
 """Data of the console page: its texts and commands, the conversation so far, and files."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from http import HTTPStatus
 
 from starlette.requests import Request
@@ -32,6 +33,7 @@ from gateway.texts.console_page import list_texts
 from gateway.texts.people import offer_link
 from gateway.texts.privacy import show_words
 from gateway.texts.states import name_platform
+from gateway.turns.answer_text import restore_receipts
 
 _MOST_ENTRIES = 60
 _MEGABYTE = 1_000_000
@@ -129,7 +131,7 @@ class PageData:
             if person is None:
                 return None, []
             present = find_present(connection, person_id=person.id, agent=person.agent)
-            return present, list_history(
+            found = list_history(
                 connection,
                 person_id=person.id,
                 present=present,
@@ -137,6 +139,7 @@ class PageData:
                 before=min(before, _FOREVER),
                 limit=_MOST_ENTRIES,
             )
+            return present, [_add_receipts(connection, one) for one in found]
 
         present, found = await self._database.read(work)
         entries = [entry for entry in map(self._convert, found) if entry]
@@ -212,6 +215,13 @@ class PageData:
                 "Content-Security-Policy": "default-src 'none'; sandbox",
             },
         )
+
+
+def _add_receipts(connection: Connection, entry: HistoryEntry) -> HistoryEntry:
+    """Return an entry of the transcript with what was done below it, as the other chat has it."""
+    if entry.source != "transcript" or entry.is_own or entry.turn_id is None:
+        return entry
+    return replace(entry, text=restore_receipts(connection, entry.turn_id, entry.text))
 
 
 def read_languages(headers: Mapping[str, str]) -> list[str]:

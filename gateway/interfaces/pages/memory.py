@@ -15,8 +15,10 @@ from agent_core.memory.archive.entries import format_archive_id
 from agent_core.memory.archive.history import format_archive_change
 from agent_core.state.conversations import questions
 from agent_core.state.engine.database import Connection
+from agent_core.state.lifecycle.redact import FORGOTTEN
 from agent_core.state.memory import archive, ledger
 from agent_core.state.memory.archive import ArchiveFilter
+from agent_core.state.memory.ledger import LedgerEntry
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.pages.curator import read_tidying
@@ -94,6 +96,7 @@ async def show(look: Look) -> Fields:
         "undo": look.flash.get("undo"),
         "fault": None,
         "f": forms,
+        "is_forgotten": _is_forgotten,
         "next": changes[-1].id if len(changes) == _PAGE else None,
     }
 
@@ -152,6 +155,11 @@ async def decide(look: Look) -> Fields:
     if not await gateway.questions.decide(person, asked, choice):
         raise Declined(texts.QUESTION_CLOSED())
     return {}
+
+
+def _is_forgotten(row: LedgerEntry) -> bool:
+    """Return whether the words of a change were deleted, so that it can't be undone."""
+    return FORGOTTEN in (row.change.before, row.change.after)
 
 
 def _describe_doubt(held: HeldClaim, replaced: str) -> str:

@@ -150,6 +150,7 @@ _ANSWERS: dict[str, Callable[[Look], Awaitable[Response]]] = {
     "/chats/{session:int}/go-on": session_pages.go_on,
     "/chats/{session:int}/title": session_pages.name,
     "/jobs/{job:int}/change": editing.change,
+    "/jobs/{job:int}/urgent": listing.deliver_anyway,
     "/jobs/{job:int}/undo": put_back,
     "/settings": settings.change,
     "/people/invite": admitting.invite,

@@ -1,6 +1,7 @@
 """Sessions: one of them with its messages, a new one, and going on in an old one."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import replace
 from http import HTTPStatus
 from secrets import token_urlsafe
@@ -10,7 +11,7 @@ from starlette.responses import Response
 
 from adapters.console.settings import write_event
 from adapters.errors import Unreachable
-from agent_core.ids import ConversationId, MessageId, SessionId
+from agent_core.ids import ConversationId, MessageId, SessionId, TurnId
 from agent_core.state.conversations import session_list, sessions, transcripts
 from agent_core.state.conversations.session_list import ListedSession
 from agent_core.state.conversations.transcripts import ShownMessage
@@ -25,6 +26,7 @@ from gateway.operations.logins import find_console_user
 from gateway.people.admission import API_PLATFORM, LOCAL_PLATFORM
 from gateway.texts import turns as turn_texts
 from gateway.texts import usage as texts
+from gateway.turns.answer_text import restore_receipts
 
 _MOST_BYTES = 4_000
 _PAGE, _LATER = 40, 12
@@ -69,7 +71,7 @@ def _read(connection: Connection, look: Look, number: SessionId) -> dict[str, An
     )
     return {
         "talk": found,
-        "messages": [_place(one, found) for one in said[::-1]],
+        "messages": _show(connection, said, found)[::-1],
         "next": said[-1].id if len(said) == _PAGE else None,
         "has_newer": bool(said) and newest[0].id > said[0].id,
         "origin": origin,
@@ -159,10 +161,22 @@ async def say(look: Look, text: str, key: str) -> None:
         raise Declined(str(error)) from error
 
 
-def _place(message: ShownMessage, session: ListedSession) -> ShownMessage:
-    """Return a message with its platform; only the pages write into a direct one over the API."""
-    is_here = session.kind == "direct" and message.platform == API_PLATFORM
-    return replace(message, platform=LOCAL_PLATFORM) if is_here else message
+def _show(
+    connection: Connection, said: Sequence[ShownMessage], session: ListedSession
+) -> list[ShownMessage]:
+    """Return messages, newest first, with their platforms; answers with what their turns did.
+
+    Until 2026-11-29, the pages wrote into a direct conversation over the API.
+    """
+    shown, answered = [], set[TurnId]()
+    for one in said:
+        text, is_here = one.text, session.kind == "direct" and one.platform == API_PLATFORM
+        if one.role == "assistant" and one.turn_id not in answered:
+            answered.add(one.turn_id)
+            text = restore_receipts(connection, one.turn_id, text)
+        platform = LOCAL_PLATFORM if is_here else one.platform
+        shown.append(replace(one, text=text, platform=platform))
+    return shown
 
 
 def _find(connection: Connection, look: Look, number: SessionId) -> ListedSession:

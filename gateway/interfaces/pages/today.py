@@ -9,6 +9,7 @@ from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.conversations import messages, questions, turns, usage
 from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection
+from agent_core.state.lifecycle.redact import FORGOTTEN
 from agent_core.state.queues import person_events
 from gateway.errors import Declined
 from gateway.interfaces.api.responses import read_form
@@ -51,7 +52,7 @@ async def show(look: Look) -> Fields:
         return {
             "running": [describe(turn) for turn in running],
             # A picture or a press of a button has no words; the page Activity lists it.
-            "done": [one for one in map(describe, done) if one[1].strip()],
+            "done": [one for one in map(describe, done) if one[1].strip() not in ("", FORGOTTEN)],
             "coming": [one for one in coming if one[0] < midnight],
             "following": next((one for one in coming if one[0] >= midnight), None),
             "held": len(list_held(connection, person_id)),

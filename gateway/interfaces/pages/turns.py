@@ -11,6 +11,7 @@ from agent_core.state.conversations.transcripts import TimedCall, TimedWait
 from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.conversations.usage import QuotaUsage
 from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import jobs
 from agent_core.state.memory import skill_uses
 from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing
 from gateway.interfaces.timelines import find_starts
@@ -46,13 +47,21 @@ async def show_list(look: Look) -> Fields:
 
     def work(connection: Connection) -> dict[str, Any]:
         found = turns.list_of_person(connection, person_id=person_id, before=before, limit=_PAGE)
-        listed = [
-            (turn, messages.request_of_turn(connection, turn_id=turn.id, person_id=person_id))
-            for turn in found
-        ]
+        listed = [(turn, describe_request(connection, turn)) for turn in found]
         return {"turns": listed, "next": found[-1].id if len(found) == _PAGE else None}
 
     return await look.gateway.database.read(work)
+
+
+def describe_request(connection: Connection, turn: StoredTurn) -> str:
+    """Return what a turn was about: the person's words, else its job or what it did first."""
+    asked = messages.request_of_turn(connection, turn_id=turn.id, person_id=turn.person_id)
+    if asked.strip():
+        return asked
+    if job := jobs.find_of_turn(connection, turn_id=turn.id):
+        return job.title
+    steps = turns.list_steps(connection, turn_id=turn.id)
+    return describe_step(steps[0].name) if steps else ""
 
 
 async def show(look: Look) -> Fields:
@@ -72,7 +81,7 @@ async def show(look: Look) -> Fields:
         begin = min([turn.started_at, *(wait.began_at for wait in waits)])
         return {
             "turn": turn,
-            "asked": messages.request_of_turn(connection, turn_id=turn_id, person_id=person_id),
+            "asked": describe_request(connection, turn),
             "answer": messages.answer_of_turn(connection, turn_id=turn_id, person_id=person_id),
             "seconds": (end - turn.started_at) / 1000,
             "bars": _list_bars(connection, turn, waits, (begin, end)),

@@ -4,21 +4,27 @@ import html
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 
+from agent_core.chats import Chat
 from agent_core.ids import JobId
+from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job, Target
+from agent_core.state.people import people
+from agent_core.state.queues import deferred_messages
+from agent_core.state.queues.deferred_messages import NewDeferredMessage
 from gateway.interfaces.contexts import open_context
 from gateway.operations.job_types import AddJob
 from gateway.operations.jobs import add
 from gateway.operations.wire import load
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel
-from tests.integration.interfaces.api_setup import ZEBRANA, Setup, find_named
+from tests.integration.interfaces.api_setup import OLGA, ZEBRANA, Setup, find_named
 from tests.integration.interfaces.console_setup import browse_as
 from tests.integration.served import Served, served
 from tests.tables import await_each
@@ -376,3 +382,68 @@ async def test_the_calendar_of_many_jobs_stays_small(setup: Setup) -> None:
             "/jobs/calendar?week=",
         ):
             assert len((await read(session, path)).encode()) < 80_000, path
+
+
+async def test_a_reminder_in_quiet_hours_says_so_and_can_come_anyway(home: Path) -> None:
+    async with at_noon(home) as (running, chat), browse_as(running, chat, ZEBRANA) as session:
+        await rest(running, 7 * 60, 12 * 60)
+        form = {"text": "Call Ada", "when": "today at 10:00", "kind": "message"}
+        status, text = await send(session, "/jobs/new", form)
+        assert status == 200
+        assert (
+            "You have quiet hours from 07:00-12:00. So it comes after that: today, 12:00." in text
+        )
+        assert "waits for your quiet time to end: today, 12:00" in await read(session, "/jobs")
+        way = re.search(r'action="(/jobs/(\d+)/urgent)"', text)
+        assert way is not None
+        status, text = await send(session, way[1], {})
+        assert (status, "It comes in your quiet time, too." in text) == (200, True)
+        assert (await find_job(running, int(way[2]))).is_urgent
+        assert "waits for your quiet time" not in await read(session, "/jobs")
+        async with browse_as(running, chat, OLGA) as other:
+            assert (await send(other, way[1], {}))[0] == 404
+
+
+async def test_a_reminder_that_waits_is_not_called_done(home: Path) -> None:
+    async with at_noon(home) as (running, chat), browse_as(running, chat, ZEBRANA) as session:
+        await rest(running, 7 * 60, 12 * 60)
+        number = await make_job(running, at="2027-01-15T09:00", text="Call Ada")
+        there = Chat(platform="fake", address=f'["{ZEBRANA}",null,true]')
+
+        def run(connection: Connection) -> None:
+            job = jobs.find(connection, job_id=JobId(number))
+            assert job is not None
+            at = NOW - 60_000
+            run_id = job_runs.claim(connection, job_id=job.id, slot=("s", at), due_at=at, now=NOW)
+            assert run_id is not None
+            assert job.person_id is not None
+            job_runs.end(connection, run_id=run_id, state="done", now=NOW)
+            held = NewDeferredMessage(
+                person_id=job.person_id,
+                chat=there,
+                title="Call Ada",
+                body="⏰ Call Ada",
+                release_at=NOW + 4 * 3_600_000,
+                run_id=run_id,
+            )
+            deferred_messages.defer(connection, held, now=NOW)
+
+        await running.gateway.database.write("test", run)
+        day = pick_day(await read(session, "/jobs/calendar"), "2027-01-15")
+        assert re.search(r"7:59</time> .*Call Ada.*quiet time to end: today, 12:00", day)
+        assert "done" not in day
+        listed = await read(session, "/jobs")
+        assert "Waiting for your quiet time to end" in listed
+        coming = (await read(session, "/today")).partition('id="waiting"')[0]
+        assert re.search(r"12:00</time></span>.*Call Ada.*waits for your quiet time", coming)
+
+
+async def rest(running: Served, start: int, end: int) -> None:
+    """Give Zebrana quiet hours, in minutes of the day."""
+
+    def work(connection: Connection) -> None:
+        person = next(one for one in people.list_all(connection) if one.slug == "zebrana")
+        quiet = replace(person, time_zone="UTC", quiet_from=start, quiet_until=end)
+        people.set_preferences(connection, quiet)
+
+    await running.gateway.database.write("test", work)

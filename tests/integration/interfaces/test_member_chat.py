@@ -117,3 +117,19 @@ async def test_own_words_act_in_a_fork_on_the_page(setup: Setup) -> None:
         ) as sent:
             assert "I'll remind you tomorrow." in await sent.text()
         assert "Call Ada" in (await read(session, "/jobs")).partition("<main")[2]
+
+
+async def test_an_answer_in_a_chat_app_keeps_what_was_done_below_it(setup: Setup) -> None:
+    setup.model.plays = [ask(REMIND), say("I'll remind you tomorrow.")]
+    await setup.chat.says(
+        "Remind me tomorrow at 8 pm to call Ada", user=ZEBRANA, chat=ZEBRANA, name="Z", id="r-1"
+    )
+    await setup.chat.sees_text("⏰ tomorrow, 20:00: Call Ada")
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        shown = json.loads(await read(session, "/history"))["entries"]
+        texts = [one["text"] for one in shown if one["who"] == "theirs"]
+        assert "I'll remind you tomorrow.\n\n⏰ tomorrow, 20:00: Call Ada" in texts
+        async with session.post("/new") as answer:
+            assert answer.status == 200
+        place = next(one for one in await list_places(session) if one.startswith("/chats/"))
+        assert "⏰ tomorrow, 20:00: Call Ada" in await read(session, place)

@@ -411,6 +411,45 @@ async def test_today_lists_what_was_said_and_nothing_without_words(setup: Setup)
         assert "A message without words" in await read(session, "/turns")
 
 
+async def test_what_was_forgotten_is_no_row_with_a_dead_button(setup: Setup) -> None:
+    setup.model.plays = [say("A heron."), say("Thanks.")]
+    await setup.post("chat/completions", setup.olga, chat_of("Which bird is grey?"))
+
+    def forget(connection: Connection) -> None:
+        connection.execute(
+            "UPDATE messages SET text = '[forgotten]', forgotten_at = 1"
+            " WHERE text LIKE 'Which bird%'"
+        )
+        newest = connection.execute("SELECT MAX(id) FROM ledger").fetchone()[0]
+        ledger.redact(connection, entry_id=newest, is_wanted=bool, mark="[forgotten]")
+
+    async with browse(setup.served) as session:
+        remember = {"text": "I like herons"}
+        async with session.post("/memory/entries", data=remember) as answer:
+            assert "I like herons" in await answer.text()
+        await setup.served.gateway.database.write("test", forget)
+        assert "[forgotten]" not in await read(session, "/today")
+        listed = await read(session, "/turns")
+        assert "[forgotten]" not in listed
+        assert "(These words were deleted.)" in listed
+        changes = (await read(session, "/memory")).partition('id="changes"')[2]
+        assert "[forgotten]" not in changes
+        first = changes.partition("</article>")[0]
+        assert "You had these words deleted." in first
+        assert "/undo" not in first
+
+
+async def test_an_unknown_time_zone_breaks_no_page(setup: Setup) -> None:
+    def damage(connection: Connection) -> None:
+        connection.execute("UPDATE people SET time_zone = 'Mars/Phobos'")
+
+    await setup.served.gateway.database.write("test", damage)
+    setup.served.gateway.forget_known()
+    async with browse(setup.served) as session:
+        for path in ("/today", "/jobs", "/jobs/calendar", "/turns", "/memory", "/settings", "/"):
+            await read(session, path)
+
+
 async def test_a_question_is_answered_on_the_page_today(setup: Setup) -> None:
     gateway = setup.served.gateway
     database, now = gateway.database, gateway.now()

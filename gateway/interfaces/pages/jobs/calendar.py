@@ -44,6 +44,8 @@ class Entry:
     runs: int = 1
     failed: int = 0
     timing: str = ""
+    held_until: int | None = None
+    """When the run's message comes, which waits for quiet hours to end."""
 
 
 Group = list[Entry]
@@ -155,7 +157,13 @@ def _list_past(
             known[run.job_id] = stored.find(connection, job_id=run.job_id)
         job = known[run.job_id]
         if job:
-            entry = Entry(at=run.slot_at, job=job, state=run.state, turn_id=run.turn_id)
+            entry = Entry(
+                at=run.slot_at,
+                job=job,
+                state=run.state,
+                turn_id=run.turn_id,
+                held_until=run.held_until,
+            )
             of_day = found[bisect_right(begins, run.slot_at) - 1]
             of_day.setdefault(job.id, []).append(entry)
     full = [

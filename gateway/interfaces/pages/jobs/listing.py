@@ -2,19 +2,26 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
+from starlette.responses import Response
+
 from agent_core.ids import JobId
+from agent_core.schedule.quiet_times import HeldSlot, find_held_slot
 from agent_core.schedule.triggers import Once, load_timing
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_owners, job_runs
 from agent_core.state.jobs import jobs as stored
 from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job
+from agent_core.state.people import delivery_targets
+from agent_core.state.queues import deferred_messages
 from agent_core.tools.clock import ReaderClock
 from gateway.interfaces.pages.views import Fields, Look, Missing
 from gateway.jobs.destinations import PlaceNames
-from gateway.operations.job_types import ActOnJob, JobOutline, JobVerb
+from gateway.operations.job_types import ActOnJob, ChangeJob, JobOutline, JobVerb
+from gateway.operations.jobs import change as change_job
 from gateway.operations.jobs import do_verb, outline
 from gateway.texts import forms
 from gateway.texts import jobs as texts
@@ -36,6 +43,8 @@ class Line:
     job: JobOutline
     repeats: str
     runs: list[Run]
+    held: HeldSlot | None
+    """Its next message that would wait for quiet hours to end."""
 
 
 async def show(look: Look) -> Fields:
@@ -49,6 +58,8 @@ async def show(look: Look) -> Fields:
         return {
             "j": texts,
             "f": forms,
+            "held": look.flash.get("held"),
+            "waiting": deferred_messages.list_reminders(connection, person_id=person_id),
             "groups": _group([_describe(connection, job, look, names) for job in found], clock),
             "deleted": [
                 outline(connection, job, clock=clock, names=names)
@@ -67,7 +78,23 @@ def _describe(connection: Connection, job: Job, look: Look, names: PlaceNames) -
         job=found,
         repeats="" if is_once else look.viewer.show_timing(found.meaning, found.zone),
         runs=list(job_runs.list_of_job(connection, job_id=job.id, limit=_RUNS)),
+        held=find_held(connection, look, job),
     )
+
+
+def find_held(connection: Connection, look: Look, job: Job) -> HeldSlot | None:
+    """Return when a reminder's next message would wait for quiet hours to end."""
+    if job.is_urgent or job.state != "active":
+        return None
+    home = delivery_targets.find(connection, person_id=look.person.id)
+    return find_held_slot(job, look.person, home.days_off, look.viewer.clock)
+
+
+async def deliver_anyway(look: Look) -> Response:
+    """Let a reminder come in quiet hours, too. Raises `Missing` and `Declined`."""
+    found = await look.gateway.database.read(find_own, look)
+    await change_job(look.context, ChangeJob(id=found.id, urgent=True))
+    return look.redirect("/jobs", note=texts.NOT_HELD())
 
 
 def _group(lines: Sequence[Line], clock: ReaderClock) -> dict[str, list[Line]]:
@@ -84,14 +111,19 @@ def _group(lines: Sequence[Line], clock: ReaderClock) -> dict[str, list[Line]]:
     return found
 
 
-def list_coming(connection: Connection, look: Look) -> list[tuple[int, str, JobId]]:
-    """List when the person's reminders come next, with their titles, the earliest first."""
+def list_coming(connection: Connection, look: Look) -> list[tuple[int, str, JobId | None]]:
+    """List when the person's reminders come next, with their titles, the earliest first.
+
+    One that waits for quiet hours to end comes then; it has no number, because it may be over.
+    """
     found = stored.list_of_person(connection, person_id=look.person.id)
-    return sorted(
+    held = deferred_messages.list_reminders(connection, person_id=look.person.id)
+    planned = [
         (job.next_slot[1], job.title, job.id)
         for job in found
         if job.state == "active" and job.next_slot
-    )
+    ]
+    return sorted([*((at, title, None) for at, title, _ in held), *planned], key=itemgetter(0))
 
 
 def find_own(connection: Connection, look: Look) -> Job:
