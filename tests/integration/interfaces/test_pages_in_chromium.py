@@ -445,12 +445,12 @@ async def test_an_open_page_shows_a_new_turn_by_itself(home: Path) -> None:
     async with opened(home) as (running, model, token), looking(running) as page:
         async with page.expect_response(lambda one: "/pages/events" in one.url):
             await page.goto(str(running.address.with_path("/turns")))
-        before = await page.locator("tbody tr").count()
+        before = await page.locator("main .rows li").count()
         model.plays = [say("Yes.")]
         setup = Setup(running, FakeChat(), model, home, token, token)
         await setup.post("chat/completions", token, chat_of("Do owls sing?"))
-        await page.get_by_role("cell", name="Do owls sing?").wait_for()
-        assert await page.locator("tbody tr").count() == before + 1
+        await page.locator("main .rows").get_by_text("Do owls sing?").wait_for()
+        assert await page.locator("main .rows li").count() == before + 1
         assert await page.locator("header").count() == 1
 
 
@@ -463,7 +463,7 @@ async def test_an_open_page_learns_what_happened_while_a_proxy_had_no_gateway(ho
         setup = Setup(running, FakeChat(), model, home, token, token)
         await setup.post("chat/completions", token, chat_of("Do owls sing?"))
         await page.unroute("**/pages/events")
-        await page.get_by_role("cell", name="Do owls sing?").wait_for()
+        await page.locator("main .rows").get_by_text("Do owls sing?").wait_for()
 
 
 async def test_a_member_walks_through_their_own_pages(home: Path) -> None:

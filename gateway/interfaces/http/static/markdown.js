@@ -132,11 +132,16 @@ function addItem(item, lines, depth) {
 function addTable(parent, lines, at) {
   const end = findEnd(lines, at + 2, (line) => line.trim() && line.includes("|"));
   const scroll = add(parent, "div");
-  scroll.className = "wide";
+  const names = splitRow(lines[at]);
+  scroll.className = names.length > 3 ? "wide many" : "wide";
   const table = add(scroll, "table");
   const fill = (group, line, kind) => {
     const row = add(group, "tr");
-    for (const cell of splitRow(line)) addInline(add(row, kind), cell);
+    splitRow(line).forEach((words, number) => {
+      const cell = add(row, kind);
+      if (kind === "td") cell.dataset.name = (names[number] ?? "").replace(/[*_`]/g, "");
+      addInline(cell, words);
+    });
   };
   fill(add(table, "thead"), lines[at], "th");
   const body = add(table, "tbody");
