@@ -24,7 +24,13 @@ from agent_core.agent.guided.named_times import (
     list_spans,
     names_time,
 )
-from agent_core.agent.guided.prompt import VERSION, compose_answer, compose_decision, compose_start
+from agent_core.agent.guided.prompt import (
+    VERSION,
+    compose_answer,
+    compose_decision,
+    compose_helper,
+    compose_start,
+)
 from agent_core.agent.guided.replies import (
     Refusal,
     ask_which,
@@ -151,7 +157,7 @@ class GuidedModel:
         if order:
             yield _answer(request, *_give(request, turn, order))
         elif not turn.steps and not _OF_PEOPLE & tools:  # a helper's turn, which is words alone
-            async for piece in self._speak(request, compose_answer(request, turn.known)):
+            async for piece in self._speak(request, compose_helper(request)):
                 yield piece
         elif turn.jobs is None and MANAGE_JOBS in tools and not turn.steps:
             yield _answer(request, _call(request, MANAGE_JOBS, LIST_JOBS))

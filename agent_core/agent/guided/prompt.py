@@ -47,6 +47,7 @@ reminders are made up.
 """
 _ACTED, _ASKS = "Done.", ("recall", "ask")
 _KNOWN = "The examples are over. This is what you know about this person:\n"
+_HELPER_ENDING = "Answer with your part, in words."
 
 
 def compose_decision(
@@ -69,6 +70,22 @@ def compose_answer(request: ModelRequest, known: Known, found: str = "") -> Mode
     return _compose(request, known, "\n".join([*lines, WORDS_ENDING]))
 
 
+def compose_helper(request: ModelRequest) -> ModelRequest:
+    """Return the request for the words of a helper: who it is, what it knows, and its order.
+
+    The examples are of people's wishes. Without them a slow model reads a tenth of the tokens.
+    """
+    entries = _list_first(request.system)
+    known = f"\n\nThis is what you know:\n{_list(entries)}" if entries else ""
+    return replace(
+        request,
+        system=f"{_find_soul(request.system)}{known}",
+        tools=(),
+        messages=_render(request.messages, _HELPER_ENDING),
+        tool_choice="",
+    )
+
+
 def compose_start(request: ModelRequest) -> ModelRequest:
     """Return a request with the beginning that all calls of its conversation share."""
     return replace(
@@ -80,8 +97,11 @@ def compose_start(request: ModelRequest) -> ModelRequest:
 
 
 def _compose_system(system: str) -> str:
-    soul = split_parts(system)["identity"].partition("\n# Rules\n")[0].strip()
-    return f"{soul}\n\n{_RULES}"
+    return f"{_find_soul(system)}\n\n{_RULES}"
+
+
+def _find_soul(system: str) -> str:
+    return split_parts(system)["identity"].partition("\n# Rules\n")[0].strip()
 
 
 def _list_first(system: str) -> list[str]:

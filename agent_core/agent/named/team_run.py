@@ -23,9 +23,10 @@ _SUPERVISED = (
 )
 _IN_TURN = (
     "You are {me}, one of the team {team}: {members}. You speak one after the other, for at most"
-    " {rounds} rounds. Add your part; build on what the others said. If nothing is left to add,"
-    " answer only with the word PASS."
+    " {rounds} rounds. Add your part; build on what the others said."
 )
+_IN_LATER_TURN = f"{_IN_TURN} If nothing is left to add, answer only with the word PASS."
+"""A small model that reads of a way out takes it in the first round already."""
 _FREE = (
     "You are {me}, one of the team {team}: {members}. Whoever you call with @name or @tag answers"
     " next; call nobody when the task is done. This is round {round} of at most {rounds}."
@@ -162,7 +163,8 @@ async def _take_turns(run: _Run) -> ToolResult:
         for name in run.team.members:
             if limit := run.helpers.find_limit():
                 return run.end(limit)
-            new += await run.hear([name], number, _IN_TURN)
+            order = _IN_TURN if number == 1 else _IN_LATER_TURN
+            new += await run.hear([name], number, order)
         if all(_is_pass(one.report) or one.report.is_error for one in new):
             return run.end()
     return run.end()

@@ -562,7 +562,12 @@ async def test_a_helper_speaks_without_a_decision() -> None:
         model="small", system=SYSTEM, messages=(said,), tools=tools, max_output_tokens=100
     )
     assert (await one_step(inner, request)).message.text == "Warm water is back."
-    assert len(inner.requests) == 1
+    (asked,) = inner.requests
+    assert asked.system.startswith("You are Talaria.")
+    assert "Plays the cello." in asked.system
+    (order,) = asked.messages
+    assert "You are writer, one of the team desk: writer. The task: A note." in order.text
+    assert asked.tools == ()
 
 
 async def one_step(inner: FakeModel, request: ModelRequest) -> ModelAnswer:

@@ -98,6 +98,8 @@ async def test_members_speak_in_turn_until_nobody_has_more(bench: Bench, home: P
         "## writer, round 1\nA draft.\n\n## checker, round 1\nOne mistake.\n\n"
         "## writer, round 2\nMended."
     )
+    first, later = (bench.model.requests[number].messages[-1].text for number in (1, 3))
+    assert ("PASS" in first, "PASS" in later) == (False, True)
     heard = bench.model.requests[3].messages[-1].text
     assert "writer said:\nA draft.\n\nchecker said:\nOne mistake." in heard
 
