@@ -84,31 +84,29 @@ class Windows:
         self._heard: dict[str, int] = {}
         self._closed: set[str] = set()
         """Chats that Meta called closed, whatever the times say."""
-        self._sent: BoundedDict[str, float] = BoundedDict()
-        """By chat: when the newest message was sent."""
+        self._answered: set[str] = set()
+        """Chats in which the person has written since our newest message."""
 
     def load(self, marks: Mapping[str, str]) -> None:
         """Take over what earlier processes heard."""
         for chat, mark in marks.items():
             if mark.isdecimal():
-                self.hear(chat, int(mark))
+                self._heard[chat] = max(int(mark), self._heard.get(chat, 0))
 
     def hear(self, chat: str, at: int) -> None:
-        """Note that a person wrote at a time."""
-        if at > self._heard.get(chat, 0):
+        """Note that a person wrote at a time, in whole seconds."""
+        if at >= self._heard.get(chat, 0):
             self._heard[chat] = at
             self._closed.discard(chat)
+            self._answered.add(chat)
 
     def note_send(self, chat: str) -> None:
         """Note that a message is sent now."""
-        self._sent.put(chat, time.time())
+        self._answered.discard(chat)
 
     def close(self, chat: str) -> None:
-        """Note that Meta calls a chat closed, unless the person has written since our message.
-
-        Meta may say it late. Its times are whole seconds, so one that is equal counts as since.
-        """
-        if self._heard.get(chat, 0) < int(self._sent.get(chat) or time.time()):
+        """Note that Meta calls a chat closed; it may say so late, once the person has written."""
+        if chat not in self._answered:
             self._closed.add(chat)
 
     def is_open(self, chat: str) -> bool:

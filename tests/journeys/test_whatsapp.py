@@ -1,5 +1,6 @@
 """WhatsApp through the whole gateway: its own HTTP server, Meta's webhooks, the 24 hours."""
 
+import asyncio
 import json
 import time
 from collections.abc import AsyncIterator
@@ -17,7 +18,9 @@ from gateway.texts import people as people_texts
 from tests.emulators import whatsapp as emulated
 from tests.emulators.telegram_cast import ANNA as TELEGRAM_ANNA
 from tests.emulators.whatsapp import DAY, WhatsAppEmulator, sign
-from tests.journeys.stage import Harness, Stage
+from tests.integration.clock import Clock
+from tests.journeys.stage import Harness, Stage, call, calls
+from tests.patience import PATIENCE
 
 ANNA = "16505551234"
 CHAT = json.dumps([ANNA, None, True], separators=(",", ":"))
@@ -122,6 +125,35 @@ async def test_what_is_due_after_a_day_waits_and_comes_first(
         )
         await sees(harness, meta, waited, "Water the plants", "Call Bob", "echo: good morning")
         assert await harness.count("outbox", "state <> 'sent'") == 0
+
+
+async def test_a_reminder_after_a_day_of_silence_waits_for_the_person(
+    deployment: Stage, meta: WhatsAppEmulator
+) -> None:
+    deployment.now = clock = Clock(2026, 11, 22, 18, 0)
+    anna = deployment.account("whatsapp", TELEGRAM_ANNA)
+    async with deployment.open() as harness:
+        plants = call("remind", text="Water the plants", when="2026-11-24T09:00")
+        deployment.plan(calls(plants), "I'll remind you on Tuesday.")
+        assert "on Tuesday" in await harness.hears(anna, "Remind me on Tuesday at 9 of the plants")
+        meta.sent.clear()
+        meta.last_heard[anna.user_id] = 0  # Meta's day is over
+        clock.move(harness, hours=40)
+        await rests(harness)
+        assert anna.seen() == []
+        await anna.says("good morning")
+        await harness.until(lambda: len(anna.seen()) == 3)
+        waited, reminder, answer = (one.text for one in anna.seen())
+        assert "only for a day after your last message" in waited
+        assert "Water the plants" in reminder
+        assert answer == "echo: good morning"
+
+
+async def rests(harness: Harness) -> None:
+    """Return once a message waits for its person."""
+    async with asyncio.timeout(PATIENCE):
+        while not await harness.count("outbox", "state = 'dead'"):
+            await asyncio.sleep(0.005)
 
 
 async def test_a_template_is_sent_after_a_day(deployment: Stage, meta: WhatsAppEmulator) -> None:
