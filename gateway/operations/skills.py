@@ -15,6 +15,7 @@ from agent_core.skills.changes import (
     restore_planned,
 )
 from agent_core.skills.curator import count_idle
+from agent_core.skills.evaluation.record import CaseRun, load_record
 from agent_core.skills.install.contract import StagedSkill
 from agent_core.skills.install.installs import list_versions, plan_install, plan_rollback
 from agent_core.skills.intents import SkillChange, has_written_all, write_planned
@@ -27,14 +28,31 @@ from agent_core.state.memory import blocks, skill_changes, skills
 from agent_core.state.memory.ledger import LedgerEntry, Origin
 from agent_core.state.queues import skill_tests
 from gateway.errors import Declined
-from gateway.operations.contract import (
-    Answer,
-    Operation,
-    OperationContext,
-    read_limit,
-    read_text,
+from gateway.operations.contract import Operation, OperationContext, check_limit
+from gateway.operations.skill_types import (
+    ChangedSkill,
+    EvaluatedCase,
+    EvaluateSkill,
+    InstallSkill,
+    ListSkills,
+    PickSkill,
+    RollBack,
+    RolledBack,
+    ShowSkillLog,
+    SkillChangeRow,
+    SkillDetail,
+    SkillFact,
+    SkillLine,
+    SkillList,
+    SkillLog,
+    SkillTest,
+    SkillVersion,
+    SkillVersions,
+    UndoneSkill,
+    UndoSkillChange,
+    WriteSkill,
+    WrittenSkill,
 )
-from gateway.operations.skill_types import WriteSkill, WrittenSkill
 from gateway.operations.wire import typed
 
 T = TypeVar("T")
@@ -42,34 +60,36 @@ T = TypeVar("T")
 _FOUND = "found so at the command line"
 
 
-async def list_skills(context: OperationContext, _: Answer) -> Answer:
+async def list_skills(context: OperationContext, _: ListSkills) -> SkillList:
     """List every skill, including broken and archived ones. Raises `Declined`."""
     found = await _read_files(context.skills.catalog.list_all)
     away = await _read_files(context.skills.catalog.list_away)
     rows, wanted = await context.database.read(lambda c: (_known(c), skills.list_needed(c)))
-    return {
-        "skills": [_outline(one, rows.get(one.name), context.now()) for one in found],
-        "wanted": sorted(wanted),
-        "away": away,
-    }
+    now = context.now()
+    return SkillList(
+        skills=tuple(SkillLine(**_outline(one, rows.get(one.name), now)) for one in found),
+        wanted=tuple(sorted(wanted)),
+        away=tuple(away),
+    )
 
 
-async def show_skill(context: OperationContext, asked: Answer) -> Answer:
+async def show_skill(context: OperationContext, asked: PickSkill) -> SkillDetail:
     """Show one skill in full. Raises `Declined`, for instance if the skill is broken."""
-    name = read_text(asked, "name")
+    name = asked.name
     one = await _read_files(lambda: context.skills.catalog.find(name))
     skill = one.skill
     if skill is None:
         raise Declined(one.fault)
     rows, wanted = await context.database.read(lambda c: (_known(c), skills.list_needed(c)))
-    return _outline(one, rows.get(name), context.now()) | {
-        "body": skill.body,
-        "license": skill.license,
-        "compatibility": skill.compatibility,
-        "metadata": dict(skill.metadata),
-        "allowed_tools": list(skill.allowed_tools),
-        "is_wanted": name in wanted,
-    }
+    return SkillDetail(
+        **_outline(one, rows.get(name), context.now()),
+        body=skill.body,
+        license=skill.license,
+        compatibility=skill.compatibility,
+        metadata=tuple(SkillFact(name=key, value=value) for key, value in skill.metadata.items()),
+        allowed_tools=tuple(skill.allowed_tools),
+        is_wanted=name in wanted,
+    )
 
 
 async def write(context: OperationContext, asked: WriteSkill) -> WrittenSkill:
@@ -93,36 +113,36 @@ async def write(context: OperationContext, asked: WriteSkill) -> WrittenSkill:
     return WrittenSkill(name=name, version=version)
 
 
-async def archive(context: OperationContext, asked: Answer) -> Answer:
+async def archive(context: OperationContext, asked: PickSkill) -> ChangedSkill:
     """Archive a skill of the home directory. Raises `Declined` if a job needs it."""
-    name, now = read_text(asked, "name"), context.now()
+    name, now = asked.name, context.now()
     await _find_own(context, name)
     await _write_all(context)
     folder, origin = context.skills.catalog.folder, Origin(actor="house", now=now)
     kept = await _do(context, lambda c: archive_planned(c, folder, name, origin))
     await _write_all(context)
-    return {"name": name, "kept": kept}
+    return ChangedSkill(name=name, kept=kept)
 
 
-async def restore(context: OperationContext, asked: Answer) -> Answer:
+async def restore(context: OperationContext, asked: PickSkill) -> ChangedSkill:
     """Restore an archived skill. Raises `Declined`."""
-    kept, now = read_text(asked, "name"), context.now()
+    kept, now = asked.name, context.now()
     await _write_all(context)
     folder, origin = context.skills.catalog.folder, Origin(actor="house", now=now)
     name = await _do(context, lambda c: restore_planned(c, folder, kept, origin))
     await _write_all(context)
-    return {"name": name}
+    return ChangedSkill(name=name)
 
 
-async def show_log(context: OperationContext, asked: Answer) -> Answer:
+async def show_log(context: OperationContext, asked: ShowSkillLog) -> SkillLog:
     """List the newest changes of all skills or of one, newest first. Raises `Declined`."""
-    limit, name = read_limit(asked), asked.get("name")
+    limit, name = check_limit(asked.limit), asked.name
     now = context.now()
 
     def work(connection: Connection) -> list[LedgerEntry] | None:
         context.skills.record_manual_changes(connection, now, _FOUND)
         team = blocks.find_team(connection)
-        row = skills.find(connection, name=str(name)) if name else None
+        row = skills.find(connection, name=name) if name else None
         if name and row is None:
             return None
         if team is None:
@@ -135,13 +155,13 @@ async def show_log(context: OperationContext, asked: Answer) -> Answer:
     if rows is None:
         raise Declined(f"There never was a skill {name}; `talaria skills list` shows all skills.")
     names = await context.database.read(_name_all)
-    return {"changes": [_describe_change(row, names) for row in rows]}
+    return SkillLog(changes=tuple(_describe_change(row, names) for row in rows))
 
 
-async def undo(context: OperationContext, asked: Answer) -> Answer:
+async def undo(context: OperationContext, asked: UndoSkillChange) -> UndoneSkill:
     """Undo a change to a skill by its ledger row. Raises `Declined`."""
-    row_id, now = asked.get("row"), context.now()
-    if not isinstance(row_id, int) or row_id < 1:
+    row_id, now = asked.row, context.now()
+    if row_id < 1:
         raise Declined("Give a row number; `talaria skills log` lists the rows.")
     # Manual changes are recorded even if the undo is refused.
     await _do(context, lambda c: context.skills.record_manual_changes(c, now, _FOUND))
@@ -150,90 +170,88 @@ async def undo(context: OperationContext, asked: Answer) -> Answer:
     done = await _do(context, lambda c: undo_skill_change(c, folder, row_id, origin))
     await _write_all(context)
     names = {done.undone.change.position: done.name}
-    return {
-        "undone": _describe_change(done.undone, names),
-        "row": _describe_change(done.row, names),
-        "derived": [_describe_change(row, names) for row in done.derived],
-        "is_text_only": done.is_text_only,
-    }
+    return UndoneSkill(
+        name=done.name,
+        undone=_describe_change(done.undone, names),
+        row=_describe_change(done.row, names),
+        derived=tuple(_describe_change(row, names) for row in done.derived),
+        is_text_only=done.is_text_only,
+    )
 
 
-async def install(context: OperationContext, asked: Answer) -> Answer:
+async def install(context: OperationContext, asked: InstallSkill) -> ChangedSkill:
     """Install a staged skill that the user has agreed to. Raises `Declined`."""
     staged = StagedSkill(
-        name=read_text(asked, "name"),
-        token=read_text(asked, "token"),
-        address=read_text(asked, "address"),
-        commit=str(asked.get("commit", "")),
-        tree=read_text(asked, "tree"),
+        name=asked.name,
+        token=asked.token,
+        address=asked.address,
+        commit=asked.commit,
+        tree=asked.tree,
     )
     if not is_name(staged.name) or not staged.token.isalnum():
         raise Declined("There is no such copy of a skill; install it again.")
     await _read_files(lambda: context.skills.catalog.check_name(staged.name))
     now, folder = context.now(), context.skills.catalog.folder
     await _do(context, lambda c: context.skills.record_manual_changes(c, now, _FOUND))
-    agrees = asked.get("agrees") is True
-    await _do(context, lambda c: plan_install(c, folder, staged, now, agrees=agrees))
+    await _do(context, lambda c: plan_install(c, folder, staged, now, agrees=asked.agrees))
     await _write_all(context)
-    return {"name": staged.name}
+    return ChangedSkill(name=staged.name)
 
 
-async def list_versions_of(context: OperationContext, asked: Answer) -> Answer:
+async def list_versions_of(context: OperationContext, asked: PickSkill) -> SkillVersions:
     """List the versions of a skill in the home, oldest first. Raises `Declined`."""
-    name, now = read_text(asked, "name"), context.now()
+    name, now = asked.name, context.now()
     await _find_own(context, name)
     folder = context.skills.catalog.folder
 
-    def work(connection: Connection) -> list[dict[str, Any]]:
+    def work(connection: Connection) -> tuple[SkillVersion, ...]:
         context.skills.record_manual_changes(connection, now, _FOUND)
         found = list_versions(connection, folder, name)
-        return [
-            {
-                "number": one.number,
-                "at": one.row.origin.now,
-                "actor": one.row.origin.shown_actor,
-                "evidence": one.row.origin.evidence,
-                "text": one.row.change.after,
-                "is_current": one.is_current,
-                "kept": one.kept,
-            }
+        return tuple(
+            SkillVersion(
+                number=one.number,
+                at=one.row.origin.now,
+                actor=one.row.origin.shown_actor,
+                evidence=one.row.origin.evidence,
+                text=one.row.change.after or "",
+                is_current=one.is_current,
+                kept=one.kept,
+            )
             for one in found
-        ]
+        )
 
-    return {"versions": await _do(context, work)}
+    return SkillVersions(versions=await _do(context, work))
 
 
-async def rollback(context: OperationContext, asked: Answer) -> Answer:
+async def rollback(context: OperationContext, asked: RollBack) -> RolledBack:
     """Return a skill to an earlier version. Raises `Declined`."""
-    name, now, number = read_text(asked, "name"), context.now(), asked.get("to")
-    if number is not None and not isinstance(number, int):
-        raise Declined("Give the number of a version; `talaria skills versions` lists them.")
+    name, now, number = asked.name, context.now(), asked.to
     await _find_own(context, name)
     await _do(context, lambda c: context.skills.record_manual_changes(c, now, _FOUND))
     catalog = context.skills.catalog
     chosen = await _do(context, lambda c: plan_rollback(c, catalog, name, number, now))
     await _write_all(context)
-    return {"name": name, "number": chosen.number, "kept": chosen.kept}
+    return RolledBack(name=name, number=chosen.number, kept=chosen.kept)
 
 
-async def pin(context: OperationContext, asked: Answer) -> Answer:
+async def pin(context: OperationContext, asked: PickSkill) -> ChangedSkill:
     """Pin a skill, so that the curator never archives it. Raises `Declined`."""
-    return await _pin(context, asked, is_pinned=True)
+    return await _pin(context, asked.name, is_pinned=True)
 
 
-async def unpin(context: OperationContext, asked: Answer) -> Answer:
+async def unpin(context: OperationContext, asked: PickSkill) -> ChangedSkill:
     """Unpin a skill. Raises `Declined`."""
-    return await _pin(context, asked, is_pinned=False)
+    return await _pin(context, asked.name, is_pinned=False)
 
 
-async def test(context: OperationContext, asked: Answer) -> Answer:
+async def test(context: OperationContext, asked: EvaluateSkill) -> SkillTest:
     """Queue a test of a skill; with `cause`, show the progress of that test. Raises `Declined`."""
-    name, now, cause = read_text(asked, "name"), context.now(), asked.get("cause")
+    name, now, cause = asked.name, context.now(), asked.cause
     entry = await _read_files(lambda: context.skills.catalog.find(name))
     if entry.skill is None:
         raise Declined(entry.fault)
 
-    def work(connection: Connection) -> Answer:
+    def work(connection: Connection) -> SkillTest:
         context.skills.record_manual_changes(connection, now, _FOUND)
         skills.note_seen(connection, name=name, now=now)
         row, team = skills.find(connection, name=name), blocks.find_team(connection)
@@ -247,34 +265,41 @@ async def test(context: OperationContext, asked: Answer) -> Answer:
         found = skill_tests.find(connection, skill_id=row.id, text_row=text_row or 0, cause=chosen)
         if found is None:
             raise Declined(f"The skill {name} has changed; test it again.")
-        record = json.loads(found[2])
-        for run in record["runs"]:
-            run.pop("answer", None)  # a person's own words
-        return {"cause": chosen, "state": found[0], "why": found[1], **record}
+        record = load_record(found[2])
+        return SkillTest(
+            name=record.name,
+            is_asked=record.is_asked,
+            cause=chosen,
+            state=found[0],
+            why=found[1],
+            runs=tuple(map(_describe_run, record.runs)),
+            result=record.result,
+            reason=record.reason,
+        )
 
     return await _do(context, work)
 
 
 OPERATIONS: Mapping[str, Operation] = {
-    "skills.list": list_skills,
-    "skills.show": show_skill,
+    "skills.list": typed(list_skills),
+    "skills.show": typed(show_skill),
     "skills.write": typed(write),
-    "skills.archive": archive,
-    "skills.restore": restore,
-    "skills.log": show_log,
-    "skills.undo": undo,
-    "skills.pin": pin,
-    "skills.unpin": unpin,
-    "skills.eval": test,
-    "skills.install": install,
-    "skills.versions": list_versions_of,
-    "skills.rollback": rollback,
+    "skills.archive": typed(archive),
+    "skills.restore": typed(restore),
+    "skills.log": typed(show_log),
+    "skills.undo": typed(undo),
+    "skills.pin": typed(pin),
+    "skills.unpin": typed(unpin),
+    "skills.eval": typed(test),
+    "skills.install": typed(install),
+    "skills.versions": typed(list_versions_of),
+    "skills.rollback": typed(rollback),
 }
 """The operations, by their names on the control socket."""
 
 
-async def _pin(context: OperationContext, asked: Answer, *, is_pinned: bool) -> Answer:
-    name, now = read_text(asked, "name"), context.now()
+async def _pin(context: OperationContext, name: str, *, is_pinned: bool) -> ChangedSkill:
+    now = context.now()
     await _find_own(context, name)
 
     def work(connection: Connection) -> None:
@@ -282,7 +307,7 @@ async def _pin(context: OperationContext, asked: Answer, *, is_pinned: bool) -> 
         skills.pin(connection, name=name, is_pinned=is_pinned)
 
     await context.database.write("skills.pin", work)
-    return {"name": name}
+    return ChangedSkill(name=name)
 
 
 async def _write_all(context: OperationContext) -> None:
@@ -335,17 +360,29 @@ def _name_all(connection: Connection) -> dict[int, str]:
     return {row.id: row.name for row in skills.list_all(connection)}
 
 
-def _describe_change(row: LedgerEntry, names: Mapping[int, str]) -> dict[str, Any]:
-    return {
-        "row": row.id,
-        "name": names[row.change.position],
-        "at": row.origin.now,
-        "actor": row.origin.shown_actor,
-        "before": row.change.before,
-        "after": row.change.after,
-        "undoes": row.origin.undoes,
-        "evidence": row.origin.evidence,
-    }
+def _describe_run(run: CaseRun) -> EvaluatedCase:
+    """Return a run without its answer, which holds a person's own words."""
+    return EvaluatedCase(
+        case=run.case,
+        arm=run.arm,
+        passed=run.passed,
+        steps=run.steps,
+        tokens=run.tokens,
+        why=run.why,
+    )
+
+
+def _describe_change(row: LedgerEntry, names: Mapping[int, str]) -> SkillChangeRow:
+    return SkillChangeRow(
+        row=row.id,
+        name=names[row.change.position],
+        at=row.origin.now,
+        actor=row.origin.shown_actor,
+        before=row.change.before,
+        after=row.change.after,
+        undoes=row.origin.undoes,
+        evidence=row.origin.evidence,
+    )
 
 
 def _outline(one: CatalogEntry, known: SkillRecord | None, now: int) -> dict[str, Any]:
@@ -355,7 +392,7 @@ def _outline(one: CatalogEntry, known: SkillRecord | None, now: int) -> dict[str
         "name": one.name,
         "origin": one.origin,
         "description": skill.description if skill else "",
-        "unknown": list(skill.unknown) if skill else [],
+        "unknown": tuple(skill.unknown) if skill else (),
         "fault": one.fault,
         "state": row.state if row and one.origin == "home" else "active",
         "uses": row.uses if row else 0,

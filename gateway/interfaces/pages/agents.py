@@ -28,6 +28,7 @@ from gateway.operations.agent_types import (
     UseAgent,
     WriteAgent,
 )
+from gateway.operations.skill_types import ListSkills
 from gateway.operations.skills import list_skills
 from gateway.texts import access, forms
 from gateway.texts import agent_pages as texts
@@ -403,7 +404,7 @@ async def _describe(
     look: Look, form: Form, faults: Mapping[str, str], line: AgentLine | None = None
 ) -> dict[str, Any]:
     """Return the fields of the form. Raises `Declined` if the folder of skills can't be read."""
-    listed = await list_skills(look.context, {})
+    listed = await list_skills(look.context, ListSkills())
     rules = [number for number in range(_MOST_RULES) if first(form, f"rule{number}_tool")]
     model = look.gateway.settings.model
     return {
@@ -412,7 +413,7 @@ async def _describe(
         "faults": faults,
         "all_tools": _list_tools(look),
         "all_skills": sorted(
-            {one["name"] for one in listed["skills"] if not one["fault"]} | {*form.get("skill", ())}
+            {one.name for one in listed.skills if not one.fault} | {*form.get("skill", ())}
         ),
         "all_blocks": await list_labels(look),
         "models": list(dict.fromkeys([*model.named, *filter(None, form.get("model", ()))])),

@@ -31,6 +31,7 @@ from agent_core.state.people.people import Person
 from agent_core.tools.clock import ReaderClock, local_time
 from agent_core.tools.time_zones import name_zone
 from gateway.interfaces.pages.flashes import FLASH
+from gateway.operations.skill_types import SkillLine
 from gateway.texts import access, agent_pages, console_page, forms, model_page, shell, states
 from gateway.texts import pages as texts
 from gateway.texts.general import name_role
@@ -182,10 +183,10 @@ class Viewer:
         )
 
 
-def _summarize_skill(skill: Mapping[str, str]) -> str:
+def _summarize_skill(skill: SkillLine) -> str:
     """Return what a skill does, in the reader's language if it comes with Talaria."""
-    known = summarize_bundled(skill["name"]) if skill["origin"] == "bundled" else None
-    return known or skill["description"]
+    known = summarize_bundled(skill.name) if skill.origin == "bundled" else None
+    return known or skill.description
 
 
 _WEEK = timedelta(days=7)

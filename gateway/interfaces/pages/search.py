@@ -18,6 +18,7 @@ from agent_core.state.jobs import jobs
 from agent_core.state.search.search_scope import SearchFilter, scope_of_person
 from agent_core.tools.clock import local_time
 from gateway.interfaces.pages.views import Fields, Look
+from gateway.operations.skill_types import ListSkills
 from gateway.operations.skills import list_skills
 
 _HITS, _MOST = 20, 5
@@ -48,10 +49,10 @@ async def show(look: Look) -> Fields:
         own = await look.gateway.memory.store.snapshot(
             look.person.id, look.person.slug, look.gateway.now()
         )
-        listed = (await list_skills(look.context, {}))["skills"]
+        listed = (await list_skills(look.context, ListSkills())).skills
         found["noted"] = _pick(((one, one) for one in (*own.user, *own.memory)), asked)
         found["skills"] = _pick(
-            ((one["name"], f"{one['name']} {one['description']}") for one in listed), asked
+            ((one.name, f"{one.name} {one.description}") for one in listed), asked
         )
 
     def work(connection: Connection) -> dict[str, Any]:

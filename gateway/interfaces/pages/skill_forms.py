@@ -1,29 +1,42 @@
 """Forms that write skills and change their state. Only owners may use them."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from starlette.responses import Response
 
+from agent_core.localization import Text
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import blocks, skill_changes, skills
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.pages.views import Fields, Look, Missing
 from gateway.operations import skills as operations
-from gateway.operations.skill_types import WriteSkill
+from gateway.operations.contract import OperationContext
+from gateway.operations.skill_types import (
+    ChangedSkill,
+    PickSkill,
+    RollBack,
+    RolledBack,
+    UndoneSkill,
+    UndoSkillChange,
+    WriteSkill,
+)
+from gateway.operations.wire import load_known
 from gateway.texts import access
 from gateway.texts import forms as texts
 
 _MOST_BYTES = 400_000
-_ACTS = {
-    "archive": (operations.archive, texts.ARCHIVED),
-    "restore": (operations.restore, texts.RESTORED),
-    "pin": (operations.pin, texts.PINNED_NOW),
-    "unpin": (operations.unpin, texts.UNPINNED),
-    "rollback": (operations.rollback, texts.ROLLED_BACK),
-    "undo": (operations.undo, texts.UNDONE),
+_Act = Callable[[OperationContext, Any], Awaitable[ChangedSkill | RolledBack | UndoneSkill]]
+_ACTS: Mapping[str, tuple[_Act, Any, Text]] = {
+    "archive": (operations.archive, PickSkill, texts.ARCHIVED),
+    "restore": (operations.restore, PickSkill, texts.RESTORED),
+    "pin": (operations.pin, PickSkill, texts.PINNED_NOW),
+    "unpin": (operations.unpin, PickSkill, texts.UNPINNED),
+    "rollback": (operations.rollback, RollBack, texts.ROLLED_BACK),
+    "undo": (operations.undo, UndoSkillChange, texts.UNDONE),
 }
+"""The operation, its request and what is said then, by verb."""
 
 
 async def show(look: Look) -> Fields:
@@ -89,10 +102,10 @@ async def act(look: Look) -> Response:
         raise Missing
     form = await _read(look)
     numbers = {key: int(form[key]) for key in ("to", "row") if form.get(key, "").isdecimal()}
-    operation, note = _ACTS[verb]
-    done = await operation(look.context, {"name": name, **numbers})
-    shown = "/skills" if verb == "archive" else f"/skills/{done.get('name', name)}"
-    kept = done.get("kept") if verb == "archive" else None
+    operation, kind, note = _ACTS[verb]
+    done = await operation(look.context, load_known(kind, {"name": name, **numbers}))
+    shown = "/skills" if verb == "archive" else f"/skills/{done.name}"
+    kept = done.kept if isinstance(done, ChangedSkill) and verb == "archive" else None
     return look.redirect(shown, note=note(name=name), kept=kept)
 
 
@@ -109,11 +122,11 @@ async def _read(look: Look) -> dict[str, str]:
 async def _read_text(look: Look) -> str:
     """Return the newest text of a skill of the home. Raises `Missing`."""
     name = look.request.path_params["skill"]
-    found = await operations.list_versions_of(look.context, {"name": name})
-    current = next((one for one in found["versions"] if one["is_current"]), None)
+    found = await operations.list_versions_of(look.context, PickSkill(name=name))
+    current = next((one for one in found.versions if one.is_current), None)
     if current is None:
         raise Missing
-    return str(current["text"])
+    return current.text
 
 
 def _find_newest(connection: Connection, name: str) -> int | None:

@@ -23,6 +23,7 @@ from agent_core.tools.clock import local_time
 from gateway.errors import Declined
 from gateway.interfaces.pages import charts
 from gateway.interfaces.pages.views import Fields, Look, Missing
+from gateway.operations.skill_types import ListSkills, PickSkill, SkillVersion
 from gateway.operations.skills import list_skills, list_versions_of, show_skill
 from gateway.texts import forms, states
 from gateway.texts import pages as page_texts
@@ -41,21 +42,21 @@ _ROLLED_BACK = re.compile(r"rolled back to version (\d+)(?:: (.*))?", re.DOTALL)
 
 async def show_list(look: Look) -> Fields:
     """Read all skills. Raises `Declined` if their folder can't be read."""
-    found = await list_skills(look.context, {})
-    return {"skills": found["skills"], "kept": look.flash.get("kept"), "f": forms}
+    found = await list_skills(look.context, ListSkills())
+    return {"skills": found.skills, "kept": look.flash.get("kept"), "f": forms}
 
 
 async def show(look: Look) -> Fields:
     """Read one skill. Raises `Missing`, and `Declined` if it is broken."""
     context = look.context
-    asked = {"name": look.request.path_params["skill"]}
-    listed = await list_skills(context, {})
-    if asked["name"] not in [one["name"] for one in listed["skills"]]:
+    asked = PickSkill(name=look.request.path_params["skill"])
+    listed = await list_skills(context, ListSkills())
+    if asked.name not in [one.name for one in listed.skills]:
         raise Missing
     skill = await show_skill(context, asked)
-    is_own = skill["origin"] == "home"
-    found = (await list_versions_of(context, asked))["versions"] if is_own else []
-    name = asked["name"]
+    is_own = skill.origin == "home"
+    found = (await list_versions_of(context, asked)).versions if is_own else ()
+    name = asked.name
     end = day_of(look.gateway.now(), look.viewer.zone).end
 
     def work(connection: Connection) -> dict[str, Any]:
@@ -172,11 +173,11 @@ def _describe_uses(found: Mapping[int, Period], end: int, zone: str) -> dict[str
     }
 
 
-def _compare(versions: Sequence[dict[str, Any]]) -> list[tuple[dict[str, Any], list[str]]]:
+def _compare(versions: Sequence[SkillVersion]) -> list[tuple[SkillVersion, list[str]]]:
     """Pair each of the newest versions with its difference from the version before."""
-    texts = ["", *(one["text"] for one in versions)]
+    texts = ["", *(one.text for one in versions)]
     return [
-        (one, list(islice(_differ(old, one["text"]), _HEAD, None)))
+        (one, list(islice(_differ(old, one.text), _HEAD, None)))
         for old, one in list(zip(texts, versions, strict=False))[-_MOST:]
     ]
 

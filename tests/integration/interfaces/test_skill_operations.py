@@ -21,6 +21,7 @@ from gateway.app.settings import load
 from gateway.errors import Declined
 from gateway.interfaces.cli.skills.evaluate import describe_test
 from gateway.interfaces.client import perform
+from gateway.operations.skill_types import EvaluatedCase, SkillTest
 from tests.agent_core.skills.skill_folders import write_skill, write_text
 from tests.integration.interfaces.digest_home import add_people, find, write
 from tests.integration.processes import Done, talaria
@@ -124,7 +125,7 @@ async def test_a_skill_is_archived_and_restored_with_history(home: Path, how: st
         said = await refused(at.ask("restore", "tidy"))
         assert said.endswith("skills/tidy already exists; archive it first")
         assert (await at.ask("archive", "tidy"))["kept"] == "tidy~2"
-        assert await at.ask("restore", "tidy") == {"name": "tidy"}
+        assert await at.ask("restore", "tidy") == {"name": "tidy", "kept": ""}
         assert (await at.ask("show", "tidy"))["body"] == "Do it."
         assert names_in(at.folder / ".archive") == ["tidy~2"]
         assert "there is no skill nothing" in await refused(at.ask("restore", "nothing"))
@@ -489,11 +490,21 @@ async def test_a_test_of_a_skill_is_queued_once_for_each_wish(home: Path, how: s
 def test_a_finished_test_is_a_table_with_a_verdict() -> None:
     arms = (("without", False, 4, "lacks 1 of 2 numbers"), ("with", True, 2, ""))
     runs = [
-        {"case": "turn-7", "arm": arm, "passed": passed, "steps": steps, "tokens": 1200, "why": why}
+        EvaluatedCase(case="turn-7", arm=arm, passed=passed, steps=steps, tokens=1200, why=why)
         for arm, passed, steps, why in arms
     ]
-    runs.append({"case": "9", "arm": "without", "passed": None, "why": "its turn is gone"})
-    answer = {"name": "tidy", "runs": runs, "result": "few", "reason": "1 of 3 cases"}
+    gone = "its turn is gone"
+    runs.append(EvaluatedCase(case="9", arm="without", passed=None, steps=0, tokens=0, why=gone))
+    answer = SkillTest(
+        name="tidy",
+        is_asked=True,
+        cause="asked-1",
+        state="done",
+        why="",
+        runs=tuple(runs),
+        result="few",
+        reason="1 of 3 cases",
+    )
     assert describe_test(answer) == [
         "CASE    WITHOUT                                            WITH",
         "turn-7  bad (lacks 1 of 2 numbers), 4 steps, 1,200 tokens  good, 2 steps, 1,200 tokens",

@@ -19,6 +19,7 @@ from gateway.app.settings import Settings
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces import client
 from gateway.interfaces.parser import read_path
+from gateway.operations.skill_types import ChangedSkill, InstallSkill
 
 _SIGNS = {"danger": "DANGER", "caution": "caution", "note": "note"}
 _MOST_NAMED = 50
@@ -36,15 +37,17 @@ def install(arguments: argparse.Namespace, settings: Settings, environ: Mapping[
         has_scripts = (find_staged(folder, staged.token, staged.name) / "scripts").is_dir()
         if not arguments.yes and not _confirm(staged.name, has_scripts=has_scripts):
             raise Declined("Nothing was installed.")
-        asked = {
-            "name": staged.name,
-            "token": staged.token,
-            "address": staged.address,
-            "commit": staged.commit,
-            "tree": staged.tree,
-            "agrees": True,
-        }
-        client.perform(settings.home, "skills.install", asked, load_settings=lambda: settings)
+        asked = InstallSkill(
+            name=staged.name,
+            token=staged.token,
+            address=staged.address,
+            commit=staged.commit,
+            tree=staged.tree,
+            agrees=True,
+        )
+        client.perform_typed(
+            settings.home, "skills.install", asked, ChangedSkill, load_settings=lambda: settings
+        )
     print(f"The skill {staged.name} is installed; new conversations list it.")
     print("Your yes holds for these files; after a change, its scripts wait for `skills agree`.")
     return 0
