@@ -11,7 +11,7 @@ class AccountModel(TypedDict):
 
 
 class AddedFile(TypedDict):
-    """Where a new file is; another file may have had its name."""
+    """Says where a new file is; another file may have had its name."""
 
     path: str
 
@@ -170,7 +170,7 @@ class ConversationPage(TypedDict):
 
 
 class ListSizeModel(TypedDict):
-    """How full one list of the memory is, in characters."""
+    """Says how full one list of the memory is, in characters."""
 
     list: Literal["user", "memory"]
     notes: int
@@ -200,7 +200,7 @@ class CuratorModel(TypedDict):
 
 
 class DecidedModel(TypedDict):
-    """What became of a suggestion; `rows` are its changes of memory, in the order to undo them."""
+    """Says what became of a suggestion; `rows` are its changes of memory, in order of undo."""
 
     state: Literal["open", "accepted", "declined", "outdated"]
     rows: list[int]
@@ -629,7 +629,7 @@ class SkillList(TypedDict):
 
 
 class StartedModel(TypedDict):
-    """What is looked at now; a member's run looks at their own memory only."""
+    """Says what is looked at now; a member's run looks at their own memory only."""
 
     scope: Literal["everything", "own_memory"]
 
