@@ -117,8 +117,9 @@ def take_from_platform(person: Person, sender: Sender, words: str = "") -> Perso
     if person.time_zone is None:
         person = replace(person, time_zone=find_zone(sender.time_zone or ""))
     of_app = choose_language(sender.language)
-    if person.language in (None, of_app) and (written := find_written(words, least=_CLEAR)):
-        return person if written == of_app == person.language else replace(person, language=written)
+    written = find_written(words, least=_CLEAR) or of_app
+    if person.language in (None, of_app) and written != of_app:
+        return replace(person, language=written)
     if person.language is None and of_app != choose_language(None):
         person = replace(person, language=of_app)
     return person

@@ -220,7 +220,7 @@ async def test_the_stand_in_answers_in_the_persons_language(stage: Stage) -> Non
         told = await harness.ask(BEN, "Merk dir, dass ich Tee mag")
         assert told == "Das merke ich mir.\n\n📝 Gemerkt: ich Tee mag"
         shown = await harness.ask(BEN, "Und morgen?")
-        assert shown.startswith("Bisher kann ich nur Einfaches")
+        assert shown.startswith("Ich kann bisher nur Einfaches")
         assert "I am only" in await harness.ask(ANNA, "What is the weather?")
         told = await harness.ask(ANNA, "Erinnere mich morgen um 9 den Hund zu füttern")
         assert told.startswith("Ich erinnere dich.\n\n⏰ "), (
