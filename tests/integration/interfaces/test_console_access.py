@@ -292,6 +292,7 @@ TABLES = {
     "person": "people",
     "question": "questions",
     "review": "tasks",
+    "room": "rooms",
     "session": "sessions",
     "token": "api_tokens",
     "turn": "turns",
