@@ -46,6 +46,16 @@ code {{ font-family: "DejaVu Sans Mono", monospace; font-size: 13px; }}
 .telegram .own .text {{ background: #eeffde; }}
 .telegram .name {{ display: none; }}
 .telegram .buttons span {{ flex: 1 1 40%; text-align: center; background: #7b9a6d; color: #fff; }}
+.whatsapp {{ background: #efe7de; }}
+.signal {{ background: #fff; }}
+.whatsapp .line, .signal .line {{ max-width: 86%; width: fit-content; }}
+.whatsapp .own, .signal .own {{ margin-left: auto; }}
+.whatsapp .text, .signal .text {{ padding: 7px 11px; border-radius: 12px; background: #fff; }}
+.whatsapp .own .text {{ background: #d9fdd3; }}
+.signal .text {{ background: #e9e9e9; }}
+.signal .own .text {{ background: #2c6bed; color: #fff; }}
+.whatsapp .name, .signal .name {{ display: none; }}
+.whatsapp .buttons span {{ flex: 1 1 40%; text-align: center; background: #fff; color: #00794f; }}
 .discord {{ background: #313338; color: #dbdee1; }}
 .discord .name {{ color: #fff; }}
 .discord .line:not(.own) .name {{ color: #8ea1ff; }}
@@ -54,6 +64,7 @@ code {{ font-family: "DejaVu Sans Mono", monospace; font-size: 13px; }}
 .slack .buttons span {{ border: 1px solid #bbb; font-weight: 600; }}
 </style><body class="{platform}"><h1>{title}</h1>{lines}</body></html>"""
 _BOLD = re.compile(r"\*\*(.+?)\*\*")
+_STARRED = re.compile(r"(?<!\w)\*([^*\n]+)\*(?!\w)")
 _BULLET = re.compile(r"^- ", re.MULTILINE)
 _CODE = re.compile(r"`([^`]+)`")
 
@@ -69,8 +80,10 @@ def draw_line(platform: str, line: Line) -> str:
     if line.is_time:
         return f'<div class="time">{html.escape(line.text)}</div>'
     text = _CODE.sub(r"<code>\1</code>", html.escape(line.text, quote=False))
-    # Discord and Slack are sent Markdown, which their apps draw; Telegram's has become entities.
-    if platform != "telegram":
+    # Discord and Slack are sent Markdown, which their apps draw; elsewhere it has become spans.
+    if platform == "whatsapp":
+        text = _STARRED.sub(r"<b>\1</b>", text)
+    if platform in ("discord", "slack"):
         text = _BULLET.sub("• ", _BOLD.sub(r"<b>\1</b>", text))
     buttons = "".join(f"<span>{html.escape(one)}</span>" for one in line.buttons)
     below = f'<div class="buttons">{buttons}</div>' if buttons else ""

@@ -24,8 +24,14 @@ from tools.conversation_picture import Line, draw, save
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "first-hour.md"
 PICTURES = ROOT / "docs" / "images"
-PLATFORMS = {"telegram": "Telegram", "discord": "Discord", "slack": "Slack"}
-WIDTHS = {"telegram": 420, "discord": 640, "slack": 640}
+PLATFORMS = {
+    "telegram": "Telegram",
+    "discord": "Discord",
+    "slack": "Slack",
+    "whatsapp": "WhatsApp",
+    "signal": "Signal",
+}
+WIDTHS = {"telegram": 420, "discord": 640, "slack": 640, "whatsapp": 420, "signal": 420}
 _EVENING = (2026, 11, 22, 18, 0)
 """19:00 in Vienna."""
 _RECIPE = """\
@@ -97,7 +103,7 @@ async def play(platform: str, home: Path) -> Hour:
             await say("Remember that I'm allergic to nuts")
             stage.plan(_RECIPE)
             await say("What can I cook tonight with chickpeas?")
-            await say("/reminders", _LISTINGS[platform])
+            await say("/reminders", _LISTINGS.get(platform, ""))
             before = len(anna.seen())
             clock.move(harness, hours=14)
             await harness.until(lambda: len(anna.seen()) > before)
@@ -111,8 +117,10 @@ _OPENINGS = {
     "telegram": "/start",
     "discord": "/claim ABCD-EFGH",
     "slack": "/talaria claim ABCD-EFGH",
+    "whatsapp": "/claim ABCD-EFGH",
+    "signal": "/claim ABCD-EFGH",
 }
-_LISTINGS = {"telegram": "/reminders", "discord": "/reminders", "slack": "/talaria reminders"}
+_LISTINGS = {"slack": "/talaria reminders"}
 
 
 def describe(hours: list[Hour]) -> str:
@@ -145,6 +153,8 @@ _DIFFERENCES = {
     "telegram": "The link of `talaria setup` opens the chat. **Start** makes Anna the owner.",
     "discord": "Anna sends `/claim` and the code that Talaria printed in a direct message.",
     "slack": "Slack keeps what begins with a slash, so each command begins with `/talaria`.",
+    "whatsapp": "WhatsApp changes nothing that was sent, and more than three choices are a list.",
+    "signal": "Signal has no buttons: Anna changes things in her own words, or with a command.",
 }
 
 

@@ -10,7 +10,7 @@ from tests.integration.accounts import code_in
 from tests.journeys.rooms import make_room
 from tests.journeys.stage import Stage, call, calls, facts
 from tools.conversation_picture import read_words, tell
-from tools.first_hour import PAGE, count_to_useful, describe, picture_of, play
+from tools.first_hour import PAGE, PLATFORMS, count_to_useful, describe, picture_of, play
 
 EVERYWHERE = ("telegram", "discord", "slack")
 AGAIN = "make the page and its pictures again: make first-hour"
@@ -230,7 +230,7 @@ async def test_the_stand_in_answers_in_the_persons_language(stage: Stage) -> Non
         assert "tomorrow" not in told
 
 
-@pytest.mark.parametrize("platform", EVERYWHERE)
+@pytest.mark.parametrize("platform", PLATFORMS)
 async def test_the_first_useful_answer_takes_at_most_three_messages(
     tmp_path: Path, platform: str
 ) -> None:
