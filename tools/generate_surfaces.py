@@ -36,6 +36,7 @@ REASONS: Mapping[str, str] = {
     "-browser": "It is about the browser.",
     "-read": "Reading is enough there.",
     "-rare": "It is rare, and one place is enough.",
+    "-later": "It makes sense there, and is missing so far.",
 }
 """Why a deed is not done somewhere."""
 
@@ -177,7 +178,7 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
         Deed(
             name="Choose where reminders go",
             chat="sethome",
-            page="-place",
+            page="-later",
             api="-place",
             mcp="-place",
         ),
@@ -221,7 +222,7 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
             terminal="skills curate",
             api="GET /curator, POST /curator/run, POST /curator/proposals/{key}/{choice}",
         ),
-        Deed(name="Share with others", chat="share, block", page="-place", api="GET /blocks"),
+        Deed(name="Share with others", chat="share, block", page="-later", api="GET /blocks"),
     ),
     "Skills, tools and models": (
         Deed(
