@@ -2,7 +2,8 @@
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_origin
 
 from starlette.responses import Response
@@ -14,30 +15,47 @@ from gateway.app.settings_check import name_variable
 from gateway.errors import Mistaken, SettingsError
 from gateway.home import CONFIG_NAME
 from gateway.interfaces.api.responses import read_form
+from gateway.interfaces.pages import setting_topics
 from gateway.interfaces.pages.views import Fields, Look, Missing
 from gateway.texts import forms as texts
+from gateway.texts import setting_topics as topic_texts
 
 _PASSWORD = re.compile(r"(?<=://)[^/\s]+(?=@)")
 _HIDDEN = "[hidden]"
 _MOST_BYTES = 200_000
+_LONGEST_QUERY = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingLine:
+    """A setting as the page lists it. `source` names the file or variable that sets it."""
+
+    name: str
+    title: str
+    meaning: str
+    value: str
+    source: str
+    is_open: bool
+
+    def has(self, words: list[str]) -> bool:
+        """Return whether all these words, in lower case, occur in what is shown of it."""
+        text = f"{self.name} {self.title} {self.meaning}".casefold()
+        return all(word in text for word in words)
 
 
 async def show(look: Look) -> Fields:
-    """List the tables with their values, and which secrets are set; no secret is shown."""
+    """List the settings by topic with their values, and which secrets are set.
+
+    With `find` in the query, list only those in whose names or explanations all its words occur.
+    No secret is shown.
+    """
     settings = await load_next(look)
+    query = look.request.query_params.get("find", "").strip()[:_LONGEST_QUERY]
+    groups = await asyncio.to_thread(_group, settings, query.casefold().split())
     return {
-        "tables": {
-            table: [
-                (
-                    key,
-                    _write(settings, table, key),
-                    find_source(settings, table, key),
-                    may_change(settings, f"{table}.{key}"),
-                )
-                for key in model.model_fields
-            ]
-            for table, model in TABLES.items()
-        },
+        "groups": groups,
+        "query": query,
+        "o": topic_texts,
         "secrets": {
             name.upper(): getattr(settings.secrets, name) is not None
             for name in type(settings.secrets).model_fields
@@ -76,6 +94,29 @@ async def change(look: Look) -> Response:
         return look.reject("edit_setting.html", **fields)
     note = texts.SAVED_SETTING(name=name)
     return look.redirect("/configuration", note=note, undo={"name": name, "value": before})
+
+
+def _group(settings: Settings, words: list[str]) -> dict[str, list[SettingLine]]:
+    """Return the settings that contain all words, by topic."""
+    found = {
+        topic: [line for table in tables for line in _list_lines(settings, table)]
+        for topic, tables in setting_topics.group_tables().items()
+    }
+    fitting = {topic: [one for one in lines if one.has(words)] for topic, lines in found.items()}
+    return {topic: lines for topic, lines in fitting.items() if lines}
+
+
+def _list_lines(settings: Settings, table: str) -> Iterator[SettingLine]:
+    title = str(TABLES[table].model_config.get("title", ""))
+    for key in TABLES[table].model_fields:
+        yield SettingLine(
+            name=f"{table}.{key}",
+            title=f"{title}: {setting_topics.name_plainly(key)}",
+            meaning=setting_topics.explain(table).get(key, ""),
+            value=_write(settings, table, key),
+            source=find_source(settings, table, key),
+            is_open=may_change(settings, f"{table}.{key}"),
+        )
 
 
 def may_change(settings: Settings, name: str) -> bool:

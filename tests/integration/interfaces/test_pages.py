@@ -594,13 +594,19 @@ async def test_an_owner_reads_the_configuration_and_its_sources_without_secrets(
         session.get("/configuration") as answer,
     ):
         text = await answer.text()
+        found = await read(session, "/configuration?find=steps+TURN")
+        nothing = await read(session, "/configuration?find=unicorn")
     assert answer.status == 200
+    assert "<code>turns.max_steps</code>" in found
+    assert "<code>log.level</code>" not in found
+    assert "No setting fits “unicorn”." in nothing
     for row in (
-        '<th scope="row">drain_seconds</th><td>7</td><td>config.toml</td>',
-        '<th scope="row">level</th><td>debug</td><td>TALARIA_LOG__LEVEL</td>',
-        '<th scope="row">options</th><td>nest.key=[hidden], nest.place=[hidden]</td>',
-        "<td>http://[hidden]@127.0.0.1:1</td>",
-        "<td>default</td>",
+        "Limits of one turn: Drain seconds</strong>: 7",
+        "<code>turns.drain_seconds</code> · config.toml",
+        "<code>log.level</code> · TALARIA_LOG__LEVEL",
+        ": nest.key=[hidden], nest.place=[hidden]",
+        ": http://[hidden]@127.0.0.1:1",
+        "<code>turns.max_steps</code> · default",
         "<li>OPENAI_API_KEY: set</li>",
         "<li>TELEGRAM_BOT_TOKEN: not set</li>",
     ):
