@@ -41,6 +41,7 @@ from agent_core.state.conversations import (
     files,
     messages,
     page_fetches,
+    past_import,
     past_sessions,
     plans,
     private_history,
@@ -55,6 +56,7 @@ from agent_core.state.conversations import (
 from agent_core.state.conversations.approvals import NewApproval
 from agent_core.state.conversations.compactions import NewCompaction
 from agent_core.state.conversations.messages import TranscriptPlace
+from agent_core.state.conversations.past_import import PastTurn
 from agent_core.state.conversations.plans import PlanItem
 from agent_core.state.conversations.private_history import Present
 from agent_core.state.conversations.questions import NewQuestion
@@ -236,6 +238,7 @@ ROOMS = (
     outbox,
     owners,
     passages,
+    past_import,
     past_sessions,
     people,
     plans,
@@ -289,6 +292,8 @@ WALKS = {
     "erase_person.erase_audit": "once for each person who is erased",
     "skills.list_needed": "once a week, and when an owner asks",
     "ledger.list_recent": "backwards, and it stops at its limit",
+    "turns.list_with_step": "the rows that its limit leaves",
+    "outbox.list_all_newest_ids": "backwards, and it stops at its limit",
 }
 
 OUTBOX_ROW = OutboxRow(
@@ -608,6 +613,7 @@ VALUES: dict[str, Any] = {
     "oldest_first": False,
     "reach": 1,
 }
+PAST_TURN = PastTurn(began_at=1, ended_at=1, said=())
 JOB = Job(
     id=JobId(1),
     person_id=PersonId(1),
@@ -653,8 +659,12 @@ ODD_VALUES: dict[str, dict[str, Any]] = {
     "account_links.insert": {"chat": Chat(platform="p", address="c")},
     "client_calls.record": {"chat": Chat(platform="p", address="c")},
     "questions.move": {"chat": Chat(platform="p", address="c")},
+    "turns.list_with_step": {"step": "n", "among": 1},
+    "past_import.begin_session": {"began_at": 1},
+    "past_import.insert_session": {"said": [PAST_TURN]},
+    "past_import.insert_turn": {"turn": PAST_TURN},
     "private_history.list_history": {
-        "chat": Chat(platform="p", address="c"),
+        "chat": Chat(platform="p", address='["c"]'),
         "present": Present(
             conversation_id=ConversationId(1), session_id=SessionId(1), title="", since=1
         ),
