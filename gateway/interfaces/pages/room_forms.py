@@ -21,7 +21,7 @@ async def show(look: Look) -> Fields:
         "f": forms,
         "r": texts,
         "room": room,
-        "name": texts.name_room(_name(room)),
+        "name": _name(room) or texts.UNNAMED_ROOM(),
         "modes": modes,
     }
 
