@@ -45,7 +45,7 @@ SAMPLES: dict[str, object] = {
     "message": "`Where do you want to go?`",
     "url": "https://pay.example.org/invoice/1",
     "always": "Always for this kind",
-    "doubt": "I put it in my own words, so please check them.",
+    "doubt": "The wording is mine, so please check it.",
     "fault": "the agent coder can't be used: SOUL.md is empty",
     "near": "coder",
     "details": "weather did not connect: connection refused.",

@@ -37,7 +37,9 @@ ARCHIVED = Text("{name} is put away. Whoever it answered has me again.")
 TEAM_ARCHIVED = Text("The team {name} is put away; its agents stay.")
 RESTORED, TEAM_RESTORED = Text("{name} is back."), Text("The team {name} is back.")
 MADE = Text("{name} is ready. Everyone here can use it.")
-CHANGED = Text("{name} is changed. Its tools change at once, the rest with the next new chat.")
+CHANGED = Text(
+    "{name} has been changed. Its tools change at once, the rest with the next new chat."
+)
 TEAM_MADE = Text("The team {name} is ready. Give it a task.")
 TEAM_CHANGED = Text("The change to the team {name} counts from its next task on.")
 MOVED = Text("{name} has moved from {source} to {target}, with everything it remembers.")

@@ -41,7 +41,7 @@ HOW_TO_CHANGE = Text(
 )
 REFUSED = Text("Nothing has changed. {reason}")
 MADE = Text("{name} is ready. Others here can use it, too.")
-CHANGED = Text("{name} is changed. Its tools change at once, the rest with the next /new.")
+CHANGED = Text("{name} has been changed. Its tools change at once, the rest with the next /new.")
 ARCHIVED = Text(
     "{name} is put away, and its chats have me again. /agents restore {name} brings it back."
 )

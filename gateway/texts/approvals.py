@@ -34,7 +34,7 @@ _REVOKED = Text("I'll ask again before I run `{shape}`.")
 REVOKE_UNKNOWN = Text("There's no approval with that number. /approvals lists them.")
 REVOKE_NUMBER = Text("Revoke {number}")
 NOTHING_ALLOWED = Text("You haven't allowed anything in advance, so I ask each time.")
-_ALLOWED = Text("You've allowed these in advance. Press a button to revoke one.")
+_ALLOWED = Text("You've allowed these in advance. Choose one to revoke it.")
 _ALLOWED_LINE = Text("{number}. `{shape}`, {scope}")
 SCOPES = {"session": Text("for this session"), "always": Text("always")}
 _CALL = Text("Shall I run this with `{tool}`?\n\n{call}\n\nIt acts as {name} and can:\n\n{reach}")
@@ -90,7 +90,7 @@ _REACHED_BY_CALL: Mapping[ActionKind, Text] = {
     "install": Text("install software ({place})"),
     "spend": Text("spend money ({place})"),
     "change": Text("change what is stored ({place})"),
-    "use": Text("use it, as {place}"),
+    "use": Text("use the password or key named above, as {place}"),
 }
 """What a call can do whose words are shown above already."""
 _MOST_NAMED = 3

@@ -56,16 +56,16 @@ _NO_SPEECH_OWNER = Text(
     " config.toml. Then restart Talaria."
 )
 _SPEECH_SLOW = Text(
-    "I couldn't speak an answer: the voice took longer than {seconds} s. The text was sent. I"
-    " report this at most once a day."
+    "I couldn't read an answer aloud: the voice took longer than {seconds} s. The text was "
+    "sent. I report this at most once a day."
 )
 SPEECH_TOO_LARGE = Text(
-    "I couldn't speak an answer: the audio is larger than the chat app takes. The text was sent. I"
-    " report this at most once a day."
+    "I couldn't read an answer aloud: the audio is too large for the chat app. The text was "
+    "sent. I report this at most once a day."
 )
 _SPEECH_FAILED = Text(
-    "I couldn't speak an answer: the voice failed. The text was sent. I report this at"
-    " most once a day. Details: “{reason}.”"
+    "I couldn't read an answer aloud: the voice failed. The text was sent. I report this at "
+    "most once a day. Details: “{reason}.”"
 )
 
 UNHEARD_SLOW = Text(

@@ -11,13 +11,13 @@ from agent_core.transcript import flatten
 from gateway.texts.people import quote_name
 
 USAGE = Text(
-    "/block new NAME 1000 DESCRIPTION makes a block (notes to share) of at most 1000"
-    " characters.\n"
-    "/block share NAME with PERSON shares it. In a group, PERSON can be “here”; for"
-    " owners, also “everyone”.\n"
+    "/block new NAME 1000 DESCRIPTION makes a block (notes to share) of at most 1000 "
+    "characters.\n"
+    "/block share NAME with PERSON shares it. In a group, PERSON can be “here”; for owners, "
+    "also “everyone”.\n"
     "/block unshare NAME PERSON stops that; /block unshare NAME me hides it from you.\n"
-    "/block readonly NAME on, /block limit NAME 2000 and /block describe NAME TEXT change"
-    " it.\n"
+    "/block readonly NAME on stops me from changing it. /block limit NAME 2000 sets its size, "
+    "and /block describe NAME TEXT its description.\n"
     "/block undo NAME undoes its newest change; /block drop NAME deletes it."
 )
 NONE = Text("You have no shared notes (blocks) yet. Ask me to make one.")
@@ -82,12 +82,12 @@ _NOW_WRITABLE = Text("I can now change the block {label}.")
 NEW_LIMIT = Text("The block {label} can now hold {limit:,} characters.")
 NEW_DESCRIPTION = Text("The block {label} now has this description: {description}")
 _ASK_DROP = Text(
-    "Delete the shared note {label}? Nobody will see it any more; its file and history stay on"
-    " disk. To confirm, send: /block drop {label} yes"
+    "Delete the block {label}? Nobody will see it any more; its file and history stay on "
+    "disk. To confirm, send: /block drop {label} yes"
 )
 _ASK_DROP_SHARED = Text(
-    "Delete the shared note {label}? {names} use it, too. Nobody will see it any more; its file"
-    " and history stay on disk. To confirm, send: /block drop {label} yes"
+    "Delete the block {label}? {names} use it, too. Nobody will see it any more; its file and "
+    "history stay on disk. To confirm, send: /block drop {label} yes"
 )
 DROPPED = Text("I've deleted the block {label}.")
 _BEFORE, _NOW = Text("before"), Text("now")

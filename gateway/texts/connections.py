@@ -11,7 +11,7 @@ from agent_core.tools.mcp.sign_ins import SignInReport
 CONNECT, END = Text("Connect {name}"), Text("Disconnect {name}")
 NOTHING = Text("There's no service here that you can connect an account to.")
 UNKNOWN = Text("There's no service called {name} that you can connect to. /connections lists them.")
-USAGE = Text("Send /connections to see your connections, and press a button.")
+USAGE = Text("Send /connections to see your connections, and choose one there.")
 _CONNECTED = Text("- {name} ({host}): connected since {date}, with your own account")
 _SHARED = Text(
     "- {name} ({host}): connected since {date}; everyone here uses this account of yours"

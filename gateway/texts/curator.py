@@ -65,8 +65,8 @@ CONFLICTS = Plural(
 SHOW_CONFLICTS = Text("Show them")
 KEEP_NEWER, KEEP_BOTH = Text("{number}: the newer one"), Text("{number}: both are right")
 NO_CONFLICTS = Text(
-    "I see no notes about you that contradict each other. I compare them once a week; the button"
-    " below does it now."
+    "I see no notes about you that contradict each other. I compare them once a week. You can "
+    "also let me do it now:"
 )
 _CONFLICTS = Text("**These notes can't both be true. Which is right?**")
 _CONFLICT = Text("{number}. Noted {date}:\n{was}\nor noted {newer}:\n{entry}")
@@ -107,7 +107,7 @@ _DUPLICATE = Text("**{number}. Remove what another note says, too.** {reason}")
 _CONTRADICTION = Text("**{number}. Remove what is out of date.** {reason}")
 _SHORTEN = Text("**{number}. Say the same in fewer words.** {reason}")
 STAYS = Text("This note stays:")
-_CUT = Text("The text goes on. `talaria skills curate --dry-run` shows all of it.")
+_CUT = Text("This is only the beginning. `talaria skills curate --dry-run` shows the whole text.")
 _MORE = Plural("{n} more waits.", "{n} more wait.")
 _REPORT = Text("**Notes and skills to tidy up**")
 _SKILLS = Text(
@@ -125,9 +125,13 @@ _LISTS = (
 )
 _CHANGES = Text("Newest changes:")
 _NO_CHANGES = Text("I haven't changed a skill while tidying up yet.")
-_ARCHIVED = Text("- {date}: {name} moved to the archive: nobody had used it for {number} days.")
+_ARCHIVED = Text(
+    "- {date}: {name} moved to the archive, because nobody had used it for {number} days."
+)
 _MERGED_AWAY = Text("- {date}: {name} moved to the archive, merged into another skill.")
-_STALE = Text("- {date}: {name} was marked as unused: nobody had used it for {number} days.")
+_STALE = Text(
+    "- {date}: {name} was marked as unused, because nobody had used it for {number} days."
+)
 _FRESH = Text("- {date}: {name} is in use again.")
 _WRITTEN = Text("- {date}: {name} got a text that you accepted.")
 _UNDO_HINT = Text("/curator restore brings back the skills from before the newest change.")
@@ -149,9 +153,9 @@ _DANGERS = {
     REACHES: Text("With the skill, one attempt tried to use the network."),
 }
 _OFFER = Text(
-    "I wrote the skill {name} as a draft. I'll use it on my own once it passes a test. For that"
-    " I need {number} of your requests that fit. To try it now, send /skills try {name} and what"
-    " to do."
+    "I wrote the skill {name} as a draft. I'll use it on my own after a test, which takes "
+    "{number} matching requests from you. To try it now, send /skills try {name} and what to "
+    "do."
 )
 TRY = Text("Try it")
 _PASSED = Text("The skill {name} passed its test, so I use it on my own from now on. {counts}")
@@ -166,12 +170,13 @@ _ROLLED_BACK = Text(
     " {counts} An owner can take this back with /undo skill {name}."
 )
 _WENT_BADLY = Text(
-    "I returned the skill {name} to version {number}, because the newer one went wrong {count}"
-    " of {total} times. An owner can take this back with /undo skill {name}."
+    "I returned the skill {name} to version {number}, because the newer one went wrong "
+    "{count} of {total} times. An owner can take this back with /undo skill {name}."
 )
 _DRAFT_AGAIN = Text(
-    "The skill {name} is a draft again, because it went wrong {count} of {total} times. You can"
-    " still start it with /{name}. An owner can take this back with `talaria skills undo {id}`."
+    "The skill {name} is a draft again, because it went wrong {count} of {total} times. You "
+    "can still start it with /{name}. An owner can take this back with `talaria skills undo "
+    "{id}`."
 )
 
 

@@ -34,7 +34,7 @@ CONVERSATION_STARTED = Text(
 _YES, _NO = Text("yes, yes please, ok, okay, sure"), Text("no, no thanks, no thank you, nope")
 _NEVER_MIND = Text("nothing, never mind, nevermind, cancel, forget it, leave it, not now")
 SETTING_SAVED = Text("Done.")
-SETTING_MISSING = Text("Add a value, or off: /settings {name} …")
+SETTING_MISSING = Text("Write a value after it, or “off” to clear it: /settings {name} …")
 VERBOSE_USAGE = Text("Write /verbose on or /verbose off.")
 VERBOSITIES = {
     "quiet": Text("Answers only"),

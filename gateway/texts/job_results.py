@@ -35,7 +35,7 @@ NO_TARGET = Text("I have nowhere to send it. Send /sethome in the chat that shou
 NO_ROOM = Text(
     "Nobody has talked to me yet in the group that should get it. Say hello to me there first."
 )
-NO_TASK = Text("This version has no system task named {name}.")
+NO_TASK = Text("This version of Talaria has no system task named {name}.")
 _LIMIT_REACHED = Text("The reminder has used up its ${amount:,.2f} for today.")
 NO_PRICE = Text(
     "I don't know the price of {model}. So I can't keep the reminder's daily limit in dollars."

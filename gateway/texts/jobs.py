@@ -30,7 +30,7 @@ USAGE = Text(
     "/reminders {number} shows reminder {number}. To change it: /reminders pause {number}, resume"
     " {number}, run {number}, undo {number} or delete {number}. For anything else, just ask me."
 )
-_HINT = Text("Press one to change it, or just tell me.")
+_HINT = Text("Choose one to change it, or just tell me.")
 NONE = Text("You have no reminders. Tell me what to do and when, and I'll make one.")
 NONE_HERE = Text("This group has no reminders. Tell me here what to remind you all of, and when.")
 NONE_WITH = Text("There's no reminder with “{words}” here.")
@@ -140,7 +140,9 @@ _INVALID: dict[InvalidJobFault, Text] = {
         " dollars. An owner can set the price."
     ),
     "no_version": Text("That reminder has not been changed, so there's nothing to undo."),
-    "other": Text("I can't change that reminder like this. Details: “{fault}.”"),
+    "other": Text(
+        "I can't change that reminder like this, so it stays as it was. Details: “{fault}.”"
+    ),
 }
 _STATE_PAUSED = Text("Paused.")
 _STATES_PAUSED = {
@@ -183,7 +185,7 @@ DELETED_JOBS = Text("Deleted")
 RESTORE = Text("Restore")
 NO_UNDO_OF_RUN = Text("You can undo each change. What a reminder has sent or done stays.")
 CHANGE = Text("Change")
-CHANGED = Text("The reminder is changed.")
+CHANGED = Text("The reminder has been changed.")
 NO_CHANGE = Text("Nothing was different, so nothing changed.")
 VERSIONS = Text("Former versions")
 ABOUT_VERSIONS = Text(

@@ -132,7 +132,7 @@ _DOUBTS = {
     "asked": Text("You asked to decide about each note."),
     "source": Text("I'm not sure which of your messages this comes from."),
     "quote": Text("I'm not sure that I got your words right."),
-    "words": Text("I put it in my own words, so please check them."),
+    "words": Text("The wording is mine, so please check it."),
     "sense": Text("I'm not sure whether you meant this or the opposite."),
     "question": Text("I'm not sure whether you meant it as a fact."),
     "voice": Text("I wrote it as if I were you, so please check it."),

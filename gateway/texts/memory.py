@@ -85,8 +85,8 @@ _ARCHIVE_HINT = Text(
     " their names with /why, /undo and /memory forget."
 )
 _ARCHIVE_USAGE = Text(
-    "With a note's name, /why shows where it comes from and /undo undoes its newest change. /memory"
-    " forget deletes it."
+    "/why NAME shows where a note comes from, and /undo NAME undoes its newest change. "
+    "/memory forget NAME deletes it."
 )
 FORGET_STANDS = Text("/forget deletes permanently, so I can't undo it.")
 FORGET_STANDS_LAST = Text(

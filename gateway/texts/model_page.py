@@ -7,14 +7,14 @@ from agent_core.localization import Text
 CONNECT = Text("Connect a model")
 CONNECT_FIRST = Text("A model is missing.")
 MISSING_OWNER = Text(
-    "No language model is connected yet, so I can only do simple things: remind, remember and find."
+    "No language model is connected yet, so I can only remind you, keep notes and find things."
 )
 MISSING_MEMBER = Text(
-    "No language model is connected yet, so I can only do simple things: remind, remember and find."
-    " An owner can connect one."
+    "No language model is connected yet, so I can only remind you, keep notes and find "
+    "things. An owner can connect one."
 )
 ANSWERS_NOW = Text("{name} answers now.")
-FROM_NEXT_START = Text("{name} answers from my next start on.")
+FROM_NEXT_START = Text("{name} answers once you restart me.")
 HOW_TO_RESTART = Text(
     "To restart me, press Ctrl-C where `talaria run` runs, and start it again. If I start with the"
     " computer, `talaria service install` restarts me."
@@ -47,7 +47,7 @@ NOTHING_HERE = Text(
 )
 USE_NAMED = Text("Use {name}")
 ON_SERVER = Text("{name} ({title})")
-SAVED = Text("{name} works, and is saved. It answers from my next start on.")
+SAVED = Text("{name} works and is saved. It answers once you restart me.")
 IN_ENVIRONMENT = Text(
     "The start of this program sets {name} itself, and that would win. Change it there."
 )

@@ -89,7 +89,7 @@ _SETUP = Text("It's {clock} for you ({city} time), and I answer {language}. {cor
 _SETUP_QUIET = Text(
     "It's {clock} for you ({city} time), quiet {hours}, and I answer {language}. {correction}"
 )
-_CORRECTION = Text("Is that wrong? Write your city, or press a button.")
+_CORRECTION = Text("Is that wrong? Write your city, or choose one.")
 _IN_LANGUAGE = Text("in {language}")
 _IN_YOUR_LANGUAGE = Text("in the language you write in")
 _CITIES = {
@@ -108,7 +108,7 @@ _WAY_OPEN = Text("On {platform}, open {address} and write me `{command}`.")
 _WAY_COMMAND = Text("On {platform}, write me `{command}`.")
 _INVITED = Text("Send this to {name}. The invitation is for one person, and lasts a week:")
 _INVITED_SOMEBODY = Text(
-    "Send this to whom you want to invite. The invitation is for one person, and lasts a week:"
+    "Send this to the person you want to invite. The invitation is for one person and lasts a week:"
 )
 _LINK_PLATFORM = Text("Link {platform}")
 ASK_TO_LINK = Text(
@@ -173,7 +173,7 @@ ABOUT_ACCOUNTS = Text(
     "To Talaria, you are one person in all of these. To link another account, send /link there."
 )
 ACCOUNT = Text("Account")
-HOW = Text("How it came to you")
+HOW = Text("How it was added")
 UNLINK = Text("Unlink")
 UNLINK_ACCOUNT = Text("Unlink {account}?")
 UNLINKED_TOO = Text(
@@ -194,7 +194,7 @@ _ADMITTED = {
     "list": Text("on the list of allowed accounts, since {date}"),
     "code": Text("approved by code: {date}"),
     "local": Text("on this computer, since {date}"),
-    "link": Text("through the other accounts, since {date}"),
+    "link": Text("linked to the other accounts, since {date}"),
 }
 _LINKED = Text("{admission}; linked")
 _LINKED_ON = Text("{admission}; linked: {date}")

@@ -22,7 +22,10 @@ LEFT = Text("The reminder stays as it is.")
 NOT_THEIRS = Text("This is somebody else's reminder, so I leave it as it is.")
 ANSWERED = Text("You've answered that reminder already.")
 NOT_WAITING = Text("This reminder has no next time, so there's nothing to skip.")
-TOO_LATE = Text("That can't be undone any more: its time has passed, or it was changed since.")
+TOO_LATE = Text(
+    "I can't undo that any more: it's too late, or the reminder was changed since. /reminders "
+    "shows your reminders."
+)
 UNKNOWN = Text("I don't know that reminder any more. /reminders lists yours.")
 _CHECKED = Text("✓ Done")
 _AGAIN_AT, _AGAIN_ON = Text("⏰ again at {clock}"), Text("⏰ again {moment}")

@@ -11,12 +11,12 @@ ABOUT = Text(
     " assistant."
 )
 NONE = Text("No program has access yet.")
-NAME, SCOPE = Text("Where do you use it?"), Text("What may it do?")
+NAME, SCOPE = Text("Where do you use it?"), Text("What may the program do?")
 HINT_NAME = Text("For example: laptop. Use letters, digits, spaces, dots, dashes and underscores.")
 SCOPES: Mapping[TokenScope, Text] = {
     "mcp": Text("use some of my tools (for another assistant, over MCP)"),
-    "api": Text("ask me things and read what's yours"),
-    "manage": Text("also change what's yours: reminders, memory, settings"),
+    "api": Text("ask me things and read your data"),
+    "manage": Text("also change your data: reminders, memory, settings"),
 }
 CREATE = Text("Make a token")
 SECRET_OF = Text("The token for {name}. Copy it now: you won't see it again.")

@@ -7,7 +7,7 @@ from agent_core.localization import Text
 from agent_core.transcript import ToolSpec
 
 _LIST = Text("Here I can:\n\n{lines}")
-_PRESS = Text("Press a button to turn something off, or back on.")
+_PRESS = Text("Choose one to turn it off, or on again.")
 _LINE = Text("- {purpose}")
 _LINE_OFF = Text("- {purpose} (off)")
 _NO_PICTURES = Text(
@@ -49,7 +49,7 @@ _TOOLS = {
     "ask": _ToolTexts(
         purpose=Text("ask you a question with buttons"), step=Text("Waiting for an answer")
     ),
-    "ask_memory": _ToolTexts(purpose=Text("ask the external memory about you")),
+    "ask_memory": _ToolTexts(purpose=Text("look up what the external memory knows about you")),
     "chart": _ToolTexts(purpose=Text("draw charts"), step=Text("Drawing a chart")),
     "delegate_task": _ToolTexts(
         purpose=Text("give parts of a task to helpers"), step=Text("Helpers are working")

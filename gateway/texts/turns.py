@@ -19,8 +19,8 @@ FORK_OF = Text("Copy: {title}")
 ORIGIN = Text("What came before, in the conversation that this one is a copy of")
 REMOVE_FORK = Text("Remove this conversation")
 IS_REMOVED = Text(
-    "This conversation is removed: lists and search leave it out. It stays stored until you bring"
-    " it back or forget it."
+    "This conversation is removed: lists and search leave it out. It is still stored, so you "
+    "can bring it back. To delete its words for good, use /forget."
 )
 BRING_IT_BACK = Text("Bring it back")
 BRING_BACK_NAMED = Text("Bring it back: {title}")

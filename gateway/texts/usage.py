@@ -127,7 +127,7 @@ _TODAY = Text("**Today**: {spent}")
 _MONTH = Text("Last 30 days: {spent}")
 _RESET = Text("Your day ends {moment}.")
 _EVERYONE = Text("**Everyone today**: {spent}")
-_PRICES = Text("Prices as of: {models}")
+_PRICES = Text("Date of each price: {models}")
 _NO_PRICE = Text("No price known for: {models}. I count tokens instead.")
 _NO_PRICE_OWNER = Text(
     "No price known for: {models}. I count tokens instead; you can set a price in cost.prices."

@@ -44,7 +44,7 @@ REMOVE, RESTORE = Text("Remove"), Text("Restore")
 REMOVED = Text("Removed")
 ABOUT_REMOVED = Text("The last five can come back. They send what happens from then on.")
 CHANGE = Text("Change")
-CHANGED = Text("{name} is changed.")
+CHANGED = Text("{name} has been changed.")
 ROTATE = Text("Replace the secret")
 ABOUT_ROTATE = Text(
     "The present secret stays valid for 24 hours, so that you can give the new one to the program."

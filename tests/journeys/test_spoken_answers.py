@@ -207,7 +207,7 @@ async def test_a_program_that_fails_loses_nothing_and_the_owner_is_told_once_a_d
                 assert await harness.hears(ben, "say something") == word
                 await done(harness)
             (report,) = anna.seen()[before:]
-            assert "I couldn't speak an answer: the voice" in report.text
+            assert "I couldn't read an answer aloud: the voice" in report.text
             assert why in report.text
             assert not report.rings
             assert not files(ben)

@@ -28,8 +28,8 @@ _WHO = Text(
     " the console page, under Model, or with `talaria setup`."
 )
 WHO_SHORT = Text(
-    "I can only do simple things so far: no language model is connected. An owner connects one"
-    " on the console page, under Model, or with `talaria setup`."
+    "I can only do simple things so far: no language model is connected. An owner connects "
+    "one on the console page, under Model, or with `talaria setup`."
 )
 ABILITIES = Text(
     "This works without a language model:\n- remember that … / my name is … / forget …\n- what"

@@ -81,7 +81,7 @@ UNDERSTOOD = (
         "file *Rechnung*.pdf",
         "file",
         "*Rechnung*.pdf",
-        "Wenn eine Datei *Rechnung*.pdf eintrifft",
+        "Immer wenn eine Datei *Rechnung*.pdf ankommt",
         "de",
     ),
 )

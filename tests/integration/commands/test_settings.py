@@ -90,10 +90,10 @@ async def test_invalid_values_are_rejected(tmp_path: Path) -> None:
         ("quiet_hours 22:00-22:00", "Quiet hours must end at another time than they start."),
         ("verbosity loud", 'How much do you want to see? Choose "quiet", "normal" or "verbose".'),
         ("days_off someday", '"someday" isn\'t a list of days.'),
-        ("days_off", "Add a value, or off: /settings days_off"),
+        ("days_off", "Write a value after it, or “off” to clear it: /settings days_off"),
         ("volume 11", 'There\'s no setting "volume".'),
-        ("language", "Add a value, or off: /settings language"),
-        ("time_zone", "Add a value, or off: /settings time_zone"),
+        ("language", "Write a value after it, or “off” to clear it: /settings language"),
+        ("time_zone", "Write a value after it, or “off” to clear it: /settings time_zone"),
     ]
     async with running(tmp_path, FakeModel()) as harness:
         await says(harness, "/settings language fr")

@@ -40,7 +40,7 @@ async def test_a_note_that_waits_is_shown_with_its_evidence_and_decided(
             text = html.unescape(await answer.text())
         held = text.partition('<h2 id="held">')[2].partition("</section>")[0]
         for words in (
-            *("2 notes need your approval", LIE, "I put it in my own words, so please check them."),
+            *("2 notes need your approval", LIE, "The wording is mine, so please check it."),
             *("I prefer metric units", f'href="/turns/{turn}"', LESSON, "It booked again."),
         ):
             assert words in held, words

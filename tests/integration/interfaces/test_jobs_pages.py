@@ -87,7 +87,7 @@ async def test_a_job_is_changed_and_gets_back_what_it_was(home: Path) -> None:
             before = await find_job(running, number)
             status, text = await send(session, f"/jobs/{number}/change", form)
             assert status == 200, text
-            assert "The reminder is changed." in text
+            assert "The reminder has been changed." in text
             changed = await find_job(running, number)
             assert changed != before
             if form.get("when") != "every_minutes":
@@ -250,7 +250,7 @@ async def test_a_new_time_is_said_in_words_and_keeps_the_rest(home: Path) -> Non
             assert page.index('name="words"') < page.index('id="exactly"') < page.index("Cron")
             assert '<details id="exactly">' in page, "the exact fields are folded"
             status, text = await send(session, f"/jobs/{number}/change", {"words": words})
-            assert (status, "The reminder is changed." in text) == (200, True), text
+            assert (status, "The reminder has been changed." in text) == (200, True), text
             assert (await find_job(running, number)).timing == timing
         status, text = await send(session, f"/jobs/{number}/change", {"words": "blue moon"})
         assert status == 422

@@ -62,8 +62,8 @@ async def test_an_owner_connects_a_model_that_was_tried_at_once(
             assert KEY not in shown
         assert not (home / ".env").exists()
         shown = await submit(owner, "/model", form | {"name": ""})
-        assert "llama3:latest works, and is saved." in shown
-        assert "llama3:latest answers from my next start on." in shown
+        assert "llama3:latest works and is saved." in shown
+        assert "llama3:latest answers once you restart me." in shown
         assert KEY not in shown
         assert KEY not in await read(owner, "/configuration")
     assert tomllib.loads((home / "config.toml").read_text())["model"] == {

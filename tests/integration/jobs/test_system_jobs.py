@@ -260,7 +260,10 @@ async def test_an_unknown_system_job_is_named(tmp_path: Path) -> None:
     async with running(tmp_path, greeted(), now=clock, **ZONE) as harness:
         pass
     state, reason = await alone(tmp_path, harness, clock, None)
-    assert (state, reason) == ("waiting", "This version has no system task named backup.")
+    assert (state, reason) == (
+        "waiting",
+        "This version of Talaria has no system task named backup.",
+    )
 
 
 def test_a_task_from_the_future_is_reported_as_current() -> None:

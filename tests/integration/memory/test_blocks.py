@@ -285,7 +285,7 @@ async def test_a_button_drops_a_block_for_everyone(tmp_path: Path) -> None:
         remember(here, "shopping", "milk")
         assert "- milk\n" in (await here.asks("ann", "hi"))[0].system
         asked = await here.says("ann", "/block drop shopping")
-        assert asked.startswith("Delete the shared note shopping? Nobody")
+        assert asked.startswith("Delete the block shopping? Nobody")
         await here.harness.chat.press("Delete it", user="ann", name="ann", chat="ann")
         await here.harness.at_rest()
         assert here.harness.chat.shown[-1].text == "I've deleted the block shopping."

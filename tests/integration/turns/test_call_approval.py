@@ -149,7 +149,7 @@ async def test_always_lasts_across_a_restart_until_it_is_revoked(tmp_path: Path)
         assert len(tool.asked) == 2
         await harness.at_rest()
         await chat.says("/approvals")
-        listed = await chat.sees_text("Press a button to revoke one.")
+        listed = await chat.sees_text("Choose one to revoke it.")
         assert f"post: send hi <any text> → {HOST}" in listed.text
         (row,) = await read(harness, "SELECT id FROM approvals WHERE scope = 'always'")
         await chat.press(approvals.REVOKE_NUMBER(number=row[0]))
