@@ -24,6 +24,7 @@ from adapters.abilities import (
     CanShowSteps,
     CanType,
     CountsTogether,
+    SeesAllChats,
     SpellsCommands,
 )
 from adapters.contract import ChatAdapter, Inlet
@@ -45,6 +46,7 @@ ABILITIES: tuple[type, ...] = (
     CanShowSteps,
     CanType,
     CountsTogether,
+    SeesAllChats,
     SpellsCommands,
 )
 

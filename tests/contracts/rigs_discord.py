@@ -16,6 +16,7 @@ from tests.contracts.rig import (
     CountsTogether,
     Place,
     Rig,
+    SeesAllChats,
     SpellsCommands,
     Trait,
 )
@@ -32,7 +33,7 @@ _DEFERRED_UPDATE = 6
 class DiscordRig:
     """Anna, who talks to the bot alone and in a server."""
 
-    abilities = frozenset(ABILITIES) - {CanShowSteps, CountsTogether, SpellsCommands}
+    abilities = frozenset(ABILITIES) - {CanShowSteps, CountsTogether, SeesAllChats, SpellsCommands}
     traits = frozenset[Trait](
         {"edits", "rooms", "threads", "grows", "limits", "marks", "reactions"}
     )

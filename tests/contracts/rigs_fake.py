@@ -11,6 +11,7 @@ from adapters.abilities import (
     CanShowSteps,
     CanType,
     CountsTogether,
+    SeesAllChats,
     SpellsCommands,
 )
 from adapters.errors import RateLimited, Unreachable, Unsure
@@ -155,7 +156,10 @@ class FakeRig:
 @asynccontextmanager
 async def fake(_: Path) -> AsyncIterator[Rig]:
     """The fake with every ability but lists of steps."""
-    yield FakeRig(FakeChat, frozenset(ABILITIES) - {CanShowSteps, CountsTogether, SpellsCommands})
+    yield FakeRig(
+        FakeChat,
+        frozenset(ABILITIES) - {CanShowSteps, CountsTogether, SeesAllChats, SpellsCommands},
+    )
 
 
 @asynccontextmanager

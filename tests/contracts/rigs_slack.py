@@ -9,7 +9,7 @@ from adapters.ids import Address, PlatformMessageId
 from adapters.messages import OutboundFile
 from adapters.slack.adapter import SlackAdapter
 from adapters.slack.settings import SlackSettings
-from tests.contracts.rig import ABILITIES, CountsTogether, Place, Rig, Trait
+from tests.contracts.rig import ABILITIES, CountsTogether, Place, Rig, SeesAllChats, Trait
 from tests.emulators import slack_faults as faults
 from tests.emulators.slack import SlackEmulator, SlackMessage
 from tests.patience import until
@@ -24,7 +24,7 @@ _NAMES = {"👍": "+1", "👎": "thumbsdown"}
 class SlackRig:
     """Anna, who talks to the bot alone and in a channel; the app is a classic one."""
 
-    abilities = frozenset(ABILITIES) - {CountsTogether}
+    abilities = frozenset(ABILITIES) - {CountsTogether, SeesAllChats}
     traits = frozenset[Trait](
         {"edits", "rooms", "threads", "grows", "limits", "marks", "reactions"}
     )

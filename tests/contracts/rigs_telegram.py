@@ -9,7 +9,15 @@ from adapters.ids import Address, PlatformMessageId
 from adapters.messages import OutboundFile
 from adapters.telegram.adapter import TelegramAdapter
 from adapters.telegram.settings import TelegramSettings
-from tests.contracts.rig import ABILITIES, CanShowSteps, Place, Rig, SpellsCommands, Trait
+from tests.contracts.rig import (
+    ABILITIES,
+    CanShowSteps,
+    Place,
+    Rig,
+    SeesAllChats,
+    SpellsCommands,
+    Trait,
+)
 from tests.emulators import telegram_faults as faults
 from tests.emulators.telegram import TelegramEmulator
 from tests.emulators.telegram_media import document
@@ -29,7 +37,7 @@ _GONE = {
 class TelegramRig:
     """Anna, who talks to the bot alone and in a forum."""
 
-    abilities = frozenset(ABILITIES) - {CanShowSteps, SpellsCommands}
+    abilities = frozenset(ABILITIES) - {CanShowSteps, SeesAllChats, SpellsCommands}
     traits = frozenset[Trait]({"edits", "rooms", "threads", "grows", "limits", "reactions"})
     room_people = 3
     ways_to_go = tuple(_GONE)

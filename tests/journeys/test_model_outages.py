@@ -23,7 +23,7 @@ WRONG_KEY = Fault(status=401, error="authentication_error", message="invalid x-a
 PACE = 0.02
 """Test seconds per second of an outage."""
 QUICK = Timings(alerts=0.05, outage_pace=PACE, display=PresenterTimings(first_outage=20 * PACE))
-NOTE = re.compile(r"The model is overloaded\. I'll keep trying until .*\d\d:\d\d\.")
+NOTE = re.compile(r"The model is overloaded\. I'll keep trying until .*\d:\d\d\.")
 NINE = range(7001, 7010)
 
 

@@ -27,8 +27,7 @@ async def make_reminder(harness: Harness) -> Clock:
     wish = call("schedule", action="create", kind="message", text="Bring cake.", in_minutes=60)
     stage.plan(calls(wish), "In an hour.")
     await harness.notes(anna.says("remind us in an hour", room=str(GROUP)))
-    await harness.asks(anna, "Yes, do that", str(GROUP))
-    await harness.press(anna, "Yes, do that", str(GROUP))
+    await harness.at_rest()
     return clock
 
 
