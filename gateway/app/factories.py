@@ -54,8 +54,11 @@ from gateway.turns.lanes import Lanes
 
 _log = logging.getLogger(__name__)
 
-_MODEL_CHECK = 5.0
-"""Seconds for the provider to confirm key and model before start-up continues."""
+_MODEL_CHECK = 15.0
+"""Seconds for the provider to confirm key and model before start-up continues.
+
+A provider's SDK is imported meanwhile, which takes seconds on a small or busy machine.
+"""
 
 
 async def open_database(home: Path, observe: Observer | None, timings: Timings) -> Database:
