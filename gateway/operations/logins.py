@@ -4,12 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from adapters.console.settings import find_account_name
-from adapters.ids import PlatformUserId
+from adapters.ids import Address, PlatformUserId
 from adapters.messages import Sender
+from agent_core.chats import Chat
 from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import browser_logins, people
 from agent_core.state.people.people import Person
+from gateway.chats import make_chat
 from gateway.errors import Mistaken
 from gateway.operations.contract import Operation, OperationContext, find_person
 from gateway.operations.people_types import Nothing
@@ -92,6 +94,12 @@ def find_console_user(connection: Connection, person_id: PersonId) -> str:
     """
     owner = find_owner(connection)
     return LOCAL_USER if owner is not None and owner.id == person_id else str(person_id)
+
+
+def find_page_chat(connection: Connection, person_id: PersonId) -> Chat:
+    """Return the chat in which a person writes on their pages; nobody else sees it."""
+    user = find_console_user(connection, person_id)
+    return make_chat(LOCAL_PLATFORM, Address(chat_id=user, is_direct=True))
 
 
 def _find(connection: Connection, slug: str) -> Person:

@@ -18,6 +18,7 @@ from agent_core.state.jobs.jobs import Job
 from agent_core.state.people.people import Person
 from gateway.errors import Declined, Mistaken
 from gateway.operations.contract import Operation, OperationContext, find_person
+from gateway.operations.logins import find_page_chat
 from gateway.operations.people_types import PickPerson
 from gateway.operations.privacy_types import (
     BegunForgetting,
@@ -34,7 +35,7 @@ from gateway.people.data_erase import check_erase
 from gateway.people.data_export import DataExport
 from gateway.people.data_forget import DataForget
 from gateway.people.data_requests import DataRequest
-from gateway.people.owner_notices import LOCAL_CHAT, find_direct_chat
+from gateway.people.owner_notices import find_direct_chat
 from gateway.texts import privacy as texts
 
 _MOST_BYTES = 20_000_000
@@ -168,9 +169,10 @@ async def forget(context: OperationContext, asked: ForgetWords) -> BegunForgetti
             person_id=person.id,
             words=asked.words,
             has_messages=asked.has_messages,
-            chat=find_direct_chat(connection, person, platforms) or LOCAL_CHAT,
+            chat=find_direct_chat(connection, person, platforms)
+            or find_page_chat(connection, person.id),
         )
-        context.put_request(connection, request, f"desk{now}")
+        context.put_request(connection, request, f"desk{person.id}:{now}")
         return BegunForgetting(
             is_late=bool(questions.list_awaited(connection, person_id=person.id))
         )

@@ -23,10 +23,11 @@ from gateway.errors import Declined, Mistaken
 from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.pages.curator import read_tidying
 from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing, parse_number
+from gateway.operations.logins import find_page_chat
 from gateway.operations.memory import edit as edit_memory
 from gateway.operations.memory import undo
 from gateway.operations.memory_types import EditMemory, UndoChange
-from gateway.people.owner_notices import LOCAL_CHAT, find_direct_chat
+from gateway.people.owner_notices import find_direct_chat
 from gateway.texts import approvals, forms, profile
 from gateway.texts import learning as notices
 from gateway.texts import pages as texts
@@ -145,7 +146,7 @@ async def decide(look: Look) -> Fields:
         if choice == ACCEPT and replaced and seen != _digest(replaced):
             raise Declined(approvals.CHANGED_SINCE())
         chat = find_direct_chat(connection, person, gateway.platforms.adapters)
-        here = chat or LOCAL_CHAT
+        here = chat or find_page_chat(connection, person.id)
         question = take_held(connection, person.id, number, here, now)
         if question is None:
             raise Missing

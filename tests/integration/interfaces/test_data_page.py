@@ -9,9 +9,10 @@ import aiohttp
 
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
+from agent_core.state.queues import unreachable_chats
 from gateway.texts import privacy
 from tests.integration.interfaces.api_setup import OLGA, ZEBRANA, Setup, find_named, make_token
-from tests.integration.interfaces.console_setup import browse_as
+from tests.integration.interfaces.console_setup import browse_as, open_chat
 from tests.patience import PATIENCE
 
 NOTE = "Keeps a pelican"
@@ -69,6 +70,24 @@ async def test_words_are_shown_then_deleted_and_reported_in_the_chat(setup: Setu
             lambda: any(one.text.startswith("Deleted:") for one in setup.chat.shown)
         )
     assert NOTE not in notes.read_text()
+
+
+async def test_the_report_to_a_member_without_a_chat_app_is_on_their_page_only(
+    setup: Setup,
+) -> None:
+    await remember(setup, "zebrana")
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+
+        def end_chats(connection: Connection) -> None:
+            for name, chat in connection.execute("SELECT DISTINCT platform, chat FROM turns"):
+                unreachable_chats.add(connection, platform=name, chat=chat, reason="left", now=0)
+
+        await setup.served.gateway.database.write("test.end", end_chats)
+        async with open_chat(session) as page:
+            form = {"words": "pelican", "scope": "entries"}
+            async with session.post("/data/forget", data=form) as answer:
+                assert answer.status == 200
+            await page.hear_text("Deleted:")
 
 
 async def test_a_person_erases_themselves_after_typing_their_name(setup: Setup) -> None:
