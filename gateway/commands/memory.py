@@ -29,6 +29,8 @@ from gateway.texts import memory
 from gateway.texts import rooms as room_texts
 
 _ROOM = "room:"
+_BACK = "as"
+"""Begins the audiences of an entry in the command that gives them back, which only undo runs."""
 _FORGET = ("forget", "delete", "remove", "vergiss", "lösche", "löschen")
 _BUTTONED = 20
 """Entries with a button; no platform shows more than 25."""
@@ -155,7 +157,8 @@ class MemoryCommands:
         if not number.isdecimal():
             return Reply(text=room_texts.NUMBER_MISSING())
         is_room = call.room is not None
-        if word not in ("", "private", "here" if is_room else "everyone"):
+        is_back = call.is_undo and word.split()[:1] == [_BACK]
+        if word not in ("", "private", "here" if is_room else "everyone") and not is_back:
             return Reply(text=room_texts.AUDIENCE_UNKNOWN(number=number))
         await self.access.open(call, own_scope(call.person))
 
@@ -163,6 +166,8 @@ class MemoryCommands:
             chosen = _choose(list_entries(connection, person_id=call.person.id), int(number))
             if chosen is None:
                 return room_texts.NUMBER_UNKNOWN(number=number), ()
+            if is_back:
+                return _put_back(connection, call, chosen, word), ()
             if word == "private":
                 return _hide(connection, call, chosen), ()
             return _show(connection, call, chosen), ()
@@ -190,16 +195,56 @@ def _show(connection: Connection, call: Call, chosen: NumberedEntry) -> str:
         now=call.now,
     )
     call.record(connection, "memory.share", f"entry {chosen.number}: {audience}")
-    call.note_deed(connection, f"share {chosen.number}", f"share {chosen.number} private")
-    if call.room:
-        return room_texts.SHARED_HERE(number=chosen.number)
-    return room_texts.describe_share(chosen.number, chosen.entry)
+    _note_deed(connection, call, chosen)
+    return _describe_shown(call, chosen)
 
 
 def _hide(connection: Connection, call: Call, chosen: NumberedEntry) -> str:
     shares.delete(connection, person_id=call.person.id, target=chosen.target, entry=chosen.entry)
     call.record(connection, "memory.hide", f"entry {chosen.number}")
-    call.note_deed(connection, f"share {chosen.number} private", f"share {chosen.number}")
+    _note_deed(connection, call, chosen)
+    return _describe_hidden(call, chosen)
+
+
+def _note_deed(connection: Connection, call: Call, before: NumberedEntry) -> None:
+    """Record a change of who sees an entry; its undo gives back exactly those of `before`."""
+    now = list_entries(connection, person_id=call.person.id)
+    if _choose(now, before.number) != before:
+        undo = " ".join((f"share {before.number} {_BACK}", *before.audiences))
+        call.note_deed(connection, f"share {call.argument}", undo)
+
+
+def _put_back(connection: Connection, call: Call, chosen: NumberedEntry, words: str) -> str:
+    """Let only those see an entry who saw it before the deed that is undone."""
+    before = tuple(words.split()[1:])
+    shares.delete(connection, person_id=call.person.id, target=chosen.target, entry=chosen.entry)
+    for audience in before:
+        shares.insert(
+            connection,
+            Share(target=chosen.target, entry=chosen.entry, audience=audience),
+            person_id=call.person.id,
+            actor=call.actor,
+            now=call.now,
+        )
+    shown = ", ".join(before) or "private"
+    call.record(connection, "memory.share", f"entry {chosen.number}: {shown}")
+    call.note_deed(connection, f"share {call.argument}", "")
+    here = (call.room.audience if call.room else EVERYONE,)
+    if not before:
+        return _describe_hidden(call, chosen)
+    if before == here:
+        return _describe_shown(call, chosen)
+    # No names: a group must not read with which others an entry is shared.
+    return room_texts.AUDIENCE_BACK(number=chosen.number)
+
+
+def _describe_shown(call: Call, chosen: NumberedEntry) -> str:
+    if call.room:
+        return room_texts.SHARED_HERE(number=chosen.number)
+    return room_texts.describe_share(chosen.number, chosen.entry)
+
+
+def _describe_hidden(call: Call, chosen: NumberedEntry) -> str:
     if call.room:
         return room_texts.UNSHARED_HERE(number=chosen.number)
     return room_texts.describe_private(chosen.number, chosen.entry)

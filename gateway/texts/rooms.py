@@ -129,6 +129,7 @@ _SHARED = Text("Everyone I talk with in groups can now see entry {number}: {entr
 SHARED_HERE = Text("Everyone here can now see entry {number} of your notes.")
 _UNSHARED = Text("Only you can see entry {number} now: {entry}")
 UNSHARED_HERE = Text("Only you can see entry {number} of your notes now.")
+AUDIENCE_BACK = Text("The same people as before can see entry {number} of your notes again.")
 _LONGEST_ENTRY = 500
 
 

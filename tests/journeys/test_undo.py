@@ -1,6 +1,8 @@
 """`/undo` takes back the last deed of a person in a chat, whatever it was, and says which."""
 
-from tests.emulators.telegram_cast import ANNA
+import re
+
+from tests.emulators.telegram_cast import ANNA, SUPERGROUP
 from tests.integration.clock import Clock
 from tests.journeys.platforms import everywhere
 from tests.journeys.stage import Stage, call, calls
@@ -103,3 +105,30 @@ async def test_undo_brings_back_what_was_just_deleted_and_leaves_what_undo_took(
         clock.move(harness, minutes=1)
         await harness.press(anna, "Undo")
         assert "I've deleted Call Ben." in await harness.hears(anna, "/undo")
+
+
+async def test_undo_gives_a_note_to_those_only_who_saw_it_before(deployment: Stage) -> None:
+    anna, clock = deployment.account("telegram", ANNA), Clock(*NOON)
+    deployment.now, group = clock, str(SUPERGROUP)
+    async with deployment.open() as harness:
+        deployment.plan(calls(call("memory", action="add", target="user", text="Likes tea")), "Ok.")
+        await harness.hears(anna, "remember that I like tea")
+        number = re.findall(r"(\d+): Likes tea", await harness.hears(anna, "/memory"))[0]
+
+        async def tell(command: str, room: str | None = None) -> str:
+            clock.move(harness, minutes=1)
+            await harness.hears(anna, command, room=room)
+            listed = await harness.hears(anna, "/memory")
+            return listed.partition("Likes tea")[2].partition(")")[0]
+
+        # What hid nothing is no deed: the setting before it is taken back.
+        await tell("/settings language en")
+        assert "private" in await tell(f"/share {number} private")
+        assert "private" in await tell("/undo")
+        assert "everyone" not in await tell(f"/share {number}", room=group)
+        shown = await tell("/memory")
+        assert "private" not in shown
+        assert "private" in await tell(f"/share {number} private")
+        assert await tell("/undo") == shown
+        assert "everyone" in await tell(f"/share {number}")
+        assert await tell("/undo") == shown
