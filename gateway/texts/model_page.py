@@ -52,6 +52,10 @@ IN_ENVIRONMENT = Text(
     "The start of this program sets {name} itself, and that would win. Change it there."
 )
 KEY_MISSING = Text("Paste the key here.")
+KEY_OF_ANOTHER = Text(
+    "The present key is for another server, so I don't send it there. Paste the key of this one, or"
+    " any word if it needs none."
+)
 KEY_REFUSED = Text("The key is not accepted. Copy it again, as a whole.")
 ADDRESS_WRONG = Text("Nothing answers like OpenAI's API at this address. It usually ends in /v1.")
 SILENT = Text("It can't be reached. Check the address and the network, and that it runs.")

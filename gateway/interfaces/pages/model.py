@@ -65,6 +65,8 @@ def _read(look: Look, form: Mapping[str, str]) -> tuple[ModelWish, dict[str, str
         secrets[_ADDRESS] = form.get("address", "") or _USUAL_ADDRESS
     elif not key and not environ.get(_KEYS[way]):
         faults = {"key": texts.KEY_MISSING()}
+    if not key and environ.get("OPENAI_API_KEY") and _goes_elsewhere(way, secrets, environ):
+        faults = {"key": texts.KEY_OF_ANOTHER()}
     if way == "openai" and environ.get(_ADDRESS):
         secrets[_ADDRESS] = ""  # it names another server, which would get the requests
     wish = ModelWish(
@@ -75,6 +77,14 @@ def _read(look: Look, form: Mapping[str, str]) -> tuple[ModelWish, dict[str, str
     if fixed := _find_fixed(look.gateway.settings, wish):
         faults = {"form": texts.IN_ENVIRONMENT(name=fixed)}
     return wish, faults
+
+
+def _goes_elsewhere(way: str, secrets: Mapping[str, str], environ: Mapping[str, str]) -> bool:
+    """Return whether the present key would reach another server than the one that it is for."""
+    if way == "anthropic":
+        return False
+    present, wanted = (one.get(_ADDRESS, "").strip().rstrip("/") for one in (environ, secrets))
+    return present != wanted
 
 
 def _find_fixed(settings: Settings, wish: ModelWish) -> str:

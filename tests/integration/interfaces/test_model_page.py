@@ -78,3 +78,21 @@ async def test_an_owner_connects_a_model_that_was_tried_at_once(
     async with served(home) as running, browse(running) as owner:
         assert "llama3:latest answers now." in await read(owner, "/model")
         assert MISSING not in await read(owner, "/today")
+
+
+async def test_the_present_key_never_goes_to_another_server(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    async with OpenAIEmulator(models=("llama3:latest",)) as api, OpenAIEmulator() as other:
+        (home / ".env").write_text(f"OPENAI_API_KEY={KEY}\nOPENAI_BASE_URL={api.base_url}\n")
+        table = '[model]\nprovider = "openai"\nname = "llama3:latest"\n'
+        (home / "config.toml").write_text(table)
+        form = {"way": "server", "address": other.base_url, "key": "", "name": "gpt-5"}
+        async with served(home) as running, browse(running) as owner:
+            for change in ({}, {"way": "openai", "address": ""}):
+                shown = await submit(owner, "/model", form | change)
+                assert "The present key is for another server" in shown, change
+            assert not other.peers
+            same = {"address": f"{api.base_url}/", "name": "llama3:latest"}
+            assert "is saved." in await submit(owner, "/model", form | same)
+    assert f"OPENAI_API_KEY={KEY}\n" in (home / ".env").read_text()
