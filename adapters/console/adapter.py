@@ -128,7 +128,7 @@ class ConsoleAdapter:
                     raise ValueError("This connection has its user already.")
                 client.user = heard.user
             elif isinstance(heard, reading.Got):
-                self._server.confirm(heard.key)
+                self._server.confirm(client.user, heard.key)
             elif self._inlet is None:
                 client.write(render_error("The gateway is still starting. Send it again."))
             elif isinstance(heard, reading.Hello):

@@ -55,7 +55,7 @@ class ConsoleServer:
         self._longest_backlog = settings.longest_backlog
         self._hear = hear
         self._clients: set[ConsoleClient] = set()
-        self._waiting: dict[str, asyncio.Future[None]] = {}
+        self._waiting: dict[tuple[str, str], asyncio.Future[None]] = {}
 
     async def serve(self, on_open: Callable[[], None]) -> None:
         """Listen until cancelled. Raises `AdapterStopped` if the socket cannot be created."""
@@ -94,7 +94,7 @@ class ConsoleServer:
         """
         if not any(client.user == user for client in self._clients):
             raise Unreachable("nobody has the console open")
-        shown = self._waiting[key] = asyncio.get_running_loop().create_future()
+        shown = self._waiting[user, key] = asyncio.get_running_loop().create_future()
         try:
             self.broadcast(user, line)
             async with asyncio.timeout(self._confirm):
@@ -102,11 +102,14 @@ class ConsoleServer:
         except TimeoutError as error:
             raise Unsure("no client of the console said that it has shown this") from error
         finally:
-            del self._waiting[key]
+            del self._waiting[user, key]
 
-    def confirm(self, key: str) -> None:
-        """Record that a client has shown the line with this key."""
-        shown = self._waiting.get(key)
+    def confirm(self, user: str, key: str) -> None:
+        """Record that a client of a user has shown the line with this key.
+
+        Nobody can confirm what is for another, which would then count as sent.
+        """
+        shown = self._waiting.get((user, key))
         if shown and not shown.done():
             shown.set_result(None)
 

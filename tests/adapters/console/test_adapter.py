@@ -222,6 +222,17 @@ async def test_without_a_confirmation_the_delivery_is_unknown(console: Console) 
         await console.adapter.send(OWED)
 
 
+@pytest.mark.parametrize("confirm", [0.2])
+async def test_nobody_confirms_what_is_for_another(console: Console) -> None:
+    owner, member = await console.open(), await console.open_as("7")
+    sending = asyncio.create_task(console.adapter.send(OWED))
+    told = await owner.read()
+    member.write(type="got", key=told["key"])
+    assert await member.is_answered()
+    with pytest.raises(Unsure):
+        await sending
+
+
 async def test_buttons_are_sent_with_a_message_and_removed_by_an_edit(console: Console) -> None:
     terminal = await console.open()
     terminal.write(type="hello", buttons=True)
