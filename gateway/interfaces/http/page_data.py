@@ -61,8 +61,8 @@ class PageData:
         return [
             Route("/start", self._for_reader(self._start)),
             Route("/history", self._for_reader(self._show_history)),
-            Route("/files", self._take_file, methods=["POST"]),
-            Route("/files/{key}", self._give_file),
+            Route("/files", self._for_reader(self._take_file), methods=["POST"]),
+            Route("/files/{key}", self._for_reader(self._give_file)),
         ]
 
     def _for_reader(
@@ -185,7 +185,7 @@ class PageData:
             return None
         return found if isinstance(found, InboundMessage) else None
 
-    async def _take_file(self, request: Request) -> Response:
+    async def _take_file(self, request: Request, _: Reader) -> Response:
         """Store an uploaded file and answer with its key; a message that names it follows."""
         data = await read_body(request, self._most_bytes)
         if not data:
@@ -200,7 +200,7 @@ class PageData:
             }
         )
 
-    async def _give_file(self, request: Request) -> Response:
+    async def _give_file(self, request: Request, _: Reader) -> Response:
         """Answer with a file's bytes. Its key is a hash, so only readers of a message know it."""
         key = request.path_params["key"]
         found = await self._database.read(files.find, key=key)

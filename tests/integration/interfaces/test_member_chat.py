@@ -133,3 +133,21 @@ async def test_an_answer_in_a_chat_app_keeps_what_was_done_below_it(setup: Setup
             assert answer.status == 200
         place = next(one for one in await list_places(session) if one.startswith("/chats/"))
         assert "⏰ tomorrow, 20:00: Call Ada" in await read(session, place)
+
+
+async def test_whoever_may_not_talk_any_more_has_no_files_there(setup: Setup) -> None:
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        async with session.post("/files", data=b"Herons eat fish.") as answer:
+            key = (await answer.json())["key"]
+        assert "Herons" in await read(session, f"/files/{key}")
+
+        def take_away(connection: Connection) -> None:
+            connection.execute(
+                "UPDATE accounts SET platform = 'gone', admitted_by = 'list' WHERE user_id = :user",
+                {"user": ZEBRANA},
+            )
+
+        await setup.served.gateway.database.write("test.take_away", take_away)
+        await read(session, f"/files/{key}", status=401)
+        async with session.post("/files", data=b"More of them.") as answer:
+            assert answer.status == 401
