@@ -15,6 +15,7 @@ from agent_core.memory.archive.writes import insert_entry
 from agent_core.memory.edits_within_limits import Edit, Refusal
 from agent_core.memory.files import find_flaw, parse
 from agent_core.privacy.export.reading import ExportRefused, Row, SignedExport, read_export
+from agent_core.schedule.gates import read_gate
 from agent_core.schedule.job_editor import (
     PAUSED_IMPORTED,
     PAUSED_MOVED,
@@ -30,7 +31,7 @@ from agent_core.state.conversations.sessions import NewConversation
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import jobs
-from agent_core.state.jobs.jobs import NewJob, Options, Target
+from agent_core.state.jobs.jobs import JobKind, NewJob, Options, Target
 from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import Origin
 from agent_core.state.people.people import Person
@@ -278,6 +279,9 @@ class _Import:
             folder, _, file = name.removeprefix("skills/").partition("/")
             if not name.startswith("skills/"):
                 continue
+            if not self.person.is_owner:
+                self.left_out.append(f"the skill {folder}: everybody would get it, from a member")
+                continue
             if file != "SKILL.md":
                 if file:
                     self.left_out.append(f"the file {file} of the skill {folder}")
@@ -328,9 +332,12 @@ class _Import:
     def _draft(self, row: Row, numbers: Mapping[int, JobId]) -> NewJob:
         if row.get("is_in_room"):
             raise ValueError("it belongs to a group")
-        kind, late = row["kind"], row["late"]
+        kind, late, options = row["kind"], row["late"], _read_options(str(row["options"]))
         if kind not in ("prompt", "message", "script") or late not in ("catch_up", "skip", "all"):
             raise ValueError("its kind is not known")
+        if _has_command(kind, options) and not self.person.is_owner:
+            # Whoever has a job can resume it in a chat, where nobody may bring in commands.
+            raise ValueError("it runs a command; set it up again with `talaria jobs`")
         timing = load_timing(str(row["timing"]))
         if isinstance(timing, OnEvent) and timing.kind == "webhook":
             raise ValueError("it waits for a web request, whose secret address does not travel")
@@ -359,7 +366,7 @@ class _Import:
             timing=dump_timing(timing),
             zone=zone,
             late=late,
-            options=_read_options(str(row["options"])),
+            options=options,
             targets=(Target(kind="home"),),
             is_urgent=bool(row["is_urgent"]),
             next_slot=waits,
@@ -417,6 +424,11 @@ def _read_options(text: str) -> Options:
     for key in ("gate_passed", "gate_seen", "gate_next", "agent", "model", "skills"):
         values.pop(key, None)
     return Options(**values)
+
+
+def _has_command(kind: JobKind, options: Options) -> bool:
+    """Return whether a job is a command, or has one as its gate. Raises `ValueError`."""
+    return kind == "script" or bool(options.gate and read_gate(options.gate).kind == "script")
 
 
 def _find_skill(context: OperationContext, name: str) -> str | None:

@@ -18,6 +18,7 @@ from agent_core.privacy.export.signing import get_public, load_key, sign
 from agent_core.schedule.job_editor import pause_job
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import jobs
+from agent_core.state.jobs.jobs import Options
 from agent_core.state.memory.ledger import Origin
 from gateway.errors import Declined
 from gateway.interfaces.contexts import open_context
@@ -123,6 +124,7 @@ async def test_an_assistant_moves_once_and_whole(tmp_path: Path) -> None:
     assert found.key == name_key(get_public(load_key(tmp_path / "old")))
     async with running(tmp_path / "new", greeted(), now=clock, **SETTINGS) as new:
         await greet(new)
+        await new.gateway.database.write("test.owner", make_owner)
         before = await count_all(new)
         made = await bring(new, path, signed_by=found.key)
         assert (made.messages, made.entries, made.jobs, made.paused) == (4, 2, 1, 1)
@@ -293,6 +295,31 @@ async def test_a_signed_file_with_odd_rows_changes_nothing(tmp_path: Path) -> No
         made = await bring(old, path)
         assert (made.jobs, len(made.left_out)) == (0, len(odd))
         assert SECRET not in repr(made)
+
+
+async def test_a_member_brings_no_commands_and_no_skills(tmp_path: Path) -> None:
+    async with (
+        running(tmp_path / "old", greeted(), **SETTINGS) as old,
+        running(tmp_path / "new", greeted(), **SETTINGS) as new,
+    ):
+        await greet(old)
+        await greet(new)
+        await old.gateway.database.write("test.owner", make_owner)
+        place = tmp_path / "old" / "skills" / "kettle"
+        place.mkdir(parents=True)
+        (place / "SKILL.md").write_text(SKILL)
+        await give_job(old, "touch /tmp/x", "0 9 * * *", kind="script")
+        for gate in ("script touch /tmp/x", "page https://example.org"):
+            options = Options(gate=gate)
+            await give_job(old, gate, "0 9 * * *", kind="prompt", options=options)
+        path = await export(old, tmp_path / "ana.zip", moves_on=True)
+        made = await bring(new, path)
+        assert (made.jobs, made.paused, made.skills) == (1, 1, 0)
+        assert sum("it runs a command" in one for one in made.left_out) == 2
+        assert not (tmp_path / "new" / "skills" / "kettle").exists()
+        await new.gateway.database.write("test.owner", make_owner)
+        made = await bring(new, path)
+        assert (made.jobs, made.paused, made.skills) == (2, 2, 1)
 
 
 def sign_again(path: Path, key: Ed25519PrivateKey, name: str, rows: object) -> None:
