@@ -124,9 +124,13 @@ def _link(platform: str, adapter: ChatAdapter, code: str) -> InvitationLink:
 
 
 async def list_entrances(context: OperationContext, _: Nothing) -> Entrances:
-    """List the accounts that wait to be let in, and the open invitations."""
+    """List the accounts that wait to be let in, each with its newest code, and the invitations."""
     now = context.now()
-    waiting = await context.database.read(codes.list_open, purpose="pairing", now=now)
+    paired = await context.database.read(codes.list_open, purpose="pairing", now=now)
+    # Whoever writes again after an hour gets a further code; the earlier ones stay valid.
+    newest: dict[tuple[str | None, str | None], codes.Code] = {}
+    for one in paired:
+        newest.setdefault((one.platform, one.user_id), one)
     invited = await context.database.read(codes.list_open, purpose="invite", now=now)
     return Entrances(
         waiting=tuple(
@@ -138,7 +142,7 @@ async def list_entrances(context: OperationContext, _: Nothing) -> Entrances:
                 created_at=one.created_at,
                 expires_at=one.expires_at,
             )
-            for one in waiting
+            for one in newest.values()
         ),
         invitations=tuple(
             OpenInvitation(
@@ -153,12 +157,15 @@ async def list_entrances(context: OperationContext, _: Nothing) -> Entrances:
 
 
 async def cancel(context: OperationContext, asked: CancelCode) -> NamedPerson:
-    """Cancel an open invitation, or refuse an account that waits. Raises `Mistaken`."""
+    """Cancel an open invitation, or all codes of an account that waits. Raises `Mistaken`."""
     now = context.now()
 
     def work(connection: Connection) -> str:
         found = _find_code(connection, asked.number, now)
         codes.use(connection, code_id=found.id, now=now)
+        if found.platform and found.user_id:
+            account = {"platform": found.platform, "user_id": found.user_id}
+            codes.retire_pairings(connection, **account, now=now)
         return found.display_name or ""
 
     return NamedPerson(name=await context.database.write("people.cancel", work))

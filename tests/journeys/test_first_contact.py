@@ -5,8 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from gateway.interfaces.contexts import open_context
+from gateway.operations import people
+from gateway.operations.people_types import CancelCode, Nothing
 from tests.emulators.telegram_cast import ANNA, BEN, SUPERGROUP
 from tests.integration.accounts import code_in
+from tests.integration.clock import Clock
 from tests.journeys.rooms import make_room
 from tests.journeys.stage import Stage, call, calls, facts
 from tools.conversation_picture import read_words, tell
@@ -116,6 +120,24 @@ async def test_an_owner_hears_once_who_waits_and_lets_them_in_by_a_button(
         assert "can now talk" in anna.seen()[-1].text
         assert ben.seen()[-1].text.startswith("Hi ")
         assert await harness.hears(ben, "hello again") == "echo: hello again"
+
+
+async def test_whoever_waits_is_listed_once_and_refused_with_all_their_codes(
+    stage: Stage,
+) -> None:
+    stage.now = clock = Clock(2026, 11, 20, 12, 0)
+    async with stage.open(allow="") as harness:
+        await harness.ask(ANNA, f"/claim {harness.gateway.claim_code}")
+        given = []
+        for text in ("hello?", "anybody?"):
+            given.append(code_in(await harness.ask(BEN, text)))
+            clock.move(harness, hours=2)
+        context = open_context(harness.gateway)
+        (waiting,) = (await people.list_entrances(context, Nothing())).waiting
+        await people.cancel(context, CancelCode(number=waiting.number))
+        assert not (await people.list_entrances(context, Nothing())).waiting
+        for code in given:
+            assert "invalid" in await harness.ask(ANNA, f"/approve {code}")
 
 
 async def test_an_approved_person_is_greeted_by_name(stage: Stage) -> None:
