@@ -406,6 +406,19 @@ def _await(
     return first.name, first.at
 
 
+def check_brought(job: NewJob, *, rules: JobRules, now: int) -> None:
+    """Check a job of another home against the limits here. Raises `InvalidJob`.
+
+    Its last slot may have passed meanwhile.
+    """
+    _check(job.options, job.kind, rules, in_room=job.room_id is not None)
+    try:
+        _await(load_timing(job.timing), job.zone, job.kind, rules, now)
+    except InvalidJob as error:
+        if error.fault != "over":
+            raise
+
+
 def _check(options: Options, kind: JobKind, rules: JobRules, *, in_room: bool) -> None:
     """Check the options. Raises `InvalidJob`."""
     if fault := find_fault(options, rules.means, in_room=in_room):

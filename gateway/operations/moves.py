@@ -20,6 +20,7 @@ from agent_core.schedule.job_editor import (
     PAUSED_IMPORTED,
     PAUSED_MOVED,
     InvalidJob,
+    check_brought,
     create_job,
     pause_job,
 )
@@ -309,6 +310,8 @@ class _Import:
                 known = jobs.find_call(
                     connection, person_id=self.person.id, call_key=str(new.call_key)
                 )
+                if known is None:
+                    check_brought(new, rules=rules, now=self.context.now())
                 made = known or create_job(connection, new, rules=rules, now=self.context.now())
             except (*_WRONG, InvalidJob, ToolArgumentError) as error:
                 self.left_out.append(f"the job {title}: {flatten(str(error), 200)}")

@@ -16,6 +16,7 @@ from agent_core.privacy.export.reading import ExportRefused, read_export
 from agent_core.privacy.export.signer import KEY_NAME, name_key
 from agent_core.privacy.export.signing import get_public, load_key, sign
 from agent_core.schedule.job_editor import pause_job
+from agent_core.schedule.triggers import dump_timing, read_every
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import jobs
 from agent_core.state.jobs.jobs import Options
@@ -287,6 +288,8 @@ async def test_a_signed_file_with_odd_rows_changes_nothing(tmp_path: Path) -> No
             {"timing": "cron x"},
             {"kind": "system"},
             {"options": "[]"},
+            {"kind": "prompt", "timing": dump_timing(read_every(60, 0))},
+            {"options": '{"tools": ["recall"]}'},
             {"is_in_room": 1},
             {"body": f"Use {SECRET}"},
         ]
