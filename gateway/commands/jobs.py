@@ -237,7 +237,9 @@ class JobCommands:
             return job_texts.describe_busy(job)
         except InvalidJob as error:
             return job_texts.describe_invalid(error)
-        if undo := _UNDO.get(verb):
+        # To pause what is paused already changes nothing that could be taken back.
+        is_change = verb not in ("pause", "resume") or done.state != job.state
+        if is_change and (undo := _UNDO.get(verb)):
             sure = f" {_YES}" if verb == "drop" else ""
             call.note_deed(connection, f"jobs {verb} {job.id}{sure}", f"jobs {undo.format(job.id)}")
         match verb:

@@ -54,18 +54,20 @@ class ToolCommands:
         offer = ToolOffer(names=box.names, has_servers=box.has_sources)
 
         def effect(connection: Connection) -> Outcome:
-            operations.switch(connection, call.owner_id, offer, name, is_on=is_on)
+            before = operations.read_off(connection, call.owner_id)
+            after = operations.switch(connection, call.owner_id, offer, name, is_on=is_on)
             if call.room:
                 switched = f"{name} {'on' if is_on else 'off'}"
                 call.record(connection, "room.tools", switched, call.room.person_id)
             words = ("on", "off") if is_on else ("off", "on")
-            call.note_deed(connection, *(f"tools {word} {name}" for word in words))
+            if {*before} != {*after}:
+                call.note_deed(connection, *(f"tools {word} {name}" for word in words))
             purpose = texts.find_purpose(name, box.all_specs)
             return (texts.SWITCHED_ON if is_on else texts.SWITCHED_OFF)(purpose=purpose), ()
 
         off = await self._database.read(operations.read_off, call.owner_id)
-        after = {*off} - {name} if is_on else {*off, name}
-        return Reply(effect=effect, buttons=_make_buttons(box, sorted(after), call))
+        shown = {*off} - {name} if is_on else {*off, name}
+        return Reply(effect=effect, buttons=_make_buttons(box, sorted(shown), call))
 
 
 def _describe(box: Toolbox, off: Sequence[str], buttons: Sequence[Choice]) -> str:

@@ -132,3 +132,20 @@ async def test_undo_gives_a_note_to_those_only_who_saw_it_before(deployment: Sta
         assert await tell("/undo") == shown
         assert "everyone" in await tell(f"/share {number}")
         assert await tell("/undo") == shown
+
+
+async def test_what_changed_nothing_is_not_taken_back(deployment: Stage) -> None:
+    anna, clock = deployment.account("telegram", ANNA), Clock(*NOON)
+    deployment.now = clock
+    async with deployment.open() as harness:
+        deployment.plan(calls(call("remind", text="Call Ben.", when="today 15:00")), "Set.")
+        await harness.hears(anna, "remind me at 15:00 to call Ben")
+        done = ("/reminders pause ben", "/tools off recall", "/settings language de")
+        for command in (*done, *done[:2]):
+            clock.move(harness, minutes=1)
+            await harness.hears(anna, command)
+        clock.move(harness, minutes=1)
+        told = [await harness.hears(anna, "/undo") for _ in done]
+        assert "Language as before" in told[0]
+        assert "search earlier conversations" in told[1]
+        assert "Call Ben" in told[2]
