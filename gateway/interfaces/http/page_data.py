@@ -105,6 +105,7 @@ class PageData:
         unlinked = await self._database.read(work)
         return JSONResponse(
             {
+                "user": reader.user,
                 "language": find_language(),
                 "texts": list_texts(),
                 "commands": [

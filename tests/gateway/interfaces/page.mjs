@@ -49,7 +49,7 @@ class Socket {
   send(line) { wrote.push(JSON.parse(line)); }
 }
 
-let socket, focused, parts, wrote, loads = 0, history = [];
+let socket, focused, parts, wrote, loads = 0, history = [], user = "local";
 const kept = new Map();
 globalThis.WebSocket = Socket;
 globalThis.location = { protocol: "http:", host: "localhost" };
@@ -64,7 +64,7 @@ globalThis.fetch = async (path) => ({
   ok: true,
   json: async () =>
     path === "/start"
-      ? { language: "en", texts: {}, commands: [], links: [], mostBytes: 1000 }
+      ? { user, language: "en", texts: {}, commands: [], links: [], mostBytes: 1000 }
       : { entries: history, hasMore: false, since: 0, title: "" },
 });
 globalThis.document = {
@@ -84,6 +84,7 @@ const steps = {
     parts = {};
     await import(`${process.argv[2]}?${(loads += 1)}`);
   },
+  login(name) { user = name; },
   stored(entries) { history = entries; },
   open() { socket.readyState = Socket.OPEN; socket.onopen(); },
   hear(news) { socket.onmessage({ data: JSON.stringify(news) }); },

@@ -150,6 +150,14 @@ def test_a_reload_sends_unsent_messages_and_presses_again() -> None:
     assert opened["wrote"][1:] == [*pressed["wrote"], *said["wrote"]]
 
 
+def test_whoever_logs_in_next_sends_nothing_of_the_one_before() -> None:
+    *_, loaded, opened = run(
+        *START, ("say", "for my eyes"), ("login", "7"), ("load", None), ("open", None)
+    )
+    assert texts(loaded) == []
+    assert [one["type"] for one in opened["wrote"]] == ["hello"]
+
+
 def test_a_new_tab_shows_the_history_in_the_order_of_its_times() -> None:
     load, open_line = START
     *_, opened = run(load, stored(("m1", "mine", "Hi"), ("k1", "theirs", "Hello")), open_line)

@@ -10,7 +10,6 @@ const SIGN_LASTS = 6000; // the gateway repeats the sign of its work more often 
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 15000;
 const COMPLAINT_LASTS = 6000;
-const STORE = "unsent 1"; // the number is that of the form in which they are kept
 
 const [conversation, form, words, send, stop, sign, line, greeting, earlier, picker, attach, list, menuElement, chosenElement] = [
   "conversation", "form", "words", "send", "stop", "sign", "line", "greeting", "earlier",
@@ -38,6 +37,8 @@ let isLoggedOut = false;
 let isAtEnd = true; // the reader sees the newest message, and goes on seeing it
 
 const start = await fetch("/start").then((answer) => answer.json());
+// Whoever logs in next in this tab sends nothing of the one before. The number is that of the form.
+const STORE = `unsent 1 ${start.user}`;
 setTexts(start.texts);
 messages.zone = start.zone;
 const menu = new Menu(menuElement, words, start.commands, fitInput);
