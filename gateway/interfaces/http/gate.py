@@ -54,7 +54,7 @@ _NEEDS_PRINTED = (
 _MOST_BYTES = 4 * 1024 * 1024
 """Most bytes of a request to the API; clients send their whole history."""
 _LARGER = {"/api/agents/import": AGENT_FILE_BYTES}
-"""Most bytes of a request to these paths."""
+"""Most bytes of a request to these paths with a token; memory holds all of it before it is read."""
 _FOREIGN = (
     "This page can't be opened from other sites or host names."
     " Open the address that Talaria printed."
@@ -155,13 +155,15 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
         answer: ASGIApp
+        most_bytes = _MOST_BYTES if scope["path"].startswith(API_PATHS) else None
         try:
-            answer = await self._check(HTTPConnection(scope)) or self.application
+            request = HTTPConnection(scope)
+            answer = await self._check(request) or self.application
+            if scope["path"] in _LARGER and await self.access.find(request.headers, "manage"):
+                most_bytes = _LARGER[scope["path"]]
         except StoreError:
             answer = refuse(HTTPStatus.SERVICE_UNAVAILABLE, STORE)
         if scope["type"] == "http":
-            is_api = scope["path"].startswith(API_PATHS)
-            most_bytes = _LARGER.get(scope["path"], _MOST_BYTES) if is_api else None
             receive = limit_body(receive, most_bytes, self.body_seconds)
         await answer(scope, receive, _harden(send))
 

@@ -1,6 +1,7 @@
 """Changes over the API: whose token may make them, and what a repeated request does."""
 
 import asyncio
+import io
 import json
 from typing import Any
 
@@ -260,3 +261,14 @@ async def test_only_owners_make_agents_and_teams(setup: Setup, stranger: str, ma
     assert (await send(setup, stranger, "PATCH", "agents/spy", {"soul": "Mine."}))[0] == 403
     status, answer = await send(setup, manager, "POST", "agents", {"name": "spy", "sole": "x"})
     assert (status, "sole" in json.dumps(answer)) == (400, True)
+
+
+async def test_only_a_token_sends_large_agent_files(setup: Setup, manager: str) -> None:
+    url = f"{setup.served.address.origin()}/api/agents/import"
+    head = {"Content-Type": "application/octet-stream"}
+    async with aiohttp.ClientSession(headers=head) as session:
+        for key, status in ((manager, 409), ("wrong", 413)):
+            data = io.BytesIO(b" " * 5_000_000)
+            token = {"Authorization": f"Bearer {key}"}
+            async with session.post(url, data=data, headers=token) as answer:
+                assert answer.status == status, await answer.text()
