@@ -106,6 +106,13 @@ def _numbered_date(found: re.Match[str]) -> str:
     return f"{day} {MONTHS[month - 1][0]}"
 
 
+def _nth_day(found: re.Match[str]) -> str:
+    """Read "every first Monday" as the first of each month, as people mean it."""
+    nth = {"1st": "first", "1.": "first", "ersten": "first", "letzten": "last"}
+    numbers = {"3rd": "third", "4th": "fourth"}
+    return f"on the {(nth | numbers).get(found['nth'], found['nth'])} {found['day']} of every month"
+
+
 def _part(found: re.Match[str]) -> str:
     """Reckon "tomorrow evening at 7", "7 in the evening" and "tonight at 9"."""
     given = found.groupdict()
@@ -170,6 +177,15 @@ _REWRITES: tuple[tuple[re.Pattern[str], _Put], ...] = tuple(
             r"^(?:monthly|(?:every|each) month),? on (?:the |day )?(\S+)",
             r"on the \1 of every month",
         ),
+        # "Every second Friday" stays every two weeks.
+        (
+            (
+                r"^(?:every|each) (?P<nth>1st|first|3rd|third|4th|fourth|last)"
+                rf" (?P<day>{_LONG_DAY})\b(?! (?:of|in) )"
+            ),
+            _nth_day,
+        ),
+        (rf"^jeden (?P<nth>1\.|ersten|letzten) (?P<day>{_LONG_DAY})\b(?! (?:im|des) )", _nth_day),
         (r"\bthe first(?: day)? of (the|every|each) month", r"the 1 of \1 month"),
         (
             (

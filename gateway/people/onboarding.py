@@ -45,6 +45,10 @@ _LANGUAGE = "language"
 _CLEAR = 2
 """Frequent words of a language that show that a person writes it."""
 _NIGHT = "22-7"
+_FIRST_HOUR = 3_600_000
+"""Milliseconds in which the language that a newcomer writes counts as theirs. Later, one pasted
+text would change it.
+"""
 _GREETED = (
     "Before your answer, they see a greeting that asks for: {names}. Do not ask for these. A bare"
     " city, language or time span in one of their next messages may answer the greeting: then store"
@@ -256,7 +260,8 @@ class Onboarding:
         if not message.text:
             return Introduction(person=person)
         if person.asked_at is not None:
-            return Introduction(person=await self.learn(person, message.sender, now, message.text))
+            words = message.text if now - person.asked_at < _FIRST_HOUR else ""
+            return Introduction(person=await self.learn(person, message.sender, now, words))
         known = take_from_platform(person, message.sender, message.text)
         known = replace(known, asked_at=now)
         unset = _list_unset(known)

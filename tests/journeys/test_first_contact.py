@@ -92,6 +92,16 @@ async def test_the_language_that_a_newcomer_writes_wins_over_their_apps(stage: S
         assert "keine Erinnerung 7" in await harness.ask(ANNA, "/reminders pause 7")
 
 
+async def test_a_pasted_text_changes_no_language_after_the_first_hour(stage: Stage) -> None:
+    stage.telegram.user(ANNA, "Anna", language="en")
+    stage.now = clock = Clock(2026, 11, 20, 12, 0)
+    async with stage.open() as harness:
+        await harness.ask(ANNA, "hello")
+        clock.move(harness, hours=2)
+        await harness.ask(ANNA, "Kannst du mich morgen an den Müll erinnern?")
+        assert "There's no reminder 7" in await harness.ask(ANNA, "/reminders pause 7")
+
+
 async def test_an_approved_person_is_greeted_in_their_apps_language(stage: Stage) -> None:
     stage.telegram.user(BEN, "Ben", language="de")
     async with stage.open(allow="") as harness:
@@ -242,7 +252,7 @@ async def test_the_stand_in_answers_in_the_persons_language(stage: Stage) -> Non
         told = await harness.ask(BEN, "Merk dir, dass ich Tee mag")
         assert told == "Das merke ich mir.\n\n📝 Gemerkt: ich Tee mag"
         shown = await harness.ask(BEN, "Und morgen?")
-        assert shown.startswith("Ich kann bisher nur Einfaches")
+        assert shown.startswith("Ich kann bisher nur einfache Dinge")
         assert "I am only" in await harness.ask(ANNA, "What is the weather?")
         told = await harness.ask(ANNA, "Erinnere mich morgen um 9 den Hund zu füttern")
         assert told.startswith("Ich erinnere dich.\n\n⏰ "), (

@@ -28,7 +28,7 @@ async def test_a_budget_spent_on_one_platform_counts_on_all_for_that_person(
         assert "Answers, claude-sonnet-5-5: 1 call" in reported
         known = load_table().find("claude-sonnet-5-5")
         assert known
-        assert f"Prices as of: claude-sonnet-5-5 {known.price.as_of}" in reported
+        assert f"Date of each price: claude-sonnet-5-5 {known.price.as_of}" in reported
 
 
 async def test_near_the_quota_haiku_answers(stage: Stage) -> None:

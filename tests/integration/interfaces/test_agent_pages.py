@@ -80,7 +80,7 @@ async def test_an_owner_makes_changes_and_puts_an_agent_away(both: Both) -> None
     changed = [one for one in NEW if one[0] not in ("tools", "tool", "rule0_tool", "name")]
     everything = [("tools", "all"), *(("tool", name) for name in list_ticks(form))]
     shown = await submit(both.owner, "/agents/coder/edit", [*changed, *everything])
-    assert "coder is changed." in shown
+    assert "coder has been changed." in shown
     assert "tools" not in both.table("coder")
     assert "web_fetch" in both.table("coder")["disabled"]  # type: ignore[operator]
     undo = [(name, value) for name, value in find_hidden(shown)]

@@ -197,7 +197,7 @@ async def test_a_skill_is_written_changed_undone_archived_and_brought_back(setup
         assert 'Plans trips: "short" ones' in text
         whole = (folder / "SKILL.md").read_text().replace("days", "nights")
         status, text = await post(session, "/skills/trip-planning/edit", {"text": whole})
-        assert (status, "is changed" in text) == (200, True)
+        assert (status, "has been changed" in text) == (200, True)
         assert "nights" in (folder / "SKILL.md").read_text()
         row = re.search(r'name="row" value="(\d+)"', text)
         assert row is not None

@@ -204,7 +204,7 @@ async def test_health_shows_platforms_queues_errors_backup_and_database(setup: S
             '<th scope="col">Oldest waiting since</th>',
             "fake: The chat no longer exists.",
             "<dt>State</dt><dd>works</dd>",
-            "None yet. One is made each night",
+            "None yet. Talaria makes one each night",
         ):
             assert words in text, (words, text)
         assert "bluefish" not in text
@@ -336,7 +336,7 @@ async def test_a_skill_shows_its_instructions_and_what_each_version_changed(setu
         bundled = "/skills/writing-style"
         assert bundled in text
         async with session.get(bundled) as answer:
-            assert "Only skills in Talaria&#39;s folder have versions." in await answer.text()
+            assert "No versions are kept of this skill" in await answer.text()
         async with session.get("/skills/unknown") as answer:
             assert answer.status == 404
 

@@ -213,7 +213,7 @@ async def test_the_owner_walks_through_the_pages_and_undoes_a_change(home: Path)
         await page.get_by_role("button", name="Send", exact=True).click()
         await page.get_by_text("Nothing waits for you.").wait_for()
         await page.get_by_role("link", name="Activity", exact=True).click()
-        await page.locator("tbody a").first.click()
+        await page.locator("main ul.rows a").first.click()
         await page.get_by_role("heading", name="Timeline").wait_for()
         assert await page.locator("tbody rect:not(.wait)").count() == 3
         await page.get_by_role("link", name="Memory", exact=True).click()

@@ -92,13 +92,13 @@ async def reads_a_file(harness: Harness, said: str, answer: str) -> None:
 
 
 def state(connection: Connection) -> list[tuple[Any, ...]]:
-    """Return everything that a wish can change."""
+    """Return everything that a wish can change, but for the language, which writing shows."""
     found: list[tuple[Any, ...]] = []
     for sql in (
         "SELECT id, body, timing, state FROM jobs WHERE kind <> 'system' ORDER BY id",
         "SELECT id, text FROM archive ORDER BY id",
         "SELECT id, target FROM ledger ORDER BY id",
-        "SELECT time_zone, language, quiet_from, quiet_until FROM people ORDER BY id",
+        "SELECT time_zone, quiet_from, quiet_until FROM people ORDER BY id",
     ):
         found += [tuple(row) for row in connection.execute(sql)]
     return found

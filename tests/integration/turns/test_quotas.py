@@ -140,7 +140,7 @@ async def test_money_is_counted_where_the_owner_set_a_price(tmp_path: Path) -> N
         reported = await ana.says("/usage")
         assert "**Today**: $0.06 of $0.05" in reported
         assert "- Answers, fake-1: 1 call, 59,999 tokens read, 1 written, $0.06" in reported
-        assert "Prices as of: fake-1 2026-11-01" in reported
+        assert "Date of each price: fake-1 2026-11-01" in reported
 
 
 async def test_usage_shows_members_their_own_and_unknown_prices(
