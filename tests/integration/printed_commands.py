@@ -34,6 +34,8 @@ EXCEPTIONS: dict[str, str] = {
     r"skills eval": "calls a model in many runs: tests/integration/skills/test_tests.py",
     r"models update$": f"downloads the prices: {_HERE}/test_model_operations.py",
     r"^signal-cli": "a daemon of the reader's: tests/adapters/signal/test_daemon.py",
+    r"agents (import|export) ": "Letta's file: tests/agent_core/agent/named/test_letta_file.py",
+    r"people import ": "a file of another home: tests/integration/privacy/test_moves.py",
     r"^vf-eval": "verifiers, in an environment of its own: tools/try_rl.py",
     r"talaria batch": f"a model answers each task: {_HERE}/test_batch.py",
     r"mcp (add|test files|serve)": "a server of the reader's: tests/journeys/test_mcp.py",

@@ -230,7 +230,7 @@ async def test_an_owner_reads_alerts_in_their_language(tmp_path: Path) -> None:
         other.state = DOWN
         await looked(harness)
         clock.move(harness, **GRACE)
-        await harness.chat.sees_text("Ich habe keine Verbindung zu other. the server does not answer")
+        await harness.chat.sees_text("Ich habe keine Verbindung zu other. the server does")
         other.state = UP
         await harness.chat.sees_text("Alles ist wieder in Ordnung.")
 
