@@ -94,7 +94,6 @@ PAGES = (
     "people/usage?by=person",
     "condition",
     "model",
-    "model?look=yes",
     "configuration",
     "configuration/turns.max_steps",
     "configuration/model.fallbacks",
@@ -477,6 +476,7 @@ async def test_a_member_walks_through_their_own_pages(home: Path) -> None:
             await page.get_by_role("heading", name="Today", exact=True, level=1).wait_for()
             menu = page.get_by_role("complementary", name="Sidebar")
             await menu.get_by_role("link", name="Chat", exact=True).click()
+            await page.locator(".theirs").first.wait_for()  # the script has started
             await page.get_by_label("Write a message").fill("/whoami")
             await page.keyboard.press("Enter")
             await page.locator(".theirs").get_by_text("member").wait_for()
