@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from tempfile import mkdtemp
@@ -103,9 +103,8 @@ class AgentFiles:
             guard(lambda: _publish(path, place))
 
     def remove_drafts(self) -> None:
-        """Delete prepared folders, of which none is awaited."""
-        for path in self.agents.place.glob(f"{_DRAFT}*"):
-            shutil.rmtree(path, ignore_errors=True)
+        """Delete prepared folders, of which none is awaited. Raises `AgentRefused`."""
+        guard(lambda: _remove_all(self.agents.place.glob(f"{_DRAFT}*")))
 
     def read(self, name: str) -> NamedAgent:
         """Return an agent as its own files describe it, without its skills' texts."""
@@ -285,6 +284,11 @@ def _make_draft(folder: Path, files: dict[str, str]) -> Path:
         shutil.rmtree(draft, ignore_errors=True)
         raise
     return draft
+
+
+def _remove_all(folders: Iterable[Path]) -> None:
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _publish(draft: Path, place: Path) -> None:
