@@ -1,4 +1,4 @@
-"""What the gateway knows of the console: its settings, its owner, and how an event is written."""
+"""Settings of the console, its owner, and the form of its events."""
 
 import json
 import os

@@ -89,7 +89,7 @@ async def import_person(context: OperationContext, asked: ImportPerson) -> Impor
 
 @dataclass(slots=True, kw_only=True)
 class _Import:
-    """One import, and what became of it so far."""
+    """Records an import, and what became of it so far."""
 
     context: OperationContext
     person: Person

@@ -39,7 +39,7 @@ class ImportPerson(PickPerson):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedPerson:
-    """What came in with an import, without what was here before.
+    """Lists what came in with an import, without what was here before.
 
     `entries` are those of memory and archive. `paused` are the jobs that wait for a yes.
     `left_out` says in clauses what did not come in.
@@ -64,7 +64,7 @@ class FindWords(PickPerson):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundWords:
-    """How many notes, messages, reminders and names of blocks match, and a few lines of them."""
+    """Counts the notes, messages, reminders and names of blocks match, and a few lines of them."""
 
     entries: int
     messages: int

@@ -31,7 +31,7 @@ class SkillLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkillList:
-    """All skills, the names of those that jobs need, and the names in the archive."""
+    """Lists all skills, the names of those that jobs need, and the names in the archive."""
 
     skills: tuple[SkillLine, ...]
     wanted: tuple[str, ...]

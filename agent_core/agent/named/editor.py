@@ -44,7 +44,7 @@ class Author:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What a deed makes of an agent or a team; `source` and `target` are the teams of a move."""
+    """Says what a deed makes of an agent or a team; a move is from `source` to `target`."""
 
     agent: AgentChange = field(default_factory=AgentChange)
     team: TeamChange = field(default_factory=TeamChange)

@@ -32,7 +32,7 @@ _Said = Sequence[tuple[Message, int]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BroughtAgent:
-    """What came in: the agent, its blocks and the number of its messages; and what did not."""
+    """Lists what came in: the agent, its blocks, the number of its messages; and what did not."""
 
     name: str
     blocks: tuple[str, ...]

@@ -69,7 +69,7 @@ class CarriedAgent:
 
 @dataclass(slots=True, kw_only=True)
 class _Reading:
-    """What is read of one agent."""
+    """Holds what is read of one agent."""
 
     agent: Mapping[str, Any]
     blocks: Sequence[Mapping[str, Any]]

@@ -30,7 +30,7 @@ class ExportRefused(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignedExport:
-    """What a home wrote about a person. Times are in milliseconds, UTC.
+    """Holds what a home wrote about a person. Times are in milliseconds, UTC.
 
     `key` is the short form of the key that signed it. `tables` are the rows of its JSON files by
     name, and `conversations` the messages of its sessions by the session's number. `texts` are its

@@ -1,4 +1,4 @@
-"""Who signed an export: the names that this needs, quick to import."""
+"""Names who signed an export: the names that this needs, quick to import."""
 
 import hashlib
 import json

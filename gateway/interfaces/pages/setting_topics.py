@@ -1,4 +1,4 @@
-"""What each setting is for, in the words of its docstring, and the topics of the tables."""
+"""Says what each setting is for, in the words of its docstring, and the topics of the tables."""
 
 import ast
 import inspect
