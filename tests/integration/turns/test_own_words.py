@@ -61,8 +61,11 @@ class Assistant(FakeModel):
 
 @asynccontextmanager
 async def opened(home: Path, file: str, **more: str) -> AsyncIterator[Harness]:
-    """Open a gateway at noon of 2026-11-20 whose person has reminders and notes."""
-    clock = Clock(2026, 11, 20, 12, 0)
+    """Open a gateway at noon of 2026-11-20 whose person has reminders and notes.
+
+    The hour in which what a newcomer writes sets the language is over.
+    """
+    clock = Clock(2026, 11, 20, 10, 50)
     chat = FakeChat(attached={"note": file.encode(), "voice": b"OggS" + bytes(100)})
     notes = [
         call("memory", json.dumps({"action": "add", "target": "user", "text": one}), f"e{number}")
@@ -79,6 +82,7 @@ async def opened(home: Path, file: str, **more: str) -> AsyncIterator[Harness]:
         await chat.sees_text("Hello.")
         await harness.at_rest()
         assert await count(harness, "jobs", "kind = 'message'") == len(jobs)
+        clock.move(harness, minutes=70)
         yield harness
 
 
@@ -92,13 +96,13 @@ async def reads_a_file(harness: Harness, said: str, answer: str) -> None:
 
 
 def state(connection: Connection) -> list[tuple[Any, ...]]:
-    """Return everything that a wish can change, but for the language, which writing shows."""
+    """Return everything that a wish can change."""
     found: list[tuple[Any, ...]] = []
     for sql in (
         "SELECT id, body, timing, state FROM jobs WHERE kind <> 'system' ORDER BY id",
         "SELECT id, text FROM archive ORDER BY id",
         "SELECT id, target FROM ledger ORDER BY id",
-        "SELECT time_zone, quiet_from, quiet_until FROM people ORDER BY id",
+        "SELECT time_zone, language, quiet_from, quiet_until FROM people ORDER BY id",
     ):
         found += [tuple(row) for row in connection.execute(sql)]
     return found
