@@ -7,9 +7,9 @@ from contextlib import nullcontext
 
 from agent_core.errors import StoreError
 from agent_core.execution.subprocesses.process_privacy import hide_process
-from gateway.errors import Broken, Declined, Mistaken, StartError, suggest
+from gateway.errors import Broken, Declined, Mistaken, StartError
 from gateway.interfaces import subcommands
-from gateway.interfaces.parser import end_sentence
+from gateway.interfaces.parser import end_sentence, suggest_command
 from gateway.interfaces.subcommands import SUBCOMMANDS
 from gateway.interfaces.waiting import showing
 
@@ -56,7 +56,9 @@ def _dispatch(words: list[str], environ: Mapping[str, str]) -> int:
         print(subcommands.describe_all(), file=sys.stderr)
         return WRONG
     if word not in SUBCOMMANDS:
-        print(f"There is no `talaria {word}`; {suggest(word, SUBCOMMANDS)}", file=sys.stderr)
+        print(
+            f"There is no `talaria {word}`; {suggest_command(word, SUBCOMMANDS)}", file=sys.stderr
+        )
         return WRONG
     arguments = subcommands.make_parser(word).read(words[1:])
     if announce := subcommands.find_announcement(word):

@@ -11,6 +11,27 @@ from typing import Any, NoReturn
 from gateway.errors import Mistaken, find_nearest, suggest
 
 _WRONG = 2
+_SAME_WORDS = (
+    ("list", "ls"),
+    ("show", "view", "info"),
+    ("add", "create", "new", "make", "install"),
+    ("change", "edit", "modify", "set"),
+    (
+        *("remove", "rm", "delete", "del", "drop", "erase", "forget", "revoke", "archive"),
+        *("unset", "uninstall", "end"),
+    ),
+)
+"""Words of one meaning: a command that has one of them as its verb understands the others."""
+_SAME_COMMANDS = {
+    "reminders": "jobs",
+    "users": "people",
+    "members": "people",
+    "groups": "rooms",
+    "settings": "config",
+    "start": "run",
+    "update": "upgrade",
+}
+"""Words that people try, and the commands that they mean."""
 _MISSING_VERB = "the following arguments are required: VERB"
 _PLAIN = tuple(
     (re.compile(pattern, re.DOTALL), plain)
@@ -48,7 +69,24 @@ class Parser(argparse.ArgumentParser):
             first = args[0] if args else ""
             if not first or (first.startswith("-") and first not in self._option_string_actions):
                 args = [self.default_verb, *args]
+        if args and (verb := self.find_verb(args[0])):
+            args = [verb, *args[1:]]
         return super().parse_known_args(args, namespace)
+
+    def find_verb(self, word: str) -> str:
+        """Find the verb that a word means; "" if it means none, or several.
+
+        `list` means the default verb where no verb lists. Other words mean the only verb with their
+        meaning.
+        """
+        verbs = self.list_verbs()
+        if word in verbs:
+            return word
+        group: Sequence[str] = next((words for words in _SAME_WORDS if word in words), ())
+        meant = [verb for verb in group if verb in verbs]
+        if not meant and "list" in group:
+            return self.default_verb
+        return meant[0] if len(meant) == 1 else ""
 
     def read(self, words: Sequence[str]) -> argparse.Namespace:
         """Parse the words of a command line. Exits with code 2 if one is wrong."""
@@ -129,6 +167,11 @@ def read_path(text: str) -> Path:
         return expand(text).absolute()
     except ValueError as error:
         raise Mistaken(f"The path can't be used: {error}.") from error
+
+
+def suggest_command(word: str, commands: Iterable[str]) -> str:
+    """End a sentence about an unknown command: with the one that is meant, or with all."""
+    return suggest(_SAME_COMMANDS.get(word, word), commands)
 
 
 def show_help(text: str) -> None:

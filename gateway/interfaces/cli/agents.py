@@ -53,7 +53,8 @@ _LONG = 600.0
 def configure(parser: Parser) -> None:
     """Add the verbs; the default is `list`."""
     parser.examples = ("talaria agents add coder", "talaria agents list")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB")
+    parser.default_verb = "list"
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     verbs.add_parser(
         "list", help="list the agents with their descriptions, models and tags (the default)"
     )
@@ -111,7 +112,7 @@ def configure(parser: Parser) -> None:
 
 def announce(arguments: argparse.Namespace, environ: Mapping[str, str]) -> str:
     """Return a line that says what the command does."""
-    return _HEADS[arguments.verb or "list"].format(home=find_home(environ))
+    return _HEADS[arguments.verb].format(home=find_home(environ))
 
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
@@ -119,7 +120,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from agent_core.agent.named.folder import AGENTS
     from gateway.app.agent_folders import open_agent_folder
 
-    verb, settings = arguments.verb or "list", read_settings(environ)
+    verb, settings = arguments.verb, read_settings(environ)
     if verb in ("add", "change"):
         return _write(settings, arguments)
     if verb in ("archive", "restore"):

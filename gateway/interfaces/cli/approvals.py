@@ -12,7 +12,8 @@ from gateway.interfaces.parser import Parser
 def configure(parser: Parser) -> None:
     """Add the verbs; the default is `list`."""
     parser.examples = ("talaria approvals list", "talaria approvals revoke 7")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB")
+    parser.default_verb = "list"
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     verbs.add_parser("list", help="list what tools may do without a question (the default)")
     revoke = verbs.add_parser(
         "revoke", help="ask again before such calls", examples=["talaria approvals revoke 7"]

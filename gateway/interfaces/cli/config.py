@@ -22,8 +22,9 @@ def configure(parser: Parser) -> None:
         "A setting is named by its table and key, as in docs/configuration.md. Keys and tokens are"
         " set by `talaria setup`."
     )
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB")
-    verbs.add_parser("list", help="list the settings that are set, and where")
+    parser.default_verb = "list"
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    verbs.add_parser("list", help="list the settings that are set, and where (the default)")
     get = verbs.add_parser(
         "get", help="show what a setting is now", examples=["talaria config get model.name"]
     )
@@ -47,7 +48,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from gateway.app import config_changes
 
     given = dict(environ)  # reading the settings wipes the process's own keys
-    if arguments.verb in (None, "list"):
+    if arguments.verb == "list":
         _list(given)
     elif arguments.verb == "get":
         table, key = config_changes.split_name(arguments.name)

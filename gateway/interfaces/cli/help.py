@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from gateway.errors import Mistaken, suggest
 from gateway.interfaces import subcommands
-from gateway.interfaces.parser import Parser, show_help
+from gateway.interfaces.parser import Parser, show_help, suggest_command
 from gateway.interfaces.subcommands import SUBCOMMANDS
 
 
@@ -22,13 +22,13 @@ def run(arguments: argparse.Namespace, _: Mapping[str, str]) -> int:
         return 0
     word, *verbs = arguments.words
     if word not in SUBCOMMANDS:
-        raise Mistaken(f"There is no `talaria {word}`; {suggest(word, SUBCOMMANDS)}")
+        raise Mistaken(f"There is no `talaria {word}`; {suggest_command(word, SUBCOMMANDS)}")
     parser = subcommands.make_parser(word)
     for verb in verbs:
         known = parser.list_verbs()
-        if verb not in known:
+        if not (meant := parser.find_verb(verb)):
             hint = suggest(verb, known) if known else f"see `{parser.prog} --help`."
             raise Mistaken(f"There is no `{parser.prog} {verb}`; {hint}")
-        parser = known[verb]
+        parser = known[meant]
     show_help(parser.format_help())
     return 0

@@ -42,7 +42,6 @@ CHANGES = {
     "undo": ("undo the last change of a job", "what it was before"),
     "webhook": ("give a job a new web address that starts it", "waiting for requests"),
 }
-ALIASES = {"drop": ("rm", "delete")}
 _EPILOG = (
     "Scripts (--script) can be added here only, not from a chat: they run as Talaria's user"
     " in its home directory. Their output is"
@@ -61,17 +60,15 @@ def configure(parser: Parser) -> None:
     """Add the verbs; the default is `list`."""
     parser.examples = ("talaria jobs list", "talaria jobs show 3")
     parser.epilog = _EPILOG
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB")
+    parser.default_verb = "list"
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     listing = verbs.add_parser(
         "list",
         help="list jobs with their schedules (the default)",
         examples=["talaria jobs list", "talaria jobs list --person ada"],
     )
-    for one in (parser, listing):
-        # These defaults must not override options given before the verb.
-        silent = argparse.SUPPRESS
-        one.add_argument("--system", action="store_true", default=silent, help="system jobs only")
-        one.add_argument("--person", metavar="SLUG", default=silent, help="one person's jobs only")
+    listing.add_argument("--system", action="store_true", help="system jobs only")
+    listing.add_argument("--person", metavar="SLUG", help="one person's jobs only")
     show = verbs.add_parser(
         "show", help="show one job with its latest runs", examples=["talaria jobs show 3"]
     )
@@ -84,7 +81,6 @@ def configure(parser: Parser) -> None:
         verbs.add_parser(
             name,
             help=reported,
-            aliases=ALIASES.get(name, ()),
             examples=[f"talaria jobs {name} 3"],
         )
         for name, (reported, _) in CHANGES.items()
@@ -206,8 +202,7 @@ def _read_number(text: str) -> int:
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
     home = open_home(environ)
-    said = arguments.verb or "list"
-    verb = next((name for name, others in ALIASES.items() if said in others), said)
+    verb = arguments.verb
     kind, answer, describe = _VERBS.get(verb, (ActOnJob, ChangedJob, partial(_describe_act, verb)))
     asked = _read(kind, arguments)
     if verb in ("list", "show"):

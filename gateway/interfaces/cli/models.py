@@ -24,7 +24,8 @@ _MOST_BYTES = 50_000_000
 def configure(parser: Parser) -> None:
     """Add the verbs; the default is `list`."""
     parser.examples = ("talaria models", "talaria models update")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB")
+    parser.default_verb = "list"
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     verbs.add_parser("list", help="list the models with their prices and what was learned of them")
     forget = verbs.add_parser(
         "forget",
@@ -74,7 +75,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         return do(environ, arguments.name)
     if arguments.verb == "forget":
         return _forget(environ, arguments.name)
-    if arguments.verb in (None, "list"):
+    if arguments.verb == "list":
         print("The configured models, with their prices:", flush=True)
         return list_prices(environ)
     print("Getting the newest prices ...", flush=True)

@@ -13,7 +13,8 @@ from gateway.operations.room_types import ChangeRoom, ChosenMode, ListRooms, Roo
 def configure(parser: Parser) -> None:
     """Add the verbs; the default is `list`."""
     parser.examples = ("talaria rooms list", "talaria rooms set 3 off")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB")
+    parser.default_verb = "list"
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     verbs.add_parser("list", help="list groups, and how each is answered (the default)")
     answer = verbs.add_parser(
         "set",

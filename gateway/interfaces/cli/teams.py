@@ -27,7 +27,8 @@ _EXAMPLE = "talaria teams add desk --supervisor editor --members writer,checker"
 def configure(parser: Parser) -> None:
     """Add the verbs; the default is `list`."""
     parser.examples = (_EXAMPLE, "talaria teams list")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB")
+    parser.default_verb = "list"
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     verbs.add_parser("list", help="list the teams with their members (the default)")
     add = verbs.add_parser("add", help="make a team of agents", examples=[_EXAMPLE])
     change = verbs.add_parser(
@@ -65,7 +66,7 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Do what the verb says, and print the result. Raises `Declined`, `StartError`."""
-    verb, settings = arguments.verb or "list", read_settings(environ)
+    verb, settings = arguments.verb, read_settings(environ)
     if verb in ("archive", "restore"):
         print(put_away(settings, "team", arguments))
     elif verb == "move":

@@ -12,7 +12,8 @@ from gateway.interfaces.waiting import read_settings
 def configure(parser: Parser) -> None:
     """Add the verbs; the default is `list`."""
     parser.examples = ("talaria tools list", "talaria tools disable ada terminal")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB")
+    parser.default_verb = "list"
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     verbs.add_parser("list", help="list the tools, and who has switched which off (the default)")
     for verb, text in (("enable", "switch a tool on again"), ("disable", "switch a tool off")):
         switch = verbs.add_parser(
@@ -25,7 +26,7 @@ def configure(parser: Parser) -> None:
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
     home = open_home(environ)
-    if arguments.verb in ("list", None):
+    if arguments.verb == "list":
         answer = client.perform(home, "tools.list", {})
         print(f"Tools: {', '.join(answer['tools'])}.", flush=True)
         if disabled := read_settings(environ).tools.disabled:

@@ -49,13 +49,10 @@ _PATIENCE, _LOOK = 20.0, 0.2
 def configure(parser: Parser) -> None:
     """Add the verbs; the default is `list`."""
     parser.examples = ("talaria webhooks", "talaria webhooks test 1")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB")
+    parser.default_verb = "list"
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     listing = verbs.add_parser("list", help="list the webhooks (the default)")
-    for option in (parser, listing):
-        # A verb's default must not override the option given before the verb.
-        option.add_argument(
-            "--person", metavar="SLUG", default=argparse.SUPPRESS, help="one person's only"
-        )
+    listing.add_argument("--person", metavar="SLUG", help="one person's only")
     _configure_adding(
         verbs.add_parser(
             "add",
@@ -134,7 +131,7 @@ def _read_number(text: str) -> int:
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
-    home, verb = open_home(environ), arguments.verb or "list"
+    home, verb = open_home(environ), arguments.verb
     kind, answer, describe = _VERBS[verb]
     done = client.perform_typed(
         home,

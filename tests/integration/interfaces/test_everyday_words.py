@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gateway.interfaces.installation import find_installation, list_extras
+from gateway.interfaces.subcommands import SUBCOMMANDS, make_parser
 from tests.integration.processes import environ, free_port, running, talaria, talaria_beside
 from tests.journeys.terminal import at_terminal
 from tests.tables import check_each
@@ -105,6 +106,45 @@ def test_help_explains_a_command_and_a_verb(home: Path) -> None:
         "There is no `talaria jobs ad`; did you mean add?\n"
     )
     assert talaria(home, "hlep").err == "There is no `talaria hlep`; did you mean help?\n"
+
+
+UNDERSTOOD = [
+    ("memory list", "show"),
+    ("memory ls", "show"),
+    ("people forget ada", "erase"),
+    ("people remove ada", "erase"),
+    ("tokens delete 3", "revoke"),
+    ("tokens new phone --person ada", "create"),
+    ("jobs rm 3", "drop"),
+    ("mcp rm files", "remove"),
+    ("agents delete coder", "archive"),
+    ("config change turns.per_person 2", "set"),
+    ("logins revoke", "end"),
+    ("service list", "status"),
+    ("jobs --system", "list"),
+    ("skills archive plants", "archive"),
+]
+
+
+def test_words_of_the_same_meaning_name_the_same_verb(home: Path) -> None:
+    def check(row: tuple[str, str]) -> None:
+        line, verb = row
+        command, *words = line.split()
+        assert make_parser(command).read(words).verb == verb
+
+    check_each(UNDERSTOOD, check)
+    helped = talaria(home, "help", "people", "forget")
+    assert helped.out.startswith("usage: talaria people erase")
+    assert talaria(home, "reminders").err == "There is no `talaria reminders`; did you mean jobs?\n"
+
+
+def test_each_command_that_lists_does_so_without_a_verb_and_with_list() -> None:
+    def check(command: str) -> None:
+        parser = make_parser(command)
+        if "list" in parser.list_verbs() or parser.default_verb:
+            assert parser.read([]).verb == parser.read(["list"]).verb == parser.default_verb
+
+    check_each(SUBCOMMANDS, check)
 
 
 def test_an_upgrade_without_a_terminal_only_shows_the_commands(home: Path) -> None:

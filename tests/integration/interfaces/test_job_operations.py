@@ -380,7 +380,7 @@ async def test_the_command_line_makes_lists_and_shows(home: Path) -> None:
     assert "No runs." in shown
     none = f"Jobs of {home}:\nThere are no jobs.\n"
     assert talaria(home, "jobs", "list", "--person", "bob").out == none
-    assert talaria(home, "jobs", "--person", "bob", "list").out == none
+    assert talaria(home, "jobs", "--person", "bob").out == none
     assert talaria(home, "jobs", "--system").out == none
     assert talaria(home, "jobs", "pause", "2").out == "Job 2 (Hi) is paused.\n"
     assert talaria(home, "jobs", "rm", "2").out == "Job 2 (Hi) is deleted.\n"

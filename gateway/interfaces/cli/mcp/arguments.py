@@ -13,7 +13,8 @@ _EXAMPLES_OF_ADD = (
 def configure(parser: Parser) -> None:
     """Add the verbs; the default is `list`."""
     parser.examples = ("talaria mcp list", "talaria mcp test files")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB")
+    parser.default_verb = "list"
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     verbs.add_parser("list", help="list the servers (the default)")
     add = verbs.add_parser(
         "add", help="add a server, test it and accept its tools", examples=_EXAMPLES_OF_ADD
@@ -30,7 +31,7 @@ def configure(parser: Parser) -> None:
         examples=["talaria mcp accept files"],
     )
     remove = verbs.add_parser(
-        "remove", help="remove a server", aliases=("rm",), examples=["talaria mcp remove files"]
+        "remove", help="remove a server", examples=["talaria mcp remove files"]
     )
     for one in (test, accept, remove):
         one.add_argument("name", metavar="NAME", help="as `talaria mcp` lists it")

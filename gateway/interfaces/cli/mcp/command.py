@@ -50,7 +50,7 @@ _SHORT, _WHOLE = 100, 1000
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb. Raises `StartError`."""
-    verb = {"rm": "remove", None: "list"}.get(arguments.verb, arguments.verb)
+    verb = arguments.verb
     if verb == "list":
         home = open_home(environ)
         return _list(home, add_saved(environ, home))

@@ -19,7 +19,8 @@ _SHOWN = 20
 def configure(parser: Parser) -> None:
     """Add the verbs; the default is `list`."""
     parser.examples = ("talaria skills list", "talaria skills check ~/my-skills")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB")
+    parser.default_verb = "list"
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     verbs.add_parser("list", help="list all skills with their state (the default)")
     show = verbs.add_parser(
         "show", help="show one skill in full", examples=["talaria skills show web-research"]

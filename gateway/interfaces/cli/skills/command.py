@@ -56,7 +56,7 @@ _LONGEST = 100
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
-    verb = arguments.verb or "list"
+    verb = arguments.verb
     if verb == "check":
         print("Checking skills ...", flush=True)
     if verb in LOCAL:
