@@ -2,7 +2,7 @@
 -- a test keeps both ways equal. `user_version` is the number of the newest migration. Times are integer milliseconds since the epoch, UTC. JSON is text.
 -- `checksum` is a CRC-32 that detects a damaged row.
 
-PRAGMA user_version = 57;
+PRAGMA user_version = 58;
 
 -- Single values of Talaria itself, by key.
 CREATE TABLE meta (
@@ -370,12 +370,14 @@ CREATE TABLE room_presence (
     PRIMARY KEY (platform, chat_id)
 );
 
--- Messages of accounts that may not talk to the assistant: counted, and not kept.
+-- Messages of accounts that may not talk to the assistant: counted, and not kept. `told_at` is when
+-- owners were told that the account waits to be let in.
 CREATE TABLE strangers (
     platform TEXT NOT NULL,
     user_id  TEXT NOT NULL,
     messages INTEGER NOT NULL,
     last_at  INTEGER NOT NULL,
+    told_at  INTEGER,
     PRIMARY KEY (platform, user_id)
 );
 

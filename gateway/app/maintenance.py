@@ -27,7 +27,7 @@ from gateway.app.settings import Settings
 from gateway.background.reviews import PersonBusy
 from gateway.background.skill_tests import TaskUnfinished
 from gateway.home import SESSIONS
-from gateway.people.owner_notices import Notices
+from gateway.people.owner_notices import STRANGERS_TASK, Notices
 from gateway.texts.skills import find_words
 from gateway.turns.spoken_answers import SPEECH_TASK
 
@@ -175,6 +175,11 @@ def make_handlers(
     async def check_growth(task: Task) -> None:
         await notices.notify_oversize(task, memory, now())
 
+    async def report_strangers(task: Task) -> None:
+        if wait := max(int(task.payload) - now(), 0):
+            raise TaskUnfinished(wait)
+        await notices.notify_strangers(now())
+
     async def log_turn(task: Task) -> None:
         try:
             await log.apply(task)
@@ -188,6 +193,7 @@ def make_handlers(
         "memory": write_memory,
         SOUL_TASK: report_soul,
         GROWTH_TASK: check_growth,
+        STRANGERS_TASK: report_strangers,
     }
 
 

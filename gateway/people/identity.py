@@ -121,9 +121,10 @@ class Identity:
     ) -> list[OutboxRow]:
         """Tell a stranger how to get in, at most once an hour. Raises `StoreError`.
 
-        Owners hear of each stranger once. Strangers in rooms get an answer only to a slash command,
-        if nobody else sees the answer; then each command is answered. The event is finished in the
-        same transaction. Only the account and a count of the message are kept.
+        Owners hear of each stranger once, perhaps some hours later. Strangers in rooms get an
+        answer only to a slash command, if nobody else sees the answer; then each command is
+        answered. The event is finished in the same transaction. Only the account and a count of
+        the message are kept.
         """
         sender = message.sender
         reply_chat = name_chat(message.reply_address or message.address)
@@ -167,7 +168,8 @@ class Identity:
             )
             shown = code if has_owner else None
             rows = say(connection, general.describe_stranger(shown, self._list_prefixes()))
-            if has_owner and (latest is None or latest.expires_at == latest.created_at):
+            is_told = account_links.is_told(connection, platform=platform, user_id=sender.user_id)
+            if has_owner and not is_told:
                 asker = AccountRef(platform=platform, sender=sender)
                 rows += self.tell_owners(connection, asker, code, now)
             return rows

@@ -15,9 +15,9 @@ from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import ledger
-from agent_core.state.people import owners, people
+from agent_core.state.people import account_links, codes, owners, people
 from agent_core.state.people.people import Person
-from agent_core.state.queues import unreachable_chats
+from agent_core.state.queues import tasks, unreachable_chats
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow, enqueue
 from agent_core.state.queues.tasks import Task
 from agent_core.state.webhooks.webhooks import Webhook
@@ -28,7 +28,7 @@ from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.people.admission import API_PLATFORM, LOCAL_PLATFORM, UNATTENDED, AccountRef
 from gateway.texts import blocks
 from gateway.texts.memory import OVERSIZE, OWN_OVERSIZE
-from gateway.texts.people import LET_IN, WAITS, quote_name
+from gateway.texts.people import LET_IN, WAITS, describe_waiting, quote_name
 from gateway.texts.webhooks import DEAD_WEBHOOK
 
 _log = logging.getLogger(__name__)
@@ -104,8 +104,11 @@ _OVERSIZE_TOLD = "oversize_told:"
 _PERMISSION_TOLD = "permission_told:"
 """Key prefix in `meta` of the time when owners were told of a permission that a platform lacks."""
 _DAY = 24 * 3600 * 1000
-_STRANGERS_TOLD, _MOST_STRANGERS = "strangers_told", 5
-"""Key in `meta` of the day and the number of strangers that owners were told of, and the most."""
+STRANGERS_TASK = "strangers"
+_MOST_STRANGERS = 5
+"""Strangers of whom owners hear one by one in 24 hours; further ones share a message."""
+_GATHERING = 6 * 3600 * 1000
+"""Milliseconds between two such messages; the codes of those who wait are valid for longer."""
 _TOLD = "soul_told"
 """Key in `meta` of the latest SOUL.md change that owners were notified of."""
 
@@ -209,20 +212,55 @@ class Notices:
     ) -> list[OutboxRow]:
         """Tell owners who waits with a pairing code, with a button that lets them in.
 
-        A few a day at most: a crowd of strangers must not fill the owners' chats.
+        A few a day at most: a crowd must not fill the owners' chats, so it shares a later message.
         """
-        day, _, count = (meta.get(connection, key=_STRANGERS_TOLD) or "").partition(":")
-        told = int(count) if day == str(now // _DAY) else 0
-        if told >= _MOST_STRANGERS:
+        if account_links.count_told(connection, since=now - _DAY) >= _MOST_STRANGERS:
+            self._gather_strangers(connection, now)
             return []
-        meta.put(connection, key=_STRANGERS_TOLD, value=f"{now // _DAY}:{told + 1}")
-        name = quote_name(asker.sender.display_name or asker.sender.user_id)
+        sender = asker.sender
+        account_links.mark_told(
+            connection, platform=asker.platform, user_id=sender.user_id, now=now
+        )
+        name = quote_name(sender.display_name or sender.user_id)
         return self.enqueue_for_owners(
             connection,
             lambda: WAITS(name=name, platform=find_title(asker.platform)),
             now,
             buttons=lambda: (stand_for(f"approve {code.lower()}", LET_IN(), "good"),),
         )
+
+    @staticmethod
+    def _gather_strangers(connection: Connection, now: int) -> None:
+        """Queue the next message about all who wait, once."""
+        due_at = str((now // _GATHERING + 1) * _GATHERING)
+        if owner := people.find_owner(connection):
+            tasks.enqueue(
+                connection,
+                kind=STRANGERS_TASK,
+                key=due_at,
+                person_id=owner.id,
+                payload=due_at,
+                now=now,
+            )
+
+    async def notify_strangers(self, now: int) -> None:
+        """Tell owners in one message of all who still wait and were not announced.
+
+        A repeated task names nobody twice. Raises `StoreError`.
+        """
+
+        def work(connection: Connection) -> list[OutboxRow]:
+            waiting = [
+                (one.platform or "", one.user_id or "", one.display_name)
+                for one in codes.list_untold(connection, now=now)
+            ]
+            for platform, user_id, _ in waiting:
+                account_links.mark_told(connection, platform=platform, user_id=user_id, now=now)
+            named = [(platform, name or user_id) for platform, user_id, name in waiting]
+            notice = partial(describe_waiting, named)
+            return self.enqueue_for_owners(connection, notice, now) if named else []
+
+        self.dispatcher.enqueue(await self._database.write("strangers.tell", work))
 
     def enqueue_for_person(
         self, connection: Connection, person_id: PersonId, notice: Callable[[], str], now: int

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agent_core.localization import LANGUAGES, Plural, Text
+from agent_core.localization import LANGUAGES, Plural, Text, join_list
 from agent_core.tools.clock import ReaderClock
 from agent_core.tools.time_zones import name_city as find_city
 from agent_core.transcript import flatten
@@ -78,6 +78,14 @@ NOTICES_UNSEEN = Text(
 WAITS = Text(
     "{name} wrote to me on {platform} and waits to be let in. If you don't know them, do nothing."
 )
+_WAIT = Plural(
+    "{n} more person wrote to me and waits to be let in: {names}. If you don't know them, do"
+    " nothing. Otherwise, ask them for their code and send /approve with it.",
+    "{n} more people wrote to me and wait to be let in: {names}. If you don't know them, do"
+    " nothing. Otherwise, ask them for their code and send /approve with it.",
+)
+_WHO_WAITS = Text("{name} on {platform}")
+_FURTHER = Plural("{n} other", "{n} others")
 LET_IN = Text("Let them in")
 ASK_FOR_CITY = Text(
     "Which time zone are you in? Press a city or write one, such as “Lisbon”, “UTC+2” or"
@@ -166,6 +174,8 @@ _UNLINKED_KEPT = Plural(
 _UNLINKED_NOT_ALLOWED = Text("Before that account can talk to me again, an owner has to let it in.")
 _MOST_SHOWN = 10
 _LONGEST_NAME = 64
+_MOST_NAMES = 10
+"""Names that one message shows of the people who wait to be let in."""
 _LONGEST_NOTE = 160
 
 YOUR_ACCOUNTS = Text("Your accounts")
@@ -203,6 +213,17 @@ _LINKED_ON = Text("{admission}; linked: {date}")
 def quote_name(name: str) -> str:
     """Quote a name that somebody chose, so that it can't pass for anything else."""
     return _quote(name, _LONGEST_NAME)
+
+
+def describe_waiting(waiting: Sequence[tuple[str, str]]) -> str:
+    """Say who waits to be let in; each has a platform and a name."""
+    names = [
+        _WHO_WAITS(name=quote_name(name), platform=name_platform(platform))
+        for platform, name in waiting[:_MOST_NAMES]
+    ]
+    if further := len(waiting) - len(names):
+        names.append(_FURTHER(further))
+    return _WAIT(len(waiting), names=join_list(names))
 
 
 def name_account(platform: str, user_id: str, name: str) -> str:

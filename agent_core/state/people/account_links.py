@@ -184,6 +184,32 @@ def count_stranger(connection: Connection, *, platform: str, user_id: str, now: 
     )
 
 
+def is_told(connection: Connection, *, platform: str, user_id: str) -> bool:
+    """Return whether owners were told that an account waits to be let in."""
+    row = connection.execute(
+        "SELECT 1 FROM strangers WHERE platform = :platform AND user_id = :user_id"
+        " AND told_at IS NOT NULL",
+        {"platform": platform, "user_id": user_id},
+    ).fetchone()
+    return row is not None
+
+
+def mark_told(connection: Connection, *, platform: str, user_id: str, now: int) -> None:
+    """Note that owners were told that an account waits to be let in."""
+    connection.execute(
+        "UPDATE strangers SET told_at = :now WHERE platform = :platform AND user_id = :user_id",
+        {"platform": platform, "user_id": user_id, "now": now},
+    )
+
+
+def count_told(connection: Connection, *, since: int) -> int:
+    """Return of how many accounts owners were told since a moment, in milliseconds."""
+    row = connection.execute(
+        "SELECT COUNT(*) FROM strangers WHERE told_at > :since", {"since": since}
+    ).fetchone()
+    return int(row[0])
+
+
 def count_wrong(connection: Connection, *, platform: str, user_id: str, now: int) -> int:
     """Count one more wrong code, and return the number of recent ones.
 

@@ -106,6 +106,19 @@ def list_open(connection: Connection, *, purpose: Purpose, now: int) -> list[Cod
     return read_all(Code, found)
 
 
+def list_untold(connection: Connection, *, now: int) -> list[Code]:
+    """List the newest open code of each account that owners were not told of, the oldest first."""
+    found = connection.execute(
+        f"SELECT {_CODE} FROM link_codes WHERE purpose = 'pairing' AND used_at IS NULL"
+        " AND expires_at > :now AND id IN (SELECT MAX(id) FROM link_codes"
+        " WHERE purpose = 'pairing' GROUP BY platform, user_id)"
+        " AND EXISTS (SELECT 1 FROM strangers WHERE strangers.platform = link_codes.platform"
+        " AND strangers.user_id = link_codes.user_id AND told_at IS NULL) ORDER BY id",
+        {"now": now},
+    )
+    return read_all(Code, found)
+
+
 def find_latest_pairing(connection: Connection, *, platform: str, user_id: str) -> Code | None:
     """Return the newest pairing code of an account, valid or not."""
     found = connection.execute(
