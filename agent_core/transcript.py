@@ -117,6 +117,10 @@ class RawPart:
     payload: str
 
 
+STAND_IN = "scripted"
+"""The provider that answers while no model is connected."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImagePart:
     """A picture that a person sent, or one that a tool returned and that follows the tool's result.
@@ -183,6 +187,16 @@ class Message:
     def images(self) -> tuple[ImagePart, ...]:
         """The pictures and PDF files in this message, in order."""
         return tuple(part for part in self.parts if isinstance(part, ImagePart))
+
+
+def mark_stood_in(model: str) -> RawPart:
+    """Return the part that marks an answer of the stand-in that no model shall read later."""
+    return RawPart(provider=STAND_IN, model=model, payload="{}")
+
+
+def is_stood_in(message: Message) -> bool:
+    """True for an answer of the stand-in that no model shall read."""
+    return any(isinstance(part, RawPart) and part.provider == STAND_IN for part in message.parts)
 
 
 def find_last_fact(said: Sequence[Message], label: str) -> str:

@@ -1,4 +1,4 @@
-"""Leave out the part of a transcript that a model server refuses."""
+"""Leave out of a transcript what a model server refuses, and what the stand-in answered."""
 
 import hashlib
 import re
@@ -8,7 +8,8 @@ from typing import Literal
 
 from agent_core.agent.compaction.client_results import join_results
 from agent_core.agent.compaction.compacted_view import shorten
-from agent_core.transcript import Message, TextPart, dump_parts
+from agent_core.agent.prompt.visibility import read_reported
+from agent_core.transcript import Message, TextPart, dump_parts, is_stood_in
 
 LeftOutPart = Literal["results", "message", "earlier"]
 """What a note leaves out: the last calls with their results, the person's newest message, or
@@ -16,6 +17,8 @@ messages before it.
 """
 
 _NOTE = re.compile(r"<facts>\nLeft out, ([0-9a-f]{16}) to ([0-9a-f]{16}): ")
+_STOOD_IN = Message(role="assistant", parts=(TextPart(text="OK."),))
+"""Stands for an answer of the stand-in in a turn that did something."""
 _EXCHANGES = (1, 4, 1_000_000)
 """Exchanges before the newest message that the tries leave out, one number after the other."""
 _WORDS: dict[LeftOutPart, str] = {
@@ -45,14 +48,42 @@ class LeftOut:
     note: Message
 
 
-def show(messages: Sequence[Message]) -> tuple[Message, ...]:
+def show(messages: Sequence[Message], *, by_stand_in: bool = False) -> tuple[Message, ...]:
     """Return the messages as requests show them.
 
-    The results of a program stand with their calls. Missing is what a note leaves out.
+    The results of a program stand with their calls. Missing is what a note leaves out, and what
+    the stand-in answered for want of a model, unless it is asked itself.
     """
     messages = join_results(messages)
     hidden = find_left_out(messages)
-    return tuple(one for place, one in enumerate(messages) if place not in hidden)
+    shown = tuple(one for place, one in enumerate(messages) if place not in hidden)
+    return shown if by_stand_in else _leave_out_stand_in(shown)
+
+
+def _leave_out_stand_in(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """Return the messages without turns in which the stand-in only talked.
+
+    A model that reads "no model is connected" repeats it. In a turn with a call, a file or news,
+    one neutral word takes the answer's place, so that the turn stays answered.
+    """
+    shown: list[Message] = []
+    start = 0
+    for message in messages:
+        if not is_stood_in(message):
+            shown.append(message)
+        elif all(_is_only_words(one) for one in shown[start:]):
+            del shown[start:]
+        else:
+            shown.append(_STOOD_IN)
+        if message.role == "assistant" and not message.calls:
+            start = len(shown)
+    return tuple(shown)
+
+
+def _is_only_words(message: Message) -> bool:
+    """True for a person's message without a file, and without news in its facts."""
+    is_text = all(isinstance(part, TextPart) for part in message.parts)
+    return message.role == "user" and is_text and not read_reported((message,))
 
 
 def find_left_out(messages: Sequence[Message]) -> frozenset[int]:

@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from agent_core.agent.compaction.left_out import show
 from agent_core.agent.quotas.background import call_in_background
 from agent_core.agent.quotas.reservations import Quotas
 from agent_core.errors import ModelError, ModelInterrupted
@@ -14,6 +15,7 @@ from agent_core.models.contract import Model, ModelAnswer, make_question
 from agent_core.models.token_estimate import estimate_messages
 from agent_core.state.conversations.usage import ModelCall
 from agent_core.transcript import (
+    STAND_IN,
     DocumentPart,
     ImagePart,
     Message,
@@ -185,7 +187,8 @@ class Summarizer:
         Raises `ModelError`, `QuotaExceeded`, `StoreError`, and `TimeoutError`.
         """
         most = min(PIECE, max(request.room * _CHARACTERS, _LEAST_PIECE))
-        pieces = list(split_lines(render_lines(request.messages), most))
+        messages = show(request.messages, by_stand_in=self._model.provider == STAND_IN)
+        pieces = list(split_lines(render_lines(messages), most))
         if len(pieces) > _MOST_PIECES:
             half = _MOST_PIECES // 2
             pieces = [*pieces[:half], [_LEFT_OUT, *pieces[-half]], *pieces[1 - half :]]

@@ -7,7 +7,7 @@ from functools import partial
 
 from agent_core.agent.budget import Budget
 from agent_core.agent.claims.course import Course
-from agent_core.agent.compaction.left_out import LeftOutPart, propose, show
+from agent_core.agent.compaction.left_out import LeftOutPart, propose
 from agent_core.agent.loop.answer_form import ask_for_form, find_misfit
 from agent_core.agent.loop.contract import Claims, ContextWindow, Journal, LoadImages, Reserve
 from agent_core.agent.loop.display import Display
@@ -219,7 +219,7 @@ class Loop:
         What was left out is recorded once a request without it is accepted. Raises the refusal if
         none is, and as `_call_fitted`.
         """
-        shown = show(self._messages)
+        shown = self._caller.show(self._messages)
         for left_out in propose(shown, is_declined=isinstance(refusal, ModelDeclined)):
             if self._budget.exhausted() == "time":
                 break

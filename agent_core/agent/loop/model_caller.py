@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import re
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import replace
 
 from agent_core.agent.compaction.left_out import show
@@ -27,7 +27,7 @@ from agent_core.models.contract import LoadsModels, Model, ModelAnswer, ModelReq
 from agent_core.models.fingerprints import Fingerprints
 from agent_core.models.router import ModelPolicy
 from agent_core.tools.secret_scan import SecretMask
-from agent_core.transcript import Message, Part, TextPart, repair_message
+from agent_core.transcript import STAND_IN, Message, Part, TextPart, repair_message
 
 _LOADING_SECONDS = 10.0
 """Seconds without an answer after which a person reads that the model is loading."""
@@ -90,9 +90,13 @@ class ModelCaller:
         self.model = self._models[0]
         return not was_first
 
+    def show(self, messages: Sequence[Message]) -> tuple[Message, ...]:
+        """Return the messages of a conversation as requests to this model show them."""
+        return show(messages, by_stand_in=self._provider.provider == STAND_IN)
+
     async def build_request(self, messages: tuple[Message, ...]) -> ModelRequest:
         """Build the request for a call with these messages. Raises `StoreError`."""
-        messages = show(messages)
+        messages = self.show(messages)
         wishes, limit = self._turn.wishes, self._max_output_tokens
         return ModelRequest(
             model=self.model,

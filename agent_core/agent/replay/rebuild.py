@@ -124,12 +124,15 @@ def _list_possible(record: TurnRecord) -> Iterator[tuple[SentRequest, Sequence[M
         part = _part(record, end)
         questions = asked if end > record.own - _QUESTIONS_AT else asked[:1]
         for compaction, question in product(_list_compactions(part, record.compactions), questions):
-            messages = show((*apply_compaction(part, compaction), *question))
-            chosen = choose(messages)
-            there = tuple(key for key in chosen if key in record.images)
-            for shown in dict.fromkeys((there, chosen)):
-                sent = SentRequest(end=end, compaction=compaction, messages=messages, shown=shown)
-                yield sent, question
+            said = (*apply_compaction(part, compaction), *question)
+            for messages in dict.fromkeys(show(said, by_stand_in=one) for one in (False, True)):
+                chosen = choose(messages)
+                there = tuple(key for key in chosen if key in record.images)
+                for shown in dict.fromkeys((there, chosen)):
+                    sent = SentRequest(
+                        end=end, compaction=compaction, messages=messages, shown=shown
+                    )
+                    yield sent, question
 
 
 def _list_likely(record: TurnRecord) -> list[SentRequest]:

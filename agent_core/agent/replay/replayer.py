@@ -25,7 +25,7 @@ from agent_core.tools.contract import ToolContext, ToolResult
 from agent_core.tools.own_words.contract import NO_WORDS, OwnWords
 from agent_core.tools.policy.approval_requests import ApprovalRequest
 from agent_core.tools.toolbox import Toolbox
-from agent_core.transcript import Message, ToolCallPart
+from agent_core.transcript import STAND_IN, Message, ToolCallPart, is_stood_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ async def replay(
     script = ReplayScript(record, calls)
     loop = Loop(
         _make_turn(record, prompt, script),
-        model=_RecordedModel(script),
+        model=_RecordedModel(script, provider=_find_provider(calls)),
         policy=ModelPolicy(model="recorded"),
         toolbox=_RecordedTools(record.results),
         journal=_RecordJournal(script),
@@ -89,6 +89,12 @@ def _make_turn(record: TurnRecord, prompt: FrozenPrompt, script: ReplayScript) -
     )
 
 
+def _find_provider(calls: Sequence[RebuiltCall]) -> str:
+    """Return the stand-in's provider if a call read what only the stand-in reads."""
+    read = (one for call in calls if call.sent for one in call.sent.messages)
+    return STAND_IN if any(is_stood_in(one) for one in read) else "replay"
+
+
 async def _show_nothing(event: Event) -> None:
     """Take an event: nobody watches a replay."""
 
@@ -96,10 +102,9 @@ async def _show_nothing(event: Event) -> None:
 class _RecordedModel:
     """Returns the recorded answers."""
 
-    provider = "replay"
-
-    def __init__(self, script: ReplayScript) -> None:
+    def __init__(self, script: ReplayScript, *, provider: str) -> None:
         self._script = script
+        self.provider = provider
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
         """Return the recorded answer. Raises `RecordEnds`."""

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import ClassVar, Literal
 
 from agent_core.localization import Text
 from agent_core.models.transcript_view import Notes, find_entries
@@ -102,6 +102,9 @@ class ReplyContext:
 
 class StandInCommand(ABC):
     """A command that the stand-in understands: its calls, and the reply to their results."""
+
+    names_stand_in: ClassVar[bool] = False
+    """Whether the reply may say that no model is connected."""
 
     def list_calls(self, notes: Notes) -> list[PlannedCall]:
         """List the calls; each call is tried only if the previous one failed."""
@@ -307,6 +310,8 @@ class TellTime(StandInCommand):
 class ShowHelp(StandInCommand):
     """List the abilities."""
 
+    names_stand_in = True
+
     def reply(self, results: Sequence[ToolResultPart], context: ReplyContext) -> str:
         """Introduce the stand-in."""
         context.is_first = False
@@ -348,6 +353,7 @@ class Think(StandInCommand):
 class AnythingElse(StandInCommand):
     """Anything else, which only a language model can answer."""
 
+    names_stand_in = True
     words: str
 
     def reply(self, results: Sequence[ToolResultPart], context: ReplyContext) -> str:

@@ -23,15 +23,16 @@ from agent_core.models.scripted.parse import read_command
 from agent_core.models.token_estimate import estimate_usage
 from agent_core.models.transcript_view import read_clock, read_notes
 from agent_core.transcript import (
+    STAND_IN,
     DocumentPart,
     ImagePart,
     Message,
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    mark_stood_in,
 )
 
-_PROVIDER = "scripted"
 _OPENING = "<talk>\n"
 _TOLD = ("earlier summary: ", "person: ", "assistant: ")
 _CHARACTERS = 2
@@ -45,6 +46,9 @@ class StandInPlan:
 
     calls: tuple[PlannedCall, ...] = ()
     pieces: tuple[Piece, ...] = ()
+    is_for_nobody_else: bool = False
+    """Whether no model shall read the answer later: it only told something, or that none is there.
+    """
 
 
 class StandInModel:
@@ -53,7 +57,7 @@ class StandInModel:
     Equal requests get equal answers; only counting and thinking take time.
     """
 
-    provider = _PROVIDER
+    provider = STAND_IN
 
     def __init__(self, *, delay: float = 0.4) -> None:
         """`delay` is the pause between counted numbers, in seconds."""
@@ -69,7 +73,7 @@ class StandInModel:
         )
         if request.response_schema and not plan.calls:
             words = "".join(piece.text for piece in plan.pieces)
-            plan = StandInPlan(pieces=(Piece(text=fill_schema(request.response_schema, words)),))
+            plan = replace(plan, pieces=(Piece(text=fill_schema(request.response_schema, words)),))
         # Unique in the conversation, because the number of messages grows with every call.
         stem = f"call_{len(request.messages)}"
         parts = tuple(
@@ -83,7 +87,8 @@ class StandInModel:
                 await asyncio.sleep(piece.wait)
             yield TextDelta(text=piece.text)
         text = "".join(piece.text for piece in plan.pieces)
-        message = Message(role="assistant", parts=parts or (TextPart(text=text),))
+        mark = (mark_stood_in(request.model),) if plan.is_for_nobody_else else ()
+        message = Message(role="assistant", parts=parts or (TextPart(text=text), *mark))
         yield ModelAnswer(
             message=message,
             stop="tools" if plan.calls else "end",
@@ -134,7 +139,10 @@ def make_plan(request: ModelRequest, delay: float) -> StandInPlan:
         if pieces:
             pieces.append(Piece(text="\n\n"))
         pieces += command.play([done[call] for call in chain if call in done], context)
-    return StandInPlan(pieces=tuple(pieces) or (Piece(text=WHO_SHORT()),))
+    return StandInPlan(
+        pieces=tuple(pieces) or (Piece(text=WHO_SHORT()),),
+        is_for_nobody_else=not done or any(command.names_stand_in for command, _ in chains),
+    )
 
 
 def _understand(message: Message) -> StandInCommand | None:

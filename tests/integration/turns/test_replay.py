@@ -14,14 +14,16 @@ from agent_core.agent.replay.replayer import replay
 from agent_core.errors import ModelRejected
 from agent_core.ids import TurnId
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
+from agent_core.models.scripted.stand_in import StandInModel
 from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection, Database
-from agent_core.transcript import RawPart, TextPart
+from agent_core.transcript import STAND_IN, RawPart, TextPart
 from gateway.app.settings import load
 from gateway.home import DATABASE
 from gateway.interfaces.client import perform
 from gateway.texts.system_jobs import describe_replay
 from tests.emulators.sources import Sources
+from tests.fakes.chat import FakeChat
 from tests.fakes.model import Gate, ask, call, finish, say
 from tests.gateway.media.documents import make_pdf
 from tests.integration.harness import running
@@ -318,3 +320,40 @@ async def test_a_turn_that_lost_an_answer_to_the_store_is_replayed_without_it(
         )
         assert paid == [(1, "turn"), (2, "broken"), (2, "turn")]
     await check(tmp_path, [model.requests[0], model.requests[2]])
+
+
+class RecordedStandIn(Talker):
+    """The stand-in, with a record of its requests."""
+
+    provider = STAND_IN
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
+        self.requests.append(request)
+        async for piece in StandInModel(delay=0).stream(request):
+            yield piece
+
+
+async def test_a_model_reads_nothing_of_what_the_stand_in_said_for_want_of_one(
+    tmp_path: Path,
+) -> None:
+    chat, stand_in = FakeChat(), RecordedStandIn()
+    async with running(tmp_path, stand_in, chat=chat) as harness:
+        for text in ("hello", "plan a dinner", "remember that I like tea", "count to 3"):
+            await harness.chat.says(text)
+            await harness.at_rest()
+    assert len(stand_in.requests) == 5
+    model = Talker(say("A dinner with tea."), say("It was no trouble."))
+    async with running(tmp_path, model, chat=chat) as harness:
+        await dialogue(harness, "and now?", "A dinner with tea.")
+        await dialogue(harness, "thanks", "It was no trouble.")
+    texts = [message.text for message in model.requests[-1].messages]
+    assert texts == [
+        "remember that I like tea",
+        "",
+        "",
+        "I'll remember that.",
+        "and now?",
+        "A dinner with tea.",
+        "thanks",
+    ]
+    await check(tmp_path, [*stand_in.requests, *model.requests])

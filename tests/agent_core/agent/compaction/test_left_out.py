@@ -8,12 +8,14 @@ from agent_core.errors import ModelDeclined, ModelRejected, ModelUnsupported
 from agent_core.events import TurnEnded
 from agent_core.ids import CallId
 from agent_core.transcript import (
+    DocumentPart,
     ImagePart,
     Message,
     TextPart,
     ToolCallPart,
     ToolResultPart,
     dump_parts,
+    mark_stood_in,
     user_message,
 )
 from tests.agent_core.agent.loop.rig import Rig
@@ -118,3 +120,25 @@ def test_a_note_holds_for_a_shortened_transcript_and_leaves_the_rest() -> None:
     assert texts(show((*TALK, NEXT, notes[1]))) == ["three"]
     assert texts(show((*TALK[2:], NEXT, notes[0], TALK[2]))) == ["three", "two"]
     assert texts(show((TALK[0], NEXT, notes[0]))) == ["one", "three"]
+
+
+def stood_in(text: str) -> Message:
+    return Message(role="assistant", parts=(TextPart(text=text), mark_stood_in("stand-in")))
+
+
+def test_turns_in_which_the_stand_in_only_talked_are_left_out() -> None:
+    file = DocumentPart(name="a.txt", text="<attached-file>a</attached-file>")
+    picture = user_message("what is this?", parts=(file,))
+    news = user_message("hello", facts='<facts>\nNew in memory: ["Likes tea"]\n</facts>')
+    call = ToolCallPart(call_id=CallId("c1"), name="memory", arguments="{}")
+    result = ToolResultPart(call_id=CallId("c1"), name="memory", text="Saved.")
+    acted = (
+        user_message("remember that I like tea"),
+        Message(role="assistant", parts=(call,)),
+        Message(role="tool", parts=(result,)),
+    )
+    none = stood_in("no language model is connected")
+    talk = (*TALK, user_message("hi"), none, picture, none, news, none, *acted, none)
+    ok = answer("OK.")
+    assert show((*talk, NEXT)) == (*TALK, picture, ok, news, ok, *acted, ok, NEXT)
+    assert show((*talk, NEXT), by_stand_in=True) == (*talk, NEXT)

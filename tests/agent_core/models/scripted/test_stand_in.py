@@ -33,7 +33,6 @@ from agent_core.transcript import (
     DocumentPart,
     ImagePart,
     Message,
-    TextPart,
     ToolResultPart,
     ToolSpec,
     user_message,
@@ -441,7 +440,7 @@ async def test_counting_streams_number_by_number() -> None:
     *deltas, answer = pieces
     assert [d.text for d in deltas if isinstance(d, TextDelta)] == ["1", " 2", " 3", " 4", " 5"]
     assert isinstance(answer, ModelAnswer)
-    assert answer.message.parts == (TextPart(text="1 2 3 4 5"),)
+    assert answer.message.text == "1 2 3 4 5"
 
 
 async def test_thinking_can_be_cut_short() -> None:
