@@ -189,9 +189,10 @@ class PeopleCommands:
             return Reply(text=general.CODE_MISSING(command="approve"))
 
         def effect(connection: Connection) -> Outcome:
-            approved = approve(connection, call.argument, call.zone, call.now)
-            if approved is None:
-                return general.CODE_INVALID(), []
+            by = _find_person(connection, call) or call.person
+            approved = approve(connection, call.argument, call.zone, call.now, by=by.id)
+            if isinstance(approved, str):
+                return approved, []
             welcome = outbox.enqueue(connection, approved.greeting, now=call.now)
             return general.APPROVED(name=quote_name(approved.name)), [welcome]
 

@@ -13,6 +13,7 @@ from gateway.operations.contract import Operation, OperationContext
 from gateway.operations.people_types import (
     Approve,
     CancelCode,
+    Cancelled,
     ClaimCode,
     Entrances,
     Invitation,
@@ -156,19 +157,20 @@ async def list_entrances(context: OperationContext, _: Nothing) -> Entrances:
     )
 
 
-async def cancel(context: OperationContext, asked: CancelCode) -> NamedPerson:
+async def cancel(context: OperationContext, asked: CancelCode) -> Cancelled:
     """Cancel an open invitation, or all codes of an account that waits. Raises `Mistaken`."""
     now = context.now()
 
-    def work(connection: Connection) -> str:
+    def work(connection: Connection) -> Cancelled:
         found = _find_code(connection, asked.number, now)
         codes.use(connection, code_id=found.id, now=now)
         if found.platform and found.user_id:
             account = {"platform": found.platform, "user_id": found.user_id}
             codes.retire_pairings(connection, **account, now=now)
-        return found.display_name or ""
+        name = found.display_name or found.user_id or ""
+        return Cancelled(name=name, has_waited=found.purpose == "pairing")
 
-    return NamedPerson(name=await context.database.write("people.cancel", work))
+    return await context.database.write("people.cancel", work)
 
 
 async def approve(context: OperationContext, asked: Approve) -> NamedPerson:
@@ -177,19 +179,16 @@ async def approve(context: OperationContext, asked: Approve) -> NamedPerson:
     if not code and asked.number is None:
         raise Declined("The code is missing.")
 
-    def work(connection: Connection) -> tuple[str, OutboxRow] | None:
-        if asked.number is None:
-            approved = admission.approve(connection, code, "", now)
-        else:
-            found = _find_code(connection, asked.number, now)
-            approved = admission.let_in(connection, found, "", now)
-        if approved is None:
-            return None
+    def work(connection: Connection) -> tuple[str, OutboxRow] | str:
+        key = code if asked.number is None else asked.number
+        approved = admission.approve(connection, key, "", now)
+        if isinstance(approved, str):
+            return approved
         return approved.name, outbox.enqueue(connection, approved.greeting, now=now)
 
     done = await context.database.write("people.approve", work)
-    if done is None:
-        raise Declined(general.CODE_INVALID())
+    if isinstance(done, str):
+        raise Declined(done)
     name, welcome = done
     context.forget_known()
     context.enqueue([welcome])
@@ -203,7 +202,10 @@ def _find_code(connection: Connection, number: int, now: int) -> codes.Code:
         for one in codes.list_open(connection, purpose=purpose, now=now):
             if one.id == number:
                 return one
-    raise Mistaken(general.CODE_INVALID())
+    closed = codes.find_pairing(connection, code=number)
+    raise Mistaken(
+        admission.explain_closed(connection, closed) if closed else general.CODE_INVALID()
+    )
 
 
 OPERATIONS: Mapping[str, Operation] = {

@@ -107,6 +107,14 @@ class CancelCode:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Cancelled:
+    """Names whom an invitation was for, or who waited to be let in and was refused."""
+
+    name: str
+    has_waited: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NamedPerson:
     """The name of a person after a change."""
 

@@ -9,6 +9,7 @@ from adapters.console.settings import OWNER
 from adapters.ids import PlatformUserId
 from adapters.messages import Sender
 from agent_core.chats import Chat
+from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import account_links, audit, codes, people
 from agent_core.state.people.audit import AuditEntry
@@ -16,6 +17,7 @@ from agent_core.state.people.people import Admission, NewAccount, Person, Person
 from agent_core.state.queues.outbox import NewOutboxMessage
 from gateway.people.onboarding import Greeting, greet, hash_code, make_code
 from gateway.texts import general
+from gateway.texts.people import quote_name
 
 LOCAL_PLATFORM = "console"
 """The console's platform. Only the home's owner can open its socket in the home (mode 0600)."""
@@ -57,19 +59,20 @@ class Approved:
     greeting: NewOutboxMessage
 
 
-def approve(connection: Connection, code: str, zone: str, now: int) -> Approved | None:
-    """Let in the account that received this pairing code; return None for an invalid code.
+def approve(
+    connection: Connection, code: str | int, zone: str, now: int, *, by: PersonId | None = None
+) -> Approved | str:
+    """Let in the account that waits with a pairing code, or return why nobody is let in.
 
-    `zone` is the IANA zone that the newcomer is offered first; it may be empty.
+    `code` is the code or its number, `by` the person who does it. `zone` is the IANA zone that the
+    newcomer is offered first; it may be empty.
     """
-    found = codes.find(connection, code_hash=hash_code(code), purpose="pairing", now=now)
-    return let_in(connection, found, zone, now) if found else None
-
-
-def let_in(connection: Connection, found: codes.Code, zone: str, now: int) -> Approved | None:
-    """Let in the account that waits with a pairing code; return None for another code."""
-    if found.platform is None or found.user_id is None or found.chat is None:
-        return None
+    key = code if isinstance(code, int) else hash_code(code)
+    found = codes.find_pairing(connection, code=key)
+    if found is None or found.platform is None or found.user_id is None or found.chat is None:
+        return general.CODE_INVALID()
+    if not found.is_open(now):
+        return explain_closed(connection, found, by)
     codes.use(connection, code_id=found.id, now=now)
     name = found.display_name or found.user_id
     sender = Sender(
@@ -83,6 +86,16 @@ def let_in(connection: Connection, found: codes.Code, zone: str, now: int) -> Ap
     reply = greet(connection, person, sender, zone, now)
     chat = Chat(platform=found.platform, address=found.chat)
     return Approved(name=name, greeting=reply.make_outgoing(chat))
+
+
+def explain_closed(connection: Connection, found: codes.Code, by: PersonId | None = None) -> str:
+    """Say why a pairing code is closed: its account is in, or waits no more."""
+    platform, user_id = found.platform or "", found.user_id or ""
+    person = people.find_by_account(connection, platform=platform, user_id=user_id)
+    name = quote_name(found.display_name or user_id)
+    if person is None:
+        return general.WAITS_NO_MORE(name=name)
+    return general.IN_ALREADY() if person.id == by else general.LET_IN_ALREADY(name=name)
 
 
 def make_asker(platform: str, sender: Sender, chat: str) -> codes.CodeAsker:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from agent_core.localization import Text
+from agent_core.localization import Plural, Text
 
 NEW_REMINDER = Text("New reminder")
 WHAT = Text("What is it about?")
@@ -72,6 +72,12 @@ NOBODY_WAITS = Text(
     "Nobody waits. Whoever writes to the bot without an invitation gets a code, and appears here."
 )
 LET_IN, REFUSE = Text("Let in"), Text("Refuse")
+WROTE_ON = Text("wrote to me on {platform}")
+STRANGERS_WAIT = Plural("Someone waits to be let in", "{n} people wait to be let in")
+ABOUT_STRANGERS = Text(
+    "They can do nothing before you let them in. If you don't know them, refuse."
+)
+REFUSED = Text("I've refused {name}. If they write to me again, you'll see it here.")
 LET_IN_NAMED, REFUSE_NAMED = Text("Let {name} in"), Text("Refuse {name}")
 CODE = Text("Or type the code that they got")
 OPEN_INVITATIONS = Text("Open invitations")

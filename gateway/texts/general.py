@@ -21,6 +21,10 @@ INVITE_IN_GROUP = Text(
     " to me in a direct message."
 )
 IN_ALREADY = Text("You can talk to me already. Just write.")
+LET_IN_ALREADY = Text("{name} can talk to me already.")
+WAITS_NO_MORE = Text(
+    "{name} isn't waiting any more. If they write to me again, you can let them in."
+)
 OWNER_ONLY = Text("Only an owner can do that.")
 APPROVED = Text("{name} can now talk to me.")
 CLAIM_IN_GROUP = Text(

@@ -7,7 +7,7 @@ import pytest
 
 from gateway.interfaces.contexts import open_context
 from gateway.operations import people
-from gateway.operations.people_types import CancelCode, Nothing
+from gateway.operations.people_types import Approve, CancelCode, Nothing
 from tests.emulators.telegram_cast import ANNA, BEN, SUPERGROUP
 from tests.integration.accounts import code_in
 from tests.integration.clock import Clock
@@ -132,6 +132,20 @@ async def test_an_owner_hears_once_who_waits_and_lets_them_in_by_a_button(
         assert await harness.hears(ben, "hello again") == "echo: hello again"
 
 
+async def test_an_old_button_says_that_the_person_is_in_already(stage: Stage) -> None:
+    anna = stage.account("telegram", ANNA)
+    async with stage.open(allow="") as harness:
+        await harness.ask(ANNA, f"/claim {harness.gateway.claim_code}")
+        await harness.ask(BEN, "hello?")
+        await harness.at_rest()
+        context = open_context(harness.gateway)
+        (waiting,) = (await people.list_entrances(context, Nothing())).waiting
+        await people.approve(context, Approve(number=waiting.number))
+        await harness.press(anna, "Let them in")
+        await harness.at_rest()
+        assert anna.seen()[-1].text == "Ben can talk to me already."
+
+
 async def test_whoever_waits_is_listed_once_and_refused_with_all_their_codes(
     stage: Stage,
 ) -> None:
@@ -147,7 +161,7 @@ async def test_whoever_waits_is_listed_once_and_refused_with_all_their_codes(
         await people.cancel(context, CancelCode(number=waiting.number))
         assert not (await people.list_entrances(context, Nothing())).waiting
         for code in given:
-            assert "invalid" in await harness.ask(ANNA, f"/approve {code}")
+            assert "isn't waiting any more" in await harness.ask(ANNA, f"/approve {code}")
 
 
 async def test_an_approved_person_is_greeted_by_name(stage: Stage) -> None:

@@ -24,8 +24,13 @@ class Code:
     chat: str | None
     created_at: int
     expires_at: int
+    used_at: int | None
     language: str | None
     time_zone: str | None
+
+    def is_open(self, now: int) -> bool:
+        """Return whether the code is unused and not expired."""
+        return self.used_at is None and self.expires_at > now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +46,7 @@ class CodeAsker:
 
 
 _CODE = (
-    "id, purpose, platform, user_id, display_name, chat, created_at, expires_at, language,"
+    "id, purpose, platform, user_id, display_name, chat, created_at, expires_at, used_at, language,"
     " time_zone"
 )
 
@@ -92,6 +97,16 @@ def find(connection: Connection, *, code_hash: str, purpose: Purpose, now: int) 
         f"SELECT {_CODE} FROM link_codes WHERE code_hash = :code_hash AND purpose = :purpose"
         " AND used_at IS NULL AND expires_at > :now",
         {"code_hash": code_hash, "purpose": purpose, "now": now},
+    )
+    return read_one(Code, found)
+
+
+def find_pairing(connection: Connection, *, code: str | int) -> Code | None:
+    """Return a pairing code by its hash or its number, open or closed."""
+    found = connection.execute(
+        f"SELECT {_CODE} FROM link_codes WHERE purpose = 'pairing'"
+        f" AND {'id' if isinstance(code, int) else 'code_hash'} = :code ORDER BY id DESC LIMIT 1",
+        {"code": code},
     )
     return read_one(Code, found)
 

@@ -13,6 +13,7 @@ from gateway.interfaces.waiting import read_settings
 from gateway.operations.people_types import (
     Approve,
     CancelCode,
+    Cancelled,
     ClaimCode,
     Entrances,
     Invitation,
@@ -152,7 +153,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     elif verb == "cancel":
         cancelled = CancelCode(number=arguments.number)
         print(
-            f"Cancelled: {client.perform_typed(home, 'people.cancel', cancelled, NamedPerson).name}"
+            f"Cancelled: {client.perform_typed(home, 'people.cancel', cancelled, Cancelled).name}"
         )
     elif verb == "approve":
         approved = client.perform_typed(

@@ -1,5 +1,6 @@
 """Forms that let people in and remove them. Only owners reach them."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from starlette.responses import Response
@@ -33,16 +34,31 @@ async def invite(look: Look) -> Response:
 
 async def approve(look: Look) -> Response:
     """Let in an account that waits: one of the list, or the one with a typed code."""
-    code = (await read_form(look.request, _MOST_BYTES)).get("code", [""])[0]
+    form = await read_form(look.request, _MOST_BYTES)
     number = look.find_id("code") if "code" in look.request.path_params else None
-    done = await operations.approve(look.context, Approve(code=code, number=number))
-    return look.redirect("/people", note=APPROVED(name=quote_name(done.name)))
+    wish = Approve(code=form.get("code", [""])[0], number=number)
+    try:
+        note = APPROVED(name=quote_name((await operations.approve(look.context, wish)).name))
+    except Declined as error:
+        note = str(error)
+    return look.redirect(_find_back(form), note=note)
 
 
 async def cancel(look: Look) -> Response:
     """Cancel an invitation, or refuse an account that waits."""
-    done = await operations.cancel(look.context, CancelCode(number=look.find_id("code")))
-    return look.redirect("/people", note=texts.CANCELLED(name=quote_name(done.name)))
+    form = await read_form(look.request, _MOST_BYTES)
+    try:
+        done = await operations.cancel(look.context, CancelCode(number=look.find_id("code")))
+        said = texts.REFUSED if done.has_waited else texts.CANCELLED
+        note = said(name=quote_name(done.name))
+    except Mistaken as error:
+        note = str(error)
+    return look.redirect(_find_back(form), note=note)
+
+
+def _find_back(form: Mapping[str, Sequence[str]]) -> str:
+    """Return the page on which a button was pressed."""
+    return "/today" if form.get("back") == ["/today"] else "/people"
 
 
 async def ask_remove(look: Look) -> Fields:

@@ -1,36 +1,54 @@
-"""Today: what is still to come, what waits for an answer, what was done, and its cost."""
+"""Today: who and what waits, what is still to come, what was done and asked, and its cost."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from typing import Any
 
-from agent_core.ids import QuestionId, TurnId
+from agent_core.ids import JobId, QuestionId, TurnId
 from agent_core.schedule.triggers import milliseconds
 from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.conversations import messages, questions, turns, usage
 from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import calendar_runs, jobs
 from agent_core.state.lifecycle.redact import FORGOTTEN
 from agent_core.state.queues import person_events
 from gateway.errors import Declined
 from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.pages.jobs.listing import list_coming
 from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing
+from gateway.operations.people import list_entrances
+from gateway.operations.people_types import Nothing
 from gateway.texts import pages as texts
 from gateway.texts.usage import describe_charged
 from gateway.turns.proposals import list_held, list_refused
 
-_DAY = 86_400_000
 _MOST = 12
 _MOST_BYTES = 64_000
 """Most bytes of a form: an answer of 4,000 characters, each encoded as up to 12 bytes."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deed:
+    """A change that a turn made, or a reminder that came; `at` is in milliseconds UTC.
+
+    `job_id` is that of a reminder that still exists.
+    """
+
+    at: int
+    text: str
+    turn_id: TurnId | None = None
+    job_id: JobId | None = None
+
+
 async def show(look: Look) -> Fields:
     """Read the content of the page Today."""
     person_id, now, clock = look.person.id, look.gateway.now(), look.viewer.clock
-    tomorrow = datetime.combine(clock.today + timedelta(days=1), time(), find_zone(clock.zone))
-    midnight = milliseconds(tomorrow)
-    since = now - _DAY
+    since, midnight = (
+        milliseconds(datetime.combine(clock.today + timedelta(days), time(), find_zone(clock.zone)))
+        for days in (0, 1)
+    )
 
     def work(connection: Connection) -> dict[str, Any]:
         recent = turns.list_of_person(connection, person_id=person_id, before=LARGEST, limit=_MOST)
@@ -43,16 +61,20 @@ async def show(look: Look) -> Fields:
                 running += [found] if found else []
 
         def describe(turn: StoredTurn) -> tuple[StoredTurn, str]:
-            asked = messages.request_of_turn(connection, turn_id=turn.id, person_id=person_id)
+            asked = messages.request_of_turn(connection, turn_id=turn.id, person_id=turn.person_id)
             return turn, asked
 
-        done = [turn for turn in recent if turn.ended_at and turn.ended_at >= since]
+        ended = [turn for turn in recent if turn.ended_at and turn.ended_at >= since]
+        done = [*_list_deeds(connection, ended), *_list_came(connection, look, (since, now))]
+        acted = {deed.turn_id for deed in done}
+        asked = [describe(turn) for turn in ended if turn.id not in acted]
         coming = list_coming(connection, look)
         charged = usage.charged_since(connection, person_id=person_id, since=since, until=now + 1)
         return {
             "running": [describe(turn) for turn in running],
+            "done": sorted(done, key=lambda deed: deed.at, reverse=True)[:_MOST],
             # A picture or a press of a button has no words; the page Activity lists it.
-            "done": [one for one in map(describe, done) if one[1].strip() not in ("", FORGOTTEN)],
+            "asked": [one for one in asked if one[1].strip() not in ("", FORGOTTEN)],
             "coming": [one for one in coming if one[0] < midnight],
             "following": next((one for one in coming if one[0] >= midnight), None),
             "held": len(list_held(connection, person_id)),
@@ -61,7 +83,45 @@ async def show(look: Look) -> Fields:
             "cost": describe_charged(charged),
         }
 
-    return await look.gateway.database.read(work)
+    entrances = await list_entrances(look.context, Nothing()) if look.viewer.is_owner else None
+    return {
+        **await look.gateway.database.read(work),
+        "strangers": entrances.waiting if entrances else (),
+    }
+
+
+def _list_deeds(connection: Connection, ended: Sequence[StoredTurn]) -> list[Deed]:
+    """List what turns changed, in the words that the person read about it."""
+    return [
+        Deed(at=turn.ended_at or turn.started_at, text=text, turn_id=turn.id)
+        for turn in ended
+        for text in dict.fromkeys(
+            receipt.text
+            for step in turns.list_steps(connection, turn_id=turn.id)
+            for receipt in step.receipts
+            if receipt.text
+        )
+    ]
+
+
+def _list_came(connection: Connection, look: Look, span: tuple[int, int]) -> list[Deed]:
+    """List the reminders that came, each at the time for which it was set."""
+    runs = calendar_runs.list_of_days(
+        connection, person_id=look.person.id, spans=[span], most=_MOST
+    )
+    found = []
+    for run in runs:
+        job = jobs.find(connection, job_id=run.job_id)
+        if job and job.is_whole and run.state == "done" and not run.held_until:
+            is_kept = job.state in ("active", "paused")
+            deed = Deed(
+                at=run.slot_at,
+                text=texts.REMINDED(title=job.title) if job.kind == "message" else job.title,
+                turn_id=run.turn_id,
+                job_id=job.id if is_kept else None,
+            )
+            found.append(deed)
+    return found
 
 
 async def answer(look: Look) -> Fields:

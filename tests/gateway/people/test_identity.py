@@ -10,12 +10,12 @@ import pytest
 
 from adapters.ids import Address, PlatformMessageId, PlatformUserId
 from adapters.messages import InboundMessage, Sender
-from agent_core.ids import InboxId
+from agent_core.ids import InboxId, PersonId
 from agent_core.state.engine.database import Database
 from agent_core.state.people import people
 from agent_core.state.people.people import NewAccount, Person
 from agent_core.state.queues.outbox import OutboxRow
-from gateway.people.admission import approve, new_claim_code, slug_of
+from gateway.people.admission import Approved, approve, new_claim_code, slug_of
 from gateway.people.identity import Identity
 from gateway.people.onboarding import Access, hash_code
 from gateway.texts import general
@@ -99,9 +99,9 @@ class Rig:
         for number in range(times):
             await self.claim(f"AAAA-AAA{number + 2}", user_id)
 
-    async def approve(self, code: str) -> Person | None:
+    async def approve(self, code: str, by: PersonId | None = None) -> Approved | str:
         return await self.database.write(
-            "approve", lambda c: approve(c, code, "UTC", self.time.now)
+            "approve", lambda c: approve(c, code, "UTC", self.time.now, by=by)
         )
 
 
@@ -321,20 +321,21 @@ async def test_an_approved_code_lets_exactly_its_account_in(rig: Rig) -> None:
     await rig.identify("local", "console")
     code = code_in(await rig.stranger(1))
     approved = await rig.approve(code)
-    assert approved
+    assert isinstance(approved, Approved)
     assert approved.name == "Ana"
     ana = await rig.identify()
     assert ana
     assert ana.role == "member"
     assert await rig.identify("6") is None
-    assert await rig.approve(code) is None
+    assert await rig.approve(code) == "`Ana` can talk to me already."
+    assert await rig.approve(code, by=ana.id) == general.IN_ALREADY()
 
 
 async def test_a_claim_code_approves_nobody_and_a_pairing_code_claims_nothing(rig: Rig) -> None:
     await rig.identify("local", "console")
     pairing = code_in(await rig.stranger(1))
     claiming = await rig.claim_code()
-    assert await rig.approve(claiming) is None
+    assert await rig.approve(claiming) == general.CODE_INVALID()
     assert await rig.claim(pairing) == general.CODE_INVALID()
 
 

@@ -7,6 +7,7 @@ import re
 from itertools import count
 
 import aiohttp
+import pytest
 
 from agent_core.state.conversations import approvals
 from agent_core.state.conversations.approvals import NewApproval
@@ -132,20 +133,30 @@ async def test_owners_invite_in_a_chat_and_members_do_not(setup: Setup) -> None:
     assert await says(setup, "/invite Eve", ZEBRANA) == general.OWNER_ONLY()
 
 
-async def test_who_waits_is_let_in_or_refused_on_the_page(setup: Setup) -> None:
+@pytest.mark.parametrize("page", ["/today", "/people"])
+async def test_who_waits_is_let_in_or_refused_on_the_page(setup: Setup, page: str) -> None:
     await says(setup, "hello?", "4711081", name="Ina")
     await says(setup, "hello?", "4711082", name="Jon")
     async with browse_as(setup.served, setup.chat, OLGA) as session:
-        text = await read(session, "/people")
-        button = r'/waiting/(\d+)/approve"><button class="primary" aria-label="Let (\w+) in"'
+        text = await read(session, page)
+        button = r'/waiting/(\d+)/approve">.*?<button class="primary" aria-label="Let (\w+) in"'
         found = {name: number for number, name in re.findall(button, text)}
         assert sorted(found) == ["Ina", "Jon"]
-        status, text = await post(session, f"/people/waiting/{found['Ina']}/approve")
-        assert (status, "can now talk to me" in text) == (200, True)
-        status, text = await post(session, f"/people/waiting/{found['Jon']}/cancel")
-        assert (status, "Cancelled" in text) == (200, True)
-        status, _ = await post(session, f"/people/waiting/{found['Jon']}/approve")
-        assert status == 409
+        for name, verb, said in (
+            ("Ina", "approve", "can now talk to me"),
+            ("Jon", "cancel", "I've refused"),
+            ("Ina", "approve", "can talk to me already"),
+            ("Ina", "cancel", "can talk to me already"),
+            ("Jon", "approve", "isn't waiting any more"),
+            ("Jon", "cancel", "isn't waiting any more"),
+        ):
+            path = f"/people/waiting/{found[name]}/{verb}"
+            async with session.post(path, data={"back": page}) as answer:
+                assert (answer.status, answer.url.path) == (200, page)
+                assert said in html.unescape(await answer.text()), (name, verb)
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        await says(setup, "hello?", "4711083", name="Kim")
+        assert "Kim" not in await read(session, "/today"), "members let nobody in"
     assert "Ina" in [one.name for one in await list_people(setup)]
     assert "Jon" not in [one.name for one in await list_people(setup)]
 

@@ -85,6 +85,25 @@ async def test_each_page_is_for_the_owner_alone_and_small(setup: Setup) -> None:
             assert "Which &lt;b&gt;bird&lt;/b&gt; is grey?" in await answer.text()
 
 
+async def test_today_lists_deeds_as_done_and_the_rest_as_asked(setup: Setup) -> None:
+    reminder = '{"text": "Water the plants", "when": "tomorrow at 9:00"}'
+    for words, *plays in (
+        ("Remind me tomorrow at 9:00 to water", ask(call("remind", reminder)), say("I will.")),
+        ("Which bird is grey?", say("A heron.")),
+        ("Remind me last Friday to water", say("Last Friday is over. When shall I remind you?")),
+    ):
+        setup.model.plays = plays
+        await setup.post("chat/completions", setup.olga, chat_of(words))
+    async with browse(setup.served) as session:
+        today = html.unescape(await read(session, "/today")).partition('id="page"')[2]
+    done, _, asked = today.partition('id="asked"')
+    assert "tomorrow, 9:00: Water the plants" in done.partition('id="done"')[2]
+    assert "Which bird is grey?" not in done
+    assert "Which bird is grey?" in asked
+    assert "Remind me last Friday" in asked
+    assert "Remind me tomorrow" not in asked
+
+
 async def test_a_turn_shows_its_steps_and_its_prompt(setup: Setup) -> None:
     setup.model.plays = [ask(call("recall", '{"query": "heron"}')), say("A heron.")]
     await setup.post("chat/completions", setup.olga, chat_of("Which bird is grey?"))
@@ -404,7 +423,7 @@ async def test_today_lists_what_was_said_and_nothing_without_words(setup: Setup)
 
     await setup.served.gateway.database.write("test", silence)
     async with browse(setup.served) as session:
-        done = (await read(session, "/today")).partition('id="done"')[2]
+        done = (await read(session, "/today")).partition('id="asked"')[2]
         assert "Which bird is grey?" in done
         assert "Only a picture" not in done
         assert "A message without words" not in done
