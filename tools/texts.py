@@ -128,7 +128,7 @@ SAMPLES: dict[str, object] = {
     "guess": "`Perhaps prefers mornings`",
     "percent": 70,
     "net": "$0.40",
-    "table": "Numbers by day",
+    "table": "Table by day",
     "old": "draft",
     "admission": "approved by code: yesterday",
     "new": "on trial",
@@ -213,8 +213,15 @@ SAMPLES: dict[str, object] = {
     "written": 900,
     "year": 2026,
     "zone": "Europe/Vienna",
+    "gateway.texts.access.hours": 8,
+    "gateway.texts.curator.command": "/undo 14",
+    "gateway.texts.job_results.status": 2,
+    "gateway.texts.people.command": "/link ABCD-EFGH",
+    "gateway.texts.usage.messages": "12 messages",
+    "gateway.texts.usage.limit": "$2.00",
+    "agent_core.schedule.gates.command": "make check",
 }
-"""Values of placeholders on the page, by name."""
+"""Values of placeholders on the page, by name; a name with its module counts first."""
 TRANSLATED_SAMPLES: dict[str, dict[str, object]] = {
     "de": {
         "account": "`Anna` in Telegram (ID `4711`)",
@@ -223,13 +230,13 @@ TRANSLATED_SAMPLES: dict[str, dict[str, object]] = {
         "change": "`Anna mag Tee` gespeichert",
         "cost": "0,12 $",
         "net": "0,40 $",
-        "table": "Zahlen pro Tag",
+        "table": "Tabelle nach Tagen",
         "old": "Entwurf",
         "admission": "mit Code zugelassen: gestern",
         "new": "auf Probe",
         "saved": "0,50 $",
         "extra": "0,10 $",
-        "doubt": "Ich habe es in eigenen Worten gesagt, bitte prüf sie.",
+        "doubt": "Die Worte sind von mir, bitte prüf sie.",
         "entries": "1. `Mag Tee`\n2. `Wohnt in Graz`",
         "one": "Einzeln",
         "newer": "24.11.2026",
@@ -250,7 +257,7 @@ TRANSLATED_SAMPLES: dict[str, dict[str, object]] = {
         "names": "Anna und Ben",
         "next_at": "Di 24.11.2026 08:00",
         "purpose": "Antworten",
-        "remains": "Im Home-Verzeichnis gibt es keine Sicherungen.",
+        "remains": "In Talarias Ordner gibt es keine Sicherungen.",
         "result": "Wiederhergestellt: Anna mag Tee",
         "role": "Besitzer",
         "run": "Mo 23.11.2026 08:00: erledigt",
@@ -266,6 +273,12 @@ TRANSLATED_SAMPLES: dict[str, dict[str, object]] = {
         "choice": "immer",
         "verbosity": "Jeder Schritt",
         "weekday": "Mo",
+        "what": "„report.pdf“",
+        "earlier": "„Streich es weiß“",
+        "later": "„Nein, ich meinte weiß“",
+        "commands": "/undo 14 und /undo 13",
+        "gateway.texts.usage.messages": "12 Nachrichten",
+        "gateway.texts.usage.limit": "2,00 $",
     }
 }
 """Values that read otherwise in a language."""
@@ -396,7 +409,8 @@ def render(sentence: Sentence, language: str, number: int | None) -> str:
 
 def _sample(name: str, sentence: Sentence, language: str) -> object:
     """Return the sample of a placeholder; a number where it is formatted as one."""
-    value = TRANSLATED_SAMPLES.get(language, {}).get(name, SAMPLES[name])
+    samples = SAMPLES | TRANSLATED_SAMPLES.get(language, {})
+    value = samples.get(f"{sentence.module}.{name}", samples[name])
     pattern = sentence.english
     is_number = any(n == name and spec for _, n, spec, _ in string.Formatter().parse(pattern))
     return 3 if is_number and isinstance(value, str) else value

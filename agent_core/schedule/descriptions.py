@@ -134,12 +134,12 @@ _NO_DAYS_OFF = Plural(
     "except whole-day events of {calendar} ({n} days so far)",
 )
 _NOT_COUNTED = Text("public holidays ({region}) do not count")
-_NEVER = Text("never again")
+_NEVER = Text("no more times")
 _MOMENTS = Text("{moments} ({zone})")
 _LATE: dict[Late, Text] = {
-    "catch_up": Text("If I'm switched off then: it comes once when I'm back"),
+    "catch_up": Text("If I'm switched off then: it comes one time, as soon as I'm back"),
     "skip": Text("If I'm switched off then: it is left out, and I tell you"),
-    "all": Text("If I'm switched off then: all that I missed come when I'm back"),
+    "all": Text("If I'm switched off then: each missed one comes, as soon as I'm back"),
 }
 _URGENT = Text("It comes in quiet hours and on days off, too")
 _PLAIN_CRON = re.compile(r"(\d{1,2}) (\d{1,2}) (\*|\d{1,2}) \* (\*|[\d,-]+)")

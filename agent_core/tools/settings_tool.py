@@ -25,11 +25,14 @@ DAYS_OFF, TIME_ZONE, OFF = "days_off", "time_zone", "off"
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _BAD_LANGUAGE = Text('I don\'t know the language "{value}". Write "German", or a tag like "pt-BR".')
 _BAD_VERBOSITY = Text('How much do you want to see? Choose "quiet", "normal" or "verbose".')
-_BAD_CAP = Text('"{value}" isn\'t a reading limit. Write off, or a number of tokens from {least}.')
+_BAD_CAP = Text(
+    '"{value}" isn\'t a reading limit. Write a number of tokens, at least {least}, or "off" for'
+    " no limit."
+)
 _BAD_SPOKEN = Text('When shall I speak my answers? Choose "off", "to voice messages" or "always".')
 _BAD_ZONE = Text('"{value}" isn\'t a time zone. Write a city like "Vienna", or "UTC+2".')
 _BAD_HOURS = Text('"{value}" isn\'t a range of hours. Write one like 22:00-07:30 or 10pm-7am.')
-_EMPTY_HOURS = Text("Quiet hours must end at another time than they start. Write off for none.")
+_EMPTY_HOURS = Text('Quiet hours can\'t start and end at the same time. Write "off" for none.')
 _SET = Text("⚙ {name}: {value}")
 _SET_BACK = Text("↩ Taken back. {name} as before: {value}")
 _LABELS = {

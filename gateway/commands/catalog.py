@@ -92,7 +92,7 @@ _GROUPS: Mapping[HelpGroup, tuple[CommandSpec, ...]] = {
         CommandSpec(name="link", summary="Link another account of yours", refuses_rooms=True),
         CommandSpec(name="accounts", summary="List your linked accounts", refuses_rooms=True),
         CommandSpec(name="unlink", summary="Unlink one of your accounts", refuses_rooms=True),
-        CommandSpec(name="whoami", summary="Show who you are to me", is_private=True),
+        CommandSpec(name="whoami", summary="Show your name, role and accounts", is_private=True),
         CommandSpec(name="console", summary="Open your pages in a browser", is_direct_only=True),
         CommandSpec(
             name="invite",
@@ -130,7 +130,7 @@ third is what Hermes Agent calls `learn`. The last two are other names of `remin
 
 _CODES = (
     CommandSpec(name="claim", summary="Become the owner with a code"),
-    CommandSpec(name="join", summary="Come in with the code of an invitation"),
+    CommandSpec(name="join", summary="Join with the code of an invitation"),
 )
 """The router handles these commands, because their sender has no account yet."""
 

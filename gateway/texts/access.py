@@ -31,8 +31,8 @@ LINK_HERE = {
 OPEN_PAGES = Text("Open your pages")
 LINK_WORKS_ONCE = Text("This link works once. Your login lasts 12 hours.")
 LINK_ENDED = Text(
-    "This link was used or is too old. For a new one, send /console to Talaria in your chat, or"
-    " run `talaria console`."
+    "This link was already used, or it is too old. For a new one, send /console to Talaria in"
+    " your chat, or run `talaria console`."
 )
 LOGIN_ENDED = Text(
     "Your login is missing or has ended: send /console to Talaria in your chat, or run `talaria"
@@ -54,8 +54,8 @@ REFUSED = Text("{name} may not read your conversations.")
 NO_OWNER_ANY_MORE = Text(
     "The person who asked is no longer an owner. Nobody may read your conversations."
 )
-ASKED_ALREADY = Text("{name} was asked already and has not answered yet.")
-NO_DIRECT_CHAT = Text("{name} has no direct chat with Talaria where they could be asked.")
+ASKED_ALREADY = Text("I've already asked {name}, and there's no answer yet.")
+NO_DIRECT_CHAT = Text("{name} has no direct chat with me, so I can't ask there.")
 PRIVATE = Text("Nobody but you can read your conversations.")
 MAY_READ_UNTIL = Text("{name} may read your conversations until {time}.")
 END_READING = Text("End this now")

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from agent_core.localization import Text
+from agent_core.localization import Plural, Text
 
 AGENTS, TEAMS, TEAM = Text("Agents"), Text("Teams"), Text("team")
 ABOUT = Text(
@@ -33,7 +33,7 @@ PUT_AWAY = Text("Put away")
 ABOUT_PUT_AWAY = Text("Their files, memory and conversations are kept.")
 ARCHIVE, RESTORE = Text("Put away"), Text("Bring back")
 ARCHIVE_NAMED, RESTORE_NAMED = Text("Put {name} away"), Text("Bring {name} back")
-ARCHIVED = Text("{name} is put away. Whoever it answered has me again.")
+ARCHIVED = Text("{name} is put away. Where it answered, I answer again.")
 TEAM_ARCHIVED = Text("The team {name} is put away; its agents stay.")
 RESTORED, TEAM_RESTORED = Text("{name} is back."), Text("The team {name} is back.")
 MADE = Text("{name} is ready. Everyone here can use it.")
@@ -41,7 +41,7 @@ CHANGED = Text(
     "{name} has been changed. Its tools change at once, the rest with the next new chat."
 )
 TEAM_MADE = Text("The team {name} is ready. Give it a task.")
-TEAM_CHANGED = Text("The change to the team {name} counts from its next task on.")
+TEAM_CHANGED = Text("The change to the team {name} takes effect with its next task.")
 MOVED = Text("{name} has moved from {source} to {target}, with everything it remembers.")
 NOT_POSSIBLE = Text("Nothing has changed. Details in English: “{reason}”")
 REPAIR = Text("Saving this form replaces all its settings.")
@@ -61,7 +61,9 @@ SOUL_EXAMPLE = Text("You write short, warm texts. You ask when something is uncl
 MODEL, USUAL_MODEL = Text("Model"), Text("The usual one: {name}")
 TOOLS, SKILLS, BLOCKS = Text("Tools"), Text("Skills"), Text("Shared notes")
 TAGS, RULES = Text("Tags"), Text("Rules for its tools")
-HINT_TAGS = Text("With commas between them. A message to a tag reaches all agents that have it.")
+HINT_TAGS = Text(
+    "Put commas between them. A message to a tag reaches all agents that have this tag."
+)
 LATER_TOOLS = Text("Tools that come later")
 LATER_ON, LATER_OFF = Text("It may use them, too"), Text("It may not use them")
 ABOUT_TOOLS = Text("It never has more tools than the person who writes to it.")
@@ -70,12 +72,12 @@ ALL_BLOCKS = Text("All that its person sees")
 ONLY_BLOCKS = Text("Only those with a tick")
 NO_BLOCKS = Text("There are no shared notes yet. /block in a chat makes some.")
 ABOUT_RULES = Text(
-    "Rules say when a tool may run, and in which order. An empty one is left out; save to get"
-    " another."
+    "Rules say when a tool may run, and in which order. Empty rules do nothing. To get one more,"
+    " save."
 )
 RULE = Text("Rule {number}")
 RULE_TOOL, NO_RULE = Text("Tool"), Text("no rule")
-RULE_MOST = Text("At most so many times in one answer (0 for any)")
+RULE_MOST = Text("At most this often in one answer (0: no limit)")
 RULE_FIRST = Text("It runs before any other tool")
 RULE_ENDS = Text("No tool runs after it")
 RULE_BEFORE_END = Text("No answer without it")
@@ -89,14 +91,14 @@ CALLERS: Mapping[str, Text] = {
     "helper": Text("helpers"),
     "code": Text("its own programs"),
 }
-ALL_OF_PERSON, NOTHING = Text("all that its person has"), Text("none")
+ALL_OF_PERSON, NOTHING = Text("all tools that its person has"), Text("none")
 LED = Text("{supervisor} leads {members}")
 ALL_BUT = Text("all but {names}")
 MOVE = Text("Move to another team")
-MOVE_FROM, MOVE_TO = Text("From"), Text("To")
+MOVE_FROM, MOVE_TO = Text("From the team"), Text("To the team")
 MOVE_IT = Text("Move")
 OTHER_DETAILS = Text("Tools, skills and notes")
-RULE_TIMES = Text("at most {number} times in one answer")
+RULE_TIMES = Plural("at most once in one answer", "at most {n} times in one answer")
 RULE_IS_FIRST, RULE_IS_LAST = Text("before any other tool"), Text("no tool after it")
 RULE_IS_NEEDED = Text("no answer without it")
 RULE_ONLY_THEN, RULE_ONLY_AFTER = Text("after it only {names}"), Text("only after {names}")
@@ -109,7 +111,7 @@ WAYS: Mapping[str, Text] = {
     "free": Text("The members decide themselves whom to ask"),
 }
 LEADER, NO_LEADER = Text("Leader"), Text("no leader")
-HINT_LEADER = Text("Only for the first way. The leader is no member.")
+HINT_LEADER = Text("Only for a team with a leader. The leader isn't one of the members.")
 MEMBERS, MEMBER = Text("Members, in their order"), Text("Member {number}")
 NOBODY = Text("nobody")
 SHARED = Text("Notes that all members see and change")
@@ -124,7 +126,5 @@ TASK_SENT = Text("The team {name} has your task. Its result appears in your chat
 TO_CHAT = Text("Open the chat")
 ITS_TASKS = Text("Its tasks for you")
 NO_TASK = Text("Write what the team shall do, in at most 100,000 characters.")
-NO_TASKS = Text("You've given it no task yet.")
+NO_TASKS = Text("You haven't given this team a task yet.")
 LONGEST = Text("That's longer than {number} characters.")
-LIMITED = Text("At most {rounds} rounds and {steps} steps for one task.")
-LIMITED_MONEY = Text("At most {rounds} rounds, {steps} steps and ${dollars} for one task.")

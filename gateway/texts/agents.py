@@ -6,7 +6,8 @@ from agent_core.agent.named.definition import NamedAgent
 from agent_core.agent.named.folder import AgentEntry
 from agent_core.agent.named.teams import Team, TeamEntry
 from agent_core.errors import AgentBroken, AgentMissing
-from agent_core.localization import Text
+from agent_core.localization import Plural, Text
+from agent_core.money import count_micro_dollars
 from gateway.texts.usage import describe_amount
 
 _NONE = Text(
@@ -43,7 +44,7 @@ REFUSED = Text("Nothing has changed. {reason}")
 MADE = Text("{name} is ready. Others here can use it, too.")
 CHANGED = Text("{name} has been changed. Its tools change at once, the rest with the next /new.")
 ARCHIVED = Text(
-    "{name} is put away, and its chats have me again. /agents restore {name} brings it back."
+    "{name} is put away. Where it answered, I answer again. /agents restore {name} brings it back."
 )
 RESTORED = Text("{name} is back. /agents use {name} lets it answer here.")
 _NO_TEAMS = Text(
@@ -53,8 +54,9 @@ _NO_TEAMS = Text(
 _TEAMS = Text("Teams of agents:\n\n{lines}\n\nTo give one a task, send /team NAME TASK.")
 _TEAM = Text("- `{name}`: {members}")
 _TEAM_LED = Text("- `{name}`: {supervisor} leads {members}")
-_TEAM_LIMITS = Text("{line}\nAt most {rounds} rounds and {steps} steps for one task.")
-_TEAM_MONEY = Text("{line}\nAt most {rounds} rounds, {steps} steps and {dollars} for one task.")
+_ROUNDS, _STEPS = Plural("{n} round", "{n} rounds"), Plural("{n} step", "{n} steps")
+_LIMITS = Text("At most {rounds} and {steps} for one task.")
+_LIMITS_WITH_MONEY = Text("At most {rounds}, {steps} and {money} for one task.")
 _TEAM_BLOCKS = Text("{line}\nThey share these notes: {blocks}.")
 TEAM_USAGE = Text(
     "With /team you can:\n"
@@ -69,7 +71,7 @@ TEAM_USAGE = Text(
     "- /team archive NAME: put a team away; /team restore NAME brings it back"
 )
 TEAM_MADE = Text("The team {name} is ready. Send /team {name}, and what it shall do.")
-TEAM_CHANGED = Text("The change to the team {name} counts from its next task on.")
+TEAM_CHANGED = Text("The change to the team {name} takes effect with its next task.")
 TEAM_ARCHIVED = Text(
     "The team {name} is put away; its agents stay. /team restore {name} brings it back."
 )
@@ -86,7 +88,7 @@ DEFAULT_USED = Text("I'm back, and we're in our earlier conversation again.")
 JOB_UNKNOWN = Text("You have no reminder with that number. /reminders lists your reminders.")
 JOB_NO_AGENT = Text("That reminder needs no model, so no agent can do it.")
 JOB_USED = Text("{name} now does the reminder “{title}”.")
-JOB_DEFAULT = Text("I now do the reminder “{title}” again.")
+JOB_DEFAULT = Text("From now on, I do the reminder “{title}” myself again.")
 _MISSING = Text("There's no agent called {name}. /agents lists the agents.")
 _MISSING_NEAR = Text("There's no agent called {name}. Did you mean {near}?")
 _BROKEN = Text("That agent has a fault in its files, which an owner can fix. Details: “{fault}.”")
@@ -119,12 +121,19 @@ def list_teams(entries: Sequence[TeamEntry]) -> str:
 
 def describe_team(team: Team) -> str:
     """Describe a team with its limits."""
-    line, limit = _outline_team(team), {"rounds": team.rounds, "steps": team.steps}
+    line = _outline_team(team)
     if team.blocks:
         line = _TEAM_BLOCKS(line=line, blocks=", ".join(team.blocks))
-    if team.dollars:
-        return _TEAM_MONEY(line=line, dollars=describe_amount("money", team.micro_dollars), **limit)
-    return _TEAM_LIMITS(line=line, **limit)
+    return f"{line}\n{describe_limits(team.rounds, team.steps, team.dollars)}"
+
+
+def describe_limits(rounds: int, steps: int, dollars: float) -> str:
+    """Say where a task of a team ends; 0 `dollars` are no limit."""
+    limits = {"rounds": _ROUNDS(rounds), "steps": _STEPS(steps)}
+    if not dollars:
+        return _LIMITS(**limits)
+    money = describe_amount("money", count_micro_dollars(dollars))
+    return _LIMITS_WITH_MONEY(money=money, **limits)
 
 
 def _outline_team(team: Team) -> str:

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from agent_core.localization import Text
 
 FILE_ON_PAGE = Text(
-    "📎 {name}: save it from the console page, or chat with `talaria chat --save-files FOLDER`."
+    "📎 {name}: this file is on the console page. To save files here, too, start the chat with"
+    " `talaria chat --save-files FOLDER`."
 )
 FILE_SAVED = Text("📎 {name}: saved as {path}")
 FILE_NOT_SAVED = Text("📎 {name}: I couldn't save it ({reason}).")

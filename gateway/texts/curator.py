@@ -81,9 +81,9 @@ STARTED: Mapping[str, Text] = {
 RUNS_ALREADY = Text("I'm tidying up already.")
 LEARNING_OFF = Text("You've switched learning off. /learned changes that.")
 NO_JOB = Text("I can't tidy up yet. Restart Talaria, and try again.")
-NO_JOB_YET = Text("The curator has no job yet; `talaria run` creates it.")
+NO_JOB_YET = Text("Tidying up isn't planned yet; `talaria run` plans it.")
 NOTHING_WAITS = Text("No suggestion waits for your decision.")
-UNKNOWN = Text("I don't know that suggestion. /curator proposals shows those that wait.")
+UNKNOWN = Text("I don't know that suggestion. /curator proposals shows the ones that wait for you.")
 DECIDED: dict[ProposalState, Text] = {
     "open": NOTHING_WAITS,
     "accepted": Text("Done."),
@@ -115,25 +115,27 @@ _SKILLS = Text(
 )
 _LISTS = (
     Plural(
-        "About you: {n} note; this list is {percent} % full.",
-        "About you: {n} notes; this list is {percent} % full.",
+        "About you: {n} note; this list is {percent}% full.",
+        "About you: {n} notes; this list is {percent}% full.",
     ),
     Plural(
-        "Other notes: {n}; this list is {percent} % full.",
-        "Other notes: {n}; this list is {percent} % full.",
+        "Other notes: {n}; this list is {percent}% full.",
+        "Other notes: {n}; this list is {percent}% full.",
     ),
 )
 _CHANGES = Text("Newest changes:")
 _NO_CHANGES = Text("I haven't changed a skill while tidying up yet.")
 _ARCHIVED = Text(
-    "- {date}: {name} moved to the archive, because nobody had used it for {number} days."
+    "- {date}: The skill {name} moved to the archive, because nobody had used it for {number} days."
 )
-_MERGED_AWAY = Text("- {date}: {name} moved to the archive, merged into another skill.")
+_MERGED_AWAY = Text(
+    "- {date}: The skill {name} moved to the archive, because another skill now does its work."
+)
 _STALE = Text(
-    "- {date}: {name} was marked as unused, because nobody had used it for {number} days."
+    "- {date}: The skill {name} was marked as unused, because nobody had used it for {number} days."
 )
-_FRESH = Text("- {date}: {name} is in use again.")
-_WRITTEN = Text("- {date}: {name} got a text that you accepted.")
+_FRESH = Text("- {date}: The skill {name} is in use again.")
+_WRITTEN = Text("- {date}: The skill {name} has the new text that you accepted.")
 _UNDO_HINT = Text("/curator restore brings back the skills from before the newest change.")
 _DAYS = re.compile(r"not used for (\d+) days")
 

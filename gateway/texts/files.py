@@ -12,8 +12,12 @@ _MOST_NAMED = 10
 _LONGEST_NAME = 80
 _SEPARATOR = ", "
 
-GONE = Text("There's no change {number} of your files to take back.")
-UNREADABLE = Text("I can't read the earlier versions of your files now, so nothing was changed.")
+GONE = Text(
+    "There's no change to your files with the number {number}. /undo takes back your last change."
+)
+UNREADABLE = Text(
+    "I can't read the earlier versions of your files now, so I changed nothing. Try again later."
+)
 _TOOK_BACK = Plural(
     "{n} file is as it was before: {files}.", "{n:,} files are as they were before: {files}."
 )

@@ -13,8 +13,8 @@ WHENS: tuple[Text, ...] = (
     Text("in 20 minutes"),
     Text("tomorrow at 9:00"),
     Text("every day at 8:00"),
-    Text("every monday at 19:00"),
-    Text("on the first monday of the month at 9:00"),
+    Text("every Monday at 19:00"),
+    Text("on the first Monday of the month at 9:00"),
 )
 """Times that the form suggests; Talaria reads each of them."""
 WAY = Text("What should happen then?")
@@ -69,7 +69,8 @@ NO_CHAT_APP = Text(
 COPY, COPIED = Text("Copy"), Text("Copied")
 WAITING = Text("Who wants in")
 NOBODY_WAITS = Text(
-    "Nobody waits. Whoever writes to the bot without an invitation gets a code, and appears here."
+    "Nobody is waiting. Whoever writes to the bot without an invitation gets a code, and appears"
+    " here."
 )
 LET_IN, REFUSE = Text("Let in"), Text("Refuse")
 WROTE_ON = Text("wrote to me on {platform}")

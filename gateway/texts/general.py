@@ -38,7 +38,9 @@ CONVERSATION_STARTED = Text(
 _YES, _NO = Text("yes, yes please, ok, okay, sure"), Text("no, no thanks, no thank you, nope")
 _NEVER_MIND = Text("nothing, never mind, nevermind, cancel, forget it, leave it, not now")
 SETTING_SAVED = Text("Done.")
-SETTING_MISSING = Text("Write a value after it, or “off” to clear it: /settings {name} …")
+SETTING_MISSING = Text(
+    "Write the new value after the name, or “off” to clear the setting: /settings {name} …"
+)
 VERBOSE_USAGE = Text("Write /verbose on or /verbose off.")
 VERBOSITIES = {
     "quiet": Text("Answers only"),
@@ -54,7 +56,7 @@ STOP_NOT_YOURS = Text(
     "I'm working on something for someone else. Only they or an owner can stop it."
 )
 MOVE_NOT_YOURS = Text("I'm working on something for someone else, so I'll answer where they asked.")
-MOVE_NOTHING = Text("Nothing is running that I could continue here.")
+MOVE_NOTHING = Text("I'm not working on anything that I could continue here.")
 STOP_NOTHING = Text("Nothing is running here.")
 RETRY_NOTHING = Text("There's nothing to retry here.")
 WAITED = Plural(
@@ -190,7 +192,9 @@ _CUT = {
         " on” to continue.)"
     ),
     "unknown_stop": Text("(The model stopped for an unknown reason. Say “go on” to continue.)"),
-    "rule_unmet": Text("(Check this answer: I left out a step that a rule requires before it.)"),
+    "rule_unmet": Text(
+        "(Check this answer: a rule requires a step before it, and I left that step out.)"
+    ),
     "left_out": Text(
         "(The model's server refused a part of this conversation. I answered without it.)"
     ),

@@ -16,17 +16,20 @@ _DOWN = Text("{platform} is disconnected. I'll keep trying to connect.")
 _DOWN_BECAUSE = Text("{platform} is disconnected. {detail}")
 _CONCERN = Text("{platform}: {detail}")
 _BUDGET = Text(
-    "{percent} % of today's budget for everyone is spent. Until {moment}, the cheap model"
-    " answers, and background work waits. [cost] in config.toml sets the budget."
+    "{percent}% of today's budget for everyone is spent. Until {moment}, the cheap model answers,"
+    " and background work waits. [cost] in config.toml sets the budget."
 )
 _DISK = Text(
-    "The disk has only {megabytes:,.0f} MB left. Make room, or I can soon store no messages."
+    "The disk has only {megabytes:,.0f} MB left. Make room, or I soon can't store messages any"
+    " more."
 )
 _JOB = Text(
     "**{title}** failed. I'll try again on schedule and tell you when it works. `talaria"
     " jobs show {job_id}` shows more. Details: “{reason}.”"
 )
-_BACKUP = Text("The newest backup: {moment}. Leave me running at night, or run `talaria backup`.")
+_BACKUP = Text(
+    "The newest backup is too old: {moment}. Leave me running at night, or run `talaria backup`."
+)
 _QUEUE = Text(
     "Messages for {platform} have waited since {moment}. `talaria logs` may show the reason."
 )
@@ -45,9 +48,9 @@ _BUDGET_RENEWED = Text("There is budget again.")
 _DISK_FREE = Text("The disk has enough space again.")
 _JOB_WORKS = Text("**{title}** works again.")
 _BACKUP_MADE = Text("There is a new backup.")
-_QUEUE_MOVES = Text("Sending messages to {platform} works again.")
+_QUEUE_MOVES = Text("I can send messages to {platform} again.")
 _MEMORY_READ = Text("I can read {name} again.")
-_TASKS_RUN = Text("Background work goes on.")
+_TASKS_RUN = Text("Background work is running again.")
 
 _LONGEST_REASON = 300
 """Characters of an error."""
@@ -75,7 +78,7 @@ SINCE = Text("Since")
 DELAYS = Text("How long messages waited before they were sent")
 NOTHING_WAITS = Text("nothing waits")
 HALF_WITHIN = Text("Half of them within")
-MOST_WITHIN = Text("95 % of them within")
+MOST_WITHIN = Text("95% of them within")
 LATE_WORK = Text("Background work has waited since")
 
 

@@ -58,7 +58,7 @@ _DUE_VERY_OFTEN = Text("_This was due more than {count} times, from {due} to {du
 _MOST_DUE = 4
 """Due times in one line; of more, the first and the last are shown."""
 _SKIPPED = Plural(
-    "**{title}** was due {n} time while I was switched off, and I left it out. Next: {due_next}.",
+    "**{title}** was due once while I was switched off, and I left it out. Next: {due_next}.",
     "**{title}** was due {n} times while I was switched off, and I left it out. Next: {due_next}.",
 )
 _SKIPPED_MANY = Text(

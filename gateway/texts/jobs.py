@@ -63,7 +63,7 @@ NO_DIGESTS = Text("You have no regular summaries.")
 
 WHEN_UNREAD = Text(
     "I can't read “{words}” as a time. Write it like “tomorrow 9:00”, “in 20 minutes” or “every"
-    " monday at 19:00”."
+    " Monday at 19:00”."
 )
 HERE = Text("here")
 _HOME = Text("your home chat, {chat}")
@@ -179,7 +179,7 @@ PAUSED_ONES = Text("Paused")
 WITHOUT_TIME = Text("When something happens")
 ACTIONS = Text("Actions")
 NEW_TIME = Text("New time")
-NEW_TIME_HINT = Text("Like “tomorrow at 9”, or only “10:30”: the day then stays.")
+NEW_TIME_HINT = Text("Like “tomorrow at 9”, or only “10:30” if the day stays the same.")
 EXACTLY = Text("Set it exactly: days, dates, intervals, Cron")
 DELETED_JOBS = Text("Deleted")
 RESTORE = Text("Restore")
@@ -201,17 +201,17 @@ WISH = Text("Change reminder {number} (“{title}”): ")
 TITLE = Text("Title")
 TEXT = Text("Text")
 COMMAND = Text("Command")
-ONLY_BY_COMMAND_LINE = Text("You can change a command only with `talaria jobs change`.")
+ONLY_BY_COMMAND_LINE = Text("Only `talaria jobs change` can change this command.")
 SEND_TO = Text("Send to")
 AS_NOW = Text("as now: {targets}")
 HOME = Text("my home chat, or our latest direct conversation")
-HINT_MODEL = Text("This model does the reminder's work. Leave it empty for the usual one.")
+HINT_MODEL = Text("This model does the reminder's work. Leave the field empty for the usual model.")
 URGENT = Text("Also in quiet hours and on days off")
 IF_MISSED = Text("If I'm switched off then")
 LATE: Mapping[str, Text] = {
-    "catch_up": Text("it comes once when I'm back"),
+    "catch_up": Text("it comes one time, as soon as I'm back"),
     "skip": Text("it is left out, and I tell you"),
-    "all": Text("all that I missed come when I'm back"),
+    "all": Text("each missed one comes, as soon as I'm back"),
 }
 SCHEDULES: Mapping[str, Text] = {
     "times": Text("Times of day"),

@@ -40,7 +40,9 @@ ALREADY_CAME = Text(
 CHANGE_ELSEWHERE = Text(
     "I can't undo that from here any more. /memory shows the numbers that you can use with /undo."
 )
-NAME_UNKNOWN = Text("The archive has nothing called {name}. /memory archive lists its notes.")
+NAME_UNKNOWN = Text(
+    "There's no note called {name} in the archive. /memory archive lists the notes there."
+)
 ARCHIVE_EMPTY = Text("The archive is empty.")
 ARCHIVE_NO_HIT = Text("I found nothing in the archive. /memory archive lists its notes.")
 NOT_YOUR_CHANGE = Text(

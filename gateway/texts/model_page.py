@@ -31,34 +31,34 @@ WAYS: Mapping[str, Text] = {
 }
 KEY = Text("Key")
 HINT_KEY = Text(
-    "Claude's come from console.anthropic.com, GPT's from platform.openai.com. A server of your own"
-    " often needs none. Leave it empty to keep the present one."
+    "For Claude, make one at console.anthropic.com; for GPT, at platform.openai.com. A server of"
+    " your own often needs none. Leave the field empty to keep the present key."
 )
 ADDRESS = Text("Address of the server")
 HINT_ADDRESS = Text("Only for another server. Ollama on this computer has the one shown here.")
 NAME = Text("Name of the model")
-HINT_NAME = Text("Leave it empty for the usual one.")
+HINT_NAME = Text("Leave the field empty for the usual model.")
 TRY = Text("Try it and save")
 HERE = Text("Models on this computer")
 LOOK = Text("Look for models on this computer")
 NOTHING_HERE = Text(
-    "No model server answers on this computer. Ollama, LM Studio, llama.cpp and vLLM are found by"
-    " themselves."
+    "No model server answers on this computer. Start Ollama, LM Studio, llama.cpp or vLLM, and"
+    " look again."
 )
 USE_NAMED = Text("Use {name}")
 ON_SERVER = Text("{name} ({title})")
 SAVED = Text("{name} works and is saved. It answers once you restart me.")
 IN_ENVIRONMENT = Text(
-    "The start of this program sets {name} itself, and that would win. Change it there."
+    "{name} is already set where this program is started, and that value wins. Change it there."
 )
 KEY_MISSING = Text("Paste the key here.")
 KEY_OF_ANOTHER = Text(
     "The present key is for another server, so I don't send it there. Paste the key of this one, or"
     " any word if it needs none."
 )
-KEY_REFUSED = Text("The key is not accepted. Copy it again, as a whole.")
+KEY_REFUSED = Text("The key is not accepted. Copy it again, all of it.")
 ADDRESS_WRONG = Text("Nothing answers like OpenAI's API at this address. It usually ends in /v1.")
-SILENT = Text("It can't be reached. Check the address and the network, and that it runs.")
-NO_SUCH_MODEL = Text("There is no such model. It has these: {names}.")
-NO_MODEL = Text("There is no such model.")
+SILENT = Text("The server can't be reached. Check whether it runs, its address, and the network.")
+NO_SUCH_MODEL = Text("The server doesn't have this model. It has: {names}.")
+NO_MODEL = Text("The server doesn't have this model. Check its name.")
 NOT_SAVED = Text("Nothing is saved. Details in English: “{reason}”")

@@ -63,8 +63,8 @@ _REFUSALS = {
     ),
 }
 _SEE_MODELS = Text(
-    "If this goes on, choose another model in config.toml. `talaria models` shows what I"
-    " know about yours."
+    "If this goes on, choose another model in config.toml. `talaria models` shows what I know"
+    " about each model."
 )
 _RESUMES = Text(
     "Check the key in .env and [model] in config.toml. I'll answer the waiting messages"

@@ -24,7 +24,7 @@ RUNNING = Text("Running now")
 WAITING = Text("Waiting for you")
 NOTHING_WAITS = Text("Nothing waits for you. Questions and approvals appear here.")
 CHART_OF = Text("{title}. The table “{table}” has the same numbers.")
-ANSWER_FINAL = Text("Your answer counts at once and is final: the work goes on with it.")
+ANSWER_FINAL = Text("Your answer takes effect at once and is final: the work goes on with it.")
 ANSWER_UNDONE = Text("You can undo your answer later.")
 YOUR_ANSWER = Text("Your answer")
 SEND = Text("Send")
@@ -82,7 +82,7 @@ OF_GROUP = Text("The model also read other people's messages, so this isn't show
 NOTES_WAIT = Plural("{n:,} note needs your approval", "{n:,} notes need your approval")
 ABOUT_HELD = Text("Talaria isn't sure about these, and uses them only if you accept.")
 DISMISSED = Text("Dismissed notes")
-ABOUT_DISMISSED = Text("You dismissed these, or their time ran out. Nothing of them is used.")
+ABOUT_DISMISSED = Text("You dismissed these, or their time ran out. None of them is used.")
 NOTES_DISMISSED = Plural(
     "{n:,} dismissed note can come back", "{n:,} dismissed notes can come back"
 )
@@ -133,7 +133,7 @@ NOBODY_USED = Text("Nobody used a model in the last {number} days.")
 
 SETTINGS = Text("Settings")
 ABOUT_SETTINGS = Text(
-    "These count for you alone, here and in every chat. Leave a field empty for the usual value."
+    "These apply only to you, here and in every chat. Leave a field empty for the usual value."
 )
 SAVE = Text("Save")
 SAVE_SETTING = Text("Save: {name}")
@@ -159,7 +159,7 @@ HINT_READING_LIMIT = Text(
     "How much I may read for an answer, in tokens (4 tokens are about 3 words), for example 50000."
 )
 HINT_MODEL = Text(
-    "This model answers in your direct conversations. Leave it empty for the usual one."
+    "This model answers in your direct conversations. Leave the field empty for the usual model."
 )
 
 CONFIGURATION = Text("Configuration")

@@ -64,7 +64,7 @@ UNLINK_FIRST = Text(
 )
 UNLINK_UNKNOWN = Text("None of your accounts matches that. Send /unlink with a number:")
 UNLINK_USAGE = Text(
-    "Send /unlink with a number. The account takes the conversations with it that began there:"
+    "Send /unlink with a number. The account then keeps the conversations that began with it:"
 )
 YES = Text("Yes, link them")
 NO = Text("No")
@@ -161,15 +161,17 @@ _SET_ASIDE = Plural(
 )
 _UNLINKED = Text("{account} is a separate person again.")
 _UNLINKED_CONVERSATIONS = Plural(
-    "That account took {n} conversation with it that began there.",
-    "That account took {n} conversations with it that began there.",
+    "{n} conversation that began with that account stays with it.",
+    "{n} conversations that began with that account stay with it.",
 )
 _UNLINKED_NOTES = Plural(
-    "That account took {n} note with it.", "That account took {n} notes with it."
+    "{n} note of that account stays with it.", "{n} notes of that account stay with it."
 )
 _UNLINKED_KEPT = Plural(
-    "The account's messages in {n} conversation that you started elsewhere stay with you.",
-    "The account's messages in {n} conversations that you started elsewhere stay with you.",
+    "{n} conversation that began elsewhere stays with you, with what you wrote there from that"
+    " account.",
+    "{n} conversations that began elsewhere stay with you, with what you wrote there from that"
+    " account.",
 )
 _UNLINKED_NOT_ALLOWED = Text("Before that account can talk to me again, an owner has to let it in.")
 _MOST_SHOWN = 10

@@ -53,8 +53,8 @@ FORGET_STUCK = Text(
 )
 
 ERASE_USAGE = Text(
-    "/erase me deletes everything I have about you. Owners can name another person by the folder"
-    " that `talaria people list` shows."
+    "/erase me deletes everything I have about you. Owners can delete another person: /erase and"
+    " the folder that `talaria people list` shows."
 )
 ERASE_OTHERS = Text("Only an owner can delete other people's data. /erase me deletes yours.")
 ERASE_UNKNOWN = Text("I don't know anyone by that name. `talaria people list` shows the names.")
@@ -90,7 +90,9 @@ ABOUT_COPY = Text("An archive with everything I have about you. Packing it may t
 DOWNLOAD = Text("Download")
 DELETE_WORDS = Text("Delete what I know about something")
 WHICH_WORDS = Text("Which words?")
-HINT_WORDS = Text("Like: lisbon. Use quotes for an exact phrase. You see first what I find.")
+HINT_WORDS = Text(
+    "Like: lisbon. Use quotes for an exact phrase. Before I delete anything, you see what I found."
+)
 FIND = Text("Find it")
 DELETE_ALL = Text("Delete everything")
 ABOUT_ERASE = Text(
@@ -98,9 +100,9 @@ ABOUT_ERASE = Text(
     " undo this, so get a copy first."
 )
 _WORKING = Text("I'm working on it. This takes a little longer.")
-_SEARCHING = Text("Searching: {percent} %")
-_DELETING = Text("Deleting: {done:,} of {total:,} messages")
-_PACKING = Text("Packing: {done:,} of {total:,} messages")
+_SEARCHING = Text("Searching: {percent}%")
+_DELETING = Text("Messages deleted: {done:,} of {total:,}")
+_PACKING = Text("Messages packed: {done:,} of {total:,}")
 _LISTED_BACKUPS = 10
 _EXPORT = Text("This is everything I have about you. The README inside explains the files.")
 _EXPORT_PARTS = Text("You get it in {count} archives.")

@@ -24,7 +24,7 @@ _HINT = Text(
     " {number} deletes it, and /why {number} shows the whole message behind it."
 )
 _GUESSES = Text("**What I only guess**")
-_GUESS = Text("{guess} ({percent} %, from: {premises}). To delete it: /memory forget {name}")
+_GUESS = Text("{guess} ({percent}% sure, because: {premises}). To delete it: /memory forget {name}")
 EMPTY = Text(
     "I have no profile of you yet. I add what you tell me about yourself, your work, and how you"
     " like answers."

@@ -100,7 +100,9 @@ MODES: dict[Mode, Text] = {
 CHANGE_ROOM = Text("The group {name}")
 HOW_TO_ANSWER = Text("How should I answer there?")
 GIVEN_NAME = Text("What should I call it? (optional)")
-ABOUT_ROOM_FORM = Text("A new way to answer takes effect at once, and I say so in the group.")
+ABOUT_ROOM_FORM = Text(
+    "If you change how I answer, that takes effect at once, and I tell the group."
+)
 CHANGED_ROOM = Text("The group {name} has been changed.")
 CHOICES: dict[Mode, Text] = {
     "person": Text("Everyone has a conversation of their own, with the memory of the group."),

@@ -41,7 +41,7 @@ ALL_ACTIVITY = Text("All activity")
 WITHOUT_WORDS = Text("A message without words")
 NEWEST = Text("To the newest message")
 GO_ON = Text("Go on with this conversation")
-ABOUT_GO_ON = Text("Your next message, on any platform, goes on here.")
+ABOUT_GO_ON = Text("Your next message continues this conversation, whichever chat you write in.")
 
 GO_TO = Text("Go to {page}")
 FAULT = Text("That did not work. Go back and try again.")

@@ -27,7 +27,7 @@ NOT_YET = Text("not tried yet")
 RESULT = Text("Result")
 
 USES_BY_WEEK = Text("Uses by week")
-NUMBERS_BY_WEEK = Text("Numbers by week")
+NUMBERS_BY_WEEK = Text("Table by week")
 WEEK_FROM = Text("Week from")
 NO_VERDICT = Text("Unclear")
 NOT_USED = Text("Not used in the last {number} weeks.")
@@ -74,7 +74,7 @@ _MORE = Plural(
     "{n} more: send /skills with a few words to search.",
 )
 _USED = Plural("(used once)", "(used {n:,} times)")
-_JUDGED = Plural("(worked well {done} of {n} time)", "(worked well {done:,} of {n:,} times)")
+_JUDGED = Plural("(worked well: {done} of {n})", "(worked well: {done:,} of {n:,} times)")
 UNKNOWN = Text("There's no change to a skill {name}. /skills lists the skills.")
 _UNDONE = {
     "add": Text("The skill {name} is back."),

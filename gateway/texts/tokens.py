@@ -11,7 +11,7 @@ ABOUT = Text(
     " assistant."
 )
 NONE = Text("No program has access yet.")
-NAME, SCOPE = Text("Where do you use it?"), Text("What may the program do?")
+NAME, SCOPE = Text("Where will you use the token?"), Text("What may the program do?")
 HINT_NAME = Text("For example: laptop. Use letters, digits, spaces, dots, dashes and underscores.")
 SCOPES: Mapping[TokenScope, Text] = {
     "mcp": Text("use some of my tools (for another assistant, over MCP)"),

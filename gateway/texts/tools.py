@@ -29,7 +29,7 @@ TOO_MANY = Text("Too many tools are off here. Turn some on first.")
 SWITCHED_ON = Text("Turned back on here: {purpose}.")
 TOOLS = Text("What I can do")
 ABOUT_TOOLS = Text(
-    "This is for our direct conversations; a group has its own list. A change counts at once."
+    "This is for our direct conversations; a group has its own list. A change takes effect at once."
 )
 TURN_ON, TURN_OFF = Text("Turn on: {name}"), Text("Turn off: {name}")
 OF_SERVER = Text("With {name}")

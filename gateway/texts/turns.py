@@ -16,7 +16,7 @@ WAITS: Mapping[WaitKind, Text] = {
 }
 FORK = Text("Continue in a copy from here")
 FORK_OF = Text("Copy: {title}")
-ORIGIN = Text("What came before, in the conversation that this one is a copy of")
+ORIGIN = Text("Earlier messages, in the conversation that this one is a copy of")
 REMOVE_FORK = Text("Remove this conversation")
 IS_REMOVED = Text(
     "This conversation is removed: lists and search leave it out. It is still stored, so you "
@@ -76,7 +76,7 @@ _STEP = Text("{sign} {title}… ({seconds} s)")
 _THINKING = Text("Thinking")
 """What a turn does between its steps: the model decides what comes next."""
 _PLAN = Text("{number} of {total}: {title}")
-_PLAN_DONE = Text("All {total} steps are done")
+_PLAN_DONE = Plural("The only step is done", "All {n} steps are done")
 _PLAN_TITLE = 80
 """Characters of a step that fit into a status line."""
 
@@ -104,7 +104,7 @@ def describe_progress(note: str) -> str:
 def describe_plan(number: int, total: int, title: str) -> str:
     """Describe the step of a plan at hand; "" without a plan."""
     if not title:
-        return _PLAN_DONE(total=total) if total else ""
+        return _PLAN_DONE(total) if total else ""
     short = title if len(title) <= _PLAN_TITLE else f"{title[: _PLAN_TITLE - 1]}…"
     return _PLAN(number=number, total=total, title=short)
 

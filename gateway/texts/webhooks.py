@@ -14,7 +14,7 @@ ABOUT = Text(
 NONE = Text("No webhooks yet. Add the address of a program that takes POST requests.")
 ADD = Text("Add a webhook")
 NAME, ADDRESS, EVENTS = Text("Name"), Text("Address"), Text("Events")
-HINT_ADDRESS = Text("It begins with https://, and is public unless an owner allows its host.")
+HINT_ADDRESS = Text("It begins with https:// and must be public, unless an owner allows its host.")
 KINDS: Mapping[WebhookEventKind, Text] = {
     "turn.started": Text("a request has started"),
     "turn.ended": Text("a request has ended"),

@@ -115,7 +115,7 @@ async def test_files_of_an_answer_are_named_or_saved_where_the_person_wants(stag
     async with running(stage.home, **settings):
         stage.plan(calls(file), "Here it is.")
         done = await talaria_beside(stage.home, "chat", given="count my tea\n")
-        assert "tea.csv: save it from the console page, or chat with" in done.out
+        assert "tea.csv: this file is on the console page." in done.out
         for name in ("tea.csv", "tea-2.csv"):
             stage.plan(calls(file), "Here it is.")
             saving = ("chat", "--save-files", str(folder))
@@ -138,7 +138,7 @@ async def test_a_chart_is_drawn_in_characters(stage: Stage) -> None:
         done = await talaria_beside(stage.home, "chat", given="draw my tea\n")
     assert (
         "Less tea.\n\n```\nCups\nMon  ████████████████████████ 3\nTue  ████████████ 1.50\n```\n\n"
-        "📎 Cups.png: save it from the console page, or chat with"
+        "📎 Cups.png: this file is on the console page."
     ) in done.out
 
 

@@ -37,7 +37,7 @@ ABILITIES = Text(
     " / remind me in 20 minutes to …\n- every weekday at 8 … / on the last day of every month at"
     " 9 …\n- show my reminders / move … to 10:30 / cancel …\n- count to 20 / think for 10 seconds"
 )
-_THOUGHT = Text("I thought for {seconds} seconds, as far as a stand-in can.")
+_THOUGHT = Text("I thought for {seconds} s, as far as a stand-in can.")
 _SEVERAL = Text("“{entry}” fits several notes. Which one do you mean?")
 _NO_TOOL = Text("I can't do that in this chat.")
 _WROTE = Text("You wrote: “{entry}”.")

@@ -194,7 +194,7 @@ def outline_team(team: TeamLine) -> str:
 
 def describe_rule(rule: AgentRule) -> str:
     """Say what a rule asks of its tool."""
-    parts = [texts.RULE_TIMES(number=rule.most_per_turn)] if rule.most_per_turn else []
+    parts = [texts.RULE_TIMES(rule.most_per_turn)] if rule.most_per_turn else []
     parts += [texts.RULE_IS_FIRST()] if rule.must_run_first else []
     if rule.only_after:
         parts.append(texts.RULE_ONLY_AFTER(names=", ".join(rule.only_after)))

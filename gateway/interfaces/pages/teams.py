@@ -53,7 +53,7 @@ async def show(look: Look) -> Fields:
     return {
         "team": team,
         "outline": outline_team(team),
-        "limits": describe_limits(team),
+        "limits": chat_texts.describe_limits(team.rounds, team.steps, team.dollars),
         "tasks": await look.gateway.database.read(work),
         "key": token_urlsafe(16),
         "longest": LONGEST_TEXT,
@@ -139,14 +139,6 @@ async def give_task(look: Look) -> Response:
         raise Declined(texts.NO_TASK())
     await say(look, chat_texts.TEAM_TASK(name=team.name, task=task), key)
     return look.redirect(f"/teams/{team.name}", sent=texts.TASK_SENT(name=team.name))
-
-
-def describe_limits(team: TeamLine) -> str:
-    """Say where a task of a team ends."""
-    limits = {"rounds": team.rounds, "steps": team.steps}
-    if team.dollars:
-        return texts.LIMITED_MONEY(dollars=f"{team.dollars:g}", **limits)
-    return texts.LIMITED(**limits)
 
 
 async def _find(look: Look) -> TeamLine:

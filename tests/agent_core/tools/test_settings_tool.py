@@ -88,7 +88,7 @@ def test_spoken_answers_are_asked_for_in_plain_words(value: str, choice: str) ->
         ("quiet_hours", "22:00-22:00", "must end at another time"),
         ("verbosity", "loud", 'Choose "quiet", "normal" or "verbose"'),
         ("spoken_answers", "sometimes", 'Choose "off", "to voice messages" or "always"'),
-        ("context_cap", "many", "Write off, or a number of tokens from 8000."),
+        ("context_cap", "many", 'Write a number of tokens, at least 8000, or "off"'),
         ("context_cap", "7999", "isn't a reading limit"),
         ("context_cap", "99999999999", "isn't a reading limit"),
         ("context_cap", "-50000", "isn't a reading limit"),

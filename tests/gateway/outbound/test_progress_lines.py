@@ -66,7 +66,7 @@ async def test_a_line_has_the_language_of_the_reader(work: Work) -> None:
     with use_language("de"):
         async with work.lines().show(PLACE) as report:
             report(PACK)
-            await work.chat.sees_text("Zusammengestellt: 12.000 von 48.000 Nachrichten")
+            await work.chat.sees_text("Gepackte Nachrichten: 12.000 von 48.000")
 
 
 async def test_quick_work_and_work_of_nobody_show_no_line(work: Work) -> None:

@@ -207,7 +207,7 @@ async def test_a_job_is_shown_in_full_with_its_runs(tmp_path: Path) -> None:
             "- Sent to: our latest direct conversation (now on fake); here; Slack once",
             "- If I'm switched off then: it is left out, and I tell you",
             "- It comes in quiet hours and on days off, too",
-            "- It remembers its earlier answers",
+            "- I remember my earlier answers to it",
             "- Tools: recall",
             "- It may cost at most $1.50 a day",
             "- today, 12:00: done",

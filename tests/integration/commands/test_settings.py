@@ -87,13 +87,22 @@ async def test_invalid_values_are_rejected(tmp_path: Path) -> None:
         ("time_zone Mars/Base", '"Mars/Base" isn\'t a time zone. Write a city'),
         ("language klingon!", 'I don\'t know the language "klingon!".'),
         ("quiet_hours 25:00-07:00", '"25:00-07:00" isn\'t a range of hours.'),
-        ("quiet_hours 22:00-22:00", "Quiet hours must end at another time than they start."),
+        ("quiet_hours 22:00-22:00", "Quiet hours can't start and end at the same time."),
         ("verbosity loud", 'How much do you want to see? Choose "quiet", "normal" or "verbose".'),
         ("days_off someday", '"someday" isn\'t a list of days.'),
-        ("days_off", "Write a value after it, or “off” to clear it: /settings days_off"),
+        (
+            "days_off",
+            "Write the new value after the name, or “off” to clear the setting: /settings",
+        ),
         ("volume 11", 'There\'s no setting "volume".'),
-        ("language", "Write a value after it, or “off” to clear it: /settings language"),
-        ("time_zone", "Write a value after it, or “off” to clear it: /settings time_zone"),
+        (
+            "language",
+            "Write the new value after the name, or “off” to clear the setting: /settings",
+        ),
+        (
+            "time_zone",
+            "Write the new value after the name, or “off” to clear the setting: /settings",
+        ),
     ]
     async with running(tmp_path, FakeModel()) as harness:
         await says(harness, "/settings language fr")

@@ -163,7 +163,7 @@ async def test_a_team_gets_a_task_whose_turn_its_page_shows(both: Both) -> None:
     assert "The team press is ready." in await submit(both.owner, "/teams/new", form)
     shown = await read(both.member, "/teams/press")
     assert "writer, checker. The members speak in turn, in this order." in shown
-    assert "At most 1 rounds, 10 steps and $0.5 for one task." in shown
+    assert "At most 1 round, 10 steps and $0.50 for one task." in shown
     wrong = [one for one in form if one[0] != "rounds"] + [("rounds", "many")]
     assert "Please enter a number." in await submit(both.owner, "/teams/press/edit", wrong)
     wrong = [one for one in form if one[0] != "rounds"] + [("rounds", "99")]
@@ -184,7 +184,7 @@ async def test_a_team_gets_a_task_whose_turn_its_page_shows(both: Both) -> None:
     assert number is not None
     assert "Two lines about owls" in shown
     assert "all ears" in await read(both.member, f"/turns/{number[1]}")
-    assert "You&#39;ve given it no task yet." in await read(both.owner, "/teams/press")
+    assert "You haven&#39;t given this team a task yet." in await read(both.owner, "/teams/press")
     await submit(both.member, "/teams/press/task", {"task": " ", "key": "2"}, status=409)
     await submit(both.member, "/teams/press/archive", {}, status=409)
     moved = [one for one in form if one[0] != "name"] + [("name", "desk")]

@@ -299,19 +299,19 @@ async def test_a_new_home_has_no_dead_end_and_one_clock(tmp_path: Path) -> None:
 async def test_forms_create_things_and_say_what_is_wrong(home: Path) -> None:
     async with opened(home) as (running, _, __), looking(running, missing=True) as page:
         await page.goto(str(running.address.with_path("/jobs/new")))
-        await page.get_by_role("button", name="every monday at 19:00").click()
+        await page.get_by_role("button", name="every Monday at 19:00").click()
         await page.get_by_text("I understand: Every Monday, 19:00.").wait_for()
         assert await page.locator("#times li").count() == 4
         await check(page, "new-reminder-previewed")
         await page.get_by_role("button", name="Create", exact=True).click()
         await page.get_by_text("Please fill this in.").wait_for()
-        assert await page.get_by_label("When?").input_value() == "every monday at 19:00"
+        assert await page.get_by_label("When?").input_value() == "every Monday at 19:00"
         await check(page, "new-reminder-wrong")
         await page.reload()
         await page.goto(str(running.address.with_path("/today")))
         await page.go_back()
         await page.get_by_text("Please fill this in.").wait_for()
-        assert await page.get_by_label("When?").input_value() == "every monday at 19:00"
+        assert await page.get_by_label("When?").input_value() == "every Monday at 19:00"
         await page.get_by_label("What is it about?").fill("Empty the bins")
         await page.get_by_role("button", name="Create", exact=True).click()
         await page.get_by_text("I'll remind you: Empty the bins.").wait_for()
@@ -394,7 +394,7 @@ async def test_a_message_from_the_page_is_answered_on_it(home: Path) -> None:
         await page.keyboard.press("Enter")
         await page.locator(".sought").wait_for()
         await page.get_by_role("button", name="Continue in a copy from here").first.click()
-        await page.get_by_text("What came before").wait_for()
+        await page.get_by_text("Earlier messages, in the conversation").wait_for()
         model.plays = [say("An owl is one, too.")]
         await page.get_by_label("Write a message").fill("What is an owl?")
         await page.get_by_role("button", name="Send", exact=True).click()
@@ -420,7 +420,7 @@ async def test_a_message_that_may_have_arrived_is_not_sent_twice(home: Path, sta
         await page.goto(str(running.address.with_path("/conversations")))
         await page.locator("main ul.rows a").first.click()
         await page.get_by_role("button", name="Continue in a copy from here").first.click()
-        await page.get_by_text("What came before").wait_for()
+        await page.get_by_text("Earlier messages, in the conversation").wait_for()
         sent: list[str] = []
 
         async def lose(route: Any) -> None:
@@ -489,7 +489,7 @@ async def test_a_member_walks_through_their_own_pages(home: Path) -> None:
             await page.get_by_role("link", name="Purpose", exact=True).click()
             chart = page.get_by_role("img", name="Tokens by day")
             assert await chart.locator("rect.s0").count() == 1
-            await page.get_by_text("Numbers by day", exact=True).click()
+            await page.get_by_text("Table by day", exact=True).click()
             await page.get_by_role("row", name="Total").wait_for()
             await menu.get_by_role("link", name="Settings", exact=True).click()
             await page.get_by_role("link", name="Your accounts").click()

@@ -290,7 +290,7 @@ async def test_the_curator_can_be_run_now(home: Path) -> None:
 
 async def test_without_its_job_the_curator_can_not_be_run(home: Path) -> None:
     async with cli(home, "beside") as at:
-        assert "`talaria run` creates it." in await refused(at.ask("curator.run"))
+        assert "`talaria run` plans it." in await refused(at.ask("curator.run"))
         assert (await at.ask("curator.plan"))["lines"] == [
             "The home directory has no skills folder."
         ]

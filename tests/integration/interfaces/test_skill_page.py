@@ -114,7 +114,7 @@ async def test_a_skill_shows_the_outcomes_of_each_week(setup: Setup) -> None:
 
         await gateway.database.write("test", use)
         text = await read(session, "/skills/tidy")
-    table = text.partition("Numbers by week</summary>")[2].partition("</table>")[0]
+    table = text.partition("Table by week</summary>")[2].partition("</table>")[0]
     rows = [row.partition("</tr>")[0] for row in table.split('<th scope="row">')[1:]]
     cells = [row.partition("</th>")[2] for row in rows]
     assert cells[:3] == [

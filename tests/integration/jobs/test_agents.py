@@ -56,5 +56,5 @@ async def test_the_chosen_agent_runs_a_job(tmp_path: Path) -> None:
         reasons = [run.reason for run in await over(harness, job, 2)]
         assert "the agent coder can't be used: it has no SOUL.md.”" in reasons[-1]
         await harness.chat.says(f"/agents job {job.id} default", id="m3")
-        await harness.chat.sees_text("I now do the reminder “Tidy up” again.")
+        await harness.chat.sees_text("From now on, I do the reminder “Tidy up” myself again.")
         assert (await find(harness, job)).options.agent == ""

@@ -121,7 +121,7 @@ async def test_every_job_setting_can_be_chosen_in_chat(tmp_path: Path) -> None:
     async with berlin(tmp_path, asked, say("Made it.")) as harness:
         echo = await echoed(harness)
         for line in (
-            "It remembers its earlier answers",
+            "I remember my earlier answers to it",
             "Model: quick",
             "Tools: recall, gather",
             "Skills: digest",
@@ -374,9 +374,9 @@ async def test_the_command_line_chooses_shows_and_changes(tmp_path: Path) -> Non
     assert made.code == 0, made.err
     ways = [
         "Sent to: their latest direct conversation",
-        "If I'm switched off then: it comes once when I'm back",
+        "If I'm switched off then: it comes one time, as soon as I'm back",
         "It comes in quiet hours and on days off, too",
-        "It remembers its earlier answers",
+        "I remember my earlier answers to it",
         "Model: quick",
         "Tools: recall, gather",
         "Skills: digest",
@@ -394,7 +394,7 @@ async def test_the_command_line_chooses_shows_and_changes(tmp_path: Path) -> Non
     assert "Month: Once, Tue 2199-01-01 08:00" in changed.out
     assert changed.out.splitlines()[2:] == [
         ways[0],
-        "If I'm switched off then: all that I missed come when I'm back",
+        "If I'm switched off then: each missed one comes, as soon as I'm back",
     ]
     assert "> Sum up." in jobs_of(tmp_path, "show", "2").out
 

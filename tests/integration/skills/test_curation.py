@@ -140,8 +140,11 @@ async def test_an_owner_merges_skills_and_takes_it_back_with_one_press(tmp_path:
         assert (folder / "notes" / "SKILL.md").read_text() == TEXT
         await harness.chat.says("/curator report")
         report = await harness.chat.sees_text("Notes and skills to tidy up")
-        assert "notes got a text that you accepted" in report.text
-        assert "sort-notes moved to the archive, merged into another skill" in report.text
+        assert "The skill notes has the new text that you accepted" in report.text
+        assert (
+            "The skill sort-notes moved to the archive, because another skill now does its work"
+            in report.text
+        )
         await harness.chat.press("Bring back the skills from before")
         await harness.chat.sees_text("The skills are as they were before")
         assert names_in(folder, "*notes") == ["file-notes", "sort-notes"]
