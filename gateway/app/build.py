@@ -16,6 +16,7 @@ from gateway.app.external_plugins import ExternalPlugins
 from gateway.app.gateway import Gateway
 from gateway.app.lifecycle import Companion, serve
 from gateway.app.settings import Settings
+from gateway.operations.privacy import end_killed_moves
 from gateway.people.admission import LOCAL_PLATFORM, UNATTENDED, new_claim_code
 from gateway.people.data_export import remove_drafts
 
@@ -45,6 +46,7 @@ async def run(
         stack.push_async_callback(model.close)
         await profiles.open(database)
         await asyncio.to_thread(remove_drafts, settings.home)  # before anybody exports again
+        await end_killed_moves(database)
         if prepare:
             prepare()
         await factories.check_model(model, settings)

@@ -1,10 +1,13 @@
 """Operations on a person's data: export it, forget words of it, and erase the person."""
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from agent_core.errors import LastOwner, WorkInProgress
+from agent_core.ids import JobId, PersonId
 from agent_core.privacy.erasure.matcher import WordMatcher, parse_words
 from agent_core.privacy.erasure.words import Preview
 from agent_core.privacy.export.run_export import ExportBroken
@@ -12,9 +15,9 @@ from agent_core.privacy.export.signer import find_signer
 from agent_core.privacy.progress import Report, report_to_nobody
 from agent_core.schedule.job_editor import PAUSED_MOVED, pause_job
 from agent_core.state.conversations import questions
-from agent_core.state.engine.database import Connection
+from agent_core.state.engine import meta
+from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import jobs
-from agent_core.state.jobs.jobs import Job
 from agent_core.state.people.people import Person
 from gateway.errors import Declined, Mistaken
 from gateway.operations.contract import Operation, OperationContext, find_person
@@ -41,6 +44,8 @@ from gateway.texts import privacy as texts
 _MOST_BYTES = 20_000_000
 """Bytes per export file in a chat: it stays in memory and the database until it is sent."""
 _MOST_PARTS = 10
+_MOVE = "move:"
+"""Precedes a person's id in `meta`; the value is a move in progress, with its file and jobs."""
 
 
 async def export(context: OperationContext, asked: ExportPerson) -> WrittenExport:
@@ -72,36 +77,58 @@ async def _write_whole(
 ) -> int:
     """Write one archive; with `moves`, pause the person's jobs first, and return their number.
 
-    If it can't be written, the jobs go on here.
+    If it can't be written, the jobs go on here; after a crash, the next start sees to it.
     """
-    paused: list[Job] = []
-    if moves:
-        paused = await context.database.write("privacy.pause", _pause_jobs, person)
+    if not moves:
+        await context.exports.write(person, target, report_to_nobody)
+        return 0
+    paused = await context.database.write("privacy.pause", _pause_jobs, person, target)
     try:
-        await context.exports.write(person, target, report_to_nobody, is_moved=moves)
+        await context.exports.write(person, target, report_to_nobody, is_moved=True)
     except BaseException:
-        if paused:
-            await context.database.write("privacy.resume", _resume_jobs, paused)
-            context.scheduling.wake()
+        await context.database.write("privacy.resume", _end_move, person.id, is_written=False)
+        context.scheduling.wake()
         raise
+    await context.database.write("privacy.moved", _end_move, person.id, is_written=True)
+    return paused
+
+
+def _pause_jobs(connection: Connection, person: Person, target: Path) -> int:
+    """Pause the active jobs of a person, because they go on elsewhere; return how many.
+
+    The note of it also has the jobs of a move that was interrupted: this one takes them along.
+    """
+    key = f"{_MOVE}{person.id}"
+    paused: list[int] = json.loads(meta.get(connection, key=key) or '{"jobs": []}')["jobs"]
+    for job in jobs.list_of_person(connection, person_id=person.id):
+        if job.state == "active":
+            pause_job(connection, job, PAUSED_MOVED)
+            paused.append(job.id)
+    meta.put(connection, key=key, value=json.dumps({"target": str(target), "jobs": paused}))
     return len(paused)
 
 
-def _pause_jobs(connection: Connection, person: Person) -> list[Job]:
-    """Pause the active jobs of a person, because they go on elsewhere; return them."""
-    found = jobs.list_of_person(connection, person_id=person.id)
-    active = [one for one in found if one.state == "active"]
-    for job in active:
-        pause_job(connection, job, PAUSED_MOVED)
-    return active
+def _end_move(connection: Connection, person_id: PersonId, *, is_written: bool) -> None:
+    """Drop the note of a move; without its file, each job waits for the same slot again."""
+    key = f"{_MOVE}{person_id}"
+    paused: list[int] = json.loads(meta.get(connection, key=key) or '{"jobs": []}')["jobs"]
+    for job_id in () if is_written else paused:
+        job = jobs.find(connection, job_id=JobId(job_id))
+        if job and (job.state, job.reason) == ("paused", PAUSED_MOVED):
+            jobs.change(connection, replace(job, state="active", reason=""))
+    meta.drop(connection, key=key)
 
 
-def _resume_jobs(connection: Connection, paused: Sequence[Job]) -> None:
-    """Undo `_pause_jobs`: each job waits for the same slot again."""
-    for job in paused:
-        present = jobs.find(connection, job_id=job.id)
-        if present and (present.state, present.reason) == ("paused", PAUSED_MOVED):
-            jobs.change(connection, job)
+async def end_killed_moves(database: Database) -> None:
+    """Let the jobs of each move go on that an earlier process could not finish.
+
+    Raises `StoreError`.
+    """
+    begun = await database.read(meta.list_under, prefix=_MOVE)
+    for key, value in begun.items():
+        person_id = PersonId(int(key.removeprefix(_MOVE)))
+        is_written = await asyncio.to_thread(Path(json.loads(value)["target"]).exists)
+        await database.write("privacy.moved", _end_move, person_id, is_written=is_written)
 
 
 async def export_to_chat(

@@ -1,6 +1,7 @@
 """Export of a person's data into archives."""
 
 import asyncio
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
@@ -45,7 +46,7 @@ class DataExport:
         folder = await asyncio.to_thread(_make_draft, target.parent)
         try:
             (path,) = await self._write_parts(person, folder, 0, report, is_moved=is_moved)
-            await asyncio.to_thread(path.rename, target)
+            await asyncio.to_thread(_put_in_place, path, target)
         finally:
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
@@ -111,6 +112,22 @@ def remove_drafts(home: Path) -> None:
     """Delete the unfinished exports of an earlier process. Blocks."""
     for folder in home.glob(f"{_DRAFTS}*"):
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _put_in_place(path: Path, target: Path) -> None:
+    """Rename a file; once this returns, a power failure loses nothing of it. Blocks."""
+    _sync(path)
+    path.rename(target)
+    _sync(target.parent)
+
+
+def _sync(place: Path) -> None:
+    """Write a file or the names in a folder to the disk. Blocks."""
+    descriptor = os.open(place, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _make_draft(folder: Path) -> Path:

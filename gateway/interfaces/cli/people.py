@@ -167,7 +167,10 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         written = client.perform_typed(home, "privacy.export", asked, WrittenExport, timeout=_LONG)
         print(f"Written to {written.target}, signed by the key {written.key}.")
         if arguments.move:
-            print(f"Jobs that are paused here, and go on there: {written.paused}.")
+            print(
+                f"Jobs that are paused here, and go on there: {written.paused}. If you change your"
+                " mind, don't import the file; resume each job with `talaria jobs resume ID`."
+            )
     elif verb == "import":
         _import(home, arguments, environ)
     elif verb == "settings":

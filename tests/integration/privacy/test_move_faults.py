@@ -1,4 +1,4 @@
-"""An import of an assistant that is killed, or meets a full disk, is finished by the next."""
+"""A move that is killed, or meets a full disk, is finished or taken back by the next start."""
 
 import asyncio
 import os
@@ -6,6 +6,8 @@ import resource
 import shutil
 import signal
 import sqlite3
+import threading
+from collections.abc import Callable
 from contextlib import closing
 from itertools import count
 from pathlib import Path
@@ -13,12 +15,14 @@ from pathlib import Path
 import pytest
 
 from agent_core.errors import StoreError
+from agent_core.schedule.job_editor import PAUSED_MOVED
 from agent_core.state.conversations import past_import, sessions
 from agent_core.state.conversations.past_import import PastTurn
 from agent_core.state.conversations.sessions import NewConversation
 from agent_core.state.engine.database import Connection, Database
 from agent_core.transcript import Message, TextPart
 from gateway.app.settings import load
+from gateway.errors import Declined
 from gateway.interfaces.contexts import HomeContext, open_context
 from gateway.operations import moves, privacy
 from gateway.operations.imports import import_line
@@ -26,6 +30,7 @@ from gateway.operations.privacy_types import ExportPerson, ImportPerson
 from tests.integration.harness import Harness, running
 from tests.integration.jobs_support import ana, give_job, greet, greeted
 from tests.integration.processes import run_fork
+from tests.patience import PATIENCE
 
 NOW = 1_800_000_000_000
 FULL = 7
@@ -99,13 +104,9 @@ def bring(home: Path, path: Path, last: int, most_bytes: int) -> None:
         context = HomeContext(
             home=home, database=database, now=lambda: NOW, load_settings=lambda: settings
         )
-        with closing(sqlite3.connect(home / "state.db")) as connection:
-            (slug,) = connection.execute(
-                "SELECT people.slug FROM people JOIN accounts ON person_id = people.id"
-                " WHERE platform = 'fake'"
-            ).fetchone()
+        asked = ImportPerson(slug=read_slug(home), path=str(path))
         try:
-            await moves.import_person(context, ImportPerson(slug=slug, path=str(path)))
+            await moves.import_person(context, asked)
         except StoreError:
             os._exit(FULL)
         await database.close()
@@ -133,6 +134,107 @@ async def test_a_killed_import_is_finished_by_the_next_and_doubles_nothing(
     assert deaths > 3
     assert run_fork(bring, home, path, 0, 0) == 0
     assert count_all(home) == wanted
+
+
+STEPS: dict[str, Callable[[Path], bool]] = {
+    "it begins to write": lambda path: any(path.parent.glob(".export-*")),
+    "it writes": lambda path: any(path.parent.glob(".export-*/*")),
+    "it has written": lambda path: any(path.parent.glob(".export-*/*.zip")),
+    "the file is in its place": Path.exists,
+}
+"""What the disk shows at each step of a move, once the jobs are paused."""
+
+
+def move_out(home: Path, path: Path, step: str) -> None:
+    """Export with the jobs in a process that dies at a step; without one, as soon as they pause."""
+
+    def observe(event: str, names: object) -> None:
+        if event == "committed" and not step:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def watch() -> None:
+        while not STEPS[step](path):
+            pass
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    async def main() -> None:
+        database = await Database.open(home / "state.db", observe=observe)
+        settings = load({"TALARIA_HOME": str(home)})
+        context = HomeContext(
+            home=home, database=database, now=lambda: NOW, load_settings=lambda: settings
+        )
+        if step:
+            threading.Thread(target=watch, daemon=True).start()
+        asked = ExportPerson(slug=read_slug(home), target=str(path), moves=True)
+        await privacy.export(context, asked)
+        await asyncio.sleep(PATIENCE)
+
+    asyncio.run(main())
+
+
+def read_slug(home: Path) -> str:
+    with closing(sqlite3.connect(home / "state.db")) as connection:
+        found = connection.execute(
+            "SELECT people.slug FROM people JOIN accounts ON person_id = people.id"
+            " WHERE platform = 'fake'"
+        )
+        return str(found.fetchone()[0])
+
+
+def list_jobs(home: Path) -> list[tuple[str, str, str]]:
+    with closing(sqlite3.connect(home / "state.db")) as connection:
+        return connection.execute(
+            "SELECT state, reason, next_slot FROM jobs WHERE kind = 'message' ORDER BY id"
+        ).fetchall()
+
+
+@pytest.mark.process
+@pytest.mark.slow
+@pytest.mark.parametrize("step", ["", *STEPS])
+async def test_a_killed_move_leaves_the_jobs_running_here_or_in_the_file(
+    tmp_path: Path, step: str
+) -> None:
+    home, path = tmp_path / "old", tmp_path / "out" / "ana.zip"
+    path.parent.mkdir()
+    async with running(home, greeted()) as harness:
+        await greet(harness)
+        for text in ("Take a pill.", "Water the fern."):
+            await give_job(harness, text, "0 9 * * *")
+    before = list_jobs(home)
+    assert run_fork(move_out, home, path, step) == -signal.SIGKILL
+    assert {state for state, _, _ in list_jobs(home)} == {"paused"}
+    async with running(home, greeted()):
+        after = list_jobs(home)
+    if path.exists():
+        assert [one[:2] for one in after] == [("paused", PAUSED_MOVED)] * 2
+    else:
+        assert after == before
+    # Once the person has resumed them, no later start pauses or resumes anything.
+    async with running(home, greeted()):
+        assert list_jobs(home) == after
+
+
+@pytest.mark.process
+@pytest.mark.slow
+async def test_a_move_after_a_killed_one_takes_its_jobs_along_or_lets_them_go_on(
+    tmp_path: Path,
+) -> None:
+    home, path = tmp_path / "old", tmp_path / "ana.zip"
+    async with running(home, greeted()) as harness:
+        await greet(harness)
+        await give_job(harness, "Take a pill.", "0 9 * * *")
+    before = list_jobs(home)
+    assert run_fork(move_out, home, path, "") == -signal.SIGKILL
+    database = await Database.open(home / "state.db")
+    context = HomeContext(home=home, database=database, now=lambda: NOW, load_settings=None)
+    asked = ExportPerson(slug=read_slug(home), target=str(path), moves=True)
+    path.touch()
+    with pytest.raises(Declined):
+        await privacy.export(context, asked)
+    assert list_jobs(home) == before
+    path.unlink()
+    assert (await privacy.export(context, asked)).paused == 1
+    await database.close()
 
 
 @pytest.mark.process
