@@ -89,6 +89,21 @@ def perform(
         return dict(perform_here(home, operation, asked, load_settings))
 
 
+def ask_typed(
+    home: Path,
+    operation: str,
+    asked: "DataclassInstance",
+    answer: type[_Answer],
+    *,
+    timeout: float = PATIENCE,
+) -> _Answer:
+    """Let the running gateway perform an operation over dataclasses.
+
+    Raises what `ask` raises, and `StartError` for an answer that is not of the type `answer`.
+    """
+    return _load(answer, ask(home, operation, _dump(asked), timeout=timeout))
+
+
 def perform_typed(
     home: Path,
     operation: str,
@@ -102,8 +117,15 @@ def perform_typed(
 
     Raises what `perform` raises, and `StartError` for an answer that is not of this type.
     """
-    given = {name: value for name, value in dump(asked).items() if value is not None}
-    done = perform(home, operation, given, timeout=timeout, load_settings=load_settings)
+    done = perform(home, operation, _dump(asked), timeout=timeout, load_settings=load_settings)
+    return _load(answer, done)
+
+
+def _dump(asked: "DataclassInstance") -> dict[str, Any]:
+    return {name: value for name, value in dump(asked).items() if value is not None}
+
+
+def _load(answer: type[_Answer], done: dict[str, Any]) -> _Answer:
     try:
         return load(answer, done)
     except Mistaken as error:

@@ -17,33 +17,35 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.tools.secret_scan import find_secret
 from agent_core.transcript import make_source
-from gateway.errors import Declined, Mistaken
-from gateway.operations.contract import (
-    Answer,
-    Operation,
-    OperationContext,
-    read_text,
+from gateway.errors import Declined
+from gateway.operations.contract import Operation, OperationContext, find_person
+from gateway.operations.import_types import (
+    FindHeir,
+    Heir,
+    Imported,
+    ImportJob,
+    ImportLine,
+    Target,
 )
-from gateway.operations.contract import find_person as find_named
 from gateway.operations.job_types import AddJob, ListJobs
 from gateway.operations.jobs import add, list_jobs
-from gateway.operations.wire import load
+from gateway.operations.wire import load, typed
 
 _TAG = "imported"
 
 
-async def find_person(context: OperationContext, asked: Answer) -> Answer:
+async def find_heir(context: OperationContext, asked: FindHeir) -> Heir:
     """Return the person who gets the import: the one asked for, or the owner. Raises `Declined`."""
-    return {"person": (await _find(context, asked)).slug}
+    return Heir(person=(await _find(context, asked.person)).slug)
 
 
-async def import_line(context: OperationContext, asked: Answer) -> Answer:
-    """Import one entry, once; the answer's state is `new`, `known`, or `left` with the reason.
+async def import_line(context: OperationContext, asked: ImportLine) -> Imported:
+    """Import one entry, once.
 
     Entries that MEMORY.md or USER.md has no room for go to the archive. Raises `Declined`.
     """
-    person, text = await _find(context, asked), read_text(asked, "text")
-    target, source = str(asked.get("target")), read_text(asked, "origin")
+    person, text = await _find(context, asked.person), asked.text
+    target, source = asked.target, asked.origin
     if flaw := find_flaw(text):
         return _leave(flaw)
     if secret := find_secret(text):
@@ -61,33 +63,35 @@ async def import_line(context: OperationContext, asked: Answer) -> Answer:
         outcome = await context.memory.change(
             person.id,
             person.slug,
-            Edit(action="add", target="memory" if target == "memory" else "user", text=text),
+            Edit(action="add", target=target, text=text),
             origin,
         )
         context.forget_known()
         if not isinstance(outcome, Refusal):
             is_new = all(row.origin.now == origin.now for row in outcome.rows)
-            return {"state": "new" if is_new else "known"}
+            return _report(is_new=is_new, place=target)
+        if outcome.fault == "known":
+            return _report(is_new=False, place=target)
         if outcome.fault != "full":
-            return {"state": "known"} if outcome.fault == "known" else _leave(outcome.detail)
+            return _leave(outcome.detail)
     return await _archive(context, person.id, text, origin)
 
 
-async def _import_soul(context: OperationContext, text: str, origin: Origin) -> Answer:
+async def _import_soul(context: OperationContext, text: str, origin: Origin) -> Imported:
     if len(text) > SOUL_LIMIT:
         return _leave(f"it has more than {SOUL_LIMIT:,} characters")
     soul = SoulFile(context.database, context.erasing.home)
     base = await soul.read()
     if base.text == text or await soul.is_made(origin.call_key or ""):
-        return {"state": "known"}
+        return _report(is_new=False, place="soul")
     if not await soul.change(base, text, origin):
         return _leave("SOUL.md has just changed; import again")
-    return {"state": "new"}
+    return _report(is_new=True, place="soul")
 
 
 async def _archive(
     context: OperationContext, person_id: PersonId, text: str, origin: Origin
-) -> Answer:
+) -> Imported:
     content = ArchiveContent(text=text, tags=(_TAG,))
 
     def work(connection: Any) -> bool:
@@ -99,28 +103,29 @@ async def _archive(
         is_new = await context.database.write("imports.archive", work)
     except ToolArgumentError as error:
         return _leave(str(error))
-    return {"state": "new" if is_new else "known", "place": "archive"}
+    return _report(is_new=is_new, place="archive")
 
 
-async def import_job(context: OperationContext, asked: Answer) -> Answer:
+async def import_job(context: OperationContext, asked: ImportJob) -> Imported:
     """Import one job, once. Raises `Declined`."""
-    person = await _find(context, asked)
-    options = asked.get("options")
-    if not isinstance(options, dict):
-        raise Mistaken("The options of the job are missing.")
-    key = _make_key(person, "job", read_text(asked, "origin"))
+    person = await _find(context, asked.person)
+    key = _make_key(person, "job", asked.origin)
     listed = await list_jobs(context, ListJobs(person=person.slug))
     before = {job.id for job in listed.jobs}
     try:
-        wish = load(AddJob, {**options, "person": person.slug, "key": key})
+        wish = load(AddJob, {**asked.options, "person": person.slug, "key": key})
         made = await add(context, wish)
     except Declined as error:
         return _leave(str(error))
-    return {"state": "known" if made.id in before else "new"}
+    return _report(is_new=made.id not in before)
 
 
-def _leave(reason: str) -> Answer:
-    return {"state": "left", "reason": reason}
+def _report(*, is_new: bool, place: Target | None = None) -> Imported:
+    return Imported(state="new" if is_new else "known", place=place)
+
+
+def _leave(reason: str) -> Imported:
+    return Imported(state="left", reason=reason)
 
 
 def _make_key(person: Person, target: str, text: str) -> str:
@@ -128,9 +133,9 @@ def _make_key(person: Person, target: str, text: str) -> str:
     return f"import:{person.id}:{digest[:32]}"
 
 
-async def _find(context: OperationContext, asked: Answer) -> Person:
-    if name := asked.get("person"):
-        return await context.database.read(find_named, str(name))
+async def _find(context: OperationContext, name: str | None) -> Person:
+    if name:
+        return await context.database.read(find_person, name)
     owner = await context.database.read(people.find_owner)
     if owner is None:
         raise Declined("Nobody owns this home yet; say hello to Talaria first, or run setup.")
@@ -138,7 +143,7 @@ async def _find(context: OperationContext, asked: Answer) -> Person:
 
 
 OPERATIONS: Mapping[str, Operation] = {
-    "imports.person": find_person,
-    "imports.line": import_line,
-    "imports.job": import_job,
+    "imports.heir": typed(find_heir),
+    "imports.line": typed(import_line),
+    "imports.job": typed(import_job),
 }

@@ -3,12 +3,11 @@
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING
 
-from agent_core.agent.replay import diff, formats, replayer
+from agent_core.agent.replay import diff, replayer
 from agent_core.agent.replay.diff import differ_in_words
 from agent_core.agent.replay.rebuild import rebuild_calls
 from agent_core.agent.replay.records import read_prompt_context, read_record
@@ -22,73 +21,89 @@ from agent_core.state.queues import dead_letters
 from agent_core.tools.secret_scan import SecretMask
 from agent_core.transcript import Message, dump_parts
 from gateway.errors import Declined
-from gateway.operations.contract import (
-    Answer,
-    Operation,
-    OperationContext,
-    find_person,
-    read_limit,
-    read_text,
+from gateway.operations.contract import Operation, OperationContext, check_limit, find_person
+from gateway.operations.turn_types import (
+    ExportedTurns,
+    ExportTurns,
+    ListTurns,
+    ListUndelivered,
+    PickTurn,
+    PromptOfNow,
+    ReplayedTurn,
+    RequestMessage,
+    RequestTool,
+    ShownTurn,
+    TurnLine,
+    TurnList,
+    TurnRequest,
+    TurnRequests,
+    TurnStep,
+    TurnTotal,
+    UndeliveredList,
+    UndeliveredMessage,
 )
+from gateway.operations.wire import typed
 from gateway.texts.general import explain_ending
 from gateway.texts.usage import describe_charged
 
 if TYPE_CHECKING:
     from agent_core.agent.prompt.prompt_cache import FrozenPrompt
-    from agent_core.agent.replay.formats import TrajectoryFormat
     from agent_core.agent.replay.rebuild import RebuiltCall
     from agent_core.agent.replay.records import TurnRecord
 
 
-async def list_turns(context: OperationContext, asked: Answer) -> Answer:
-    """List everyone's newest turns, newest first."""
-    limit = read_limit(asked)
+async def list_turns(context: OperationContext, asked: ListTurns) -> TurnList:
+    """List everyone's newest turns, newest first. Raises `Declined`."""
+    limit = check_limit(asked.limit)
 
-    def look(connection: Connection) -> list[dict[str, Any]]:
+    def look(connection: Connection) -> TurnList:
         names = {person.id: person.name for person in people.list_all(connection)}
-        return [
-            _outline(turn, names.get(turn.person_id, "(erased)"))
-            for turn in turns.list_recent(connection, limit=limit)
-        ]
+        found = turns.list_recent(connection, limit=limit)
+        return TurnList(
+            turns=tuple(_outline(turn, names.get(turn.person_id, "(erased)")) for turn in found)
+        )
 
-    return {"turns": await context.database.read(look)}
+    return await context.database.read(look)
 
 
-async def show_turn(context: OperationContext, asked: Answer) -> Answer:
+async def show_turn(context: OperationContext, asked: PickTurn) -> ShownTurn:
     """Show one turn: its steps, its cost and its message. Raises `Declined`."""
-    number = _turn(asked)
 
-    def look(connection: Connection) -> dict[str, Any] | None:
-        turn = turns.find(connection, turn_id=number)
+    def look(connection: Connection) -> ShownTurn:
+        turn = turns.find(connection, turn_id=asked.id)
         person = people.find(connection, person_id=turn.person_id) if turn else None
         if turn is None or person is None:
-            return None
-        return _outline(turn, person.name) | {
-            "attempts": turn.attempts,
-            "why": explain_ending(turn.state, turn.reason),
-            "detail": turn.detail,
-            "said": messages.request_of_turn(connection, turn_id=turn.id, person_id=person.id),
-            "steps": [
-                {"name": step.name, "outcome": step.outcome, "is_error": step.is_error}
+            raise _refuse_unknown(asked.id)
+        total = usage.total_of_turn(connection, turn_id=turn.id)
+        return ShownTurn(
+            line=_outline(turn, person.name),
+            attempts=turn.attempts,
+            why=explain_ending(turn.state, turn.reason),
+            detail=turn.detail,
+            said=messages.request_of_turn(connection, turn_id=turn.id, person_id=person.id),
+            steps=tuple(
+                TurnStep(name=step.name, outcome=step.outcome, is_error=step.is_error)
                 for step in turns.list_steps(connection, turn_id=turn.id)
-            ],
-            "cost": asdict(usage.total_of_turn(connection, turn_id=turn.id)),
-            "price": describe_charged(usage.charged_of_turn(connection, turn_id=turn.id)),
-        }
+            ),
+            total=TurnTotal(
+                calls=total.calls,
+                input_tokens=total.input_tokens,
+                cache_read_tokens=total.cache_read_tokens,
+                output_tokens=total.output_tokens,
+            ),
+            price=describe_charged(usage.charged_of_turn(connection, turn_id=turn.id)),
+        )
 
-    found = await context.database.read(look)
-    if found is None:
-        raise Declined(f"There is no turn {number}; `talaria turns` lists the newest.")
-    return found
+    return await context.database.read(look)
 
 
-async def show_requests(context: OperationContext, asked: Answer) -> Answer:
+async def show_requests(context: OperationContext, asked: PickTurn) -> TurnRequests:
     """Rebuild each model request of a turn, and report whether it is proved to be exact.
 
     A request's messages are listed without those that the previous request began with, too. Raises
     `Declined`.
     """
-    record = await _read(context, asked)
+    record = await _read(context, asked.id)
     calls = await asyncio.to_thread(rebuild_calls, record)
     before: Sequence[Message] = ()
     reported = []
@@ -96,67 +111,78 @@ async def show_requests(context: OperationContext, asked: Answer) -> Answer:
         reported.append(_report(call, before))
         before = call.sent.messages if call.sent else before
     prompt = record.prompt
-    return {
-        "id": record.turn.id,
-        "system": prompt.system if prompt else None,
-        "tools": [asdict(tool) for tool in prompt.tools] if prompt else None,
-        "calls": reported,
-    }
+    tools = tuple(
+        RequestTool(name=tool.name, description=tool.description, schema=tool.schema)
+        for tool in (prompt.tools if prompt else ())
+    )
+    return TurnRequests(
+        id=record.turn.id,
+        system=prompt.system if prompt else None,
+        tools=tools if prompt else None,
+        calls=tuple(reported),
+    )
 
 
-async def replay_turn(context: OperationContext, asked: Answer) -> Answer:
+async def replay_turn(context: OperationContext, asked: PickTurn) -> ReplayedTurn:
     """Replay a turn from its record, and compare each request with the original.
 
-    If `memory` is "now", compare the turn's prompt with the prompt that it would get now, with the
-    same tools. Raises `Declined`.
+    Raises `Declined`.
     """
-    record = await _read(context, asked)
-    if record.prompt is None:
-        raise Declined(f"The prompt of turn {record.turn.id} was deleted or altered.")
+    record, prompt = await _read_with_prompt(context, asked.id)
     calls = await asyncio.to_thread(rebuild_calls, record)
-    if asked.get("memory") == "now":
-        return await _replay_with_memory_of_now(context, record, record.prompt, calls)
-    return await compare_replay(record, record.prompt, calls)
+    return await compare_replay(record, prompt, calls)
 
 
 async def compare_replay(
     record: "TurnRecord", prompt: "FrozenPrompt", calls: "Sequence[RebuiltCall]"
-) -> Answer:
+) -> ReplayedTurn:
     """Replay the rebuilt calls of a turn, and compare each request with the original."""
     comparison = diff.compare(calls, await replayer.replay(record, calls, prompt))
-    return {
-        "id": record.turn.id,
-        "calls": len(calls),
-        "attempts": record.turn.attempts,
-        "verdict": comparison.verdict,
-        "compared": comparison.compared,
-        "lines": comparison.lines,
-    }
-
-
-async def export_turns(context: OperationContext, asked: Answer) -> Answer:
-    """Write conversations to a new file at an absolute path, one per line.
-
-    `format` is a `TrajectoryFormat`, `person` a name or None for everybody, `since` in
-    milliseconds since the epoch. Raises `Declined` and `StoreError`.
-    """
-    target, slug, since = Path(read_text(asked, "target")), asked.get("person"), asked.get("since")
-    wanted: TrajectoryFormat = next(
-        (one for one in get_args(formats.TrajectoryFormat) if one == asked.get("format")), "jsonl"
+    return ReplayedTurn(
+        id=record.turn.id,
+        calls=len(calls),
+        attempts=record.turn.attempts,
+        verdict=comparison.verdict,
+        compared=comparison.compared,
+        lines=comparison.lines,
     )
+
+
+async def compare_memory(context: OperationContext, asked: PickTurn) -> PromptOfNow:
+    """Compare a turn's prompt and requests with those for today's memory and the same tools.
+
+    Raises `Declined`.
+    """
+    record, prompt = await _read_with_prompt(context, asked.id)
+    calls = await asyncio.to_thread(rebuild_calls, record)
+    fresh = await build_prompt_of_now(context, record, prompt)
+    made = await replayer.replay(record, calls, fresh)
+    rest = [(one.sent and one.sent.messages) for one in calls]
+    return PromptOfNow(
+        id=record.turn.id,
+        calls=len(calls),
+        is_rest_same=rest == [one.request.messages for one in made[: len(calls)]],
+        prompt=differ_in_words(prompt.system, fresh.system),
+    )
+
+
+async def export_turns(context: OperationContext, asked: ExportTurns) -> ExportedTurns:
+    """Write conversations to a new file. Raises `Declined` and `StoreError`."""
+    target = Path(asked.target)
     if not target.is_absolute():
         raise Declined(f"{target} is not an absolute path.")
 
     def work(connection: Connection) -> int:
-        whose = [find_person(connection, slug)] if slug else people.list_all(connection)
-        redaction = Redaction(connection, SecretMask()) if asked.get("redact") else None
+        person = asked.person
+        whose = [find_person(connection, person)] if person else people.list_all(connection)
+        redaction = Redaction(connection, SecretMask()) if asked.redact else None
         count = 0
         target.touch(mode=0o600, exist_ok=False)
         try:
             with target.open("w", encoding="utf-8") as file:
-                for found in read_trajectories(connection, whose, since or 0):
+                for found in read_trajectories(connection, whose, asked.since or 0):
                     shown = redaction.apply(found) if redaction else found
-                    file.write(render_trajectory(shown, wanted) + "\n")
+                    file.write(render_trajectory(shown, asked.format) + "\n")
                     count += 1
         except BaseException:
             target.unlink()
@@ -164,30 +190,31 @@ async def export_turns(context: OperationContext, asked: Answer) -> Answer:
         return count
 
     try:
-        return {"target": str(target), "count": await context.database.browse(work)}
+        count = await context.database.browse(work)
     except FileExistsError as error:
         raise Declined(f"{target} exists already; name another file.") from error
     except OSError as error:
         raise Declined(f"{target} can't be written: {error.strerror or error}.") from error
+    return ExportedTurns(target=str(target), count=count)
 
 
-async def list_undelivered(context: OperationContext, asked: Answer) -> Answer:
-    """List dead letters: messages that can't be delivered, newest first."""
-    limit = read_limit(asked)
+async def list_undelivered(context: OperationContext, asked: ListUndelivered) -> UndeliveredList:
+    """List dead letters: messages that can't be delivered, newest first. Raises `Declined`."""
+    limit = check_limit(asked.limit)
     rows = await context.database.read(dead_letters.list_dead, limit=limit)
-    return {
-        "undelivered": [
-            {
-                "id": row.id,
-                "turn": row.turn_id,
-                "platform": row.chat.platform,
-                "chat": row.chat.address,
-                "reason": row.reason,
-                "text": row.body,
-            }
+    return UndeliveredList(
+        undelivered=tuple(
+            UndeliveredMessage(
+                id=row.id,
+                turn=row.turn_id,
+                platform=row.chat.platform,
+                chat=row.chat.address,
+                reason=row.reason,
+                text=row.body,
+            )
             for row in rows
-        ]
-    }
+        )
+    )
 
 
 async def build_prompt_of_now(
@@ -201,81 +228,70 @@ async def build_prompt_of_now(
     return (await context.prompt_cache.find_or_build(scene, None, prompt.tools)).prompt
 
 
-async def _replay_with_memory_of_now(
-    context: OperationContext,
-    record: "TurnRecord",
-    prompt: "FrozenPrompt",
-    calls: "Sequence[RebuiltCall]",
-) -> Answer:
-    """Compare the prompt and the requests of a turn with those that it would have now."""
-    fresh = await build_prompt_of_now(context, record, prompt)
-    made = await replayer.replay(record, calls, fresh)
-    rest = [(one.sent and one.sent.messages) for one in calls]
-    return {
-        "id": record.turn.id,
-        "calls": len(calls),
-        "is_rest_same": rest == [one.request.messages for one in made[: len(calls)]],
-        "prompt": differ_in_words(prompt.system, fresh.system),
-    }
-
-
 OPERATIONS: Mapping[str, Operation] = {
-    "turns.list": list_turns,
-    "turns.show": show_turn,
-    "turns.requests": show_requests,
-    "turns.replay": replay_turn,
-    "turns.export": export_turns,
-    "turns.undelivered": list_undelivered,
+    "turns.list": typed(list_turns),
+    "turns.show": typed(show_turn),
+    "turns.requests": typed(show_requests),
+    "turns.replay": typed(replay_turn),
+    "turns.compare": typed(compare_memory),
+    "turns.export": typed(export_turns),
+    "turns.undelivered": typed(list_undelivered),
 }
+"""The operations, by their names on the control socket."""
 
 
-def _outline(turn: StoredTurn, name: str) -> dict[str, Any]:
-    return {
-        "id": turn.id,
-        "person": name,
-        "platform": turn.place.chat.platform,
-        "state": turn.state,
-        "reason": turn.reason,
-        "started_at": turn.started_at,
-        "ended_at": turn.ended_at,
-    }
+def _outline(turn: StoredTurn, name: str) -> TurnLine:
+    return TurnLine(
+        id=turn.id,
+        person=name,
+        platform=turn.place.chat.platform,
+        state=turn.state,
+        reason=turn.reason,
+        started_at=turn.started_at,
+        ended_at=turn.ended_at,
+    )
 
 
-def _turn(asked: Answer) -> TurnId:
-    number = asked.get("id")
-    if not isinstance(number, int):
-        raise Declined("Give the number of a turn.")
-    return TurnId(number)
+def _refuse_unknown(number: TurnId) -> Declined:
+    return Declined(f"There is no turn {number}; `talaria turns` lists the newest.")
 
 
-async def _read(context: OperationContext, asked: Answer) -> "TurnRecord":
-    number = _turn(asked)
+async def _read(context: OperationContext, number: TurnId) -> "TurnRecord":
     record = await context.database.read(read_record, number)
     if record is None:
-        raise Declined(f"There is no turn {number}; `talaria turns` lists the newest.")
+        raise _refuse_unknown(number)
     if record.is_by_job:
         raise Declined(f"Turn {number} used no model: a job sent its message.")
     return record
 
 
-def _report(call: "RebuiltCall", before: Sequence[Message]) -> dict[str, Any]:
+async def _read_with_prompt(
+    context: OperationContext, number: TurnId
+) -> "tuple[TurnRecord, FrozenPrompt]":
+    record = await _read(context, number)
+    if record.prompt is None:
+        raise Declined(f"The prompt of turn {number} was deleted or altered.")
+    return record, record.prompt
+
+
+def _report(call: "RebuiltCall", before: Sequence[Message]) -> TurnRequest:
     spent, sent = call.spent, call.sent
-    messages = sent.messages if sent else ()
-    pairs = zip(messages, before, strict=False)
+    found = sent.messages if sent else ()
+    pairs = zip(found, before, strict=False)
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-    return {
-        "model": spent.asked_model or spent.model,
-        "limit": spent.output_limit,
-        "hash": spent.request_hash,
-        "doubt": call.doubt,
-        "is_known": sent is not None,
-        "read": spent.read_tokens,
-        "from_cache": spent.cache_read_tokens,
-        "written": spent.output_tokens,
-        "pictures": list(sent.shown) if sent else [],
-        "same": same,
-        "messages": [
-            {"role": one.role, "parts": json.loads(dump_parts(one.parts))}
-            for one in messages[same:]
-        ],
-    }
+    return TurnRequest(
+        model=spent.asked_model or spent.model,
+        limit=spent.output_limit,
+        hash=spent.request_hash,
+        doubt=call.doubt,
+        is_known=sent is not None,
+        read=spent.read_tokens,
+        from_cache=spent.cache_read_tokens,
+        written=spent.output_tokens,
+        pictures=tuple(sent.shown) if sent else (),
+        same=same,
+        messages=tuple(
+            RequestMessage(role=one.role, parts=tuple(json.loads(dump_parts(one.parts))))
+            for one in found[same:]
+        ),
+    )

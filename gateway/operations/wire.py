@@ -101,6 +101,10 @@ def _convert(kind: Any, value: Any) -> Any:
         if isinstance(value, list | tuple):
             return tuple(_convert(get_args(kind)[0], one) for one in value)
         raise ValueError("must be a list")
+    if origin is dict:
+        if isinstance(value, dict):
+            return value
+        raise ValueError("must be an object")
     if is_dataclass(kind):
         if isinstance(value, Mapping):
             return load(kind, value)  # type: ignore[arg-type]  # it is a class, not an instance

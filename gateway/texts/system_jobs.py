@@ -10,6 +10,12 @@ from agent_core.localization import Plural
 if TYPE_CHECKING:
     from agent_core.memory.external.client import SyncReport
     from agent_core.skills.curator import CurationStep, CuratorReport, StepKind
+    from gateway.operations.turn_types import (
+        PromptOfNow,
+        ReplayedTurn,
+        TurnRequest,
+        TurnRequests,
+    )
 
 _DONE: dict["StepKind", str] = {
     "see": "new",
@@ -95,41 +101,39 @@ _DOUBTS = {
 _UNKNOWN = "The database has no record of what was sent here."
 
 
-def describe_requests(answer: Mapping[str, Any]) -> Iterator[str]:
+def describe_requests(answer: "TurnRequests") -> Iterator[str]:
     """The requests of a turn, line by line, with their prompt."""
-    calls = answer["calls"]
+    calls = answer.calls
     if not calls:
-        yield f"Turn {answer['id']} has no recorded model answer."
+        yield f"Turn {answer.id} has no recorded model answer."
         return
     yield "== system"
-    yield (
-        "(deleted or altered since)" if answer["system"] is None else answer["system"].rstrip("\n")
-    )
+    yield ("(deleted or altered since)" if answer.system is None else answer.system.rstrip("\n"))
     yield "== tools"
-    for tool in answer["tools"] or ():
-        yield f"{tool['name']}: {tool['description']}"
-        yield f"    {tool['schema']}"
+    for tool in answer.tools or ():
+        yield f"{tool.name}: {tool.description}"
+        yield f"    {tool.schema}"
     for number, call in enumerate(calls, start=1):
         yield from _describe_call(number, len(calls), call)
 
 
-def _describe_call(number: int, count: int, call: Mapping[str, Any]) -> Iterator[str]:
-    limit = f"at most {call['limit']:,} tokens of answer, " if call["limit"] else ""
+def _describe_call(number: int, count: int, call: "TurnRequest") -> Iterator[str]:
+    limit = f"at most {call.limit:,} tokens of answer, " if call.limit else ""
     yield (
-        f"== call {number} of {count}: {call['model']}, {limit}{call['read']:,} tokens read"
-        f" ({call['from_cache']:,} from the cache), {call['written']:,} written"
+        f"== call {number} of {count}: {call.model}, {limit}{call.read:,} tokens read"
+        f" ({call.from_cache:,} from the cache), {call.written:,} written"
     )
-    yield f"fingerprint {call['hash'] or 'none'}: {_DOUBTS[call['doubt']]}"
-    if not call["is_known"]:
+    yield f"fingerprint {call.hash or 'none'}: {_DOUBTS[call.doubt]}"
+    if not call.is_known:
         yield _UNKNOWN
         return
-    if call["pictures"]:
-        yield f"pictures {', '.join(call['pictures'])}"
-    if call["same"]:
-        yield f"(the first {call['same']} messages of call {number - 1}, then)"
-    for message in call["messages"]:
-        yield f"[{message['role']}]"
-        for part in message["parts"]:
+    if call.pictures:
+        yield f"pictures {', '.join(call.pictures)}"
+    if call.same:
+        yield f"(the first {call.same} messages of call {number - 1}, then)"
+    for message in call.messages:
+        yield f"[{message.role}]"
+        for part in message.parts:
             yield from _describe_part(part)
 
 
@@ -147,36 +151,34 @@ def _describe_part(part: Mapping[str, Any]) -> Iterator[str]:
             yield json.dumps(part, ensure_ascii=False)
 
 
-def describe_replay(answer: Mapping[str, Any]) -> Iterator[str]:
+def describe_replay(answer: "ReplayedTurn") -> Iterator[str]:
     """Describe the result of a replayed turn."""
-    if "prompt" in answer:
-        yield from _describe_memory_of_now(answer)
-        return
-    count, place = answer["calls"], answer["compared"] + 1
+    count, place = answer.calls, answer.compared + 1
     requests = "1 request" if count == 1 else f"{count} requests"
     if not count:
-        yield f"Turn {answer['id']} ended before a model answered, so there is nothing to replay."
-    elif answer["verdict"] == "identical":
+        yield f"Turn {answer.id} ended before a model answered, so there is nothing to replay."
+    elif answer.verdict == "identical":
         one = "its fingerprint is that" if count == 1 else "their fingerprints are those"
         yield f"identical: {requests}, and {one} of what was sent."
-    elif answer["verdict"] == "not_noted":
+    elif answer.verdict == "not_noted":
         yield f"Request {place} of {count} can't be compared: no fingerprint was recorded then."
-    elif answer["verdict"] == "fewer":
+    elif answer.verdict == "fewer":
         yield f"The replay ended before request {place} of {count}."
     else:
         yield f"Request {place} of {count} differs (- recorded, + rebuilt):"
-        yield from answer["lines"] or ("Its content is no longer in the database.",)
-    if count and answer["verdict"] not in ("identical", "not_noted") and answer["attempts"] > 1:
+        yield from answer.lines or ("Its content is no longer in the database.",)
+    if count and answer.verdict not in ("identical", "not_noted") and answer.attempts > 1:
         yield "This request went on after a crash, and the comparison leaves that out."
 
 
-def _describe_memory_of_now(answer: Mapping[str, Any]) -> Iterator[str]:
-    if answer["prompt"]:
+def describe_prompt_of_now(answer: "PromptOfNow") -> Iterator[str]:
+    """Describe what today's memory changes in the prompt of a turn."""
+    if answer.prompt:
         yield "With the current memory, the prompt would differ:"
-        yield from answer["prompt"]
+        yield from answer.prompt
     else:
         yield "With the current memory, the prompt would be the same."
-    if not answer["is_rest_same"]:
+    if not answer.is_rest_same:
         yield "The turn's messages can't be rebuilt; see the replay without --memory."
 
 

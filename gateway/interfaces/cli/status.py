@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from gateway.home import find_home
 from gateway.interfaces.cli.top import draw
-from gateway.interfaces.client import NoGateway, ask, fetch_health
+from gateway.interfaces.client import NoGateway, ask_typed, fetch_health
 from gateway.interfaces.parser import Parser
+from gateway.operations.turn_types import ListTurns, TurnList
 
 _PATIENCE = 4.0
 """Seconds to wait for an answer; an event loop that is busy for longer has a fault."""
@@ -26,12 +27,13 @@ def run(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
     home = find_home(environ)
     try:
         is_well, report = fetch_health(home, timeout=_PATIENCE)
-        turns = ask(home, "turns.list", {"limit": _NEWEST}, timeout=_PATIENCE)["turns"]
+        asked = ListTurns(limit=_NEWEST)
+        listed = ask_typed(home, "turns.list", asked, TurnList, timeout=_PATIENCE)
     except NoGateway:
         print(f"Talaria is not running for {home}.")
         print("`talaria run` starts it here, and `talaria service install` keeps it running.")
         return _STOPPED
-    print("\n".join(draw(report, turns, time.time())))
+    print("\n".join(draw(report, listed, time.time())))
     print(f"\nThe home is {home}. `talaria stop` stops Talaria.")
     if not is_well:
         print("`talaria doctor` says how to mend what is wrong.")

@@ -4,14 +4,15 @@ import argparse
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from gateway.errors import Declined, StartError
 from gateway.home import find_home
-from gateway.interfaces.client import NoGateway, ask, fetch_health
+from gateway.interfaces.client import NoGateway, ask_typed, fetch_health
 from gateway.interfaces.parser import Parser
+from gateway.operations.turn_types import ListTurns, TurnList
 
 _PATIENCE = 4.0
 """Seconds to wait for an answer; an event loop that is busy for longer has a fault."""
@@ -44,8 +45,9 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
     def look() -> list[str]:
         _, report = fetch_health(home, timeout=_PATIENCE)
-        found = ask(home, "turns.list", {"limit": _NEWEST}, timeout=_PATIENCE)
-        return draw(report, found["turns"], time.time())
+        asked = ListTurns(limit=_NEWEST)
+        listed = ask_typed(home, "turns.list", asked, TurnList, timeout=_PATIENCE)
+        return draw(report, listed, time.time())
 
     try:
         lines = look()
@@ -80,15 +82,13 @@ def _show(lines: list[str]) -> None:
     print(f"{_HOME}{shown}{_END_OF_SCREEN}", end="", flush=True)
 
 
-def draw(report: Mapping[str, Any], turns: Sequence[Mapping[str, Any]], now: float) -> list[str]:
+def draw(report: Mapping[str, Any], listed: TurnList, now: float) -> list[str]:
     """Return the lines of the display. `now` is in seconds since the epoch."""
-    return [_print_safely(line) for line in _draw(report, turns, now)]
+    return [_print_safely(line) for line in _draw(report, listed, now)]
 
 
-def _draw(
-    report: Mapping[str, Any], turns: Sequence[Mapping[str, Any]], now: float
-) -> Iterator[str]:
-    running = [one for one in turns if one["state"] == "running"]
+def _draw(report: Mapping[str, Any], listed: TurnList, now: float) -> Iterator[str]:
+    running = [one for one in listed.turns if one.state == "running"]
     state = "healthy" if report["status"] == "ok" else "failing"
     yield f"Talaria {report['version']}: {state}, up {_format_span(report['uptime_seconds'])}"
     yield f"Model      {report['model']}"
@@ -104,8 +104,8 @@ def _draw(
     yield ""
     yield f"{'TURN':>8}  {'FOR':>8}  {'PLATFORM':<12} PERSON"
     for one in running:
-        span = _format_span(now - one["started_at"] / 1000)
-        yield f"{one['id']:>8}  {span:>8}  {one['platform']:<12} {one['person']}"
+        span = _format_span(now - one.started_at / 1000)
+        yield f"{one.id:>8}  {span:>8}  {one.platform:<12} {one.person}"
     if not running:
         yield "No turn is running."
 

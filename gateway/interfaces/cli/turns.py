@@ -12,7 +12,27 @@ from gateway.interfaces import client
 from gateway.interfaces.client import require_database
 from gateway.interfaces.parser import Parser, read_path
 from gateway.interfaces.waiting import load_settings
-from gateway.texts.system_jobs import describe_replay, describe_requests
+from gateway.operations.turn_types import (
+    ExportedTurns,
+    ExportTurns,
+    ListTurns,
+    ListUndelivered,
+    PickTurn,
+    PromptOfNow,
+    ReplayedTurn,
+    ShownTurn,
+    TurnLine,
+    TurnList,
+    TurnRequests,
+    UndeliveredList,
+    UndeliveredMessage,
+)
+from gateway.operations.wire import load_known
+from gateway.texts.system_jobs import (
+    describe_prompt_of_now,
+    describe_replay,
+    describe_requests,
+)
 
 _SHOWN = 20
 
@@ -104,82 +124,91 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     if arguments.verb == "export":
         return _export(arguments, environ)
     verb = "requests" if vars(arguments).get("prompt") else arguments.verb
-    is_one = verb in ("show", "requests", "replay")
     home = open_home(environ)
     if verb == "replay":
         require_database(home)
         print(f"Replaying turn {arguments.id} ...", flush=True)
-    answer = client.perform(
-        home, f"turns.{verb}", vars(arguments), load_settings=partial(load_settings, environ)
+        verb = "compare" if arguments.memory == "now" else verb
+    kind, answer, describe = _VERBS[verb]
+    asked = load_known(kind, vars(arguments))
+    done = client.perform_typed(
+        home, f"turns.{verb}", asked, answer, load_settings=partial(load_settings, environ)
     )
-    if is_one:
-        print("\n".join(_DESCRIBE[verb](answer)))
-    elif verb == "list":
-        print("\n".join(map(_outline, answer["turns"])) or "There are no turns yet.")
-    else:
-        print(
-            "\n".join(map(_describe_dead, answer["undelivered"])) or "Every message was delivered."
-        )
+    print("\n".join(describe(done)))
     return 0
 
 
 def _export(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    asked = {
-        "target": str(arguments.file),
-        "format": arguments.format,
-        "person": arguments.person,
-        "since": arguments.since and int(arguments.since.timestamp() * 1000),
-        "redact": arguments.redact,
-    }
-    written = client.perform(open_home(environ), "turns.export", asked, timeout=_LONG)
-    count = written["count"]
-    print(f"Wrote {count} conversation{'' if count == 1 else 's'} to {written['target']}.")
+    asked = ExportTurns(
+        target=str(arguments.file),
+        format=arguments.format,
+        person=arguments.person,
+        since=arguments.since and int(arguments.since.timestamp() * 1000),
+        redact=arguments.redact,
+    )
+    home = open_home(environ)
+    written = client.perform_typed(home, "turns.export", asked, ExportedTurns, timeout=_LONG)
+    count = written.count
+    print(f"Wrote {count} conversation{'' if count == 1 else 's'} to {written.target}.")
     return 0
 
 
-def _outline(turn: Mapping[str, Any]) -> str:
-    began = datetime.fromtimestamp(turn["started_at"] / 1000, UTC).astimezone()
-    ended_at = turn["ended_at"]
-    lasted = f"{(ended_at - turn['started_at']) / 1000:.1f} s" if ended_at else "so far"
-    state = f"{turn['state']} ({turn['reason']})" if turn["reason"] else turn["state"]
+def _list(answer: TurnList) -> Iterable[str]:
+    return map(_outline, answer.turns) if answer.turns else ("There are no turns yet.",)
+
+
+def _outline(turn: TurnLine) -> str:
+    began = datetime.fromtimestamp(turn.started_at / 1000, UTC).astimezone()
+    lasted = f"{(turn.ended_at - turn.started_at) / 1000:.1f} s" if turn.ended_at else "so far"
+    state = f"{turn.state} ({turn.reason})" if turn.reason else turn.state
     return (
-        f"{turn['id']:>6}  {began:%Y-%m-%d %H:%M:%S}  {lasted:>8}  {turn['platform']:<9}"
-        f" {turn['person']:<16} {state}"
+        f"{turn.id:>6}  {began:%Y-%m-%d %H:%M:%S}  {lasted:>8}  {turn.platform:<9}"
+        f" {turn.person:<16} {state}"
     )
 
 
-def _describe(turn: Mapping[str, Any]) -> list[str]:
-    cost = turn["cost"]
-    lines = [_outline(turn), "", *(f"> {line}" for line in turn["said"].splitlines())]
-    for number, step in enumerate(turn["steps"], start=1):
-        outcome = "no outcome known" if step["outcome"] is None else _shorten(step["outcome"])
-        lines.append(f"{number}. {step['name']}{' failed' if step['is_error'] else ''}: {outcome}")
-    lines += [f"Why: {turn['why']}"] if turn["why"] else []
-    lines += [f"Error: {_shorten(turn['detail'])}"] if turn["detail"] else []
-    lines += [
-        "",
-        (
-            f"Model calls: {cost['calls']}. Tokens: {cost['input_tokens']:,} read"
-            f" ({cost['cache_read_tokens']:,} from the cache), {cost['output_tokens']:,} written."
-            f" Cost: {turn['price']}. Attempts: {turn['attempts']}."
-        ),
-    ]
-    return lines
+def _describe(turn: ShownTurn) -> Iterable[str]:
+    yield _outline(turn.line)
+    yield ""
+    yield from (f"> {line}" for line in turn.said.splitlines())
+    for number, step in enumerate(turn.steps, start=1):
+        outcome = "no outcome known" if step.outcome is None else _shorten(step.outcome)
+        yield f"{number}. {step.name}{' failed' if step.is_error else ''}: {outcome}"
+    if turn.why:
+        yield f"Why: {turn.why}"
+    if turn.detail:
+        yield f"Error: {_shorten(turn.detail)}"
+    total = turn.total
+    yield ""
+    yield (
+        f"Model calls: {total.calls}. Tokens: {total.input_tokens:,} read"
+        f" ({total.cache_read_tokens:,} from the cache), {total.output_tokens:,} written."
+        f" Cost: {turn.price}. Attempts: {turn.attempts}."
+    )
 
 
-_DESCRIBE: Mapping[str, Callable[[Mapping[str, Any]], Iterable[str]]] = {
-    "show": _describe,
-    "requests": describe_requests,
-    "replay": describe_replay,
+def _list_undelivered(answer: UndeliveredList) -> Iterable[str]:
+    dead = answer.undelivered
+    return map(_describe_dead, dead) if dead else ("Every message was delivered.",)
+
+
+def _describe_dead(row: UndeliveredMessage) -> str:
+    turn = f"turn {row.turn}" if row.turn else "no turn"
+    return (
+        f"{row.id:>6}  {row.platform} {row.chat} ({turn}): {row.reason}\n"
+        f"        {_shorten(row.text)}"
+    )
+
+
+_VERBS: Mapping[str, tuple[type[Any], type[Any], Callable[[Any], Iterable[str]]]] = {
+    "list": (ListTurns, TurnList, _list),
+    "show": (PickTurn, ShownTurn, _describe),
+    "requests": (PickTurn, TurnRequests, describe_requests),
+    "replay": (PickTurn, ReplayedTurn, describe_replay),
+    "compare": (PickTurn, PromptOfNow, describe_prompt_of_now),
+    "undelivered": (ListUndelivered, UndeliveredList, _list_undelivered),
 }
-
-
-def _describe_dead(row: Mapping[str, Any]) -> str:
-    turn = f"turn {row['turn']}" if row["turn"] else "no turn"
-    return (
-        f"{row['id']:>6}  {row['platform']} {row['chat']} ({turn}): {row['reason']}\n"
-        f"        {_shorten(row['text'])}"
-    )
+"""The types of what each operation asks and gets, and what shows it."""
 
 
 def _shorten(text: str) -> str:

@@ -50,7 +50,7 @@ async def show(look: Look) -> Fields:
         "report": report,
         "sources": _list_sources(report, record.calls[-1].cache_read_tokens),
         "result": result,
-        "verdict": texts.VERDICTS[result["verdict"]],
+        "verdict": texts.VERDICTS[result.verdict],
         "changes": differ_in_words(prompt.system, now.system)[2:],  # without two header lines
     }
 

@@ -231,7 +231,7 @@ async def test_the_control_socket_is_private_and_declines_unknown_operations(
                 ("people.everything", "{}"),
                 ("people.list", "no json"),
                 ("people.list", json.dumps([1])),
-                ("turns.show", json.dumps({"id": "1"})),
+                ("turns.everything", "{}"),
             ):
                 async with session.post(f"http://talaria/control/{path}", data=body) as response:
                     assert response.status == 400, path

@@ -91,7 +91,7 @@ async def test_a_turn_that_is_played_again_is_identical(talked: Path, how: str) 
 @pytest.mark.parametrize("how", ["running", "beside"])
 async def test_a_replay_with_current_memory_shows_the_difference(talked: Path, how: str) -> None:
     async with user_prompts(talked, how) as ask:
-        played = await ask("turns.replay", id=1, memory="now")
+        played = await ask("turns.compare", id=1)
     assert played["is_rest_same"]
     assert "+- the key is with Ada" in played["prompt"]
     assert "-## MEMORY.md [0/2,200 characters]" in played["prompt"]
@@ -143,7 +143,7 @@ async def test_a_jobs_own_message_is_no_model_call_and_is_complete(
         await harness.chat.sees_text("Take the bread out.")
         await looked(harness)
     async with user_prompts(tmp_path, "beside") as ask:
-        for operation in ("turns.requests", "turns.replay"):
+        for operation in ("turns.requests", "turns.replay", "turns.compare"):
             assert (await ask(operation, id=1))["calls"]
             with pytest.raises(Declined, match="Turn 2 used no model: a job sent"):
                 await ask(operation, id=2)
@@ -167,6 +167,8 @@ async def test_conversations_are_exported_to_a_new_private_file(
             await ask("turns.export", target=str(tmp_path / "no" / "where.jsonl"))
         with pytest.raises(Declined, match="not an absolute path"):
             await ask("turns.export", target="talks.jsonl")
+        with pytest.raises(Declined, match="The format must be one of jsonl, openai"):
+            await ask("turns.export", target=str(tmp_path / "a.txt"), format="text")
     assert target.stat().st_mode & 0o777 == 0o600
     assert not (tmp_path / "bob.jsonl").exists()
     (line,) = target.read_text().splitlines()

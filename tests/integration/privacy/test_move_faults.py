@@ -25,6 +25,7 @@ from gateway.app.settings import load
 from gateway.errors import Declined
 from gateway.interfaces.contexts import HomeContext, open_context
 from gateway.operations import moves, privacy
+from gateway.operations.import_types import ImportLine
 from gateway.operations.imports import import_line
 from gateway.operations.privacy_types import ExportPerson, ImportPerson
 from tests.integration.harness import Harness, running
@@ -45,8 +46,9 @@ async def homes(tmp_path: Path) -> tuple[Path, Path]:
         await greet(old)
         await old.gateway.database.write("test.long", say_much)
         for text in ("Ana sails.", "Ana's boiler is from 1987."):
-            asked = {"person": await find_slug(old), "target": "user", "text": text}
-            await import_line(open_context(old.gateway), asked | {"origin": "test"})
+            slug = await find_slug(old)
+            asked = ImportLine(person=slug, target="user", text=text, origin="test")
+            await import_line(open_context(old.gateway), asked)
         for text in ("Take a pill.", "Water the fern."):
             await give_job(old, text, "0 9 * * *")
         target = ExportPerson(slug=await find_slug(old), target=str(path), moves=True)

@@ -24,6 +24,7 @@ from agent_core.state.memory.ledger import Origin
 from gateway.errors import Declined
 from gateway.interfaces.contexts import open_context
 from gateway.operations import moves, privacy
+from gateway.operations.import_types import ImportLine
 from gateway.operations.imports import import_line
 from gateway.operations.privacy_types import ExportPerson, ImportedPerson, ImportPerson
 from gateway.operations.settings import change
@@ -70,8 +71,9 @@ def make_owner(connection: Connection) -> None:
 
 
 async def remember(harness: Harness, text: str) -> None:
-    asked = {"person": await find_slug(harness), "target": "user", "text": text, "origin": "test"}
-    assert (await import_line(open_context(harness.gateway), asked))["state"] == "new"
+    slug = await find_slug(harness)
+    asked = ImportLine(person=slug, target="user", text=text, origin="test")
+    assert (await import_line(open_context(harness.gateway), asked)).state == "new"
 
 
 async def count_all(harness: Harness) -> dict[str, int]:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,8 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.transcript import STAND_IN, RawPart, TextPart
 from gateway.app.settings import load
 from gateway.home import DATABASE
-from gateway.interfaces.client import perform
+from gateway.interfaces.client import perform_typed
+from gateway.operations.turn_types import PickTurn, PromptOfNow, ReplayedTurn
 from gateway.texts.system_jobs import describe_replay
 from tests.emulators.sources import Sources
 from tests.fakes.chat import FakeChat
@@ -159,21 +161,18 @@ async def test_a_turn_that_ended_before_any_answer_is_replayed(tmp_path: Path) -
         await harness.at_rest()
         await dialogue(harness, "four", "Hello again.")
     settings = load({"TALARIA_HOME": str(tmp_path)})
+    ask_for = partial(perform_typed, tmp_path, load_settings=lambda: settings)
+    wishes = [PickTurn(id=TurnId(number)) for number in (1, 2, 3, 4)]
     replayed = [
-        await asyncio.to_thread(
-            perform,
-            tmp_path,
-            "turns.replay",
-            {"id": turn, "memory": memory},
-            load_settings=lambda: settings,
-        )
-        for turn in (1, 2, 3, 4)
-        for memory in ("then", "now")
+        await asyncio.to_thread(ask_for, "turns.replay", wish, ReplayedTurn) for wish in wishes
     ]
-    assert [one["calls"] for one in replayed] == [1, 1, 0, 0, 0, 0, 1, 1]
-    assert [one["verdict"] for one in replayed[::2]] == ["identical"] * 4
-    assert [one["is_rest_same"] for one in replayed[1::2]] == [True] * 4
-    (line,) = describe_replay(replayed[2])
+    compared = [
+        await asyncio.to_thread(ask_for, "turns.compare", wish, PromptOfNow) for wish in wishes
+    ]
+    assert [one.calls for one in replayed] == [one.calls for one in compared] == [1, 0, 0, 1]
+    assert [one.verdict for one in replayed] == ["identical"] * 4
+    assert [one.is_rest_same for one in compared] == [True] * 4
+    (line,) = describe_replay(replayed[1])
     assert line == "Turn 2 ended before a model answered, so there is nothing to replay."
 
 

@@ -24,7 +24,9 @@ from gateway.interfaces.api.resources.replies import (
     show,
 )
 from gateway.interfaces.contexts import open_context
+from gateway.operations.turn_types import PickTurn
 from gateway.operations.turns import show_requests
+from gateway.operations.wire import dump
 
 _OF_ROOM = "The requests of this turn hold words of others in its group, so they are not shown."
 
@@ -55,10 +57,10 @@ def add_turns(router: APIRouter, gateway: Gateway) -> None:
     async def list_requests(turn: Id, client: ReaderClient) -> models.RequestsModel:
         await database.read(_check_own, turn, client.person_id)
         try:
-            found = await show_requests(open_context(gateway), {"id": turn})
+            found = await show_requests(open_context(gateway), PickTurn(id=TurnId(turn)))
         except Declined as error:
             raise ApiError(HTTPStatus.CONFLICT, str(error), code="no_requests") from error
-        return models.RequestsModel(**found)
+        return models.RequestsModel(**dump(found))
 
     @router.get(
         "/turns/{turn}/files/{number}",

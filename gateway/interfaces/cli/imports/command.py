@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
 from agent_core.errors import SkillBroken, SkillConflict
 from agent_core.skills.install.scan import scan_skill
@@ -22,7 +22,13 @@ from gateway.interfaces.cli.imports.hermes import read_hermes
 from gateway.interfaces.cli.imports.openclaw import read_openclaw
 from gateway.interfaces.client import require_database
 from gateway.interfaces.waiting import read_settings
+from gateway.operations.import_types import FindHeir, Heir, Imported, ImportJob, ImportLine
+from gateway.operations.skill_types import ChangedSkill, InstallSkill
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+_Answer = TypeVar("_Answer", bound="DataclassInstance")
 _READERS = {HERMES: read_hermes, OPENCLAW: read_openclaw}
 _NAMES = {
     "memory": "memory entries",
@@ -91,7 +97,7 @@ class _Importer:
 
     def import_all(self, wanted: str | None, *, takes_tokens: bool) -> None:
         """Import everything for a person, or for the owner. Raises `StartError`, `Mistaken`."""
-        person = self._perform("imports.person", person=wanted)["person"]
+        person = self._perform("imports.heir", FindHeir(person=wanted), Heir).person
         self._import_lines(person)
         self._import_jobs(person)
         for place in self.found.skills:
@@ -100,31 +106,31 @@ class _Importer:
 
     def _import_lines(self, person: str) -> None:
         for line in self.found.lines:
-            done = self._perform(
-                "imports.line",
+            asked = ImportLine(
                 person=person,
                 target=line.target,
                 text=line.text,
                 origin=f"{self.found.name}: {line.origin}",
             )
-            place = done.get("place", line.target)
-            self.counts[place, done["state"]] += 1
-            if done["state"] == "left":
-                self.left.append(f"{line.origin}: {done['reason']}.")
-            elif place != line.target and done["state"] == "new":
+            done = self._perform("imports.line", asked, Imported)
+            place = done.place or line.target
+            self.counts[place, done.state] += 1
+            if done.state == "left":
+                self.left.append(f"{line.origin}: {done.reason}.")
+            elif place != line.target and done.state == "new":
                 self.left.append(f"{line.origin} has no room there and is in the archive.")
 
     def _import_jobs(self, person: str) -> None:
         for job in self.found.jobs:
-            done = self._perform(
-                "imports.job",
+            asked = ImportJob(
                 person=person,
                 options=dict(job.options),
                 origin=f"{self.found.name}: {job.origin}",
             )
-            self.counts["job", done["state"]] += 1
-            if done["state"] == "left":
-                self.left.append(f"The job {job.title!r}: {done['reason']}")
+            done = self._perform("imports.job", asked, Imported)
+            self.counts["job", done.state] += 1
+            if done.state == "left":
+                self.left.append(f"The job {job.title!r}: {done.reason}")
 
     def _import_skill(self, place: Path) -> str:
         """Install a skill after a scan, unless the scan finds dangers; return "new", "known" or
@@ -144,14 +150,10 @@ class _Importer:
                     f" `talaria skills install {place}` shows why."
                 )
                 return "left"
-            self._perform(
-                "skills.install",
-                name=staged.name,
-                token=token,
-                address=source.address,
-                commit="",
-                tree=staged.tree,
+            asked = InstallSkill(
+                name=staged.name, token=token, address=source.address, tree=staged.tree
             )
+            self._perform("skills.install", asked, ChangedSkill)
         except (SkillConflict, SkillBroken, Declined) as error:
             if "installed already" in str(error):
                 return "known"
@@ -184,9 +186,13 @@ class _Importer:
             f"Stop {self.found.name} before you start Talaria: a bot answers from one place only."
         )
 
-    def _perform(self, operation: str, **asked: Any) -> Mapping[str, Any]:
+    def _perform(
+        self, operation: str, asked: "DataclassInstance", answer: type[_Answer]
+    ) -> _Answer:
         settings = self.settings
-        return client.perform(settings.home, operation, asked, load_settings=lambda: settings)
+        return client.perform_typed(
+            settings.home, operation, asked, answer, load_settings=lambda: settings
+        )
 
 
 def _confirm(names: str) -> bool:

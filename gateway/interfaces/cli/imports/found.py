@@ -11,6 +11,7 @@ from typing import Any
 from adapters.registry import list_declared
 from agent_core.state.lifecycle.foreign_sessions import ForeignSession
 from gateway.errors import Mistaken
+from gateway.operations.import_types import Target
 
 FOREIGN_PLACES = {
     one.name: (platform.name, one.foreign_key)
@@ -20,6 +21,8 @@ FOREIGN_PLACES = {
 }
 """The variables of tokens that others have, too: the platform, and its key in OpenClaw's settings.
 """
+LISTS: tuple[tuple[Target, str], ...] = (("memory", "MEMORY.md"), ("user", "USER.md"))
+"""The lists of memory, with the files of both assistants."""
 NOTE = 7000
 """Most characters of a note: with its heading, a note stays below the archive's limit."""
 LARGEST = 16 << 20
@@ -30,8 +33,7 @@ LARGEST = 16 << 20
 class FoundLine:
     """An entry of memory, a note for the archive, or the whole of SOUL.md."""
 
-    target: str
-    """`memory`, `user`, `archive` or `soul`."""
+    target: Target
     text: str
     origin: str
     """The file, and the place in the file."""

@@ -11,6 +11,7 @@ from agent_core.state.lifecycle.foreign_sessions import ForeignSession, read_her
 from gateway.errors import Mistaken
 from gateway.interfaces.cli.imports.found import (
     FOREIGN_PLACES,
+    LISTS,
     FoundHome,
     FoundJob,
     FoundLine,
@@ -54,7 +55,7 @@ def read_hermes(folder: Path) -> FoundHome:
 
 
 def _read_memory(folder: Path) -> Iterator[FoundLine]:
-    for target, name in (("memory", "MEMORY.md"), ("user", "USER.md")):
+    for target, name in LISTS:
         entries = read_text(folder / "memories" / name).split(_DELIMITER)
         for number, entry in enumerate(entries, 1):
             if entry.strip():

@@ -9,6 +9,7 @@ from typing import Any
 from gateway.errors import Mistaken
 from gateway.interfaces.cli.imports.found import (
     FOREIGN_PLACES,
+    LISTS,
     NOTE,
     FoundHome,
     FoundLine,
@@ -61,7 +62,7 @@ def read_openclaw(folder: Path) -> FoundHome:
 
 
 def _read_lines(workspace: Path) -> Iterator[FoundLine]:
-    for target, name in (("memory", "MEMORY.md"), ("user", "USER.md")):
+    for target, name in LISTS:
         for number, text in _split(read_text(workspace / name)):
             yield FoundLine(target=target, text=text, origin=f"workspace/{name}, line {number}")
     for path in sorted((workspace / "memory").glob("*.md")):
