@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from agent_core.localization import Text
 from agent_core.schedule.job_editor import next_slot_of
 from agent_core.schedule.occurrences import walk_slots
-from agent_core.schedule.triggers import load_timing
+from agent_core.schedule.triggers import Once, load_timing
 from agent_core.schedule.wall_clock import find_zone, slot_at
 from agent_core.state.jobs.jobs import NewJob
 from agent_core.state.people.people import Person
@@ -123,6 +123,19 @@ def find_held_slot(
         )
         return HeldSlot(sentence=sentence, until=clock.show(until))
     return None
+
+
+def comes_in_quiet(is_urgent: bool | None, job: NewJob, words: str, zone: str) -> bool:
+    """Return whether a job also sends messages in quiet times.
+
+    `is_urgent` is what was decided, if anything was. A job with a single moment comes then if the
+    `words` of its person name that moment.
+    """
+    if is_urgent is not None:
+        return is_urgent
+    if not isinstance(load_timing(job.timing), Once) or job.next_slot is None:
+        return job.is_urgent
+    return names_moment(words, job.next_slot[1], zone)
 
 
 def names_moment(words: str, at: int, zone: str) -> bool:

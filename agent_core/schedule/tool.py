@@ -23,7 +23,7 @@ from agent_core.schedule.confirmations import (
 from agent_core.schedule.descriptions import describe_next, describe_timing, is_plain, list_ways
 from agent_core.schedule.job_editor import InvalidJob, JobOwner, JobRequest, JobRules
 from agent_core.schedule.job_fields import JobFields, read_fields
-from agent_core.schedule.quiet_times import HeldSlot, find_held_slot, names_moment
+from agent_core.schedule.quiet_times import HeldSlot, comes_in_quiet, find_held_slot
 from agent_core.schedule.receipts import confirm_act, confirm_changed, confirm_created
 from agent_core.schedule.requests import check_feed, read_request
 from agent_core.schedule.rules import Calendar
@@ -560,12 +560,7 @@ def _find_start(asker: _Asker) -> int:
 
 def _is_urgent(asker: _Asker, request: JobRequest, job: NewJob) -> bool:
     """Return whether a job also sends messages in quiet times."""
-    if request.is_urgent is not None:
-        return request.is_urgent
-    if not isinstance(load_timing(job.timing), Once) or job.next_slot is None:
-        return job.is_urgent
-    # The job has a single moment, so the person wants the message then if they named it.
-    return names_moment(asker.context.evidence, job.next_slot[1], asker.zone)
+    return comes_in_quiet(request.is_urgent, job, asker.context.evidence, asker.zone)
 
 
 def _find_held(asker: _Asker, job: NewJob) -> HeldSlot | None:

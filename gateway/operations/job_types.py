@@ -88,11 +88,15 @@ class JobOutline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedJob:
-    """Shows a new job before it exists: its schedule in words, and its next times in ms UTC."""
+    """Shows a new job before it exists: its schedule in words, and its next times in ms UTC.
+
+    `quiet` says what becomes of it in quiet hours or on days off; "" if none are near.
+    """
 
     meaning: str
     times: tuple[int, ...]
     zone: str
+    quiet: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

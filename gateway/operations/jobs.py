@@ -35,6 +35,7 @@ from agent_core.schedule.job_editor import (
 )
 from agent_core.schedule.job_fields import JobFields
 from agent_core.schedule.occurrences import walk_slots
+from agent_core.schedule.quiet_times import comes_in_quiet, find_held_slot
 from agent_core.schedule.requests import TIMINGS, read_request
 from agent_core.schedule.said_times import fill_in
 from agent_core.schedule.triggers import Timing, load_timing
@@ -42,7 +43,7 @@ from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job, JobKind, JobState, NewJob, Target
-from agent_core.state.people import people, rooms
+from agent_core.state.people import delivery_targets, people, rooms
 from agent_core.tools.clock import ReaderClock
 from gateway.errors import Declined, Mistaken
 from gateway.jobs.destinations import PlaceNames
@@ -223,7 +224,14 @@ async def plan(
     With a `clock`, its schedule is as people say it. Raises `Declined` and `Mistaken`.
     """
     draft = await _prepare(context, asked)
-    new = await _refuse_invalid(context.database.read(draft))
+    now, scheduling = context.now(), context.scheduling
+
+    def look(connection: Connection) -> tuple[NewJob, str]:
+        new = draft(connection)
+        own = ReaderClock(zone=scheduling.zone_of(find_person(connection, asked.person)), now=now)
+        return new, describe_quiet(connection, new, own)
+
+    new, quiet = await _refuse_invalid(context.database.read(look))
     timing, zone = load_timing(new.timing), find_zone(new.zone)
     first = next_slot_of(new)
     slots = islice(walk_slots(timing, zone, first), _PLANNED) if first else ()
@@ -231,6 +239,7 @@ async def plan(
         meaning=describe_timing(timing, zone, clock),
         times=tuple(slot.at for slot in slots),
         zone=new.zone,
+        quiet=quiet,
     )
 
 
@@ -251,9 +260,31 @@ async def _prepare(context: OperationContext, asked: AddJob) -> Callable[[Connec
         timed = _read_when(given, given.zone or zone, now) if asked.when else given
         wish = read_request(timed, here=_HOME, zone=zone, known=known, now=now, calendars=calendars)
         whose = JobOwner(person_id=person.id, room_id=None, actor=context.actor, call_key=asked.key)
-        return draft_job(wish, whose, zone=zone, rules=scheduling.rules, now=now)
+        new = draft_job(wish, whose, zone=zone, rules=scheduling.rules, now=now)
+        return replace(new, is_urgent=_is_urgent(given, new))
 
     return draft
+
+
+def _is_urgent(given: AddJob | ChangeJob, job: NewJob) -> bool:
+    """Return whether a job also sends messages in quiet times: the rule of the chats."""
+    return comes_in_quiet(given.urgent, job, given.when or "", job.zone)
+
+
+def describe_quiet(connection: Connection, job: NewJob, clock: ReaderClock) -> str:
+    """Say what becomes of a job's message in a quiet time of its person; "" if none is near.
+
+    The clock is the person's.
+    """
+    person = people.find(connection, person_id=job.person_id) if job.person_id else None
+    if person is None:
+        return ""
+    days_off = delivery_targets.find(connection, person_id=person.id).days_off
+    held = find_held_slot(job, person, days_off, clock)
+    if held is None:
+        return ""
+    rest = jobs_texts.COMES_ANYWAY() if job.is_urgent else jobs_texts.HELD(moment=held.until)
+    return f"{held.sentence} {rest}"
 
 
 def _read_when(
@@ -293,6 +324,8 @@ async def change(context: OperationContext, asked: ChangeJob) -> ChangedJob:
         zone, known = job.zone, job.options
         wish = read_request(given, here=_HOME, zone=zone, known=known, now=now, calendars=calendars)
         changed = redraft_job(job, wish, rules=scheduling.rules, now=now)
+        if asked.when:
+            changed = replace(changed, is_urgent=_is_urgent(asked, changed))
         if changed == job:
             raise Mistaken("Say what to change; see `talaria jobs change --help`.")
         return change_job(connection, changed, now)

@@ -45,6 +45,8 @@ NOTHING_HERE = Text(
     "No model server answers on this computer. Start Ollama, LM Studio, llama.cpp or vLLM, and"
     " look again."
 )
+SEARCH_OFF = Text("The search is switched off, so I look for none.")
+SWITCH_ON = Text("Change that")
 USE_NAMED = Text("Use {name}")
 ON_SERVER = Text("{name} ({title})")
 SAVED = Text("{name} works and is saved. It answers once you restart me.")

@@ -32,7 +32,7 @@ _USUAL_ADDRESS = "http://localhost:11434/v1"
 async def show(look: Look) -> Fields:
     """Show which model answers, now and from the next start on, and the empty form.
 
-    With `look` in the query, models of this computer are listed, too.
+    With `look` in the query, models of this computer are listed, too, unless the search is off.
     """
     return await _describe(look, {"way": "anthropic"}, {})
 
@@ -133,7 +133,8 @@ async def _describe(
     names = [(one.model.provider, one.model.name) for one in (settings, following)]
     is_new = not following.has_no_model and names[0] != names[1]
     is_wanted = "look" in look.request.query_params
-    servers = await local_models.search(settings) if is_wanted else ()
+    found = await local_models.discover(settings) if is_wanted else None
+    servers = found.servers if found else ()
     shown = {name: form.get(name, "") for name in ("way", "address", "name")}
     return {
         "form": shown,
@@ -141,6 +142,7 @@ async def _describe(
         "now": settings.model.name,
         "following": following.model.name if is_new else "",
         "is_wanted": is_wanted,
+        "may_search": settings.model.find_local,
         "local": [
             Choice(server=server, model=model) for server in servers for model in server.models
         ],

@@ -258,17 +258,22 @@ async def test_a_new_time_is_said_in_words_and_keeps_the_rest(home: Path) -> Non
         assert 'value="blue moon"' in text
 
 
-async def test_the_month_that_is_now_begins_with_this_week(home: Path) -> None:
+async def test_the_calendar_begins_with_this_week_and_shows_five(home: Path) -> None:
     async with at_noon(home) as (running, chat), browse_as(running, chat, ZEBRANA) as session:
-        month = await read(session, "/jobs/calendar")
-        folded, _, shown = month.partition('<details class="earlier"')[2].partition("</details>")
-        assert 'datetime="2027-01-10"' in folded
-        assert re.findall(r'datetime="([^"]+)"', shown)[0] == "2027-01-11"
-        seen = re.sub(r'<span class="quiet">[^<]*</span>', "", shown)
-        assert "2027-" not in re.sub(r"<[^>]+>", "", seen), "a cell shows its day alone"
-        other = await read(session, "/jobs/calendar?month=2027-03")
-        assert '<details class="earlier"' not in other
-        assert re.findall(r'<time datetime="([^"]+)"', other)[0] == "2027-03-01"
+        coming = await read(session, "/jobs/calendar")
+        days = re.findall(r'<time datetime="([^"]+)"', coming)
+        assert (days[0], days[-1], len(days)) == ("2027-01-11", "2027-02-14", 35)
+        assert 'class="beyond' not in coming
+        seen = re.sub(r'<span class="quiet">[^<]*</span>', "", coming.partition('class="days"')[2])
+        cells = [" ".join(one.split()) for one in re.findall(r"<time.*?</time>", seen)]
+        named = [re.sub(r"<[^>]+>", "", one) for one in cells]
+        assert [one for one in named if len(one.split()) > 2] == [
+            "Mon 11 January",
+            "Mon 1 February",
+        ]
+        for month, first in (("2027-01", "2026-12-28"), ("2027-03", "2027-03-01")):
+            shown = await read(session, f"/jobs/calendar?month={month}")
+            assert re.findall(r'<time datetime="([^"]+)"', shown)[0] == first
 
 
 def pick_day(text: str, day: str) -> str:
@@ -297,7 +302,7 @@ async def test_the_calendar_shows_past_and_planned_runs_in_the_persons_time_zone
         await running.gateway.database.write("test", run)
         async with browse_as(running, chat, ZEBRANA) as session:
             await send(session, "/settings", {"name": "time_zone", "set-time_zone": zone})
-            month = await read(session, "/jobs/calendar")
+            month = await read(session, "/jobs/calendar?month=2027-01")
             assert "<h1>January 2027</h1>" in month
             assert "Times in Asia/Tokyo." in month
             past = pick_day(month, "2027-01-14")
@@ -387,12 +392,12 @@ async def test_the_calendar_of_many_jobs_stays_small(setup: Setup) -> None:
 async def test_a_reminder_in_quiet_hours_says_so_and_can_come_anyway(home: Path) -> None:
     async with at_noon(home) as (running, chat), browse_as(running, chat, ZEBRANA) as session:
         await rest(running, 7 * 60, 12 * 60)
-        form = {"text": "Call Ada", "when": "today at 10:00", "kind": "message"}
-        status, text = await send(session, "/jobs/new", form)
-        assert status == 200
-        assert (
-            "You have quiet hours from 07:00-12:00. So it comes after that: today, 12:00." in text
-        )
+        quiet = "You have quiet hours from 07:00-12:00."
+        form = {"text": "Call Ada", "when": "every day at 10:00", "kind": "message"}
+        for path in ("/jobs/new/times", "/jobs/new"):
+            status, text = await send(session, path, form)
+            assert status == 200
+            assert f"{quiet} So it comes after that: today, 12:00." in text, path
         assert "waits for your quiet time to end: today, 12:00" in await read(session, "/jobs")
         way = re.search(r'action="(/jobs/(\d+)/urgent)"', text)
         assert way is not None
@@ -402,6 +407,26 @@ async def test_a_reminder_in_quiet_hours_says_so_and_can_come_anyway(home: Path)
         assert "waits for your quiet time" not in await read(session, "/jobs")
         async with browse_as(running, chat, OLGA) as other:
             assert (await send(other, way[1], {}))[0] == 404
+
+
+async def test_a_named_moment_counts_in_quiet_hours_as_in_chat(home: Path) -> None:
+    async with at_noon(home) as (running, chat), browse_as(running, chat, ZEBRANA) as session:
+        await rest(running, 7 * 60, 12 * 60)
+        for when in ("in 2 minutes", "today at 10:00"):
+            form = {"text": f"Call Ada {when}", "when": when, "kind": "message"}
+            for path in ("/jobs/new/times", "/jobs/new"):
+                status, text = await send(session, path, form)
+                assert status == 200
+                quiet = "You have quiet hours from 07:00-12:00. It comes all the same."
+                assert quiet in text, (when, path)
+            assert "waits for your quiet time" not in text
+            zebrana = next(
+                one
+                for one in await running.gateway.database.read(people.list_all)
+                if one.slug == "zebrana"
+            )
+            made = await running.gateway.database.read(jobs.list_of_person, person_id=zebrana.id)
+            assert all(job.is_urgent for job in made), when
 
 
 async def test_a_reminder_that_waits_is_not_called_done(home: Path) -> None:

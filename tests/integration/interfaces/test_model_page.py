@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from gateway.app.config_file import change_config
+from gateway.home import CONFIG_NAME
+from tests.emulators.local_servers import LocalServerEmulator, ollama
 from tests.emulators.openai import OpenAIEmulator
 from tests.fakes.chat import FakeChat
 from tests.integration.interfaces.api_setup import OLGA, ZEBRANA
@@ -35,6 +38,24 @@ async def test_a_new_home_says_what_is_missing_and_who_can_connect_it(home: Path
         assert "An owner can connect one." in today
         assert "/model" not in today
         await submit(member, "/model", {"way": "server"}, status=403)
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+async def test_models_of_this_computer_are_looked_for_unless_that_is_off(
+    tmp_path: Path, is_on: bool
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    async with LocalServerEmulator(ollama(qwen3__8b=["completion", "tools"])) as emulator:
+        model = {"find_local": is_on, "local_ports": [str(emulator.port)], "provider": "scripted"}
+        change_config(home / CONFIG_NAME, {"model": model})
+        async with served(home) as running, browse(running) as owner:
+            before, after = await read(owner, "/model"), await read(owner, "/model?look=yes")
+            assert (await owner.get("/configuration/model.find_local")).status == 200
+        assert bool(emulator.asked) is is_on
+    assert ("qwen3:8b (Ollama)" in after) is is_on
+    assert ("The search is switched off" in before) is not is_on
+    assert ("Look for models on this computer" in before) is is_on
 
 
 async def test_an_owner_connects_a_model_that_was_tried_at_once(

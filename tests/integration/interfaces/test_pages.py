@@ -29,6 +29,7 @@ from gateway.interfaces.pages.views import Fields, Look
 from tests.agent_core.skills.skill_folders import write_skill
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
+from tests.integration.harness import is_settled
 from tests.integration.interfaces.api_setup import (
     OLGA,
     ZEBRANA,
@@ -41,6 +42,7 @@ from tests.integration.interfaces.api_setup import (
 from tests.integration.interfaces.console_setup import browse, browse_as
 from tests.integration.interfaces.page_texts import read
 from tests.integration.served import served
+from tests.patience import until
 
 PAGES = (
     "/today",
@@ -93,8 +95,11 @@ async def test_today_lists_deeds_as_done_and_the_rest_as_asked(setup: Setup) -> 
         ("Remind me last Friday to water", say("Last Friday is over. When shall I remind you?")),
     ):
         setup.model.plays = plays
-        await setup.post("chat/completions", setup.olga, chat_of(words))
-    async with browse(setup.served) as session:
+        seen = len(setup.chat.shown)
+        await setup.chat.says(words, user=OLGA, chat=OLGA, name="Olga", id=words)
+        await setup.chat.until(lambda seen=seen: len(setup.chat.shown) > seen)
+        await until(lambda: is_settled(setup.served.gateway))
+    async with browse_as(setup.served, setup.chat, OLGA) as session:
         today = html.unescape(await read(session, "/today")).partition('id="page"')[2]
     done, _, asked = today.partition('id="asked"')
     assert "tomorrow, 9:00: Water the plants" in done.partition('id="done"')[2]

@@ -21,6 +21,8 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import jobs
 from agent_core.state.people import people, reading_consents
 from agent_core.state.people.people import NewAccount
+from gateway.app.config_file import change_config
+from gateway.home import CONFIG_NAME
 from tests.agent_core.agent.named.agent_folders import write
 from tests.agent_core.skills.skill_folders import write_skill
 from tests.fakes.chat import FakeChat
@@ -94,6 +96,7 @@ PAGES = (
     "people/usage?by=person",
     "condition",
     "model",
+    "model?look=yes",
     "configuration",
     "configuration/turns.max_steps",
     "configuration/model.fallbacks",
@@ -121,6 +124,7 @@ def adopt(connection: Connection) -> None:
 async def opened(home: Path) -> AsyncIterator[tuple[Served, FakeModel, str]]:
     """A gateway whose console belongs to a person with a memory, a job and a turn with a tool."""
     model = Planter()
+    change_config(home / CONFIG_NAME, {"model": {"find_local": False}})
     async with served(home, adapters={"fake": FakeChat()}, model=model) as running:
         await running.gateway.database.write("test", adopt)
         token = await make_token(home, "zebrana", "manage")

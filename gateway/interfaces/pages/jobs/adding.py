@@ -9,12 +9,10 @@ from starlette.responses import Response
 
 from agent_core.ids import JobId
 from agent_core.schedule.job_editor import InvalidJob
-from agent_core.schedule.quiet_times import HeldSlot
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import jobs as stored
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.api.responses import read_form
-from gateway.interfaces.pages.jobs.listing import find_held
 from gateway.interfaces.pages.rendering import render
 from gateway.interfaces.pages.views import Fields, Look
 from gateway.jobs.destinations import NOWHERE, name_places
@@ -63,27 +61,24 @@ async def add(look: Look) -> Response:
             made = await operations.add(look.context, _make_wish(look, form))
             moment = look.viewer.tell_time(made.next_at) if made.next_at else made.coming
             note = texts.CREATED_REMINDER(title=made.title, moment=moment)
-            places, held = await look.gateway.database.read(_look_at, look, made.id)
-            if held:
-                places += [held.sentence, jobs_texts.HELD(moment=held.until)]
-            number = {"held": made.id} if held else {}
-            return look.redirect("/jobs", note=" ".join([note, *places]), **number)
+            sentences, is_held = await look.gateway.database.read(_look_at, look, made.id)
+            number = {"held": made.id} if is_held else {}
+            return look.redirect("/jobs", note=" ".join([note, *sentences]), **number)
     except (Declined, Mistaken) as error:
         faults = {"when": _explain(error)}
     fields = _describe(look, form, faults)
     return look.reject("new_job.html", **fields)
 
 
-def _look_at(
-    connection: Connection, look: Look, number: JobId
-) -> tuple[list[str], HeldSlot | None]:
+def _look_at(connection: Connection, look: Look, number: JobId) -> tuple[list[str], bool]:
     """Describe where a new reminder comes, and whether it waits for quiet hours to end."""
     job = stored.find(connection, job_id=number)
     if job is None:
-        return [], None
+        return [], False
     places = name_places(connection, look.person.id, job.targets, NOWHERE)
     lines = [f"{line}." for line in jobs_texts.describe_targets(places)]
-    return lines, find_held(connection, look, job)
+    quiet = operations.describe_quiet(connection, job, look.viewer.clock)
+    return [*lines, quiet] if quiet else lines, bool(quiet) and not job.is_urgent
 
 
 async def _read(look: Look) -> dict[str, str]:

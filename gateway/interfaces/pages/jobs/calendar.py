@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
 from agent_core.ids import JobId, TurnId
@@ -27,6 +27,11 @@ from gateway.texts import jobs as texts
 _OF_MONTH, _OF_WEEK = (2, 6), (12, 40)
 """Most lines of a day: of one job, and of all jobs. A job with more runs gets a single line."""
 _YEARS = range(1971, 8999)
+_WEEKS = 5
+"""Weeks of the coming ones, this week included: as many rows as a month has."""
+
+View = Literal["coming", "month", "week"]
+"""What the calendar shows: the coming weeks, or a named month or week."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,14 +69,14 @@ class Day:
 
 
 async def show_calendar(look: Look) -> Fields:
-    """Read a month or a week of runs, in the person's time zone."""
+    """Read the coming weeks, a month or a week of runs, in the person's time zone."""
     asked = look.request.query_params
     today = local_time(look.gateway.now(), look.viewer.zone).date()
-    is_week = "week" in asked
-    first = _read_day(asked.get("week") if is_week else f"{asked.get('month', '')}-01", today)
-    first -= timedelta(days=first.weekday() if is_week else first.day - 1)
-    most, room = _OF_WEEK if is_week else _OF_MONTH
-    days = list(_list_days(first, find_zone(look.viewer.zone), is_week=is_week))
+    view: View = "week" if "week" in asked else "month" if "month" in asked else "coming"
+    first = _read_day(f"{asked['month']}-01" if view == "month" else asked.get("week"), today)
+    first -= timedelta(days=first.day - 1 if view == "month" else first.weekday())
+    most, room = _OF_WEEK if view == "week" else _OF_MONTH
+    days = list(_list_days(first, find_zone(look.viewer.zone), view))
 
     def work(connection: Connection) -> list[Day]:
         past = _list_past(connection, look, days, most)
@@ -82,40 +87,40 @@ async def show_calendar(look: Look) -> Fields:
         ]
 
     filled = await look.gateway.database.read(work)
-    monday = today - timedelta(days=today.weekday())
-    is_now = not is_week and (first.year, first.month) == (today.year, today.month)
-    passed = sum(day.day < monday for day in filled) if is_now else 0
     return {
-        # The month that is now begins with this week; what was before it is folded away.
-        "earlier": filled[:passed],
-        "days": filled[passed:],
+        "days": filled,
         "weekdays": [format_weekday(number) for number in range(7)],
         "today": today,
         "has_entries": any(day.entries for day in filled),
-        **_name_places(first, today, is_week=is_week),
+        **_name_places(first, today, view),
     }
 
 
-def _name_places(first: date, today: date, *, is_week: bool) -> dict[str, Any]:
+def _name_places(first: date, today: date, view: View) -> dict[str, Any]:
     """Return the title of the page, and the targets of its links."""
-    if is_week:
-        last = first + timedelta(days=6)
+    last = (first + timedelta(days=31)).replace(day=1) - timedelta(days=1)
+    if view == "week":
         back, on = (f"week={first + timedelta(days=step)}" for step in (-7, 7))
-        here, other = f"week={first}", f"month={first:%Y-%m}"
-    else:
-        last = (first + timedelta(days=31)).replace(day=1) - timedelta(days=1)
+    elif view == "month":
         back, on = (f"month={day:%Y-%m}" for day in (first - timedelta(1), last + timedelta(1)))
-        here, other = f"month={first:%Y-%m}", f"week={max(first, min(today, last))}"
+    else:
+        end = first + timedelta(weeks=_WEEKS)
+        back, on = (f"month={day:%Y-%m}" for day in (first - timedelta(1), end))
+    near = max(first, min(today, last)) if view == "month" else first
+    links = {
+        "coming": "",
+        "month": f"month={first if view == 'month' else today:%Y-%m}",
+        "week": f"week={near}",
+    }
     return {
         "j": texts,
-        "is_week": is_week,
+        "view": view,
+        "is_week": view == "week",
         "first": first,
-        "last": last,
         "month": name_month,
         "back": back,
         "on": on,
-        "shown": here,
-        "other": other,
+        "links": links,
     }
 
 
@@ -128,14 +133,19 @@ def _read_day(text: str | None, today: date) -> date:
     return found if found.year in _YEARS else today
 
 
-def _list_days(first: date, zone: ZoneInfo, *, is_week: bool) -> Iterator[Day]:
-    """List the days of whole weeks: the week of `first`, or all weeks of its month."""
+def _list_days(first: date, zone: ZoneInfo, view: View) -> Iterator[Day]:
+    """List the days of whole weeks: the weeks from `first` on, or all weeks of its month."""
     month, day = first.month, first - timedelta(days=first.weekday())
-    while day <= first or (not is_week and day.month == month) or day.weekday():
+    weeks = timedelta(weeks=1 if view == "week" else _WEEKS)
+    while (
+        (day <= first or day.month == month or day.weekday())
+        if view == "month"
+        else (day < first + weeks)
+    ):
         begin, end = (
             milliseconds(datetime.combine(one, time(), zone)) for one in (day, day + timedelta(1))
         )
-        yield Day(day=day, span=(begin, end), is_within=is_week or day.month == month)
+        yield Day(day=day, span=(begin, end), is_within=view != "month" or day.month == month)
         day += timedelta(days=1)
 
 
