@@ -3,7 +3,7 @@
 import ctypes
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -217,17 +217,20 @@ def environment() -> Mapping[str, str]:
     return os.environ
 
 
-def load(environ: Mapping[str, str], *, home: Path | None = None) -> Settings:
+def load(
+    environ: Mapping[str, str], *, home: Path | None = None, without: Collection[str] = ()
+) -> Settings:
     """Read the files and the environment; the environment wins.
 
     Finishes an interrupted restore, and writes nothing else. Takes variables that are empty or not
-    set from the home's `.env`. `home` wins over `TALARIA_HOME`. If `environ` is the process's own,
-    removes its credentials. Raises `SettingsError`, and `StoreError` if a restore can't be
-    finished.
+    set from the home's `.env`, except for those in `without`, which nothing sets. `home` wins over
+    `TALARIA_HOME`. If `environ` is the process's own, removes its credentials. Raises
+    `SettingsError`, and `StoreError` if a restore can't be finished.
     """
     user_home = environ.get("HOME") or str(Path.home())
     place = open_home(environ, home)
-    given = add_saved(environ, place)
+    saved = add_saved(environ, place)
+    given = {name: value for name, value in saved.items() if name not in without}
     secrets = settings_check.read_secrets(given)
     named = read_named_secrets(place, given)
     settings = _AllSettings(home=place, environ=given, secrets=secrets, named_secrets=named)

@@ -8,6 +8,8 @@ from gateway.errors import StartError, find_nearest
 from gateway.interfaces.doctor.probes import NoSuchModel, check_model, list_models
 
 PROVIDER, NAME = "TALARIA_MODEL__PROVIDER", "TALARIA_MODEL__NAME"
+KEY, ADDRESS = "OPENAI_API_KEY", "OPENAI_BASE_URL"
+"""The variables that OpenAI shares with every other server of its API."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,10 +41,20 @@ class UnknownModel(StartError):
         self.near = find_nearest(name, names) or ""
 
 
+def sends_key_elsewhere(environ: Mapping[str, str], secrets: Mapping[str, str]) -> bool:
+    """Return whether a change sends the present key to another server than the one it is for."""
+    if secrets.get(KEY) or not environ.get(KEY, "").strip():
+        return False
+    present, wanted = (
+        one.get(ADDRESS, "").strip().rstrip("/") for one in (environ, {**environ, **secrets})
+    )
+    return present != wanted
+
+
 def load_trial(environ: Mapping[str, str], wish: ModelWish) -> Settings:
     """Return the settings as they would be with a wish. Raises `SettingsError`."""
     given = {**environ, **wish.secrets, PROVIDER: wish.provider, NAME: wish.name}
-    return load(given)
+    return load(given, without=[name for name, value in wish.secrets.items() if not value])
 
 
 def try_model(environ: Mapping[str, str], wish: ModelWish) -> TriedModel:

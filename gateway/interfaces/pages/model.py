@@ -16,16 +16,23 @@ from gateway.app.settings_check import name_variable
 from gateway.errors import StartError
 from gateway.home import CONFIG_NAME
 from gateway.interfaces.api.responses import read_form
-from gateway.interfaces.model_connection import ModelWish, TriedModel, UnknownModel, try_model
+from gateway.interfaces.model_connection import (
+    ADDRESS,
+    KEY,
+    ModelWish,
+    TriedModel,
+    UnknownModel,
+    sends_key_elsewhere,
+    try_model,
+)
 from gateway.interfaces.pages.configuration import load_next
 from gateway.interfaces.pages.views import Fields, Look
 from gateway.texts import model_page as texts
 
 _MOST_BYTES = 16_000
 _SERVER = "server"
-_KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY", _SERVER: "OPENAI_API_KEY"}
+_KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": KEY, _SERVER: KEY}
 """The variable of the key of each way."""
-_ADDRESS = "OPENAI_BASE_URL"
 _USUAL_ADDRESS = "http://localhost:11434/v1"
 
 
@@ -62,13 +69,13 @@ def _read(look: Look, form: Mapping[str, str]) -> tuple[ModelWish, dict[str, str
     secrets = {_KEYS[way]: key} if key else {}
     faults = {}
     if way == _SERVER:
-        secrets[_ADDRESS] = form.get("address", "") or _USUAL_ADDRESS
+        secrets[ADDRESS] = form.get("address", "") or _USUAL_ADDRESS
     elif not key and not environ.get(_KEYS[way]):
         faults = {"key": texts.KEY_MISSING()}
-    if not key and environ.get("OPENAI_API_KEY") and _goes_elsewhere(way, secrets, environ):
+    if way == "openai" and environ.get(ADDRESS):
+        secrets[ADDRESS] = ""  # it names another server, which would get the requests
+    if sends_key_elsewhere(environ, secrets):
         faults = {"key": texts.KEY_OF_ANOTHER()}
-    if way == "openai" and environ.get(_ADDRESS):
-        secrets[_ADDRESS] = ""  # it names another server, which would get the requests
     wish = ModelWish(
         provider="anthropic" if way == "anthropic" else "openai",
         secrets=secrets,
@@ -77,14 +84,6 @@ def _read(look: Look, form: Mapping[str, str]) -> tuple[ModelWish, dict[str, str
     if fixed := _find_fixed(look.gateway.settings, wish):
         faults = {"form": texts.IN_ENVIRONMENT(name=fixed)}
     return wish, faults
-
-
-def _goes_elsewhere(way: str, secrets: Mapping[str, str], environ: Mapping[str, str]) -> bool:
-    """Return whether the present key would reach another server than the one that it is for."""
-    if way == "anthropic":
-        return False
-    present, wanted = (one.get(_ADDRESS, "").strip().rstrip("/") for one in (environ, secrets))
-    return present != wanted
 
 
 def _find_fixed(settings: Settings, wish: ModelWish) -> str:

@@ -1,6 +1,7 @@
 """The home directory that a setup writes: its files, and its owner."""
 
 import asyncio
+import sys
 from collections.abc import Mapping
 from itertools import chain, count
 from pathlib import Path
@@ -14,6 +15,8 @@ from gateway.app.settings import load
 from gateway.errors import StartError
 from gateway.home import CONFIG_NAME, DATABASE, find_home, make_home
 from gateway.interfaces.client import is_served, perform
+from gateway.interfaces.dialogue import confirm
+from gateway.interfaces.model_connection import KEY
 
 _SOUL, _OLD_SOUL = "SOUL.md", "SOUL.md.old"
 
@@ -41,6 +44,26 @@ class SetupHome:
         change_env(self.path, values)
         self.environ.update(values)
         return [one for one in values if self._process.get(one, values[one]) != values[one]]
+
+    def give_up_key(self, server: str) -> dict[str, str]:
+        """Ask whether the present key may go, and return the change that removes it.
+
+        It is for another server than `server`, which would get it. Raises `StartError` without a
+        yes.
+        """
+        if self._process.get(KEY):
+            raise StartError(
+                f"{KEY} in the environment is for another server, and {server} would get it."
+                " Remove it there first."
+            )
+        question = f"The key in .env is for another server. Remove it, so that {server} gets none?"
+        is_asked = sys.stdin.isatty() and sys.stdout.isatty()
+        if not (is_asked and confirm(question, default=False)):
+            raise StartError(
+                f"{KEY} in .env is for another server, and {server} would get it. Nothing is"
+                " changed; remove it there first."
+            )
+        return {KEY: ""}
 
     def save_settings(self, table: str, values: Mapping[str, str | bool | int]) -> None:
         """Save settings in a table of `config.toml`."""

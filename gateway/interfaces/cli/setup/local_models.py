@@ -24,6 +24,7 @@ from gateway.interfaces.cli.setup.home import SetupHome
 from gateway.interfaces.cli.setup.local_arguments import SUGGESTED
 from gateway.interfaces.dialogue import confirm
 from gateway.interfaces.doctor.probes import check_model
+from gateway.interfaces.model_connection import ADDRESS, sends_key_elsewhere
 from gateway.interfaces.waiting import read_settings
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def find_choice(found: "Settings", given: Mapping[str, str], *, may_ask: bool) -
     if not confirm(f"Send what people write to {discovery.choice.server.title}?", default=False):
         home.save_settings("model", {"find_local": False})
         return None
-    _write(home, discovery.choice)
+    _write(home, discovery.choice, {ADDRESS: discovery.choice.server.base_url})
     return discovery.choice
 
 
@@ -123,9 +124,13 @@ def save(home: SetupHome, choice: Choice) -> None:
     """Check a model of this machine, and save it as the one that answers. Raises `StartError`."""
     from gateway.app.settings import load
 
-    trial = load({**home.environ, **list_variables(choice)})
+    secrets = {ADDRESS: choice.server.base_url}
+    if sends_key_elsewhere(home.environ, secrets):
+        secrets |= home.give_up_key(choice.server.title)
+    removed = [name for name, value in secrets.items() if not value]
+    trial = load({**home.environ, **list_variables(choice)}, without=removed)
     check_model(trial)
-    _write(home, choice)
+    _write(home, choice, secrets)
     print(f"{choice.model.name} of {choice.server.title} is ready.")
     print(TRY_IT)
     if choice.model.calls_tools is False:
@@ -134,8 +139,8 @@ def save(home: SetupHome, choice: Choice) -> None:
         print("Talaria runs with the old settings. Restart it to use the new ones.")
 
 
-def _write(home: SetupHome, choice: Choice) -> None:
-    for name in home.save_secrets({"OPENAI_BASE_URL": choice.server.base_url}):
+def _write(home: SetupHome, choice: Choice, secrets: Mapping[str, str]) -> None:
+    for name in home.save_secrets(secrets):
         print(f"The environment sets another {name}, which takes precedence. Remove it there.")
     home.save_settings("model", {"provider": "openai", "name": choice.model.name})
 

@@ -29,9 +29,12 @@ from gateway.interfaces.doctor.probes import (
     list_models,
 )
 from gateway.interfaces.model_connection import (
+    ADDRESS,
+    KEY,
     ModelWish,
     UnknownModel,
     load_trial,
+    sends_key_elsewhere,
     try_model,
 )
 from gateway.interfaces.parser import end_sentence
@@ -113,9 +116,12 @@ def _connect(home: SetupHome, provider: _Provider) -> None:
     Raises `StartError` if the provider refuses the key or does not answer.
     """
     cleared = {one: "" for one in provider.cleared if home.environ.get(one)}
-    wish = ModelWish(
-        provider=provider.name, secrets=cleared | _ask_for(provider.secrets, home.environ)
-    )
+    secrets = _ask_for(provider.secrets, home.environ, cleared)
+    if sends_key_elsewhere(home.environ, secrets):
+        if not secrets.get(ADDRESS):
+            raise StartError("The present key is for another server. OpenAI needs a key of its own")
+        secrets |= home.give_up_key(secrets[ADDRESS])
+    wish = ModelWish(provider=provider.name, secrets=secrets)
     settings = load_trial(home.environ, wish)
     with suppress(NoSuchModel):
         check_model(settings)
@@ -142,11 +148,18 @@ def _save(home: SetupHome, secrets: Mapping[str, str]) -> None:
         print(f"The environment sets another {name}, which takes precedence. Remove it there.")
 
 
-def _ask_for(wanted: tuple[tuple[str, str, bool], ...], known: Mapping[str, str]) -> dict[str, str]:
-    """Ask for values until each is valid. An empty answer keeps the present value."""
-    found = {}
+def _ask_for(
+    wanted: tuple[tuple[str, str, bool], ...], known: Mapping[str, str], cleared: Mapping[str, str]
+) -> dict[str, str]:
+    """Ask for values until each is valid; return them with those to clear.
+
+    An empty answer keeps the present value. A key is not offered to another server than its own.
+    """
+    found = dict(cleared)
     for variable, question, is_hidden in wanted:
-        has_one = bool(known.get(variable))
+        has_one = bool(known.get(variable)) and not (
+            variable == KEY and sends_key_elsewhere(known, found)
+        )
         begun = question.partition(";")[0]
         shown = f"{begun}; leave this empty to keep the present one" if has_one else question
         while answer := ask_secret(shown) if is_hidden else ask(shown):
