@@ -25,6 +25,7 @@ from gateway.app.gateway import Gateway
 from gateway.commands.catalog import COMMANDS
 from gateway.interfaces.api.responses import read_body, refuse
 from gateway.interfaces.http.readers import Reader, Readers
+from gateway.interfaces.pages.views import parse_number
 from gateway.media.file_types import find_media_type
 from gateway.people.admission import LOCAL_PLATFORM, UNATTENDED
 from gateway.people.onboarding import list_unlinked
@@ -123,9 +124,7 @@ class PageData:
 
     async def _show_history(self, request: Request, reader: Reader) -> Response:
         """Answer with the newest messages of the open session before a given time, oldest first."""
-        asked = request.query_params.get("before", "")
-        before = int(asked) if asked.isascii() and asked.isdecimal() else _FOREVER
-
+        before = parse_number(request.query_params.get("before", ""), _FOREVER)
         person = reader.person
 
         def work(connection: Connection) -> tuple[Present | None, list[HistoryEntry]]:
@@ -137,7 +136,7 @@ class PageData:
                 person_id=person.id,
                 present=present,
                 chat=reader.chat,
-                before=min(before, _FOREVER),
+                before=before,
                 limit=_MOST_ENTRIES,
             )
             return present, [_add_receipts(connection, one) for one in found]
