@@ -15,6 +15,8 @@ from agent_core.memory.archive.writes import insert_entry
 from agent_core.memory.edits_within_limits import Edit, Refusal
 from agent_core.memory.files import find_flaw, parse
 from agent_core.privacy.export.reading import ExportRefused, Row, SignedExport, read_export
+from agent_core.privacy.export.signer import KEY_NAME, name_key
+from agent_core.privacy.export.signing import get_public, load_key
 from agent_core.schedule.gates import read_gate
 from agent_core.schedule.job_editor import (
     PAUSED_IMPORTED,
@@ -79,7 +81,8 @@ async def import_person(context: OperationContext, asked: ImportPerson) -> Impor
         raise Declined(_end(str(error))) from error
     if asked.signed_by and asked.signed_by.strip().lower() != found.key:
         raise Declined(f"The file is signed by the key {found.key}, and not by the one you named.")
-    running = _Import(context=context, person=person, found=found)
+    own = await asyncio.to_thread(_name_own_key, context.exports.home)
+    running = _Import(context=context, person=person, found=found, is_own=own == found.key)
     try:
         await asyncio.to_thread(running.check)
     except _WRONG as error:
@@ -94,6 +97,8 @@ class _Import:
     context: OperationContext
     person: Person
     found: SignedExport
+    is_own: bool
+    """Whether this very home wrote the file, which then holds what is here already."""
     messages: int = 0
     entries: int = 0
     jobs: int = 0
@@ -147,6 +152,15 @@ class _Import:
         digest = hashlib.sha256(f"{self.found.key}\0{kind}\0{value}".encode()).hexdigest()
         return f"import:{self.person.id}:{digest[:32]}"
 
+    def _find_present(
+        self, connection: Connection, table: past_import.Table, rows: Sequence[Row]
+    ) -> set[int]:
+        """Return which rows are those of this home, by their ids."""
+        if not self.is_own:
+            return set()
+        given = [(int(row["id"]), int(row.get("created_at") or 0)) for row in rows]
+        return past_import.list_present(connection, table, given, person_id=self.person.id)
+
     async def _write_session(self, session: Row) -> None:
         """Write what is new of a session, in one transaction."""
         key, rows = f"{_MARK}{self._key('session', session['id'])}", self._list_said(session)
@@ -156,7 +170,9 @@ class _Import:
         def work(connection: Connection) -> int:
             known = json.loads(meta.get(connection, key=key) or '{"made": [], "last": 0}')
             made: list[list[int]] = known["made"]
-            turns = list(_list_turns(rows, known["last"], now))
+            present = self._find_present(connection, "messages", rows)
+            new_rows = [row for row in rows if int(row["id"]) not in present]
+            turns = list(_list_turns(new_rows, known["last"], now))
             if turns:
                 new = NewConversation(
                     key=sessions.name_direct(person_id),
@@ -177,6 +193,7 @@ class _Import:
                 value = json.dumps({"session": session_id, "last": last, "made": made})
                 meta.put(connection, key=key, value=value)
             self.numbers |= {old: MessageId(at) for old, at in made}
+            self.numbers |= {one: MessageId(one) for one in present}
             return sum(len(numbers) for _, numbers in turns)
 
         self.messages += await self.context.database.write("moves.session", work)
@@ -233,9 +250,11 @@ class _Import:
         return ids, tuple(UntrustedSource(str(one)) for one in sources)
 
     async def _write_archive(self) -> None:
-        for row in self._rows("archive"):
+        rows = self._rows("archive")
+        present = await self.context.database.read(self._find_present, "archive", rows)
+        for row in rows:
             text, tags = str(row["text"]), _read_tags(row)
-            if self._may_keep("a note of the archive", text):
+            if int(row["id"]) not in present and self._may_keep("a note of the archive", text):
                 origin = replace(self._make_origin("archive", text), evidence="imported")
                 await self._archive(ArchiveContent(text=text, tags=tags), origin)
 
@@ -300,9 +319,11 @@ class _Import:
 
     def _write_jobs(self, connection: Connection) -> None:
         """Create the jobs that run there: all in one transaction, each once."""
-        rules, numbers = self.context.scheduling.rules, dict[int, JobId]()
-        for row in self._rows("jobs"):
-            if row.get("state") not in ("active", "paused"):
+        rules, rows = self.context.scheduling.rules, self._rows("jobs")
+        present = self._find_present(connection, "jobs", rows)
+        numbers = {one: JobId(one) for one in present}
+        for row in rows:
+            if row.get("state") not in ("active", "paused") or int(row["id"]) in present:
                 continue
             title = flatten(str(row.get("title")), 60)
             try:
@@ -437,6 +458,11 @@ def _has_command(kind: JobKind, options: Options) -> bool:
 def _find_skill(context: OperationContext, name: str) -> str | None:
     path = context.skills.catalog.folder / name / "SKILL.md"
     return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else None
+
+
+def _name_own_key(home: Path) -> str:
+    """Return the short form of the key of this home; "" if it has signed nothing. Blocks."""
+    return name_key(get_public(load_key(home))) if (home / KEY_NAME).exists() else ""
 
 
 def _end(clause: str) -> str:

@@ -1,7 +1,9 @@
 """Write a conversation of another program as an earlier session: all of it in one transaction."""
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from agent_core.ids import ConversationId, MessageId, PersonId, SessionId, TurnId
 from agent_core.state.conversations import messages
@@ -9,6 +11,9 @@ from agent_core.state.conversations.messages import TranscriptPlace
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
 from agent_core.transcript import Message, load_parts
+
+Table = Literal["messages", "jobs", "archive"]
+"""The tables of which a home may already hold what an export brings."""
 
 PLATFORM = "import"
 """The platform of what was said elsewhere."""
@@ -51,6 +56,26 @@ def exists(connection: Connection, *, session_id: SessionId) -> bool:
         "SELECT 1 FROM sessions WHERE id = :session_id", {"session_id": session_id}
     ).fetchone()
     return row is not None
+
+
+def list_present(
+    connection: Connection,
+    table: Table,
+    rows: Iterable[tuple[int, int]],
+    *,
+    person_id: PersonId,
+) -> set[int]:
+    """Return which rows of a person are still there, by their ids.
+
+    Each of `rows` is an id and the time at which it was made, in milliseconds.
+    """
+    found = connection.execute(
+        f"SELECT {table}.id FROM json_each(:rows) AS given JOIN {table}"
+        f" ON {table}.id = given.value ->> 0 AND {table}.created_at = given.value ->> 1"
+        f" WHERE {table}.person_id = :person_id",
+        {"rows": json.dumps(list(rows)), "person_id": person_id},
+    )
+    return {row[0] for row in found}
 
 
 def insert_turn(

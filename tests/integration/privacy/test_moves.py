@@ -11,6 +11,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from agent_core.ids import MessageId, PersonId
+from agent_core.memory.archive.entries import ArchiveContent
+from agent_core.memory.archive.writes import insert_entry
 from agent_core.memory.edits_within_limits import Edit
 from agent_core.privacy.export.reading import ExportRefused, read_export
 from agent_core.privacy.export.signer import KEY_NAME, name_key
@@ -356,3 +358,32 @@ async def test_no_secret_and_no_key_travels(tmp_path: Path) -> None:
     assert json.loads(zipfile.ZipFile(path).read("manifest.json"))["format"] == "talaria-assistant"
     with pytest.raises(ExportRefused, match="can't be read"):
         read_export(tmp_path / "none.zip")
+
+
+async def test_a_home_takes_nothing_twice_of_its_own_export(tmp_path: Path) -> None:
+    clock, path = Clock(2026, 11, 20, 12, 0), tmp_path / "ana.zip"
+    async with running(tmp_path / "home", greeted(say("Noted.")), now=clock, **SETTINGS) as home:
+        await greet(home)
+        await remember(home, "Ana sails.")
+        await home.chat.says("The boiler leaks again.")
+        await home.chat.sees_text("Noted.")
+        await home.at_rest()
+        await give_job(home, "Take a pill.", "0 9 * * *")
+        person, _ = await home.read(find_leak)
+        note = ArchiveContent(text="The fern is from Lisbon.", tags=())
+        origin = Origin(actor="person", now=clock())
+        await home.gateway.database.write(
+            "test.note", insert_entry, person_id=person, content=note, origin=origin
+        )
+        await export(home, path, moves_on=True)
+        before = await count_all(home)
+        made = await bring(home, path)
+        assert (made.messages, made.entries, made.jobs) == (0, 0, 0)
+        assert await count_all(home) == before
+        # What is gone here comes back.
+        await home.gateway.database.write("test.drop", forget_messages)
+        assert (await bring(home, path)).messages == before["messages"]
+
+
+def forget_messages(connection: Connection) -> None:
+    connection.execute("UPDATE messages SET created_at = created_at + 1")
