@@ -1,6 +1,7 @@
 """Every command that README and docs print works, except a list with reasons."""
 
 import asyncio
+import json
 import os
 import re
 import shutil
@@ -81,6 +82,7 @@ SUMMARY:Holidays
 END:VEVENT
 END:VCALENDAR
 """
+LETTA = ROOT / "tests" / "agent_core" / "agent" / "named" / "letta" / "present.af"
 _PATIENCE = 120
 _PARTS = 8
 """Parts of the commands, so that no test takes minutes."""
@@ -162,6 +164,8 @@ async def fill(stage: Stage, home: Path) -> Facts:
     for name in ("talaria", "talaria-2026-11-26"):
         made = await talaria_beside(home, "backup", str(home.parent / f"{name}-made.tar.gz"))
         assert made.code == 0
+    made = await talaria_beside(home, "people", "export", "ada", str(home.parent / "ada-made.zip"))
+    assert made.code == 0
     return Facts(
         turn=first_number(turns),
         change=first_number(log),
@@ -189,6 +193,7 @@ def write_files(user: Path) -> None:
     sources.mkdir(exist_ok=True)
     (sources / "school.ics").write_text(CALENDAR)
     write_newsroom(user / ".talaria")
+    write_agent_files(user)
     (user / "bin").mkdir()
     shim = user / "bin" / "talaria"
     shim.write_text(f'#!/bin/sh\nexec {sys.executable} -m gateway "$@"\n')
@@ -206,6 +211,18 @@ def write_newsroom(home: Path) -> None:
     desk = TeamChange(manager="supervisor", supervisor="editor", members=("writer", "checker"))
     teams.create("desk", desk)
     teams.create("radio", TeamChange(supervisor="editor", members=("checker",)))
+
+
+def write_agent_files(user: Path) -> None:
+    """Write the files of docs/agent-files.md: one agent, and several in one file."""
+    written = LETTA.read_text("utf-8")
+    for name in ("anna", "coder"):
+        (user / f"{name}.af").write_text(written)
+    several = json.loads(written)
+    (first,) = several["agents"]
+    writer = first | {"id": "agent-2", "name": "writer"}
+    several["agents"].append(writer | {"messages": [], "in_context_message_ids": []})
+    (user / "team.af").write_text(json.dumps(several))
 
 
 def copy_skill(folder: Path) -> None:

@@ -32,7 +32,7 @@ class WordsToForget(BaseModel):
 
 
 class ForgottenModel(BaseModel):
-    """What holds the words: numbers, and a few lines. `is_begun` is true if it is deleted now."""
+    """Counts what holds the words, and shows a few lines. `is_begun`: the deletion has begun."""
 
     entries: int
     messages: int
