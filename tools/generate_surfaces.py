@@ -222,7 +222,12 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
             terminal="skills curate",
             api="GET /curator, POST /curator/run, POST /curator/proposals/{key}/{choice}",
         ),
-        Deed(name="Share with others", chat="share, block", page="-later", api="GET /blocks"),
+        Deed(
+            name="Share with others",
+            chat="share, block",
+            page="POST /memory/entries/{change:int}/share",
+            api="GET /blocks",
+        ),
     ),
     "Skills, tools and models": (
         Deed(

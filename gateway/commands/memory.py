@@ -3,15 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from agent_core.ids import PersonId
 from agent_core.memory.archive.history import parse_archive_ref
 from agent_core.memory.numbering import NumberedEntry, find_current, list_entries
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection
-from agent_core.state.memory import shares
-from agent_core.state.memory.ledger import LedgerEntry
-from agent_core.state.memory.shares import EVERYONE, Share
-from agent_core.state.people import rooms
+from agent_core.state.memory.ledger import LedgerEntry, Origin
+from agent_core.state.memory.shares import EVERYONE
 from agent_core.transcript import flatten
 from gateway.commands.archive import ArchiveNotes
 from gateway.commands.memory_scope import (
@@ -23,12 +20,12 @@ from gateway.commands.memory_scope import (
 )
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.errors import Mistaken
+from gateway.operations import memory as operations
 from gateway.operations.memory_types import EditMemory
 from gateway.outbound.command_buttons import make_undo_button, stand_for
 from gateway.texts import memory
 from gateway.texts import rooms as room_texts
 
-_ROOM = "room:"
 _BACK = "as"
 """Begins the audiences of an entry in the command that gives them back, which only undo runs."""
 _FORGET = ("forget", "delete", "remove", "vergiss", "lösche", "löschen")
@@ -121,7 +118,7 @@ class MemoryCommands:
     async def _describe(self, listed: Sequence[NumberedEntry], scope: MemoryScope) -> str:
         if scope.is_room:
             return memory.list_room([(entry.number, entry.entry) for entry in listed])
-        titles = await self.access.database.read(_find_names, listed)
+        titles = await self.access.database.read(operations.find_audiences, listed)
         shown = [
             (
                 entry.target,
@@ -163,14 +160,17 @@ class MemoryCommands:
         await self.access.open(call, own_scope(call.person))
 
         def effect(connection: Connection) -> Outcome:
-            chosen = _choose(list_entries(connection, person_id=call.person.id), int(number))
-            if chosen is None:
-                return room_texts.NUMBER_UNKNOWN(number=number), ()
-            if is_back:
-                return _put_back(connection, call, chosen, word), ()
-            if word == "private":
-                return _hide(connection, call, chosen), ()
-            return _show(connection, call, chosen), ()
+            try:
+                if is_back:
+                    return _put_back(connection, call, int(number), word), ()
+                audience = call.room.audience if call.room else EVERYONE
+                given = None if word == "private" else audience
+                before = _set_audience(connection, call, int(number), given)
+            except Mistaken as error:
+                return str(error), ()
+            _note_deed(connection, call, before)
+            describe = _describe_hidden if given is None else _describe_shown
+            return describe(call, before), ()
 
         return Reply(effect=effect)
 
@@ -185,25 +185,17 @@ def _describe_deleted(row: LedgerEntry) -> Reply:
     return Reply(text=room_texts.describe_forgotten(row.change.before or ""), buttons=(undo,))
 
 
-def _show(connection: Connection, call: Call, chosen: NumberedEntry) -> str:
-    audience = call.room.audience if call.room else EVERYONE
-    shares.insert(
+def _set_audience(
+    connection: Connection, call: Call, number: int, audience: str | None
+) -> NumberedEntry:
+    """Add an audience to an entry, or make it private for None. Raises `Mistaken`."""
+    return operations.set_audience(
         connection,
-        Share(target=chosen.target, entry=chosen.entry, audience=audience),
         person_id=call.person.id,
-        actor=call.actor,
-        now=call.now,
+        number=number,
+        audience=audience,
+        origin=Origin(actor=call.actor, now=call.now),
     )
-    call.record(connection, "memory.share", f"entry {chosen.number}: {audience}")
-    _note_deed(connection, call, chosen)
-    return _describe_shown(call, chosen)
-
-
-def _hide(connection: Connection, call: Call, chosen: NumberedEntry) -> str:
-    shares.delete(connection, person_id=call.person.id, target=chosen.target, entry=chosen.entry)
-    call.record(connection, "memory.hide", f"entry {chosen.number}")
-    _note_deed(connection, call, chosen)
-    return _describe_hidden(call, chosen)
 
 
 def _note_deed(connection: Connection, call: Call, before: NumberedEntry) -> None:
@@ -214,20 +206,12 @@ def _note_deed(connection: Connection, call: Call, before: NumberedEntry) -> Non
         call.note_deed(connection, f"share {call.argument}", undo)
 
 
-def _put_back(connection: Connection, call: Call, chosen: NumberedEntry, words: str) -> str:
-    """Let only those see an entry who saw it before the deed that is undone."""
+def _put_back(connection: Connection, call: Call, number: int, words: str) -> str:
+    """Let only those see an entry who saw it before the deed that is undone. Raises `Mistaken`."""
     before = tuple(words.split()[1:])
-    shares.delete(connection, person_id=call.person.id, target=chosen.target, entry=chosen.entry)
+    chosen = _set_audience(connection, call, number, None)
     for audience in before:
-        shares.insert(
-            connection,
-            Share(target=chosen.target, entry=chosen.entry, audience=audience),
-            person_id=call.person.id,
-            actor=call.actor,
-            now=call.now,
-        )
-    shown = ", ".join(before) or "private"
-    call.record(connection, "memory.share", f"entry {chosen.number}: {shown}")
+        _set_audience(connection, call, number, audience)
     call.note_deed(connection, f"share {call.argument}", "")
     here = (call.room.audience if call.room else EVERYONE,)
     if not before:
@@ -267,12 +251,3 @@ def _open(entry: NumberedEntry) -> Choice:
 
 def _choose(listed: Sequence[NumberedEntry], number: int) -> NumberedEntry | None:
     return next((entry for entry in listed if entry.number == number), None)
-
-
-def _find_names(connection: Connection, listed: Sequence[NumberedEntry]) -> dict[str, str]:
-    """Return the names of the rooms that entries are shared with, by audience."""
-    names = {name for entry in listed for name in entry.audiences if name.startswith(_ROOM)}
-    return {
-        name: rooms.find_name(connection, person_id=PersonId(int(name.removeprefix(_ROOM))))
-        for name in names
-    }

@@ -8,17 +8,27 @@ from agent_core.ids import PersonId
 from agent_core.memory import undo as memory_undo
 from agent_core.memory.archive.undo import ArchiveUndoRefused, restore_archive, undo_archive_change
 from agent_core.memory.edits_within_limits import Edit, Refusal
-from agent_core.memory.numbering import find_current, load_change_index
+from agent_core.memory.numbering import (
+    NumberedEntry,
+    find_current,
+    list_entries,
+    load_change_index,
+)
 from agent_core.memory.sync import replay_rows
 from agent_core.memory.undo import list_rows_up_to
 from agent_core.state.engine.database import Connection
-from agent_core.state.memory import archive, ledger, memory_owners
+from agent_core.state.memory import archive, ledger, memory_owners, shares
 from agent_core.state.memory.ledger import LedgerEntry, MemoryTarget, Origin
 from agent_core.state.memory.memory_owners import StoredOwner
+from agent_core.state.memory.shares import EVERYONE, Share
+from agent_core.state.people import audit
+from agent_core.state.people import rooms as stored_rooms
+from agent_core.state.people.audit import AuditEntry
 from agent_core.tools.secret_scan import find_secret
 from gateway.errors import Declined, Mistaken
 from gateway.operations.contract import Operation, OperationContext, check_limit, find_person
 from gateway.operations.memory_types import (
+    ChangedAudience,
     ChangeLog,
     EditMemory,
     KeptMemory,
@@ -29,6 +39,7 @@ from gateway.operations.memory_types import (
     RestoredList,
     RestoredMemory,
     RestoreMemory,
+    ShareEntry,
     ShowMemory,
     ShownMemory,
     UndoChange,
@@ -46,6 +57,7 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 500
 """Number of people whose memory is read in one transaction."""
+_ROOM = "room:"
 _MOST_COUNTED = 100_000
 """Archive entries are counted up to this number."""
 
@@ -147,6 +159,68 @@ async def edit_entry(
     if isinstance(outcome, Refusal):
         raise Mistaken(_explain_refusal(outcome, asked.row or 0))
     return outcome.rows[-1]
+
+
+async def share(context: OperationContext, asked: ShareEntry) -> ChangedAudience:
+    """Let everyone see an entry of a person's memory, or nobody else. Raises `Mistaken`."""
+    now = context.now()
+    person = await context.database.read(find_person, asked.person)
+    await context.memory.snapshot(person.id, person.slug, now)
+    audience = EVERYONE if asked.sees == "everyone" else None
+    actor = f"person:{person.id}" if context.actor == "person" else context.actor
+    origin = Origin(actor=actor, now=now)
+    change = partial(set_audience, person_id=person.id, number=asked.row)
+    before = await context.database.write(
+        "memory.share", lambda c: change(c, audience=audience, origin=origin)
+    )
+    context.forget_known()
+    return ChangedAudience(row=before.number, words=before.entry, sees=asked.sees)
+
+
+def set_audience(
+    connection: Connection,
+    *,
+    person_id: PersonId,
+    number: int,
+    audience: str | None,
+    origin: Origin,
+) -> NumberedEntry:
+    """Add an audience to an entry of a person's memory, or make it private for None.
+
+    Records it in the audit trail, and returns the entry as it was before. Raises `Mistaken`.
+    """
+    listed = list_entries(connection, person_id=person_id)
+    chosen = next((entry for entry in listed if entry.number == number), None)
+    if chosen is None:
+        raise Mistaken(rooms.NUMBER_UNKNOWN(number=number))
+    if audience is None:
+        shares.delete(connection, person_id=person_id, target=chosen.target, entry=chosen.entry)
+    else:
+        shares.insert(
+            connection,
+            Share(target=chosen.target, entry=chosen.entry, audience=audience),
+            person_id=person_id,
+            actor=origin.actor,
+            now=origin.now,
+        )
+    deed = AuditEntry(
+        person_id=person_id,
+        actor=origin.actor,
+        action="memory.share" if audience else "memory.hide",
+        detail=f"entry {number}: {audience}" if audience else f"entry {number}",
+        created_at=origin.now,
+    )
+    audit.record(connection, deed)
+    return chosen
+
+
+def find_audiences(connection: Connection, listed: Sequence[NumberedEntry]) -> dict[str, str]:
+    """Return the names of the rooms that entries are shared with, by audience."""
+    names = {name for entry in listed for name in entry.audiences if name.startswith(_ROOM)}
+    return {
+        name: stored_rooms.find_name(connection, person_id=PersonId(int(name.removeprefix(_ROOM))))
+        for name in names
+    }
 
 
 def _explain_refusal(refusal: Refusal, number: int) -> str:
@@ -302,6 +376,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "memory.log": typed(show_log),
     "memory.show": typed(show_lists),
     "memory.edit": typed(edit),
+    "memory.share": typed(share),
     "memory.undo": typed(undo),
     "memory.restore": typed(restore),
 }

@@ -68,6 +68,24 @@ class MemoryChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ShareEntry:
+    """Lets everyone see an entry of a person's memory, or nobody else; `row` is its number."""
+
+    person: str
+    row: int
+    sees: Literal["everyone", "nobody"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedAudience:
+    """The entry whose audience was changed."""
+
+    row: int
+    words: str
+    sees: Literal["everyone", "nobody"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeLog:
     """Changes, newest first."""
 

@@ -25,7 +25,7 @@ def insert(
 ) -> None:
     """Share an entry with an audience; repeating it changes nothing.
 
-    `actor` is `turn:N` or `account:platform:user`.
+    `actor` is `turn:N`, `account:platform:user`, or `person:N` on the page.
     """
     connection.execute(
         "INSERT INTO shares (person_id, target, entry, audience, actor, created_at)"

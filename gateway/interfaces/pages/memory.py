@@ -13,22 +13,25 @@ from agent_core.ids import QuestionId
 from agent_core.memory.archive.conclusions import list_conclusions
 from agent_core.memory.archive.entries import format_archive_id
 from agent_core.memory.archive.history import format_archive_change
+from agent_core.memory.numbering import NumberedEntry, list_entries
 from agent_core.state.conversations import questions
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle.redact import FORGOTTEN
 from agent_core.state.memory import archive, ledger
 from agent_core.state.memory.archive import ArchiveFilter
 from agent_core.state.memory.ledger import LedgerEntry
+from agent_core.state.memory.shares import EVERYONE
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.pages.curator import read_tidying
 from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing, parse_number
 from gateway.operations.logins import find_page_chat
 from gateway.operations.memory import edit as edit_memory
-from gateway.operations.memory import undo
-from gateway.operations.memory_types import EditMemory, UndoChange
+from gateway.operations.memory import find_audiences, undo
+from gateway.operations.memory import share as share_entry
+from gateway.operations.memory_types import EditMemory, ShareEntry, UndoChange
 from gateway.people.owner_notices import find_direct_chat
-from gateway.texts import approvals, forms, profile
+from gateway.texts import approvals, forms, profile, rooms
 from gateway.texts import learning as notices
 from gateway.texts import pages as texts
 from gateway.turns.proposals import (
@@ -64,6 +67,10 @@ async def show(look: Look) -> Fields:
             "notes": archive.list_entries(connection, person_id=person.id, archive_ids=ids),
             "next_notes": skipped + _PAGE if len(ids) == _PAGE else None,
             "profile": list_profile(connection, person_id=person.id),
+            "noted": {
+                one.entry: (one, _name_audience(connection, one))
+                for one in list_entries(connection, person_id=person.id)
+            },
             "held": [
                 (review, one, find_replaced(connection, person_id=person.id, claim=one.claim))
                 for review, one in list_held(connection, person.id)
@@ -102,6 +109,12 @@ async def show(look: Look) -> Fields:
     }
 
 
+def _name_audience(connection: Connection, entry: NumberedEntry) -> str:
+    """Name those who see an entry besides its person."""
+    names = find_audiences(connection, [entry])
+    return rooms.name_audiences(list(names.values()), is_for_everyone=EVERYONE in entry.audiences)
+
+
 async def edit(look: Look) -> Response:
     """Add, change or delete an entry of the person's memory, and offer to undo it."""
     form = await read_form(look.request, _MOST_BYTES)
@@ -120,6 +133,20 @@ async def edit(look: Look) -> Response:
         return await _refuse(look, fault | {"text": asked.text})
     note = forms.REMEMBERED() if made.after else forms.FORGOTTEN()
     return look.redirect("/memory", note=note, undo=made.row)
+
+
+async def share(look: Look) -> Response:
+    """Let everyone see an entry of the person's memory, or nobody else. Raises `Mistaken`."""
+    form = await read_form(look.request, _MOST_BYTES)
+    is_for_all = form.get("sees", [""])[0] == "everyone"
+    asked = ShareEntry(
+        person=look.person.slug,
+        row=look.find_id("change"),
+        sees="everyone" if is_for_all else "nobody",
+    )
+    done = await share_entry(look.context, asked)
+    describe = rooms.describe_share if is_for_all else rooms.describe_private
+    return look.redirect("/memory", note=describe(done.row, done.words))
 
 
 async def _refuse(look: Look, fault: Mapping[str, Any]) -> Response:

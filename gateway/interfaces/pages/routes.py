@@ -193,6 +193,7 @@ _ANSWERS: dict[str, Callable[[Look], Awaitable[Response]]] = {
     "/tokens/{token:int}/revoke": tokens.revoke,
     "/workspace/add": workspace.add,
     "/memory/entries": memory.edit,
+    "/memory/entries/{change:int}/share": memory.share,
     "/memory/tidy": curator.run,
     "/memory/proposals/{proposal}/{choice}": curator.decide,
     "/jobs/new": adding.add,
