@@ -178,8 +178,9 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
         Deed(
             name="Choose where reminders go",
             chat="sethome",
-            page="-later",
-            api="-place",
+            page="POST /settings",
+            terminal="people set",
+            api="PATCH /settings",
             mcp="-place",
         ),
     ),

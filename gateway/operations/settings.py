@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent_core.agent.review.record import ReviewRecord, dump_record
+from agent_core.chats import Chat
 from agent_core.errors import ToolArgumentError
-from agent_core.ids import TurnId
+from agent_core.ids import PersonId, TurnId
 from agent_core.schedule.confirmations import list_left
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import delivery_targets, people
@@ -20,7 +21,9 @@ from agent_core.tools.settings_tool import (
     apply_setting,
     list_values,
 )
+from gateway.chats import is_chat, read_chat
 from gateway.errors import Mistaken
+from gateway.jobs.recipients import list_direct_chats
 from gateway.operations.contract import Operation, OperationContext, find_person
 from gateway.operations.settings_types import (
     ChangedSettings,
@@ -31,11 +34,15 @@ from gateway.operations.settings_types import (
 )
 from gateway.operations.wire import typed
 from gateway.outbound.quiet_hours import reschedule
+from gateway.people.admission import UNATTENDED
+from gateway.texts import jobs as job_texts
 from gateway.texts import learning as notices
 from gateway.texts import models as model_texts
 from gateway.texts.attachments import explain_no_speech
 
-MODEL, LEARNING = "model", "learning"
+MODEL, LEARNING, HOME = "model", "learning", "home"
+GROUP = "group"
+"""The value of a home chat that is a group, which only its owner chooses there."""
 _NIGHT = "22:00-07:00"
 DEFAULT = "default"
 _DIGEST = 8
@@ -122,6 +129,9 @@ def _set(connection: Connection, context: OperationContext, person: Person, one:
         if one.name == MODEL:
             model = find_model(context.preferences.models, value) if value else ""
             people.set_model(connection, person_id=person.id, model=model)
+        elif one.name == HOME:
+            home = find_home_chat(connection, person, value) if value else None
+            delivery_targets.set_home(connection, person_id=person.id, chat=home)
         elif one.name == LEARNING:
             for word in value.split() or [""]:
                 fresh = people.find(connection, person_id=person.id) or person
@@ -150,8 +160,31 @@ def _list_values(
         **{name: value for name, value in known.items() if name not in hidden},
         LEARNING: f"{person.learning} {person.learning_summary}".strip(),
         MODEL: person.model,
+        HOME: _name_home(connection, person),
     }
     return tuple(Setting(name=name, value=value) for name, value in values.items())
+
+
+def find_home_chat(connection: Connection, person: Person, platform: str) -> Chat:
+    """Return the person's direct chat on a platform. Raises `LookupError` with a sentence."""
+    for chat in list_direct_chats(connection, person.id):
+        if chat.platform == platform.casefold():
+            return chat
+    raise LookupError(job_texts.HOME_UNKNOWN())
+
+
+def list_home_platforms(connection: Connection, *, person_id: PersonId) -> list[str]:
+    """List the platforms whose direct chat may get a person's reminders, the latest first."""
+    chats = list_direct_chats(connection, person_id)
+    return list(dict.fromkeys(one.platform for one in chats if one.platform not in UNATTENDED))
+
+
+def _name_home(connection: Connection, person: Person) -> str:
+    """Name the home chat by its platform; "" if reminders go where the person last wrote."""
+    chat = delivery_targets.find(connection, person_id=person.id).chat
+    if chat is None or not is_chat(chat.address):
+        return ""
+    return chat.platform if read_chat(chat.address).is_direct else GROUP
 
 
 def find_settings(connection: Connection, person: Person, *, can_speak: bool) -> PersonalSettings:

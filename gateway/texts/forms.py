@@ -57,6 +57,8 @@ ANSWERS = Text("Answers")
 USUAL_MODEL = Text("The usual one: {name}")
 ABOUT_LEARNING = Text("What I learn from your conversations, and what I say about it.")
 
+REMINDERS_GO_TO = Text("Reminders go to")
+LATEST_CHAT, A_GROUP = Text("The chat where you last wrote"), Text("A group")
 WHO_SEES, ONLY_YOU_SEE = Text("Who sees it: {names}"), Text("Only you see it.")
 SHARE_WITH_ALL, KEEP_PRIVATE = Text("Share with everyone"), Text("Make private")
 SHARE_ENTRY = Text("Share with everyone: {entry}")

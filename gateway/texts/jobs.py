@@ -58,6 +58,7 @@ HOME_NOT_IN_GROUP = Text(
     "I won't send your reminders to a group, where everyone could read them. Use /sethome in a"
     " direct message."
 )
+HOME_UNKNOWN = Text("You haven't written to me there in a direct message yet. Do that first.")
 HOME_USAGE = Text("/sethome sends reminders to this chat. /sethome off undoes this.")
 NO_DIGESTS = Text("You have no regular summaries.")
 

@@ -15,14 +15,14 @@ from agent_core.tools.time_zones import list_zones, name_zone
 from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.pages.views import Fields, Look, Missing
 from gateway.operations import settings as operations
-from gateway.operations.settings import LEARNING, MODEL, WrongSettings
+from gateway.operations.settings import GROUP, HOME, LEARNING, MODEL, WrongSettings
 from gateway.operations.settings_types import SetSettings, Setting, ShowSettings
 from gateway.texts import forms
 from gateway.texts import learning as notices
 from gateway.texts import pages as texts
 from gateway.texts.attachments import SPEECH_BUTTONS
 from gateway.texts.connections import CONNECTIONS
-from gateway.texts.general import VERBOSITIES
+from gateway.texts.general import VERBOSITIES, name_platform
 from gateway.texts.people import YOUR_ACCOUNTS
 from gateway.texts.privacy import YOUR_DATA
 from gateway.texts.tokens import TOKENS
@@ -36,6 +36,7 @@ _LABELS = {
     "time_zone": texts.TIME_ZONE,
     QUIET_HOURS: texts.QUIET_HOURS,
     DAYS_OFF: texts.DAYS_OFF,
+    HOME: forms.REMINDERS_GO_TO,
     "verbosity": texts.PROGRESS,
     SPOKEN_ANSWERS: texts.SPOKEN_ANSWERS,
     LEARNING: texts.LEARNING,
@@ -97,7 +98,7 @@ _LANGUAGES = {
 async def show(look: Look) -> Fields:
     """Read the person's settings."""
     found = await operations.show(look.context, ShowSettings(person=look.person.slug))
-    return _describe(look, {one.name: one.value for one in found.settings})
+    return await _describe(look, {one.name: one.value for one in found.settings})
 
 
 async def change(look: Look) -> Response:
@@ -125,7 +126,7 @@ async def change(look: Look) -> Response:
     try:
         done = await operations.change(look.context, asked)
     except WrongSettings as error:
-        fields = _describe(look, known | wanted, error.faults)
+        fields = await _describe(look, known | wanted, error.faults)
         return look.reject("settings.html", **fields)
     if not done.before:
         return look.redirect("/settings", note=forms.NOTHING_CHANGED())
@@ -156,7 +157,7 @@ def _is_same(name: str, value: str, known: str) -> bool:
     return value == known or (name == LEARNING and value == known.split(" ")[-1])
 
 
-def _describe(
+async def _describe(
     look: Look, values: Mapping[str, str], faults: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
     """Return the fields of the page; their texts get a language when the page is rendered."""
@@ -166,6 +167,10 @@ def _describe(
         LEARNING: dict[str, Text]((*notices.MODES.items(), *notices.SUMMARIES.items())),
     }
     own, flash = look.gateway.zone_of(None), look.flash
+    homes = await look.gateway.database.read(
+        operations.list_home_platforms, person_id=look.person.id
+    )
+    homes += [name for name in [values[HOME]] if name not in ("", GROUP, *homes)]
     quiet_from, _, quiet_until = values[QUIET_HOURS].partition("-")
     return {
         "labels": {name: label for name, label in _LABELS.items() if name in values},
@@ -179,6 +184,7 @@ def _describe(
         "languages": _LANGUAGES,
         "choices": choices,
         "learning": values[LEARNING].split(" ")[-1],
+        "homes": {name: name_platform(name) for name in homes},
         "models": look.gateway.settings.model.named,
         "changed": flash.get("before", {}),
         "left": flash.get("left", 0),

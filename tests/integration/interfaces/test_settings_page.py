@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import aiohttp
 import pytest
 
+from agent_core.state.people import delivery_targets
 from agent_core.state.people.people import Person
 from tests.integration.interfaces.api_setup import ZEBRANA, Setup, find_named, make_token
 from tests.integration.interfaces.console_setup import browse_as
@@ -201,6 +202,28 @@ async def test_the_form_changes_what_was_touched_and_nothing_else(setup: Setup) 
         assert await find_zebrana(setup) == before
         status, text = await send(session, [*form[:8], *form[8:10], *form[14:]])
         assert (await find_zebrana(setup)).quiet_from is None, "a switch that is off sends nothing"
+
+
+async def test_reminders_go_to_a_chosen_app_and_back(setup: Setup) -> None:
+    async def read_home() -> str:
+        person = await find_zebrana(setup)
+        found = await setup.served.gateway.database.read(delivery_targets.find, person_id=person.id)
+        return found.chat.platform if found.chat else ""
+
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        async with session.get("/settings") as answer:
+            text = html.unescape(await answer.text())
+        (choice,) = re.findall(r'<select id="set-home".*?</select>', text, re.DOTALL)
+        latest, app = re.findall(r'value="(\w*)"', choice)
+        assert latest == ""
+        status, text = await put(session, "home", app)
+        assert (status, await read_home()) == (200, app)
+        status, text = await put(session, "home", find_old(text))
+        assert (status, await read_home()) == (200, "")
+        status, text = await put(session, "home", "carrier-pigeon")
+        assert status == 422
+        assert "You haven't written to me there" in text
+        assert await read_home() == ""
 
 
 async def test_a_wrong_form_saves_nothing_and_keeps_what_was_typed(setup: Setup) -> None:
