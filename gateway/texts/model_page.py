@@ -15,6 +15,8 @@ MISSING_MEMBER = Text(
 )
 ANSWERS_NOW = Text("{name} answers now.")
 FROM_NEXT_START = Text("{name} answers once you restart me.")
+NEXT_MEMBER = Text("A language model is connected. It answers once an owner restarts me.")
+WAITS = Text("A restart is missing.")
 HOW_TO_RESTART = Text(
     "To restart me, press Ctrl-C where `talaria run` runs, and start it again. If I start with the"
     " computer, `talaria service install` restarts me."

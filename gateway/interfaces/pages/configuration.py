@@ -49,7 +49,7 @@ async def show(look: Look) -> Fields:
     With `find` in the query, list only those in whose names or explanations all its words occur.
     No secret is shown.
     """
-    settings = await load_next(look)
+    settings = await load_next(look.gateway.settings)
     query = look.request.query_params.get("find", "").strip()[:_LONGEST_QUERY]
     groups = await asyncio.to_thread(_group, settings, query.casefold().split())
     return {
@@ -67,7 +67,7 @@ async def show(look: Look) -> Fields:
 
 async def edit(look: Look) -> Fields:
     """Show one setting for its form. Raises `Missing`."""
-    settings = await load_next(look)
+    settings = await load_next(look.gateway.settings)
     return _describe(settings, _find(look, settings))
 
 
@@ -77,7 +77,7 @@ async def change(look: Look) -> Response:
     A wrong value writes nothing: it stays in the form, with the sentence that the start would say.
     Raises `Missing`.
     """
-    settings = await load_next(look)
+    settings = await load_next(look.gateway.settings)
     name, environ = _find(look, settings), settings.environ
     form = await read_form(look.request, _MOST_BYTES, keeps_empty=True)
     value = form.get("value", [""])[0].replace("\r\n", "\n").strip()
@@ -127,9 +127,8 @@ def may_change(settings: Settings, name: str) -> bool:
     )
 
 
-async def load_next(look: Look) -> Settings:
+async def load_next(running: Settings) -> Settings:
     """Return the settings that the next start would use; those of this one if it would fail."""
-    running = look.gateway.settings
     try:
         return await asyncio.to_thread(load, running.environ)
     except SettingsError:

@@ -128,7 +128,7 @@ async def _describe(
 ) -> dict[str, Any]:
     """Return the fields of the page. A key that was typed is in none of them."""
     settings = look.gateway.settings
-    following = await load_next(look)
+    following = await load_next(settings)
     names = [(one.model.provider, one.model.name) for one in (settings, following)]
     is_new = not following.has_no_model and names[0] != names[1]
     is_wanted = "look" in look.request.query_params

@@ -103,6 +103,8 @@ class Viewer:
     is_owner: bool
     has_model: bool = True
     """Whether a language model answers, and no stand-in."""
+    next_model: str = ""
+    """The model that answers from the next start on, if there is none yet."""
     now: int = 0
     sessions: tuple[ListedSession, ...] = ()
     """The newest sessions, for the sidebar."""

@@ -17,6 +17,7 @@ from agent_core.state.conversations import session_list
 from agent_core.state.conversations.session_list import ListedSession
 from agent_core.state.engine.database import Connection
 from agent_core.state.people.people import Person
+from agent_core.transcript import STAND_IN
 from gateway.app.gateway import Gateway
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.api.streams import end_with_error, follow_feed
@@ -51,6 +52,7 @@ from gateway.interfaces.pages import (
 from gateway.interfaces.pages import sessions as session_pages
 from gateway.interfaces.pages import usage_views as views
 from gateway.interfaces.pages.accounts import ask_unlink, show_own
+from gateway.interfaces.pages.configuration import load_next
 from gateway.interfaces.pages.flashes import FLASH, Flashes
 from gateway.interfaces.pages.jobs import adding, editing, listing
 from gateway.interfaces.pages.jobs.calendar import show_calendar
@@ -284,11 +286,16 @@ class Pages:
             return None
         if person is None:  # whoever has the printed address owns the home, as in the terminal
             person = await self._gateway.identity.identify(LOCAL_PLATFORM, OWNER)
+        settings = self._gateway.settings
+        has_model = settings.model.provider != STAND_IN
+        following = settings if has_model else await load_next(settings)
+        is_saved = following.model.provider != settings.model.provider
         return Viewer(
             person=person,
             zone=self._gateway.zone_of(person),
             is_owner=person_id is None or (person is not None and person.is_owner),
-            has_model=self._gateway.settings.model.provider != "scripted",
+            has_model=has_model,
+            next_model=following.model.name if is_saved else "",
             now=now,
             sessions=tuple(listed),
         )

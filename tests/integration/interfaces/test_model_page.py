@@ -38,6 +38,10 @@ async def test_a_new_home_says_what_is_missing_and_who_can_connect_it(home: Path
         assert "An owner can connect one." in today
         assert "/model" not in today
         await submit(member, "/model", {"way": "server"}, status=403)
+        (home / ".env").write_text(f"OPENAI_API_KEY={KEY}\n")
+        today = await read(member, "/today")
+        assert "It answers once an owner restarts me." in today
+        assert MISSING not in today
 
 
 @pytest.mark.parametrize("is_on", [True, False])
@@ -87,6 +91,11 @@ async def test_an_owner_connects_a_model_that_was_tried_at_once(
         assert "llama3:latest answers once you restart me." in shown
         assert KEY not in shown
         assert KEY not in await read(owner, "/configuration")
+        for path in ("/model", "/today", "/", "/condition"):
+            page = await read(owner, path)
+            assert MISSING not in page, path
+            assert "llama3:latest answers once you restart me." in page, path
+        assert "A restart is missing." in page
     assert tomllib.loads((home / "config.toml").read_text())["model"] == {
         "provider": "openai",
         "name": "llama3:latest",
