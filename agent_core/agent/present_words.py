@@ -79,6 +79,11 @@ def read_own_words(said: Sequence[Message], before: Sequence[Message] = ()) -> O
     return OwnWords(sentences=kept)
 
 
+def find_typed(text: str) -> str:
+    """Return what somebody typed of a text, without quotations; "" if it may be pasted."""
+    return " ".join(one.plain for one in _split(_keep_typed(text)))
+
+
 def _read(message: Message) -> Iterable[Said]:
     """Yield the sentences of a message that its person wrote."""
     if message.role != "user":

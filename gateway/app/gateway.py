@@ -47,6 +47,7 @@ from agent_core.tools.secret_scan import SecretMask
 from agent_core.tools.text_cleaner import TextCleaner
 from agent_core.tools.workspace.background import BackgroundCommands, BackgroundLimits
 from agent_core.tools.workspace.versions import FileVersions
+from agent_core.transcript import STAND_IN
 from gateway.app import factories, maintenance, scheduling, toolboxes
 from gateway.app.agent_folders import make_agent_folder, make_editor
 from gateway.app.commands import make_commands
@@ -733,7 +734,8 @@ class Gateway:
 
     @cached_property
     def skill_commands(self) -> SkillCommands:
-        return SkillCommands(self.skills, self.database)
+        has_model = self.model.provider != STAND_IN
+        return SkillCommands(self.skills, self.database, has_model=has_model)
 
     async def _find_command(self, name: str, person_id: PersonId | None) -> SlashCommand | None:
         """Find a command that is not fixed: the prompt of an MCP server, or a skill."""

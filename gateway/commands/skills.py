@@ -19,11 +19,12 @@ _MOST_SHOWN = 30
 
 
 class SkillCommands:
-    """Lists skills for a person, and starts one."""
+    """Lists skills for a person, and starts one, which takes a language model."""
 
-    def __init__(self, directory: SkillDirectory, database: Database) -> None:
+    def __init__(self, directory: SkillDirectory, database: Database, *, has_model: bool) -> None:
         self._directory = directory
         self._database = database
+        self._has_model = has_model
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return the handlers by command name."""
@@ -43,7 +44,7 @@ class SkillCommands:
             return None
 
         async def follow(call: Call) -> Reply:
-            return _start(call, wanted, call.argument)
+            return self._start(call, wanted, call.argument)
 
         return SlashCommand(spec=CommandSpec(name=name, summary=found.description), run=follow)
 
@@ -65,7 +66,7 @@ class SkillCommands:
         """Start a skill, even a draft, on what the caller wants done."""
         if not self._is_command(name):
             return Reply(text=texts.NO_SKILL(name=name))
-        return _start(call, name, words) if words else Reply(text=texts.TRY_HOW(name=name))
+        return self._start(call, name, words) if words else Reply(text=texts.TRY_HOW(name=name))
 
     async def _show_cases(self, call: Call, name: str, _: str) -> Reply:
         """Show the cases that are kept for a skill, and whether they count."""
@@ -125,15 +126,16 @@ class SkillCommands:
         ]
         return Reply(text=texts.describe_skills(shown, len(usable) - len(shown)))
 
+    def _start(self, call: Call, name: str, words: str) -> Reply:
+        """Begin a turn that follows a skill; without a model, say who connects one."""
+        if not self._has_model:
+            return Reply(text=texts.NEEDS_MODEL(name=name))
+        sentence = texts.FOLLOW if words else texts.FOLLOW_ALONE
+        return Reply(pending=call.as_message(sentence(name=name, words=words)))
+
     def _summarize(self, name: str) -> str | None:
         is_bundled = self._directory.catalog.is_bundled(name)
         return texts.summarize_bundled(name) if is_bundled else None
-
-
-def _start(call: Call, name: str, words: str) -> Reply:
-    """Begin a turn that follows a skill."""
-    sentence = texts.FOLLOW if words else texts.FOLLOW_ALONE
-    return Reply(pending=call.as_message(sentence(name=name, words=words)))
 
 
 def _count_uses(known: SkillRecord | None) -> tuple[int, int, int]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from adapters.messages import InboundMessage, Sender
+from agent_core.agent.present_words import find_typed
 from agent_core.chats import Chat
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import PersonId
@@ -260,9 +261,9 @@ class Onboarding:
         if not message.text:
             return Introduction(person=person)
         if person.asked_at is not None:
-            words = message.text if now - person.asked_at < _FIRST_HOUR else ""
+            words = _find_typed(message) if now - person.asked_at < _FIRST_HOUR else ""
             return Introduction(person=await self.learn(person, message.sender, now, words))
-        known = take_from_platform(person, message.sender, message.text)
+        known = take_from_platform(person, message.sender, _find_typed(message))
         known = replace(known, asked_at=now)
         unset = _list_unset(known)
         if platform not in self.greets_on:
@@ -280,6 +281,15 @@ class Onboarding:
         self.renew(known)
         note = _GREETED.format(names=", ".join(unset)) if unset else ""
         return Introduction(person=known, note=note, rows=(row,))
+
+
+def _find_typed(message: InboundMessage) -> str:
+    """Return what a person typed in a message, and nothing that they only passed on.
+
+    A program may pass on words of others, and a caption may come with its picture.
+    """
+    is_own = not (message.forwarded_from or message.attachments or message.is_program)
+    return find_typed(message.text) if is_own else ""
 
 
 def _list_unset(person: Person) -> tuple[str, ...]:

@@ -8,6 +8,10 @@ from agent_core.skills.parser import is_name
 from agent_core.state.memory.ledger import Change
 from agent_core.transcript import flatten
 
+NEEDS_MODEL = Text(
+    "/{name} needs a language model, which an owner connects on the console page, under Model, or"
+    " with `talaria setup`."
+)
 LAST_TEST = Text("Last test")
 ABOUT_TESTS = Text(
     "A test repeats requests several times, with the skill and without it, until the difference is"

@@ -102,6 +102,27 @@ async def test_a_pasted_text_changes_no_language_after_the_first_hour(stage: Sta
         assert "There's no reminder 7" in await harness.ask(ANNA, "/reminders pause 7")
 
 
+async def test_words_that_were_only_passed_on_set_no_language(stage: Stage) -> None:
+    german = "Kannst du mich morgen an den Müll erinnern?"
+    passed = (
+        f"> {german}",
+        f"```\n{german}\n```",
+        f"what does „{german}“ mean?",
+        f"From: Ben\nSubject: Müll\n\n{german}\n\nDanke und bis morgen,\nBen",
+        f"Hallo Anna,\n\n{german} Es ist nicht so wichtig.\n\nUnd noch etwas: Was machst du heute?",
+    )
+    async with stage.open() as harness:
+        await harness.ask(ANNA, "hello there")
+        for text in passed:
+            await harness.ask(ANNA, text)
+            assert "There's no reminder 7" in await harness.ask(ANNA, "/reminders pause 7"), text
+        origin = {"type": "hidden_user", "sender_user_name": "Ben", "date": 1}
+        await harness.ask(ANNA, german, forward_origin=origin)
+        assert "There's no reminder 7" in await harness.ask(ANNA, "/reminders pause 7")
+        await harness.ask(ANNA, german)
+        assert "keine Erinnerung 7" in await harness.ask(ANNA, "/reminders pause 7")
+
+
 async def test_an_approved_person_is_greeted_in_their_apps_language(stage: Stage) -> None:
     stage.telegram.user(BEN, "Ben", language="de")
     async with stage.open(allow="") as harness:
@@ -267,6 +288,8 @@ async def test_the_stand_in_answers_in_the_persons_language(stage: Stage) -> Non
         assert told == "Das merke ich mir.\n\n📝 Gemerkt: ich Tee mag"
         shown = await harness.ask(BEN, "Und morgen?")
         assert shown.startswith("Ich kann bisher nur einfache Dinge")
+        told = await harness.ask(BEN, "/digest meine Woche")
+        assert told.startswith("/digest braucht ein Sprachmodell; ein Besitzer verbindet es")
         assert "I am only" in await harness.ask(ANNA, "What is the weather?")
         told = await harness.ask(ANNA, "Erinnere mich morgen um 9 den Hund zu füttern")
         assert told.startswith("Ich erinnere dich.\n\n⏰ "), (
