@@ -78,14 +78,8 @@ _HOURS = re.compile(
 )
 _HALF_DAY = 12
 _DAY = 24 * 60
-_PREFIX = re.compile(
-    r"(?:(?:i['’]?m|i am|i live|we live|we['’]?re|ich bin|ich wohne|ich lebe|wir wohnen) )?(?:in )?"
-)
-_BETWEEN = re.compile(r"\s*(?:[,;\n]| and | und )\s*")
 _NO_ZONES = {"localtime", "Factory"}
 """Files beside the zones: the machine's own zone, which may change, and a placeholder."""
-_LONGEST = 60
-"""Characters; a longer text can't be only a place and hours."""
 
 
 def find_zone(words: str) -> str | None:
@@ -124,26 +118,6 @@ def read_hours(words: str) -> tuple[int, int] | None:
         return None
     start, end = _read_time(*found.group(1, 2, 3)), _read_time(*found.group(4, 5, 6))
     return None if start is None or end is None else (start, end)
-
-
-def read_preferences(words: str) -> Mapping[str, str]:
-    """Parse a text that contains only a place, quiet hours, or both; otherwise return {}.
-
-    The keys are setting names; the values are the words as written.
-    """
-    said = words.strip().rstrip(".!")
-    if len(said) > _LONGEST:
-        return {}
-    found: dict[str, str] = {}
-    for part in _BETWEEN.split(said):
-        place = part[len(prefix[0]) :] if (prefix := _PREFIX.match(part.casefold())) else part
-        if find_zone(place):
-            found.setdefault("time_zone", place)
-        elif read_hours(part):
-            found.setdefault("quiet_hours", part)
-        else:
-            return {}
-    return found
 
 
 def _read_time(hour: str, minute: str | None, half: str | None) -> int | None:

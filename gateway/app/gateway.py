@@ -318,6 +318,7 @@ class Gateway:
             self.adapters.keys(),
             greets_on=greets_on,
             renew=self.identity.renew,
+            has_model=self.model.provider != STAND_IN,
         )
 
     @cached_property

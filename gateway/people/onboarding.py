@@ -30,8 +30,9 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.tools.clock import local_time
+from agent_core.tools.said_preferences import read_preferences
 from agent_core.tools.settings_tool import apply_setting, describe_hours
-from agent_core.tools.time_zones import find_zone, name_zone, read_preferences
+from agent_core.tools.time_zones import find_zone, name_zone
 from agent_core.written_language import find_written
 from gateway.chats import make_chat
 from gateway.outbound.command_buttons import stand_for
@@ -180,7 +181,8 @@ class Onboarding:
     """Serves `/start`, and reads bare words that answer a greeting.
 
     `greets_on` are the platforms where a first message without a command is greeted. `renew` is
-    called with a person whose settings were stored.
+    called with a person whose settings were stored. Without a model (`has_model`), nothing else
+    than the greeting asks a person anything.
     """
 
     database: Database
@@ -188,6 +190,7 @@ class Onboarding:
     platforms: Collection[str]
     greets_on: Collection[str]
     renew: Callable[[Person], None]
+    has_model: bool
 
     def start(self, connection: Connection, request: StartRequest, now: int) -> Greeting:
         """Apply the words of a request and greet, in the caller's transaction."""
@@ -234,11 +237,14 @@ class Onboarding:
     async def hears(self, person: Person, message: InboundMessage) -> bool:
         """Return whether a message is nothing but an answer to the greeting. Raises `StoreError`.
 
-        After the first turn, "Paris" may answer a question of the model.
+        After the first turn, "Paris" may answer a question of the model; "Paris, quiet 22-7" can't.
         """
         is_plain = not (message.attachments or message.forwarded_from or message.quote)
-        if person.asked_at is None or not is_plain or not read_preferences(message.text):
+        found = read_preferences(message.text) if is_plain else {}
+        if person.asked_at is None or not found:
             return False
+        if len(found) > 1 or not self.has_model:
+            return True
         return not await self.database.read(turns.has_any, person_id=person.id)
 
     async def learn(self, person: Person, sender: Sender, now: int, words: str = "") -> Person:
@@ -322,7 +328,11 @@ def _describe_setup(person: Person, zone: str, now: int) -> str:
         return texts.ASK_FOR_CITY()
     clock = f"{local_time(now, known):%H:%M}"
     return texts.describe_setup(
-        clock, texts.name_city(known), person.language, describe_hours(person)
+        clock,
+        texts.name_city(known),
+        person.language,
+        describe_hours(person),
+        is_own=person.time_zone is not None,
     )
 
 

@@ -88,8 +88,8 @@ _WHO_WAITS = Text("{name} on {platform}")
 _FURTHER = Plural("{n} other", "{n} others")
 LET_IN = Text("Let them in")
 ASK_FOR_CITY = Text(
-    "Which time zone are you in? Press a city or write one, such as “Lisbon”, “UTC+2” or"
-    " “Vienna, quiet 22-7”."
+    "Which time zone are you in? Write your city, such as “Lisbon”, “UTC+2” or “Vienna,"
+    " quiet 22-7”."
 )
 _HELLO = Text("Hi {name}! {purpose} Try one of these:")
 _HELLO_OWNER = Text("Hi {name}, you're now the owner. {purpose} Try one of these:")
@@ -97,7 +97,11 @@ _SETUP = Text("It's {clock} for you ({city} time), and I answer {language}. {cor
 _SETUP_QUIET = Text(
     "It's {clock} for you ({city} time), quiet {hours}, and I answer {language}. {correction}"
 )
-_CORRECTION = Text("Is that wrong? Write your city, or choose one.")
+_SETUP_OURS = Text("It's {clock} for me in {city}, and I answer {language}. {correction}")
+_SETUP_OURS_QUIET = Text(
+    "It's {clock} for me in {city}, quiet {hours}, and I answer {language}. {correction}"
+)
+_CORRECTION = Text("Is that wrong? Then write your city.")
 _IN_LANGUAGE = Text("in {language}")
 _IN_YOUR_LANGUAGE = Text("in the language you write in")
 _CITIES = {
@@ -245,8 +249,11 @@ def describe_greeting(name: str, *, is_new_owner: bool) -> str:
     return "\n".join([hello(name=shown or name, purpose=PURPOSE()), *examples])
 
 
-def describe_setup(clock: str, city: str, language: str | None, hours: str) -> str:
-    """Say which time, quiet hours and language a person has, and how to correct them."""
+def describe_setup(clock: str, city: str, language: str | None, hours: str, *, is_own: bool) -> str:
+    """Say which time, quiet hours and language a person has, and how to correct them.
+
+    `is_own` says that the person set the time zone, and that it is not only the home's.
+    """
     shown = {
         "clock": clock,
         "city": city,
@@ -255,7 +262,8 @@ def describe_setup(clock: str, city: str, language: str | None, hours: str) -> s
         else _IN_YOUR_LANGUAGE(),
         "correction": _CORRECTION(),
     }
-    return _SETUP_QUIET(hours=hours, **shown) if hours else _SETUP(**shown)
+    plain, quiet = (_SETUP, _SETUP_QUIET) if is_own else (_SETUP_OURS, _SETUP_OURS_QUIET)
+    return quiet(hours=hours, **shown) if hours else plain(**shown)
 
 
 def name_city(zone: str) -> str:

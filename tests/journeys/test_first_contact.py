@@ -55,6 +55,7 @@ async def test_the_owner_is_greeted_once_by_name_with_examples_and_a_time_zone(
         ("UTC+2", "(UTC+2 time)"),
         ("10pm-7am", "Which time zone"),
         ("Vienna, 22-7", "(Vienna time), quiet 22:00-07:00"),
+        ("Ich wohne in Wien, sprich Deutsch", "(Zeit von Wien), und ich antworte auf Deutsch."),
     ],
 )
 async def test_plain_text_after_the_greeting_is_understood(
@@ -70,13 +71,36 @@ async def test_plain_text_after_the_greeting_is_understood(
         assert await harness.ask(ANNA, "Paris") == "It rains in Paris."
 
 
+async def test_the_greeting_is_answered_after_another_message_too(stage: Stage) -> None:
+    """The first message gets the greeting and an answer; only then is the greeting answered."""
+    settings = {"TALARIA_MODEL__PROVIDER": "scripted", "TALARIA_MODEL__NAME": "stand-in"}
+    async with stage.open(
+        TALARIA_PEOPLE__TIME_ZONE="Europe/Berlin", TALARIA_ACCESS__GREET="true", **settings
+    ) as harness:
+        await harness.ask(ANNA, "hello")
+        greeting = stage.telegram.messages(ANNA)[-2].text
+        assert "for me in Berlin, and I answer in the language you write in." in greeting
+        assert greeting.endswith("Is that wrong? Then write your city.")
+        assert "(Vienna time), quiet 22:00-07:00" in await harness.ask(ANNA, "Vienna, quiet 22-7")
+        assert "(Lisbon time), quiet 22:00-07:00" in await harness.ask(ANNA, "no, Lisbon")
+        assert "auf Deutsch" in await harness.ask(ANNA, "German please")
+
+
+async def test_a_reply_that_answers_no_question_of_a_model_is_read_by_code(stage: Stage) -> None:
+    async with stage.open() as harness:
+        stage.plan("Hi! How can I help?", "Paris it is.")
+        await harness.ask(ANNA, "hello")
+        assert "(Vienna time), quiet 22:00-07:00" in await harness.ask(ANNA, "Vienna, quiet 22-7")
+        assert await harness.ask(ANNA, "Paris") == "Paris it is."
+
+
 async def test_a_newcomers_app_provides_the_language_and_no_time_zone(stage: Stage) -> None:
     """German is spoken in New York, too: the home's zone counts until they name their own."""
     stage.telegram.user(BEN, "Ben", language="de")
     async with stage.open(TALARIA_PEOPLE__TIME_ZONE="America/New_York") as harness:
         greeting = await harness.ask(BEN, "/start")
         assert greeting.startswith("Hallo Ben")
-        assert "(Zeit von New York)" in greeting
+        assert "Bei mir in New York ist es" in greeting
         assert stage.telegram.messages(BEN)[-1].labels[:2] == ["New York", "Berlin"]
         assert "(Zeit von Berlin)" in await harness.ask(BEN, "Berlin")
 

@@ -9,7 +9,6 @@ from agent_core.tools.time_zones import (
     name_city,
     name_zone,
     read_hours,
-    read_preferences,
 )
 from tests.tables import check_each
 
@@ -77,11 +76,3 @@ def test_a_fixed_zone_is_shown_as_people_count_it() -> None:
 )
 def test_hours_are_read_as_people_write_them(words: str, hours: tuple[int, int] | None) -> None:
     assert read_hours(words) == hours
-
-
-def test_a_place_and_hours_are_read_only_if_nothing_else_is_said() -> None:
-    assert read_preferences("I'm in Vienna, 22-7") == {"time_zone": "Vienna", "quiet_hours": "22-7"}
-    assert read_preferences("Ich wohne in Wien") == {"time_zone": "Wien"}
-    assert read_preferences("10pm-7am.") == {"quiet_hours": "10pm-7am"}
-    assert read_preferences("What's the weather in Vienna?") == {}
-    assert read_preferences("hello") == {}
