@@ -3,7 +3,9 @@
 import json
 import re
 from collections.abc import AsyncGenerator, Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import chain
 from typing import Literal
 
 from agent_core.agent.guided.calls import find_moment, plan_call
@@ -55,6 +57,7 @@ from agent_core.agent.guided.vetoes import (
     list_vetoed,
     may_be_reminder,
 )
+from agent_core.agent.guided.wishes import SAID, find_note, make_note, note_wish, split_wishes
 from agent_core.errors import ModelInterrupted
 from agent_core.ids import CallId
 from agent_core.models.contract import (
@@ -88,6 +91,8 @@ _CLOCK_LENGTH = len("09:00")
 _SHAPE = "guided"
 _DECISION = re.compile(r"""[`\w\s:.]*\{\s*["'“]?do["'”]?\s*:""", re.IGNORECASE)
 """How a decision begins in words: in a fence or not, and with or without quotation marks."""
+
+_NOTHING = Usage()
 
 Stream = AsyncGenerator[TextDelta | ModelAnswer, None]
 
@@ -151,29 +156,63 @@ class GuidedModel:
             self._model.forget()
 
     async def _step(self, request: ModelRequest, turn: GuidedTurn) -> Stream:
-        """Make the next step of a turn."""
+        """Make the next step of a turn, which may hold several wishes."""
+        wishes = split_wishes(request.messages)
+        if len(wishes) < 2:
+            async for piece in self._give_step(request, await self._plan(request, turn)):
+                yield piece
+            return
+        steps: dict[int, _Step] = {}
+        for number, messages in wishes.items():
+            own = replace(request, messages=messages)
+            if (read := read_turn(own)) is None:
+                continue
+            noted = None if read.steps else find_note(request.messages, number)
+            step = _take_note(own, read, noted) if noted else await self._plan(own, read)
+            if step.is_listing:
+                yield _answer(request, *step.parts)
+                return
+            steps[number] = step
+        async for piece in self._give_step(request, _join(request, steps)):
+            yield piece
+
+    async def _give_step(self, request: ModelRequest, step: "_Step") -> Stream:
+        """Stream a step: calls, or words by code and then by the model."""
+        if step.asked is None:
+            made = _answer(request, *step.parts)
+            yield replace(made, usage=step.spent, shape=_merge(step.shape))
+            return
+        before = "".join(part.text for part in step.parts if isinstance(part, TextPart))
+        if before:
+            before += "\n\n"
+            yield TextDelta(text=before)
+        async for piece in self._speak(request, step.asked, step.spent):
+            if before and isinstance(piece, ModelAnswer):
+                text = TextPart(text=before + piece.message.text)
+                yield replace(piece, message=replace(piece.message, parts=(text,)))
+            else:
+                yield piece
+
+    async def _plan(self, request: ModelRequest, turn: GuidedTurn) -> "_Step":
+        """Plan the next step for the newest wish."""
         tools = _list_usable(request)
         order = read_team_order(turn.said) if MESSAGE_AGENT in tools else None
         if order:
-            yield _answer(request, *_give(request, turn, order))
-        elif not turn.steps and not _OF_PEOPLE & tools:  # a helper's turn, which is words alone
-            async for piece in self._speak(request, compose_helper(request)):
-                yield piece
-        elif turn.jobs is None and MANAGE_JOBS in tools and not turn.steps:
-            yield _answer(request, _call(request, MANAGE_JOBS, LIST_JOBS))
-        elif not turn.steps:
-            async for piece in self._decide(request, turn, tools):
-                yield piece
-        elif turn.steps[-1].call.name == "recall" and turn.steps[-1].result:
-            found = turn.steps[-1].result.text
-            async for piece in self._speak(request, compose_answer(request, turn.known, found)):
-                yield piece
-        elif turn.steps[-1].call.name == "ask":
-            yield _answer(request, *_go_on(request, turn, turn.steps[-1]))
-        else:
-            yield _answer(request, TextPart(text=describe_step(turn.steps[-1])))
+            return _Step(parts=_give(request, turn, order))
+        if not turn.steps and not _OF_PEOPLE & tools:  # a helper's turn, which is words alone
+            return _Step(asked=compose_helper(request))
+        if turn.jobs is None and MANAGE_JOBS in tools and not turn.steps:
+            return _Step(parts=(_call(request, MANAGE_JOBS, LIST_JOBS),), is_listing=True)
+        if not turn.steps:
+            return await self._decide(request, turn, tools)
+        last = turn.steps[-1]
+        if last.call.name == "recall" and last.result:
+            return _Step(asked=compose_answer(request, turn.known, last.result.text))
+        if last.call.name == "ask":
+            return _Step(parts=_go_on(request, turn, last))
+        return _Step(parts=(TextPart(text=describe_step(last)),))
 
-    async def _decide(self, request: ModelRequest, turn: GuidedTurn, tools: set[str]) -> Stream:
+    async def _decide(self, request: ModelRequest, turn: GuidedTurn, tools: set[str]) -> "_Step":
         """Let the model decide, and act on it, ask, or let it speak."""
         first, spent, shape = await self._choose(request, turn, list_intents(tools, turn.known))
         parts: tuple[Part, ...] = ()
@@ -187,12 +226,8 @@ class GuidedModel:
                 second, more, shape = await self._choose(request, turn, intents)
                 spent = _add(spent, more)
             parts = _follow(request, turn, first, second, is_vetoed=bool(vetoed), tools=tools)
-        if not parts:
-            words = self._speak(request, compose_answer(request, turn.known), spent)
-            async for piece in words:
-                yield piece
-            return
-        yield replace(_answer(request, *parts), usage=spent, shape=_merge(shape))
+        asked = None if parts else compose_answer(request, turn.known)
+        return _Step(parts=parts, asked=asked, spent=spent, shape=shape)
 
     async def _choose(
         self, request: ModelRequest, turn: GuidedTurn, intents: Mapping[str, Mapping[str, object]]
@@ -202,20 +237,66 @@ class GuidedModel:
         answer = await _collect(self._model.stream(asked))
         return read_decision(answer.message.text, intents), answer.usage, answer.shape
 
-    async def _speak(
-        self, request: ModelRequest, asked: ModelRequest, spent: Usage | None = None
-    ) -> Stream:
-        """Stream an answer in words; `spent` is what came before it."""
+    async def _speak(self, request: ModelRequest, asked: ModelRequest, spent: Usage) -> Stream:
+        """Stream an answer in words; `spent` is what the decisions before it used."""
         held = ""
         async for piece in self._model.stream(asked):
             if isinstance(piece, ModelAnswer):
-                usage = _add(spent, piece.usage) if spent else piece.usage
+                usage = _add(spent, piece.usage)
                 message = _hide_decision(piece.message)
                 yield replace(piece, message=message, usage=usage, shape=_merge(piece.shape))
             elif (held := held or piece.text.lstrip()).startswith(("{", "`")):
                 continue  # perhaps another decision, which nobody reads; the whole comes last
             else:
                 yield piece
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Step:
+    """The next step of a turn: parts, and a question whose answer in words follows them.
+
+    `spent` and `shape` are those of its decisions. `is_listing` marks the call before a decision.
+    """
+
+    parts: tuple[Part, ...] = ()
+    asked: ModelRequest | None = None
+    spent: Usage = _NOTHING
+    shape: str = ""
+    is_listing: bool = False
+
+    @property
+    def has_calls(self) -> bool:
+        """Whether the step calls tools."""
+        return any(isinstance(part, ToolCallPart) for part in self.parts)
+
+
+def _take_note(request: ModelRequest, turn: GuidedTurn, note: Mapping[str, object]) -> _Step:
+    """Return the step of a wish that was decided earlier in the turn and led to no call."""
+    if said := note.get(SAID):
+        return _Step(parts=(TextPart(text=str(said)),))
+    return _Step(asked=compose_answer(request, turn.known))
+
+
+def _join(request: ModelRequest, steps: Mapping[int, _Step]) -> _Step:
+    """Return the steps of several wishes as one: their calls first, then all words together."""
+    planned = [*steps.values()]
+    spent = reduce(_add, (step.spent for step in planned), _NOTHING)
+    shape = next((step.shape for step in planned if step.shape), "")
+    if any(step.has_calls for step in planned):
+        noted = (_note_step(request.model, *one) for one in steps.items())
+        return _Step(parts=tuple(chain.from_iterable(noted)), spent=spent, shape=shape)
+    words = [part.text for one in planned for part in one.parts if isinstance(part, TextPart)]
+    asked = next((step.asked for step in reversed(planned) if step.asked), None)
+    parts = (TextPart(text="\n\n".join(words)),) if words else ()
+    return _Step(parts=parts, asked=asked, spent=spent, shape=shape)
+
+
+def _note_step(model: str, number: int, step: _Step) -> tuple[Part, ...]:
+    """Return the calls for a wish, or else a note of what answers it at the turn's end."""
+    if step.has_calls:
+        return note_wish(step.parts, number, model)
+    said = "".join(part.text for part in step.parts if isinstance(part, TextPart))
+    return (make_note(model, number, **({SAID: said} if said else {"do": CHAT})),)
 
 
 def _give(

@@ -575,3 +575,50 @@ async def one_step(inner: FakeModel, request: ModelRequest) -> ModelAnswer:
     pieces = [piece async for piece in GuidedModel(inner, "guided").stream(request)]
     assert isinstance(pieces[-1], ModelAnswer)
     return pieces[-1]
+
+
+async def test_each_of_two_messages_gets_its_effect_and_its_word() -> None:
+    talk = Talk(
+        decide("remember", fact="Likes green tea."),
+        decide("delete_reminder", which="2 Bins"),
+    )
+    talk.messages.append(user_message("Remember that I like green tea.", facts=FACTS))
+    step = await talk.says("And delete the bins, please.")
+    names = [call.name for call in step.message.calls]
+    assert names == ["memory", "manage_jobs"]
+    results = tuple(
+        ToolResultPart(call_id=call.call_id, name=call.name, text="Saved.")
+        for call in step.message.calls
+    )
+    talk.messages += [step.message, Message(role="tool", parts=results)]
+    done = await talk.step()
+    assert done.message.text == "I'll remember that.\n\nDone."
+    assert len(talk.inner.requests) == 2
+
+
+async def test_a_message_during_the_work_takes_no_word_from_the_first() -> None:
+    talk = Talk(decide("remember", fact="Likes green tea."), decide("chat"), say("Good evening!"))
+    step = await talk.says("Remember that I like green tea.")
+    (call,) = step.message.calls
+    result = ToolResultPart(call_id=call.call_id, name=call.name, text="Saved.")
+    talk.messages += [step.message, Message(role="tool", parts=(result,))]
+    done = await talk.says("good evening to you")
+    assert done.message.text == "I'll remember that.\n\nGood evening!"
+
+
+async def test_talk_beside_a_wish_is_answered_after_it_is_done() -> None:
+    talk = Talk(decide("chat"), decide("delete_reminder", which="2 Bins"), say("Cheers!"))
+    talk.messages.append(user_message("What a long day it was", facts=FACTS))
+    step = await talk.says("Delete the bins, please.")
+    assert called(step) == ("manage_jobs", {"action": "delete", "job": 2})
+    done = await talk.returns(step, "Deleted.")
+    assert done.message.text == "Done.\n\nCheers!"
+    assert len(talk.inner.requests) == 3
+
+
+async def test_the_pieces_of_one_wish_stay_together() -> None:
+    talk = Talk(decide("remind_once", text="call Ben", when="tomorrow at 09:00"))
+    talk.messages.append(user_message("remind me", facts=FACTS))
+    step = await talk.says("tomorrow at 9 to call Ben")
+    assert called(step) == ("remind", {"text": "call Ben", "when": "tomorrow at 09:00"})
+    assert len(talk.inner.requests) == 1
