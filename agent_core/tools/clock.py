@@ -81,12 +81,18 @@ _BAD_DAYS = Text(
     '"{value}" isn\'t a list of days. Write "sat,sun" or "weekend", or "off" for no days off.'
 )
 NAMES = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_WHOLE = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_WHOLE = (
+    *("monday montag", "tuesday dienstag", "wednesday mittwoch", "thursday donnerstag"),
+    *("friday freitag", "saturday samstag sonnabend", "sunday sonntag"),
+)
+"""The names of each weekday, in English and German."""
+_SHORT = ("mo", "di", "mi", "do", "fr", "sa", "so")
+"""German weekdays in two letters."""
 _LEAST = 3
 """The fewest letters that identify a weekday."""
 _WEEKEND = (6, 7)
-_NOTHING = ("", "off", "none")
-_BETWEEN = re.compile(r"[\s,;]+(?:and[\s,;]+)?")
+_NOTHING = ("", "off", "none", "aus", "keine")
+_BETWEEN = re.compile(r"[\s,;]+(?:(?:and|und)[\s,;]+)?")
 
 
 def read_days(value: str) -> tuple[int, ...]:
@@ -97,7 +103,7 @@ def read_days(value: str) -> tuple[int, ...]:
     text = value.strip().casefold()
     if text in _NOTHING:
         return ()
-    if text in ("weekend", "weekends"):
+    if text.removeprefix("am ") in ("weekend", "weekends", "wochenende"):
         return _WEEKEND
     days = tuple(sorted({_read_day(word, value) for word in _BETWEEN.split(text.strip(" ,;"))}))
     if len(days) == len(NAMES):
@@ -112,7 +118,9 @@ def describe_days(days: Sequence[int]) -> str:
 
 def _read_day(word: str, value: str) -> int:
     singular = word.removesuffix("s") if word not in ("tues", "thurs") else word
-    for number, whole in enumerate(_WHOLE, start=1):
-        if len(singular) >= _LEAST and whole.startswith(singular):
+    if singular in _SHORT:
+        return _SHORT.index(singular) + 1
+    for number, names in enumerate(_WHOLE, start=1):
+        if len(singular) >= _LEAST and any(one.startswith(singular) for one in names.split()):
             return number
     raise ToolArgumentError(_BAD_DAYS(value=value))

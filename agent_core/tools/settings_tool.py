@@ -10,7 +10,7 @@ from agent_core.errors import ToolArgumentError
 from agent_core.localization import Text, name_language
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import delivery_targets, people
-from agent_core.state.people.people import Person, SpokenAnswers
+from agent_core.state.people.people import Person, SpokenAnswers, Verbosity
 from agent_core.tools.clock import describe_days, read_days
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.own_words.contract import Essentials
@@ -57,7 +57,25 @@ _SPOKEN: Mapping[str, SpokenAnswers] = {
     "to voice messages": "voice",
     "always": "always",
     "on": "always",
+    "aus": "off",
+    "sprachnachrichten": "voice",
+    "auf sprachnachrichten": "voice",
+    "immer": "always",
+    "an": "always",
 }
+"""How people say when answers are spoken, in English and German."""
+_VERBOSITIES: Mapping[str, Verbosity] = {
+    "": "normal",
+    "quiet": "quiet",
+    "normal": "normal",
+    "verbose": "verbose",
+    "knapp": "quiet",
+    "wenig": "quiet",
+    "ausführlich": "verbose",
+    "viel": "verbose",
+}
+_NOTHING = ("", "none", "off", "keine", "aus")
+"""Values that clear a setting."""
 
 _SPEC = ToolSpec(
     name="settings",
@@ -260,9 +278,9 @@ def apply_setting(person: Person, name: str, value: str) -> Person:
             start, end = _read_hours(value)
             return replace(person, quiet_from=start, quiet_until=end)
         case "verbosity":
-            if value not in ("", "quiet", "normal", "verbose"):
+            if value.casefold() not in _VERBOSITIES:
                 raise ToolArgumentError(_BAD_VERBOSITY())
-            return replace(person, verbosity=value or "normal")  # type: ignore[arg-type]
+            return replace(person, verbosity=_VERBOSITIES[value.casefold()])
         case "reading_limit" | "context_cap":  # its name before 2026-11-29
             return replace(person, context_cap=_read_tokens(value))
         case "spoken_answers":
@@ -294,7 +312,7 @@ def describe_hours(person: Person) -> str:
 
 def _read_tokens(value: str) -> int | None:
     """Parse a number of tokens such as 50000, 50,000 or 50k."""
-    if not value or value.casefold() in ("none", "off"):
+    if value.casefold() in _NOTHING:
         return None
     found = _TOKENS.fullmatch(value)
     tokens = int(re.sub(r"\D", "", found[1])) * (1000 if found[2] else 1) if found else 0
@@ -317,7 +335,7 @@ def _read_zone(value: str) -> str | None:
 
 
 def _read_hours(value: str) -> tuple[int | None, int | None]:
-    if not value or value.casefold() in ("none", "off"):
+    if value.casefold() in _NOTHING:
         return None, None
     found = read_hours(value)
     if found is None:

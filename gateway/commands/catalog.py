@@ -3,12 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from adapters.abilities import MenuEntry
+from agent_core.localization import find_language
 from agent_core.state.people.people import Person
 from gateway.commands.registry import Call, CommandSpec, Handler, Reply, SlashCommand
 from gateway.errors import find_nearest
 from gateway.outbound.command_buttons import offer_command
 from gateway.texts import general
 from gateway.texts.general import HelpGroup
+from gateway.texts.privacy import ALL_OF_ME
 from gateway.texts.rooms import ONLY_IN_DIRECT
 
 _GROUPS: Mapping[HelpGroup, tuple[CommandSpec, ...]] = {
@@ -150,7 +152,7 @@ branch: abzweigen
 status: stand
 compact: zusammenfassen kürzen
 context: kontext
-reminders: reminder erinnerung
+reminders: erinnerungen erinnerung reminder
 sethome: hierher
 memory: gedächtnis notizen
 share: teilen
@@ -169,9 +171,9 @@ approvals: erlaubnisse freigaben genehmigungen
 connections: verbindungen
 settings: einstellungen
 settings quiet_hours: ruhezeiten ruhezeit quiet quiethours
-settings days_off: daysoff freietage
-settings language: language sprache
-settings time_zone: timezone zeitzone
+settings days_off: freietage daysoff
+settings language: sprache language
+settings time_zone: zeitzone timezone
 verbose: ausführlich
 room: gruppe raum
 link: verknüpfen
@@ -183,10 +185,10 @@ invite: einladen einladung
 approve: freischalten zulassen
 usage: verbrauch kosten
 export: exportieren
-forget: vergiss vergessen
-erase: löschen
+forget: vergiss vergessen löschen lösche delete remove
+erase: alleslöschen
 """
-"""The beginning of a command line, then its other names, in English and German."""
+"""The beginning of a command line, then its other names: a German one first, and English ones."""
 _SENTENCES = """
 undo that: undo that / undo it / undo this / take that back / take it back / undo the last change
 undo that: mach das rückgängig / mach es rückgängig / nimm das zurück / nimm es zurück / rückgängig
@@ -226,6 +228,15 @@ _SAME: Mapping[str, tuple[str, str]] = {
 """The command line that a plain name stands for, and how the name is written."""
 
 
+_GERMAN: Mapping[str, str] = {
+    name: said.split()[0]
+    for name, _, said in (line.partition(":") for line in PLAIN_NAMES.strip().splitlines())
+}
+"""The German name of each command line."""
+_EVERYTHING = ("all", "alle", "alles")
+"""What stands behind `/help` for all commands."""
+
+
 def read_plain_name(name: str, argument: str) -> tuple[str, str]:
     """Return the command and argument that a plain name such as `ruhezeiten` stands for.
 
@@ -233,6 +244,8 @@ def read_plain_name(name: str, argument: str) -> tuple[str, str]:
     """
     line, _ = _SAME.get(_spell(name), (name, ""))
     command, _, setting = line.partition(" ")
+    if command == "forget" != name and argument.casefold() in ALL_OF_ME:
+        return "erase", "me"
     return command, f"{setting} {argument}" if setting and argument else argument
 
 
@@ -353,6 +366,12 @@ def may_use(spec: CommandSpec, person: Person) -> bool:
     return person.is_owner or not spec.owner_only
 
 
+def _show_names(name: str) -> str:
+    """Return a command's name with its slash, and in German with its German name."""
+    german = _GERMAN.get(name) if find_language() == "de" else None
+    return f"/{name}, /{german}" if german else f"/{name}"
+
+
 async def show_help(call: Call) -> Reply:
     """List the main commands, or all of them for the argument `all`.
 
@@ -365,8 +384,8 @@ async def show_help(call: Call) -> Reply:
         for spec in specs:
             if not may_use(spec, call.person) or not (is_direct or works_in_rooms(spec)):
                 continue
-            if call.argument == "all" or spec.name in _MAIN:
-                shown.setdefault(group, []).append((spec.name, spec.summary))
+            if call.argument in _EVERYTHING or spec.name in _MAIN:
+                shown.setdefault(group, []).append((_show_names(spec.name), spec.summary))
             else:
                 more += 1
     return Reply(text=general.describe_commands(shown, more=more))

@@ -19,8 +19,6 @@ from gateway.people.data_export import DataExport
 from gateway.people.data_forget import DataForget
 from gateway.texts import privacy
 
-_ME = "me"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivacyCommands:
@@ -62,12 +60,13 @@ class PrivacyCommands:
         name = call.argument.casefold()
         if not name:
             return Reply(text=privacy.ERASE_USAGE())
-        if name not in (_ME, call.person.slug) and not call.person.is_owner:
+        is_me = name in privacy.ALL_OF_ME
+        if not is_me and name != call.person.slug and not call.person.is_owner:
             return Reply(text=privacy.ERASE_OTHERS())
         chat = call.chat
 
         def effect(connection: Connection) -> Outcome:
-            target = call.person if name == _ME else _find(connection, name)
+            target = call.person if is_me else _find(connection, name)
             if target is None:
                 return privacy.ERASE_UNKNOWN(), ()
             check_erase(connection, call.person, target)

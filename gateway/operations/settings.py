@@ -25,6 +25,7 @@ from gateway.chats import is_chat, read_chat
 from gateway.errors import Mistaken
 from gateway.jobs.recipients import list_direct_chats
 from gateway.operations.contract import Operation, OperationContext, find_person
+from gateway.operations.setting_words import split_setting
 from gateway.operations.settings_types import (
     ChangedSettings,
     SetSettings,
@@ -214,9 +215,11 @@ def change_setting(wanted: PersonalSettings, name: str, value: str) -> PersonalS
 
 
 def parse_setting(words: str) -> tuple[str, str | None]:
-    """Parse a setting's name and value. An empty value resets it, None means no value was given."""
-    name, value, *_ = [*words.split(maxsplit=1), ""]
-    name, value = name.lower(), value.strip()
+    """Parse a setting's name and value, in English or German.
+
+    An empty value resets it, None means no value was given.
+    """
+    name, value = split_setting(words)
     if value.lower() in ("off", "none", "auto", "aus", "keine"):
         return name, ""
     if (name, value) == ("quiet_hours", "night"):

@@ -447,11 +447,11 @@ def describe_person(name: str, role: str, accounts: Sequence[str], zone: str) ->
 
 
 def describe_commands(groups: Mapping[HelpGroup, Sequence[tuple[str, str]]], *, more: int) -> str:
-    """List commands as (name, summary) below the titles of groups; `more` of them are left out."""
+    """List commands as (names, summary) below the titles of groups; `more` of them are left out."""
     examples = "\n".join(f"- {example()}" for example in EXAMPLES)
     parts = [f"{PURPOSE()} {_HELP()}\n{examples}"]
     for group, commands in groups.items():
-        lines = [f"/{name}: {Text(summary)()}" for name, summary in commands]
+        lines = [f"{names}: {Text(summary)()}" for names, summary in commands]
         parts.append("\n".join([f"**{_HELP_GROUPS[group]()}**", *lines]))
     if more:
         parts.append(_MORE_COMMANDS(more))

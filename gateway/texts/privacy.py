@@ -7,6 +7,13 @@ from agent_core.privacy.progress import Progress
 from agent_core.state.lifecycle.redact import ERASED, FORGOTTEN
 from gateway.texts.people import quote_name
 
+ALL_OF_ME = frozenset(
+    (
+        *("me", "everything", "my data", "all my data"),
+        *("mich", "alles", "meine daten", "alle meine daten"),
+    )
+)
+"""The words with which a person means everything that is stored about them."""
 EXPORT_NO_FILES = Text(
     "I can't send files here. Ask whoever runs me to write your data to a file:"
     " `talaria people export {slug} FILE`."

@@ -283,7 +283,7 @@ class ShowMemory(StandInCommand):
 class ChangeSetting(_ToolCommand):
     """Change a setting; an empty value clears it."""
 
-    name: Literal["time_zone", "language", "quiet_hours"]
+    name: Literal["time_zone", "language", "quiet_hours", "days_off"]
     value: str
 
     def list_calls(self, notes: Notes) -> list[PlannedCall]:

@@ -30,7 +30,10 @@ _LONGEST_THOUGHT = 600
 """The largest number to count to, and the longest time to think in seconds."""
 _LONGEST_COMMAND = 4000
 """Characters; a longer message is a text, not a command."""
-_POLITE = r"(?:(?:please|bitte|hey|ok|now|can you|could you|would you|will you)[\s,]+)*"
+_POLITE = (
+    r"(?:(?:please|bitte|hey|hi|hallo|ok|now|jetzt|can you|could you|would you|will you|kannst du"
+    r"|könntest du|i want you to|i['’]?d like you to)[\s,]+)*"
+)
 _SHOW = (
     r"what (?:do|did) you (?:know|remember|have (?:noted|stored))(?: (?:about|of) (?:me|us))?",
     r"what have you (?:remembered|noted|learned)(?: (?:about|of) me)?",
@@ -57,8 +60,14 @@ _REMEMBER = (
     r"merke? dir)(?: this)?,?(?: that| dass)?[:,]? (?P<t>.+)"
 )
 _FORGET = r"(?:forget|unlearn|vergiss)(?: about| that| this)?[:,]? (?P<t>.+)"
-_COUNT = r"count(?: up)?(?: slowly)?(?: from (?:1|one))? (?:up )?to (?P<n>\d{1,6})"
-_THINK = r"think (?:for )?(?P<n>\d{1,4}(?:\.\d+)?) ?(?P<unit>s|secs?|seconds?|m|mins?|minutes?)?"
+_COUNT = (
+    r"(?:count(?: up)?(?: slowly)?(?: from (?:1|one))? (?:up )?to"
+    r"|zähle?(?: mal)?(?: langsam)?(?: von (?:1|eins))? bis) (?P<n>\d{1,6})"
+)
+_THINK = (
+    r"(?:think (?:for )?|denke? (?:mal )?)(?P<n>\d{1,4}(?:\.\d+)?) ?"
+    r"(?P<unit>s|secs?|seconds?|sekunden?|m|mins?|minutes?|minuten?)?(?: (?:lang )?nach)?"
+)
 _JOBS = (
     r"(?:(?:show|list|tell)(?: me)?(?: all)?(?: my| your| the)? (?:jobs|reminders|schedule)|"
     r"(?:what|which) reminders (?:do i have|are there|are set)(?: .+)?|(?:my )?reminders|"
@@ -92,38 +101,100 @@ _COURTESIES: Mapping[Literal["hello", "thanks", "fine"], str] = {
     r"|good night|gute nacht|tschüss|tschüß)",
 }
 _TIME = r"(?:what time is it(?: now)?|what['’]?s the time|wie spät ist es|wie viel uhr ist es)"
-_PLACE = r"(?P<v>[^\d\W][\w.'/-]*(?: [\w.'/-]+){0,2})"
-_SETTINGS: tuple[tuple[Literal["time_zone", "language", "quiet_hours"], str], ...] = (
-    ("time_zone", rf"(?:set )?(?:my )?time ?zone (?:is|to|=) {_PLACE}"),
-    ("time_zone", rf"i(?: am|['’]?m)? (?:live|living|am|now) in {_PLACE}"),
-    ("time_zone", rf"(?:meine )?zeitzone (?:ist|auf) {_PLACE}"),
-    ("time_zone", rf"ich (?:wohne|lebe|bin jetzt) in {_PLACE}"),
-    (
-        "language",
-        (
-            r"(?:(?:speak|write|talk|answer|reply)(?: to me)?(?: in)?|switch to|sprich|schreib"
-            r"|antworte|rede)(?: (?:bitte|mit mir|mir|auf|in))*"
-            r" (?P<v>english|german|englisch|deutsch)"
-        ),
-    ),
+_PLACE = r"(?P<v>[^\d\W][\w.'/-]*(?: [\w.'/-]+){0,2}?)"
+_ZONE = r"(?:time ?zone|zeitzone|city|stadt)"
+_SPEECH = r"(?:(?:preferred )?language|sprache)"
+_QUIET = r"(?:quiet (?:hours?|times?)|ruhe(?:zeit(?:en)?)?)"
+_FREE = r"(?:days? off|freien? tage?)"
+_TO = r"(?: (?:is|are|to|at|from|be|ist|sind|auf|zu|von|in|nach|should be)\b|\s*[:=])"
+_SET = (
+    r"(?:(?:set|change|switch|make|put|move|update|adjust|setze?|stelle?|ändere?|änder|mache?"
+    r"|wechsle|verschiebe?|lege?)(?: bitte)? )?"
+    r"(?:(?:my|the|our|meine[nr]?|mein|die|den|das) )?{name}(?: bitte)?"
+    rf"(?:{_TO}+|(?= ))\s*{{value}}(?: (?:um|ein|ändern|stellen|setzen|umstellen|please|bitte))?"
+)
+_TAG = (
+    r"(?P<v>(?:english|german|french|spanish|italian|portuguese|dutch|polish|englisch|deutsch"
+    r"|französisch|spanisch|italienisch|portugiesisch|niederländisch|polnisch))"
+)
+_SPEAK = (
+    r"(?:(?:speak|write|talk|answer|reply|respond|switch|change|sprich|sprechen|schreibe?"
+    r"|antworte?|rede|wechsle|wechsel)"
+    r"(?: (?:to|in|with|me|mit|mir|uns|auf|zu|nur|only|bitte|from now on|ab jetzt|always|immer))*"
+    r"|i (?:want|prefer|speak|would like)|ich (?:möchte|will|spreche|hätte gern)(?: lieber)?"
+    r"|in|auf|lass uns(?: auf)?)"
+)
+_CLOCK = r"\d{1,2}(?:[:.]\d\d)? ?(?:uhr|h|am|pm|a\.m\.|p\.m\.)?"
+_HOURS = rf"(?P<v>{_CLOCK} ?(?:-|–|to|until|till|bis|and|und) ?{_CLOCK})"
+_SILENCE = (
+    r"(?:(?:i (?:want|need) )?(?:no|keine) (?:messages?|notifications?|nachrichten|meldungen)"
+    r"|(?:do not|don['’]?t) (?:message|disturb|write|ping|text|bother)(?: to)?(?: me)?"
+    r"|(?:be|sei|bleib|keep) (?:quiet|silent|still|ruhig|leise)|nicht stören"
+    r"|störe? mich(?: bitte)? nicht|schreibe? mir(?: bitte)?(?: nichts| nicht)?"
+    r"|ich (?:möchte|will))"
+)
+_FROM = r"(?: (?:at night|overnight|nachts))?(?: (?:between|from|zwischen|von|ab))?"
+_AT_END = (
+    r"(?: (?:nicht gestört werden|please|bitte|keine nachrichten|nachrichten|meine ruhe|ruhe"
+    r"|nicht stören|nicht|still|quiet))*"
+)
+_UNSET = (
+    r"(?:(?:turn|switch) off|remove|delete|clear|no(?: more)?|without|lösche?|keine?|schalte?)"
+    rf" (?:(?:my|the|meine|die) )?{_QUIET}(?: (?:ab|aus|off|mehr))?"
+    rf"|(?:(?:my|meine|die) )?{_QUIET} (?:off|aus|weg|none)"
+    rf"|(?:turn|switch) (?:(?:my|the) )?{_QUIET} off"
+)
+_HERE = r"(?: (?:now|currently|at the moment|jetzt|gerade|nun|derzeit))?"
+_CAPITAL = r"(?=(?-i:[A-ZÄÖÜ]))"
+"""The name of a place begins so; "in trouble" doesn't."""
+_SETTINGS: tuple[tuple[Literal["time_zone", "language", "quiet_hours", "days_off"], str], ...] = (
+    ("quiet_hours", _SET.format(name=_QUIET, value=_HOURS)),
+    ("quiet_hours", rf"{_SILENCE}{_FROM} {_HOURS}{_AT_END}"),
     (
         "quiet_hours",
         (
-            r"(?:(?:set )?(?:my )?quiet hours(?: to| are|:)?|ruhezeit(?:en)?(?: auf|:)?"
-            r"|(?:no messages|don['’]?t (?:message|disturb|write)(?: me)?|keine nachrichten)"
-            r"(?: between| from| von| zwischen)?) (?P<v>\d.*)"
+            rf"(?:between|from|zwischen|von|ab) {_HOURS} "
+            r"(?:(?:möchte|will) ich |ich (?:möchte|will) )?(?:(?:bitte|please) )?"
+            r"(?:keine nachrichten|nicht stören|no messages|be quiet|quiet|ruhe|still"
+            r"|don['’]?t (?:disturb|message|write)(?: me)?)(?: haben| please| bitte)?"
         ),
     ),
+    ("language", _SET.format(name=_SPEECH, value=_TAG)),
+    (
+        "language",
+        (
+            rf"(?:{_SPEAK} )?{_TAG}(?: (?:to|with|mit|zu) (?:me|mir))?"
+            r"(?: (?:please|bitte|from now on|ab jetzt|antworten|sprechen|schreiben|reden))*"
+        ),
+    ),
+    ("days_off", _SET.format(name=_FREE, value=r"(?P<v>[^\W\d].*?)")),
+    ("time_zone", _SET.format(name=_ZONE, value=_PLACE)),
+    ("time_zone", rf"(?:i|we)(?: have)? moved to {_PLACE}"),
+    ("time_zone", rf"(?:ich|wir) (?:bin|sind){_HERE} nach {_PLACE} (?:um)?gezogen"),
+    (
+        "time_zone",
+        (
+            r"(?:i am|i['’]?m|i|we are|we['’]?re|we)(?: now| currently)?"
+            rf" (?:(?:live|living|staying|based|now|am) )?in {_CAPITAL}{_PLACE}{_HERE}"
+        ),
+    ),
+    ("time_zone", rf"(?:i|we) live in {_PLACE}{_HERE}"),
+    ("time_zone", rf"(?:ich|wir) (?:wohnen?|leben?){_HERE} in {_PLACE}"),
+    ("time_zone", rf"ich bin (?:jetzt|gerade|nun|derzeit) in {_PLACE}"),
 )
 
 
 def _read_setting(line: str) -> ChangeSetting | None:
     """Read a wish for a setting; the tool knows cities and languages."""
+    if _match(_UNSET, line):
+        return ChangeSetting(name="quiet_hours", value="")
     for name, pattern in _SETTINGS:
         if not (found := _match(pattern, line)):
             continue
-        value = found["v"].strip().replace(" and ", "-").replace(" und ", "-")
-        return ChangeSetting(name=name, value=value)
+        value = found["v"].strip()
+        if name == "quiet_hours":
+            value = re.sub(r" ?(?:and|und) ?", "-", value)
+        return ChangeSetting(name=name, value=re.sub(r"\s+(?:and|und)\s+", ",", value))
     return None
 
 

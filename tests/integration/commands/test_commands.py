@@ -181,7 +181,7 @@ def test_a_slip_names_its_command_and_another_word_none(typed: str, meant: str |
         *(("/HILFE", "/help"), ("/Einstellungen", "/settings"), ("/konten", "/accounts")),
         *(("/Gedächtnis", "/memory"), ("/gedaechtnis", "/memory"), ("/vergiss", "/forget")),
         *(("/vergiss Boiler", "/forget Boiler"), ("/ruhezeiten", "/settings")),
-        *(("/ruhezeiten 22-7", "/settings quiet_hours 22-7"), ("/Löschen", "/erase")),
+        *(("/ruhezeiten 22-7", "/settings quiet_hours 22-7"), ("/Löschen", "/forget")),
         *(
             ("/quiet_hours aus", "/settings quiet_hours off"),
             ("/zeitzone Wien", "/timezone Vienna"),
@@ -199,6 +199,48 @@ async def test_a_plain_name_of_a_command_runs_it(tmp_path: Path, typed: str, mea
             await harness.at_rest()
             answers.append(harness.chat.shown[-1].text)
         assert answers[0] == answers[1]
+
+
+async def test_names_and_values_of_settings_are_read_in_both_languages(tmp_path: Path) -> None:
+    rows = (
+        ("/einstellungen sprache englisch", "/settings language English"),
+        ("/einstellungen Sprache: Deutsch", "/settings language German"),
+        ("/settings language to English", "/settings language English"),
+        ("/settings quiet hours to 23-6", "/settings quiet_hours 23-6"),
+        ("/einstellungen Ruhezeiten auf 23 bis 6 Uhr", "/settings quiet_hours 23-6"),
+        ("/einstellungen ruhezeiten aus", "/settings quiet_hours off"),
+        ("/settings time zone Vienna", "/settings time_zone Vienna"),
+        ("/einstellungen Zeitzone ist Wien", "/settings time_zone Vienna"),
+        ("/einstellungen freie Tage Samstag und Sonntag", "/settings days_off sat,sun"),
+        ("/einstellungen freie tage keine", "/settings days_off off"),
+        ("/einstellungen ausführlichkeit ausführlich", "/settings verbosity verbose"),
+        ("/einstellungen Leselimit aus", "/settings reading_limit off"),
+        ("/löschen Boiler", "/forget Boiler"),
+        ("/löschen alles", "/erase me"),
+        ("/delete my data", "/erase me"),
+        ("/erase mich", "/erase me"),
+    )
+    async with running(tmp_path, FakeModel()) as harness:
+
+        async def answer(words: str) -> str:
+            seen = len(harness.chat.shown)
+            await harness.chat.says(words)
+            await harness.chat.until(lambda: len(harness.chat.shown) > seen)
+            await harness.at_rest()
+            return harness.chat.shown[-1].text
+
+        for typed, meant in rows:
+            assert await answer(typed) == await answer(meant), typed
+
+
+async def test_help_names_the_commands_in_german_too(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel()) as harness:
+        await harness.chat.says("/settings language German")
+        await harness.chat.says("/hilfe")
+        shown = await harness.chat.sees_text("/settings, /einstellungen: ")
+        assert "/reminders, /erinnerungen: " in shown.text
+        await harness.chat.says("/hilfe alle")
+        await harness.chat.sees_text("/forget, /vergiss: ")
 
 
 def test_every_command_has_a_german_name() -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import time
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 import pytest
@@ -252,6 +253,7 @@ PLAIN_WORDS = (
     ("What do you remember?", ShowMemory()),
     ("show me your memory", ShowMemory()),
     ("count to 5", Count(to=5)),
+    ("zähl bis 20", Count(to=20)),
     ("Count slowly to 99999", Count(to=1000)),
     ("count from 1 to 3", Count(to=3)),
     ("count to 0", Count(to=1)),
@@ -268,7 +270,7 @@ PLAIN_WORDS = (
     ("I live in Vienna", ChangeSetting(name="time_zone", value="Vienna")),
     ("set my time zone to New York", ChangeSetting(name="time_zone", value="New York")),
     ("Ich wohne in Wien", ChangeSetting(name="time_zone", value="Wien")),
-    ("speak German please", AnythingElse(words="speak German please")),
+    ("speak German please", ChangeSetting(name="language", value="German")),
     ("please speak German", ChangeSetting(name="language", value="German")),
     ("sprich bitte Deutsch", ChangeSetting(name="language", value="Deutsch")),
     ("no messages between 22 and 7", ChangeSetting(name="quiet_hours", value="22-7")),
@@ -279,6 +281,67 @@ PLAIN_WORDS = (
     ("remember " + "x" * 5000, AnythingElse(words="remember " + "x" * 5000)),
     ("\u200f\u202eשלום 👩‍👩‍👧", AnythingElse(words="\u200f\u202eשלום 👩‍👩‍👧")),
 )
+
+
+SETTINGS: Mapping[str, Sequence[tuple[str, str]]] = {
+    "quiet_hours": (
+        ("change my quiet hours to 23-6", "23-6"),
+        ("set quiet hours from 23 to 6", "23 to 6"),
+        ("my quiet hours are 22:00-07:00", "22:00-07:00"),
+        ("make my quiet hours 10pm to 7am", "10pm to 7am"),
+        ("please don't disturb me between 22 and 7", "22-7"),
+        ("no messages from 10pm to 6am please", "10pm to 6am"),
+        ("turn off quiet hours", ""),
+        ("remove my quiet hours", ""),
+        ("Ändere meine Ruhezeiten auf 23-6", "23-6"),
+        ("Stell meine Ruhezeit auf 22 bis 7 Uhr", "22 bis 7 Uhr"),
+        ("keine Nachrichten zwischen 22 und 7", "22-7"),
+        ("bitte von 22 bis 7 Uhr nicht stören", "22 bis 7 Uhr"),
+        ("Stör mich nicht von 22 bis 7", "22 bis 7"),
+        ("Schalte die Ruhezeiten aus", ""),
+        ("Ruhezeiten aus", ""),
+    ),
+    "language": (
+        ("change my language to German", "German"),
+        ("talk to me in German from now on", "German"),
+        ("Can you speak German?", "German"),
+        ("Stell die Sprache auf Englisch", "Englisch"),
+        ("Sprache: Englisch", "Englisch"),
+        ("Sprich bitte Deutsch mit mir", "Deutsch"),
+        ("Kannst du Deutsch sprechen?", "Deutsch"),
+        ("Ich möchte lieber Deutsch", "Deutsch"),
+    ),
+    "time_zone": (
+        ("change my time zone to New York", "New York"),
+        ("I live in Lisbon now", "Lisbon"),
+        ("We moved to Madrid", "Madrid"),
+        ("Ändere die Zeitzone auf Berlin", "Berlin"),
+        ("Ich bin jetzt in Rom", "Rom"),
+        ("Ich bin nach Hamburg gezogen", "Hamburg"),
+    ),
+    "days_off": (
+        ("my days off are saturday and sunday", "saturday,sunday"),
+        ("Meine freien Tage sind Samstag und Sonntag", "Samstag,Sonntag"),
+    ),
+}
+
+
+def test_settings_in_words_are_understood() -> None:
+    def check(row: tuple[str, str, str]) -> None:
+        name, words, value = row
+        command = read_command(words)
+        assert isinstance(command, ChangeSetting)
+        assert (command.name, command.value) == (name, value)
+
+    check_each([(name, *one) for name, rows in SETTINGS.items() for one in rows], check)
+
+
+def test_words_that_only_sound_like_a_setting_change_none() -> None:
+    def check(words: str) -> None:
+        assert not isinstance(read_command(words), ChangeSetting)
+
+    others = ("I'm in trouble", "say it in German", "move the dentist to 10:30", "ich bin in Eile")
+    check_each((*others, "cancel the quiet evening", "ich will nach Berlin"), check)
 
 
 def test_plain_words_are_understood() -> None:
