@@ -89,8 +89,12 @@ class AgentEditor:
         await works[deed](author)
 
     async def _create(self, name: str, change: AgentChange, author: Author) -> None:
-        """Make an agent."""
+        """Make an agent. It does not go on in the conversations of an earlier one of its name."""
         await self._check_blocks(change.blocks or ())
+        if not await asyncio.to_thread((self.files.agents.place / name).exists):
+            await self.database.write(
+                "agents.begin", agent_uses.end_sessions, agent=name, now=self.now()
+            )
         await self._write(lambda: self.files.create(name, change))
         await self._record(author, "agent.create", name)
 
@@ -117,6 +121,7 @@ class AgentEditor:
             draft = await asyncio.to_thread(self.files.prepare, name, change)
 
             def work(connection: Connection) -> _T:
+                agent_uses.end_sessions(connection, agent=name, now=self.now())
                 made = carry(connection)
                 audit.record(connection, self._make_entry(author, "agent.import", name))
                 meta.put(connection, key=f"{_DRAFT}{name}", value=draft.name)

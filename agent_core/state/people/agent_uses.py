@@ -16,3 +16,12 @@ def unbind(connection: Connection, *, agent: str) -> int:
     """Give the chats of everybody that an agent answers back to the assistant; count them."""
     done = connection.execute("UPDATE people SET agent = '' WHERE agent = :agent", {"agent": agent})
     return done.rowcount
+
+
+def end_sessions(connection: Connection, *, agent: str, now: int) -> None:
+    """Close the open sessions of everybody with an agent; the next turns start new ones."""
+    connection.execute(
+        "UPDATE sessions SET ended_at = :now WHERE ended_at IS NULL AND conversation_id IN"
+        " (SELECT id FROM conversations WHERE agent = :agent)",
+        {"agent": agent, "now": now},
+    )

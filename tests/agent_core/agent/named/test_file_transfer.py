@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +10,15 @@ import pytest
 
 from agent_core.agent.named.agent_files import AgentChange, AgentFiles
 from agent_core.agent.named.definition import KnownNames
-from agent_core.agent.named.editor import AgentEditor, Author
+from agent_core.agent.named.editor import AgentEditor, Author, Wanted
 from agent_core.agent.named.file_transfer import export_agent, import_agent
 from agent_core.agent.named.folder import AgentFolder
 from agent_core.agent.named.teams import TeamFolder
 from agent_core.errors import AgentBroken, AgentRefused, StoreError
+from agent_core.ids import ConversationId
 from agent_core.memory.sync import MemoryList, find_list
-from agent_core.state.conversations import past_import
+from agent_core.state.conversations import past_import, sessions
+from agent_core.state.conversations.sessions import NewConversation
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import blocks
@@ -168,3 +171,43 @@ async def test_a_folder_that_can_not_be_written_leaves_nothing(
     with pytest.raises(AgentBroken, match="can't be read: Not a directory"):
         await import_agent(editor, DATA, bench.person.id, OWNER)
     assert await count_all(bench) == before
+
+
+@pytest.mark.parametrize("way", ["import", "create"])
+async def test_a_new_agent_begins_anew_after_an_archived_one_of_its_name(
+    bench: Bench, editor: AgentEditor, way: str
+) -> None:
+    name = "anna-s-service"
+    new = NewConversation(
+        key=sessions.name_conversation(name, sessions.name_direct(bench.person.id)),
+        kind="direct",
+        agent=name,
+        person_id=bench.person.id,
+        is_direct=True,
+    )
+
+    def talk(connection: Connection) -> ConversationId:
+        conversation = sessions.ensure_conversation(connection, new, now=bench.time)
+        past_import.begin_session(connection, conversation, "Old", bench.time)
+        connection.execute("UPDATE sessions SET ended_at = NULL")
+        return conversation.id
+
+    async def is_open() -> bool:
+        found = await bench.database.read(sessions.find_open, conversation_id=conversation_id)
+        return found is not None
+
+    wanted = Wanted(agent=AgentChange(soul="You are the new one.", model="claude-sonnet-5-5"))
+    await editor.do("create", name, wanted, OWNER)
+    conversation_id = await bench.database.write("test.talk", talk)
+    await editor.do("archive", name, Wanted(), OWNER)
+    await editor.do("restore", name, Wanted(), OWNER)
+    assert await is_open(), "an agent that comes back goes on"
+    with pytest.raises(AgentRefused):
+        await editor.do("create", name, replace(wanted, agent=AgentChange(soul="Me")), OWNER)
+    assert await is_open()
+    await editor.do("archive", name, Wanted(), OWNER)
+    if way == "import":
+        await import_agent(editor, DATA, bench.person.id, OWNER)
+    else:
+        await editor.do("create", name, wanted, OWNER)
+    assert not await is_open()
