@@ -84,7 +84,9 @@ class Identity:
         Linked accounts may all talk as long as one of them is admitted.
         """
         if asker.is_person:
-            return self.find_admitted(connection, PersonId(int(asker.sender.user_id)))
+            # They may have been merged into somebody since they sent it.
+            named = PersonId(int(asker.sender.user_id))
+            return self.find_admitted(connection, people.find_kept(connection, person_id=named))
         given = {"platform": asker.platform, "user_id": asker.sender.user_id}
         account = people.find_account(connection, **given)
         if account is None:

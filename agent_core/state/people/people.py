@@ -121,6 +121,14 @@ def find(connection: Connection, *, person_id: PersonId) -> Person | None:
     return read_one(Person, found, **_DECODE)
 
 
+def find_kept(connection: Connection, *, person_id: PersonId) -> PersonId:
+    """Return the id of the person into whom this one was merged, if they were, or their own."""
+    row = connection.execute(
+        "SELECT joined_to FROM people WHERE id = :person_id", {"person_id": person_id}
+    ).fetchone()
+    return PersonId(row[0]) if row and row[0] else person_id
+
+
 def find_owner(connection: Connection) -> Person | None:
     """Return the first owner, if there is one."""
     found = connection.execute(

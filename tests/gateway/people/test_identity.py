@@ -12,10 +12,18 @@ from adapters.ids import Address, PlatformMessageId, PlatformUserId
 from adapters.messages import InboundMessage, Sender
 from agent_core.ids import InboxId, PersonId
 from agent_core.state.engine.database import Database
+from agent_core.state.lifecycle import merge_people
 from agent_core.state.people import people
 from agent_core.state.people.people import NewAccount, Person
 from agent_core.state.queues.outbox import OutboxRow
-from gateway.people.admission import Approved, approve, new_claim_code, slug_of
+from gateway.people.admission import (
+    API_PLATFORM,
+    LOCAL_PLATFORM,
+    Approved,
+    approve,
+    new_claim_code,
+    slug_of,
+)
 from gateway.people.identity import Identity
 from gateway.people.onboarding import Access, hash_code
 from gateway.texts import general
@@ -366,3 +374,27 @@ async def test_known_people_do_not_pile_up_in_memory(database: Database) -> None
 )
 def test_a_slug_is_a_safe_folder_name(name: str, slug: str) -> None:
     assert slug_of(name) == slug
+
+
+@pytest.mark.parametrize("platform", [LOCAL_PLATFORM, API_PLATFORM])
+async def test_whoever_is_named_by_a_merged_persons_id_is_the_one_who_stayed(
+    rig: Rig, platform: str
+) -> None:
+    """A message of the page, or of a program, may be on its way while its person is linked."""
+    listed = rig.restart("telegram:5", "telegram:6")
+    ana, other = await listed.identify("5"), await listed.identify("6", name="Ben")
+    assert ana
+    assert other
+    assert await listed.identify(str(other.id), platform) == other
+    await rig.database.write(
+        "test.merge",
+        merge_people.merge,
+        kept=ana.id,
+        absorbed=other.id,
+        rename=lambda conversation: conversation.key,
+        now=rig.time.now,
+    )
+    listed.identity.forget_known()
+    found = await listed.identify(str(other.id), platform)
+    assert found
+    assert found.id == ana.id
