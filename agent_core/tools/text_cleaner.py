@@ -43,11 +43,14 @@ class CleanOutput:
 
 
 class TextCleaner:
-    """Cleans and masks outputs, texts and files; `mask` knows the secrets."""
+    """Cleans and masks outputs, texts and files; `mask` knows the secrets.
 
-    def __init__(self, mask: SecretMask) -> None:
+    A text that takes longer than `seconds` is not shown.
+    """
+
+    def __init__(self, mask: SecretMask, *, seconds: float = _SECONDS) -> None:
         self.mask = mask
-        self._readers = ReaderPool(seconds=_SECONDS)
+        self._readers = ReaderPool(seconds=seconds)
 
     async def clean_output(
         self, output: bytes, *, head: int, tail: int, is_growing: bool = False
