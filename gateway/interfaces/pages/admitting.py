@@ -9,7 +9,7 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.api.responses import read_form
-from gateway.interfaces.pages.views import Fields, Look, Missing
+from gateway.interfaces.pages.views import Fields, Look, Missing, is_same_name
 from gateway.operations import people as operations
 from gateway.operations import privacy as data
 from gateway.operations.people_types import Approve, CancelCode, Invite, PickPerson
@@ -70,7 +70,8 @@ async def remove(look: Look) -> Response:
     """Erase a person for good, after their name was typed. Raises `Missing`."""
     person = await _find(look)
     typed = (await read_form(look.request, _MOST_BYTES)).get("name", [""])[0].strip()
-    fault = texts.WRONG_NAME(name=person.name) if typed != person.name else ""
+    is_meant = is_same_name(typed, person.name)
+    fault = "" if is_meant else texts.WRONG_NAME(name=person.name)
     if not fault:
         try:
             done = await data.erase(look.context, PickPerson(slug=person.slug))

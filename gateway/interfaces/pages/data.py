@@ -11,7 +11,7 @@ from starlette.responses import FileResponse, Response
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.pages.rendering import render_note
-from gateway.interfaces.pages.views import Fields, Look
+from gateway.interfaces.pages.views import Fields, Look, is_same_name
 from gateway.operations import privacy as operations
 from gateway.operations.people_types import PickPerson
 from gateway.operations.privacy_types import ExportPerson, FindWords, ForgetWords
@@ -72,7 +72,7 @@ async def forget(look: Look) -> Response:
 async def erase(look: Look) -> Response:
     """Erase the person who asks, after they typed their name."""
     typed, name = await _read(look, "name"), look.person.name
-    fault = forms.WRONG_NAME(name=name) if typed != name else ""
+    fault = forms.WRONG_NAME(name=name) if not is_same_name(typed, name) else ""
     if not fault:
         try:
             done = await operations.erase_own(look.context, PickPerson(slug=look.person.slug))

@@ -1,5 +1,6 @@
 """The request that a view of a page gets, and the fields that it returns for the template."""
 
+import unicodedata
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -85,6 +86,12 @@ class Look:
 def parse_number(text: str, default: int) -> int:
     """Parse a number that a browser sent; the default if it is not a number."""
     return int(text[:18]) if text.isascii() and text.isdecimal() else default
+
+
+def is_same_name(typed: str, name: str) -> bool:
+    """Return whether somebody typed a name as a page shows it: with one space for several."""
+    one, other = (unicodedata.normalize("NFC", " ".join(text.split())) for text in (typed, name))
+    return one == other
 
 
 class Missing(Exception):
