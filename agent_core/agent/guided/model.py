@@ -19,6 +19,12 @@ from agent_core.agent.guided.decisions import (
     list_intents,
     read_decision,
 )
+from agent_core.agent.guided.lead import (
+    compose_choice,
+    compose_sum,
+    list_choices,
+    plan_question,
+)
 from agent_core.agent.guided.named_times import (
     correct_time,
     is_clear,
@@ -58,6 +64,7 @@ from agent_core.agent.guided.vetoes import (
     may_be_reminder,
 )
 from agent_core.agent.guided.wishes import SAID, find_note, make_note, note_wish, split_wishes
+from agent_core.agent.named.supervisor_order import read_order
 from agent_core.errors import ModelInterrupted
 from agent_core.ids import CallId
 from agent_core.models.contract import (
@@ -199,8 +206,8 @@ class GuidedModel:
         order = read_team_order(turn.said) if MESSAGE_AGENT in tools else None
         if order:
             return _Step(parts=_give(request, turn, order))
-        if not turn.steps and not _OF_PEOPLE & tools:  # a helper's turn, which is words alone
-            return _Step(asked=compose_helper(request))
+        if not _OF_PEOPLE & tools:
+            return await self._help(request, turn, tools)
         if turn.jobs is None and MANAGE_JOBS in tools and not turn.steps:
             return _Step(parts=(_call(request, MANAGE_JOBS, LIST_JOBS),), is_listing=True)
         if not turn.steps:
@@ -211,6 +218,22 @@ class GuidedModel:
         if last.call.name == "ask":
             return _Step(parts=_go_on(request, turn, last))
         return _Step(parts=(TextPart(text=describe_step(last)),))
+
+    async def _help(self, request: ModelRequest, turn: GuidedTurn, tools: set[str]) -> "_Step":
+        """Plan a step of a helper's turn: it leads its team, or answers in words alone."""
+        order = read_order(turn.said) if MESSAGE_AGENT in tools else None
+        if order is None:
+            return _Step(asked=compose_helper(request))
+        spent, steps = _NOTHING, [step for step in turn.steps if step.decision]
+        if choices := list_choices(order, steps):
+            decision, spent, shape = await self._force(
+                compose_choice(request, order, steps), choices
+            )
+            if decision and decision.given.get("who") in order.members:
+                given = json.dumps(plan_question(order, steps, decision), ensure_ascii=False)
+                parts = _note(request, decision), _call(request, MESSAGE_AGENT, given)
+                return _Step(parts=parts, spent=spent, shape=shape)
+        return _Step(asked=compose_sum(request, order, steps), spent=spent)
 
     async def _decide(self, request: ModelRequest, turn: GuidedTurn, tools: set[str]) -> "_Step":
         """Let the model decide, and act on it, ask, or let it speak."""
@@ -233,7 +256,12 @@ class GuidedModel:
         self, request: ModelRequest, turn: GuidedTurn, intents: Mapping[str, Mapping[str, object]]
     ) -> tuple[Decision | None, Usage, str]:
         """Return the decision of one call with its usage and shape; None if it can't be read."""
-        asked = compose_decision(request, turn.known, intents)
+        return await self._force(compose_decision(request, turn.known, intents), intents)
+
+    async def _force(
+        self, asked: ModelRequest, intents: Mapping[str, Mapping[str, object]]
+    ) -> tuple[Decision | None, Usage, str]:
+        """Return the decision of a forced choice; see `_choose`."""
         answer = await _collect(self._model.stream(asked))
         return read_decision(answer.message.text, intents), answer.usage, answer.shape
 

@@ -54,11 +54,7 @@ def compose_decision(
     request: ModelRequest, known: Known, intents: Mapping[str, Mapping[str, object]]
 ) -> ModelRequest:
     """Return the request for a forced decision on the newest message."""
-    return replace(
-        _compose(request, known, JSON_ENDING),
-        response_schema=make_schema(intents),
-        max_output_tokens=min(request.max_output_tokens, _DECISION_TOKENS),
-    )
+    return force_choice(_compose(request, known, JSON_ENDING), intents)
 
 
 def compose_answer(request: ModelRequest, known: Known, found: str = "") -> ModelRequest:
@@ -70,19 +66,36 @@ def compose_answer(request: ModelRequest, known: Known, found: str = "") -> Mode
     return _compose(request, known, "\n".join([*lines, WORDS_ENDING]))
 
 
-def compose_helper(request: ModelRequest) -> ModelRequest:
+def compose_helper(
+    request: ModelRequest, said: str = "", ending: str = _HELPER_ENDING
+) -> ModelRequest:
     """Return the request for the words of a helper: who it is, what it knows, and its order.
 
-    The examples are of people's wishes. Without them a slow model reads a tenth of the tokens.
+    `said` takes the place of the order. The examples are of people's wishes. Without them a slow
+    model reads a tenth of the tokens.
     """
     entries = _list_first(request.system)
     known = f"\n\nThis is what you know:\n{_list(entries)}" if entries else ""
+    messages, start = list(request.messages), find_start(request.messages)
+    if said and start is not None:
+        messages[start] = _make(messages[start], said)
     return replace(
         request,
         system=f"{_find_soul(request.system)}{known}",
         tools=(),
-        messages=_render(request.messages, _HELPER_ENDING),
+        messages=_render(messages, ending),
         tool_choice="",
+    )
+
+
+def force_choice(
+    request: ModelRequest, intents: Mapping[str, Mapping[str, object]]
+) -> ModelRequest:
+    """Return a request whose answer must be one of the intents, as JSON."""
+    return replace(
+        request,
+        response_schema=make_schema(intents),
+        max_output_tokens=min(request.max_output_tokens, _DECISION_TOKENS),
     )
 
 

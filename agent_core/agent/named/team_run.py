@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from agent_core.agent.named.definition import NamedAgent
+from agent_core.agent.named.supervisor_order import write_order
 from agent_core.agent.named.teams import Team
 from agent_core.ids import CallId
 from agent_core.money import show_dollars
@@ -16,11 +17,6 @@ PASS = "PASS"  # noqa: S105 - the word with which a member has nothing to add
 _LONGEST_SAID = 12_000
 """Characters of what was said before, for the next who speaks."""
 _MENTION = re.compile(r"(?<![\w@])@([a-z][a-z0-9-]{0,31})\b")
-_SUPERVISED = (
-    "You lead the team {team}: {members}. Plan who does what, ask them with `message_agent` (`ask`,"
-    " or several at once), and sum up. You have {rounds} rounds of questions; then you must answer"
-    " with what there is. Your last message is the result of the whole team."
-)
 _IN_TURN = (
     "You are {me}, one of the team {team}: {members}. You speak one after the other, for at most"
     " {rounds} rounds. Add your part; build on what the others said."
@@ -139,9 +135,9 @@ async def run_team(
 
 async def _supervise(run: _Run) -> ToolResult:
     team = run.team
-    order = _SUPERVISED.format(team=team.name, members=list_members(run.people), rounds=team.rounds)
+    members = list(map(_describe, run.people))
     task = HelperTask(
-        goal=f"{order}\n\nThe task: {run.text}",
+        goal=write_order(team.name, team.rounds, members, run.text),
         agent=team.supervisor,
         seconds=run.seconds,
         steps=team.rounds + 1,
@@ -195,18 +191,7 @@ def find_called(text: str, speaker: str, people: Sequence[NamedAgent]) -> list[s
 
 def list_members(people: Sequence[NamedAgent]) -> str:
     """Return the members with their tags and descriptions."""
-    return "; ".join(
-        " ".join(
-            part
-            for part in (
-                one.name,
-                f"[{', '.join(one.tags)}]" if one.tags else "",
-                f"({one.description})" if one.description else "",
-            )
-            if part
-        )
-        for one in people
-    )
+    return "; ".join(map(_describe, people))
 
 
 def describe_limit(team: Team, limit: str, count: int) -> str:
@@ -216,6 +201,12 @@ def describe_limit(team: Team, limit: str, count: int) -> str:
     )
     after = f" after {count} contributions" if count > 1 else ""
     return f"[The team {team.name} stopped{after}: {why}. Tell the person so.]"
+
+
+def _describe(one: NamedAgent) -> str:
+    tags = f"[{', '.join(one.tags)}]" if one.tags else ""
+    description = f"({one.description})" if one.description else ""
+    return " ".join(filter(None, (one.name, tags, description)))
 
 
 def _is_pass(report: HelperReport) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from agent_core.agent.delegation import word_task
 from agent_core.agent.guided.decisions import Known, list_intents, make_schema, read_decision
 from agent_core.agent.guided.examples import EXAMPLES, SPOKEN
 from agent_core.agent.guided.model import GuidedModel
@@ -19,10 +20,12 @@ from agent_core.agent.guided.named_times import (
 )
 from agent_core.agent.guided.transcript import show_jobs
 from agent_core.agent.guided.vetoes import list_vetoed
+from agent_core.agent.named.supervisor_order import write_order
 from agent_core.models.contract import ModelAnswer, ModelRequest
 from agent_core.models.shapes import read_shape
 from agent_core.spoken_times import read_when
 from agent_core.tools.arguments import compile_schema
+from agent_core.tools.delegated_tasks import HelperTask
 from agent_core.transcript import Message, TextPart, ToolResultPart, ToolSpec, user_message
 from tests.fakes.model import FakeModel, Play, say
 
@@ -568,6 +571,64 @@ async def test_a_helper_speaks_without_a_decision() -> None:
     (order,) = asked.messages
     assert "You are writer, one of the team desk: writer. The task: A note." in order.text
     assert asked.tools == ()
+
+
+def lead(*decided: Play, rounds: int = 2) -> tuple[FakeModel, ModelRequest]:
+    """A model that leads a team, and the request with its order."""
+    members = ["writer [press] (writes; short)", "checker"]
+    order = write_order("desk", rounds, members, "A note: warm water, Friday.")
+    names = ("memory", "message_agent", "web_search")
+    tools = tuple(ToolSpec(name=name, description="", schema="{}") for name in names)
+    said = user_message(word_task(HelperTask(goal=order, agent="editor")))
+    return FakeModel(*decided), ModelRequest(
+        model="small", system=SYSTEM, messages=(said,), tools=tools, max_output_tokens=500
+    )
+
+
+def answer_call(request: ModelRequest, step: ModelAnswer, text: str) -> ModelRequest:
+    (call,) = step.message.calls
+    result = ToolResultPart(call_id=call.call_id, name=call.name, text=text)
+    heard = Message(role="tool", parts=(result,))
+    return replace(request, messages=(*request.messages, step.message, heard))
+
+
+async def test_a_supervisor_chooses_whom_to_ask_and_code_carries_the_words() -> None:
+    inner, request = lead(
+        decide("ask", who="writer", text="Write it."),
+        decide("ask", who="checker", text="Check it."),
+        say("Warm water is back on Friday."),
+    )
+    step = await one_step(inner, request)
+    (call,) = step.message.calls
+    asked = json.loads(call.arguments)
+    assert (call.name, asked["mode"], asked["to"]) == ("message_agent", "ask", "writer")
+    assert asked["text"] == "Write it.\n\nThis is a part of the task: A note: warm water, Friday."
+    request = answer_call(request, step, "## writer, answered\nWarm! And on Friday.")
+    step = await one_step(inner, request)
+    asked = json.loads(step.message.calls[0].arguments)
+    assert asked["to"] == "checker"
+    assert asked["text"].endswith("writer said:\nWarm! And on Friday.")
+    request = answer_call(request, step, "## checker, answered\nAll is well.")
+    ended = await one_step(inner, request)
+    assert (ended.message.text, ended.message.calls) == ("Warm water is back on Friday.", ())
+    first, second, summed = inner.requests
+    choices = [json.loads(one.response_schema)["anyOf"] for one in (first, second)]
+    assert [len(one) for one in choices] == [1, 2], "nobody can finish before somebody was asked"
+    assert choices[0][0]["properties"]["who"] == {"enum": ["writer", "checker"]}
+    assert "- writer [press] (writes; short)\n- checker" in first.messages[-1].text
+    assert "checker said:\nAll is well." in summed.messages[-1].text
+    assert summed.response_schema is None
+    assert all(one.tools == () and len(one.messages) == 1 for one in inner.requests)
+
+
+async def test_a_supervisor_finishes_early_or_after_its_rounds() -> None:
+    for decided in (decide("finish"), say("no JSON"), decide("ask", who="nobody", text="?")):
+        inner, request = lead(decide("ask", who="writer", text="Go."), decided, say("Done."))
+        request = answer_call(request, await one_step(inner, request), "## writer, answered\nOh.")
+        assert (await one_step(inner, request)).message.text == "Done."
+    inner, request = lead(decide("ask", who="writer", text="Go."), say("Done."), rounds=1)
+    request = answer_call(request, await one_step(inner, request), "## writer, answered\nOh.")
+    assert (await one_step(inner, request)).message.text == "Done."
 
 
 async def one_step(inner: FakeModel, request: ModelRequest) -> ModelAnswer:

@@ -72,8 +72,8 @@ async def test_a_supervisor_asks_the_members_and_sums_up(bench: Bench, home: Pat
     assert speakers(bench)[1:6] == ["editor", "writer", "editor", "checker", "editor"]
     assert await result(bench) == "## editor, for the team desk\nThe news, checked."
     order = bench.model.requests[1].messages[-1].text
-    assert "You lead the team desk: writer [press]; checker [facts]." in order
-    assert "The task: Write the news" in order
+    assert "You lead the team desk. " in order
+    assert "The members:\n- writer [press]\n- checker [facts]\n\nThe task: Write the news" in order
 
 
 async def test_a_supervisor_that_never_stops_ends_with_a_sentence(bench: Bench, home: Path) -> None:
