@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from bench import (
+    agent_file,
     api_overhead,
     batch,
     file_versions,
@@ -78,6 +79,7 @@ def _list_parts(*, is_quick: bool) -> dict[str, Part]:
             schedule_population.measure, count=1000 if is_quick else 10_000
         ),
         "parallel-tools": parallel_tools.measure,
+        "agent-file": agent_file.measure,
         "batch": partial(batch.measure, tasks=200 if is_quick else 1000),
         "steps": partial(steps.measure, rounds=3 if is_quick else 10),
         "steady": partial(steady.measure, turns=100 if is_quick else 500),

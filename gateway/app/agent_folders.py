@@ -1,8 +1,9 @@
 """Opens the folder of named agents, and tells it which models, tools and skills exist."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
+from agent_core.agent.caches import IdAllocator
 from agent_core.agent.named.agent_files import AgentFiles
 from agent_core.agent.named.definition import KnownNames
 from agent_core.agent.named.editor import AgentEditor
@@ -27,6 +28,7 @@ def make_editor(
     database: Database,
     agents: AgentFolder,
     now: Callable[[], int],
+    load_ids: Callable[[], Awaitable[IdAllocator]],
     forget_known: Callable[[], None] = lambda: None,
 ) -> AgentEditor:
     """Build what changes named agents and teams."""
@@ -35,6 +37,7 @@ def make_editor(
         files=AgentFiles(agents),
         teams=TeamFolder(home, agents),
         now=now,
+        load_ids=load_ids,
         forget_known=forget_known,
     )
 

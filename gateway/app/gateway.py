@@ -466,7 +466,7 @@ class Gateway:
             self.memory.expect_blocks()
             self.forget_known()
 
-        return make_editor(home, database, self.agents, self.now, forget)
+        return make_editor(home, database, self.agents, self.now, self.load_ids, forget)
 
     @cached_property
     def skills(self) -> SkillDirectory:

@@ -4,7 +4,7 @@ Each service is imported when an operation first uses it: a list reads the datab
 neither the agent nor the settings.
 """
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,6 +19,7 @@ from gateway.operations.contract import CalledModel, PreferenceContext, Scheduli
 
 if TYPE_CHECKING:
     from adapters.contract import ChatAdapter
+    from agent_core.agent.caches import IdAllocator
     from agent_core.agent.named.editor import AgentEditor
     from agent_core.agent.prompt.prompt_cache import PromptCache
     from agent_core.memory.store import MemoryStore
@@ -57,6 +58,7 @@ class RunningContext:
         self.wake_webhooks = gateway.webhooks.wake
         self.memory = gateway.memory.store
         self.agents = gateway.agent_editor
+        self.load_ids = gateway.load_ids
         self.exports = gateway.exports
         self.erasing = gateway.data_requests.erasing
         self.forgetting = gateway.forgetting
@@ -165,7 +167,14 @@ class HomeContext:
         if self._settings is None:
             raise StartError("No settings are loaded.")
         folder = open_agent_folder(self._settings)
-        return make_editor(self.home, self.database, folder, self.now)
+        return make_editor(self.home, self.database, folder, self.now, self.load_ids)
+
+    @cached_property
+    def load_ids(self) -> "Callable[[], Awaitable[IdAllocator]]":
+        """Returns the allocator of ids for turns and sessions. Raises `StoreError`."""
+        from agent_core.agent.caches import SessionCache
+
+        return SessionCache(self.database).id_allocator
 
     @cached_property
     def memory(self) -> "MemoryStore":

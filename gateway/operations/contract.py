@@ -10,6 +10,7 @@ from gateway.errors import Declined, Mistaken
 
 if TYPE_CHECKING:
     from adapters.contract import ChatAdapter
+    from agent_core.agent.caches import IdAllocator
     from agent_core.agent.named.editor import AgentEditor
     from agent_core.agent.prompt.prompt_cache import PromptCache
     from agent_core.memory.store import MemoryStore
@@ -86,6 +87,10 @@ class OperationContext(Protocol):
     @property
     def agents(self) -> "AgentEditor":
         """The named agents and teams, and what changes them."""
+
+    @property
+    def load_ids(self) -> "Callable[[], Awaitable[IdAllocator]]":
+        """Returns what numbers turns and sessions, also those of running chats."""
 
     @property
     def memory(self) -> "MemoryStore":

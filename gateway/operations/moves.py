@@ -4,12 +4,12 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from agent_core.errors import ToolArgumentError
-from agent_core.ids import JobId, MessageId
+from agent_core.ids import JobId, MessageId, SessionId, TurnId
 from agent_core.memory.archive.entries import ArchiveContent
 from agent_core.memory.archive.writes import insert_entry
 from agent_core.memory.edits_within_limits import Edit, Refusal
@@ -60,6 +60,8 @@ from gateway.operations.wire import typed
 
 _MARK = "moved_in:"
 """Precedes a key, a person and a session; the value is what was written of the session."""
+_PIECE = 50
+"""Turns of one write."""
 _LONGEST_TEXT = 100_000
 _KEPT_PARTS = (TextPart, ToolCallPart, ToolResultPart, DocumentPart)
 _LATEST = 1 << 53
@@ -88,6 +90,15 @@ async def import_person(context: OperationContext, asked: ImportPerson) -> Impor
     except _WRONG as error:
         raise Declined("The file holds a row that no Talaria has written.") from error
     return await running.write()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Written:
+    """What is here of a session: its number, the last number there, and each pair of both."""
+
+    last: int
+    made: list[list[int]]
+    session: SessionId | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -162,18 +173,30 @@ class _Import:
         return past_import.list_present(connection, table, given, person_id=self.person.id)
 
     async def _write_session(self, session: Row) -> None:
-        """Write what is new of a session, in one transaction."""
+        """Write what is new of a session, in pieces for which no chat waits long."""
         key, rows = f"{_MARK}{self._key('session', session['id'])}", self._list_said(session)
         now, person_id = self.context.now(), self.person.id
         title = flatten(str(session.get("title") or "")[:200], 200)
 
-        def work(connection: Connection) -> int:
-            known = json.loads(meta.get(connection, key=key) or '{"made": [], "last": 0}')
-            made: list[list[int]] = known["made"]
+        def look(connection: Connection) -> tuple[str | None, set[int]]:
             present = self._find_present(connection, "messages", rows)
-            new_rows = [row for row in rows if int(row["id"]) not in present]
-            turns = list(_list_turns(new_rows, known["last"], now))
-            if turns:
+            return meta.get(connection, key=key), present
+
+        found, present = await self.context.database.read(look)
+        known = _Written(**json.loads(found or '{"made": [], "last": 0}'))
+        new_rows = [row for row in rows if int(row["id"]) not in present]
+        turns = list(_list_turns(new_rows, known.last, now))
+        ids = await self.context.load_ids()
+        for first in range(0, len(turns), _PIECE):
+            piece = [(ids.next_turn(), *one) for one in turns[first : first + _PIECE]]
+            fresh = ids.next_session()
+
+            def work(
+                connection: Connection,
+                piece: Sequence[_NumberedTurn] = piece,
+                before: _Written = known,
+                fresh: SessionId = fresh,
+            ) -> _Written:
                 new = NewConversation(
                     key=sessions.name_direct(person_id),
                     kind="direct",
@@ -181,22 +204,29 @@ class _Import:
                     is_direct=True,
                 )
                 direct = sessions.ensure_conversation(connection, new, now=now)
-                session_id = known.get("session")
+                session_id = before.session
                 if session_id is None or not past_import.exists(connection, session_id=session_id):
-                    session_id = past_import.begin_session(
-                        connection, direct, title, turns[0][0].began_at
+                    session_id = fresh
+                    past_import.begin_session(
+                        connection,
+                        direct,
+                        session_id=session_id,
+                        title=title,
+                        began_at=piece[0][1].began_at,
                     )
-                for turn, numbers in turns:
-                    ids = past_import.insert_turn(connection, direct, session_id, turn)
-                    made += [list(pair) for pair in zip(numbers, ids, strict=True)]
-                last = max(max(numbers) for _, numbers in turns)
-                value = json.dumps({"session": session_id, "last": last, "made": made})
-                meta.put(connection, key=key, value=value)
-            self.numbers |= {old: MessageId(at) for old, at in made}
-            self.numbers |= {one: MessageId(one) for one in present}
-            return sum(len(numbers) for _, numbers in turns)
+                made = list(before.made)
+                for turn_id, turn, numbers in piece:
+                    written = past_import.insert_turn(connection, direct, session_id, turn_id, turn)
+                    made += [[*pair] for pair in zip(numbers, written, strict=True)]
+                last = max(before.last, *(max(numbers) for *_, numbers in piece))
+                after = _Written(session=session_id, last=last, made=made)
+                meta.put(connection, key=key, value=json.dumps(asdict(after)))
+                return after
 
-        self.messages += await self.context.database.write("moves.session", work)
+            known = await self.context.database.write("moves.session", work)
+            self.messages += sum(len(numbers) for *_, numbers in piece)
+        self.numbers |= {old: MessageId(at) for old, at in known.made}
+        self.numbers |= {one: MessageId(one) for one in present}
 
     async def _write_memory(self) -> None:
         """Add the entries of both lists; those without room go to the archive."""
@@ -397,6 +427,10 @@ class _Import:
             actor="house",
             call_key=self._key("job", row["id"]),
         )
+
+
+_NumberedTurn = tuple[TurnId, PastTurn, tuple[int, ...]]
+"""A turn with its number here, and the numbers that its messages had there."""
 
 
 def _list_turns(

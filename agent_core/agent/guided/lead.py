@@ -15,7 +15,10 @@ _LONGEST_HEARD = 6_000
 """Characters of what the members said, for the next who is asked."""
 _SECONDS = 1_800
 """How long a member may take, at most that of the team: a small model may be slow, too."""
-_FIRST = "Who shall begin, and with what? Answer with JSON, such as {example}."
+_FIRST = (
+    'Who shall begin? Answer with JSON, such as {example}; "text" is one sentence that says what'
+    " this member shall do."
+)
 _NEXT = (
     "Answer with JSON. If something is missing or wrong, ask a member, such as {example}. If the"
     ' task is done, answer {{"do": "finish"}}.'
@@ -44,7 +47,9 @@ def compose_choice(
     """Return the request for a choice: whom to ask next and for what, or to finish."""
     unasked = [one for one in order.members if one not in _list_asked(steps)]
     who = (unasked or order.members)[0]
-    example = json.dumps({"do": ASK, "who": who, "text": "…"}, ensure_ascii=False)
+    example = json.dumps(
+        {"do": ASK, "who": who, "text": f"Do the part of the {who}."}, ensure_ascii=False
+    )
     question = (_NEXT if steps else _FIRST).format(example=example)
     asked = compose_helper(request, _recount(order, steps), question)
     return force_choice(asked, list_choices(order, steps))
@@ -64,8 +69,8 @@ def plan_question(
 
     A small model would not repeat the task, nor what others said.
     """
-    parts = [decision.given["text"], f"This is a part of the task: {order.task}"]
-    parts += [_hear(steps)] if steps else []
+    parts = [f"This is the task of the team: {order.task}", *([_hear(steps)] if steps else [])]
+    parts.append(f"Your part of it now: {decision.given['text']}")
     given = {"mode": "ask", "to": decision.given["who"], "text": "\n\n".join(parts)}
     return {**given, "deadline_s": _SECONDS}
 

@@ -4,13 +4,15 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal, TypeVar, get_args
+from typing import Literal, get_args
 
+from agent_core.agent.caches import IdAllocator
 from agent_core.agent.named.agent_files import AgentChange, AgentFiles
+from agent_core.agent.named.talk_import import Talk, finish_talks, stage
 from agent_core.agent.named.teams import TeamChange, TeamFolder
 from agent_core.errors import AgentRefused
 from agent_core.execution.subprocesses.spawning import finish
-from agent_core.ids import PersonId
+from agent_core.ids import PersonId, SessionId
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import blocks
@@ -29,7 +31,6 @@ Deed = Literal[
     "move",
 ]
 DEEDS: Sequence[Deed] = get_args(Deed)
-_T = TypeVar("_T")
 _DRAFT = "agent_draft:"
 """Precedes an agent's name in the key whose value is the folder that will be its own."""
 
@@ -64,6 +65,8 @@ class AgentEditor:
     files: AgentFiles
     teams: TeamFolder
     now: Callable[[], int]
+    load_ids: Callable[[], Awaitable[IdAllocator]]
+    """Returns what numbers the turns and sessions, also those of running chats."""
     forget_known: Callable[[], None] = lambda: None
     """Drops cached people and conversations: an archived agent answers none of them any more."""
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
@@ -102,33 +105,41 @@ class AgentEditor:
         self,
         name: str,
         change: AgentChange,
-        carry: Callable[[Connection], _T],
+        carry: Callable[[Connection, SessionId | None], None],
+        talk: Talk | None,
         author: Author,
-    ) -> _T:
-        """Make an agent together with rows that `carry` writes: both, or none of them.
+    ) -> None:
+        """Make an agent together with a conversation and rows that `carry` writes: all, or nothing.
 
-        The commit of the rows decides; what a crash leaves after it, `finish_earlier` finishes.
+        `carry` is told the session of the conversation, and publishes it. The commit of these rows
+        decides; what a crash leaves after it, `finish_earlier` finishes.
         """
-        made = await finish(self._bring(name, change, carry, author))
+        await finish(self._bring(name, change, carry, talk, author))
         self.forget_known()
-        return made
 
     async def _bring(
-        self, name: str, change: AgentChange, carry: Callable[[Connection], _T], author: Author
-    ) -> _T:
+        self,
+        name: str,
+        change: AgentChange,
+        carry: Callable[[Connection, SessionId | None], None],
+        talk: Talk | None,
+        author: Author,
+    ) -> None:
         async with self._lock:
             await self._finish()
             draft = await asyncio.to_thread(self.files.prepare, name, change)
-
-            def work(connection: Connection) -> _T:
-                agent_uses.end_sessions(connection, agent=name, now=self.now())
-                made = carry(connection)
-                audit.record(connection, self._make_entry(author, "agent.import", name))
-                meta.put(connection, key=f"{_DRAFT}{name}", value=draft.name)
-                return made
-
             try:
-                return await self.database.write("agents.bring", work)
+                ids, staged = await self.load_ids(), None
+                if talk:
+                    staged = await stage(self.database, ids, talk, self.now())
+
+                def work(connection: Connection) -> None:
+                    agent_uses.end_sessions(connection, agent=name, now=self.now())
+                    carry(connection, staged)
+                    audit.record(connection, self._make_entry(author, "agent.import", name))
+                    meta.put(connection, key=f"{_DRAFT}{name}", value=draft.name)
+
+                await self.database.write("agents.bring", work)
             finally:
                 await self._finish()
 
@@ -145,12 +156,13 @@ class AgentEditor:
         await self._write(self.files.finish_changes)
 
     async def _finish(self) -> None:
-        """Put the agents in their place whose rows were written."""
+        """Put the agents in their place whose rows were written; end what did not get so far."""
         waiting = await self.database.read(meta.list_under, prefix=_DRAFT)
         for key, draft in waiting.items():
             await asyncio.to_thread(self.files.publish, key.removeprefix(_DRAFT), draft)
             await self.database.write("agents.brought", meta.drop, key=key)
         await asyncio.to_thread(self.files.remove_drafts)
+        await finish_talks(self.database)
 
     async def _archive(self, name: str, author: Author) -> None:
         """Put an agent away, unless a team or a job needs it. Chats get the assistant back."""

@@ -13,10 +13,11 @@ from agent_core.agent.named.editor import AgentEditor, Author
 from agent_core.agent.named.letta_file import OWN, CarriedAgent, CarriedBlock, read_agent_file
 from agent_core.agent.named.letta_messages import write_messages
 from agent_core.agent.named.letta_tools import find_name, write_rules
+from agent_core.agent.named.talk_import import Talk
 from agent_core.errors import AgentRefused
-from agent_core.ids import PersonId
+from agent_core.ids import PersonId, SessionId
 from agent_core.memory.sync import MemoryList, find_list, record
-from agent_core.state.conversations import past_import, sessions
+from agent_core.state.conversations import past_import, sessions, staged_import
 from agent_core.state.conversations.past_import import PastTurn
 from agent_core.state.conversations.sessions import NewConversation
 from agent_core.state.engine.database import Connection
@@ -66,29 +67,33 @@ async def import_agent(
     labels = _name_blocks(name, found.blocks, await editor.database.read(blocks.list_all))
     title = f"{name}.af"
 
-    def carry(connection: Connection) -> None:
+    turns = [
+        PastTurn(
+            began_at=one.began_at,
+            ended_at=one.ended_at,
+            said=tuple((message, one.began_at) for message in one.messages),
+        )
+        for one in found.turns
+    ]
+    talk = Talk(person_id=person_id, title=title, turns=turns) if turns else None
+
+    def carry(connection: Connection, session_id: SessionId | None) -> None:
         for label, block in zip(labels, found.blocks, strict=True):
             _insert_block(connection, label, block, person_id, title, now)
-        if found.turns:
-            new = NewConversation(
-                key=sessions.name_conversation(name, sessions.name_direct(person_id)),
-                kind="direct",
-                agent=name,
-                person_id=person_id,
-                is_direct=True,
-            )
-            conversation = sessions.ensure_conversation(connection, new, now=now)
-            past = [
-                PastTurn(
-                    began_at=one.began_at,
-                    ended_at=one.ended_at,
-                    said=tuple((message, one.began_at) for message in one.messages),
-                )
-                for one in found.turns
-            ]
-            past_import.insert_session(connection, conversation, title, past)
+        into = NewConversation(
+            key=sessions.name_conversation(name, sessions.name_direct(person_id)),
+            kind="direct",
+            agent=name,
+            person_id=person_id,
+            is_direct=True,
+        )
+        if session_id and not staged_import.publish(
+            connection, session_id=session_id, into=into, now=now
+        ):
+            raise AgentRefused("the conversation was erased while it came in")
 
-    await editor.bring(name, replace(found.change, blocks=tuple(labels)), carry, author)
+    change = replace(found.change, blocks=tuple(labels))
+    await editor.bring(name, change, carry, talk, author)
     return BroughtAgent(
         name=name,
         blocks=tuple(labels),

@@ -1,7 +1,7 @@
-"""Write a conversation of another program as an earlier session: all of it in one transaction."""
+"""Write a conversation of another program as an earlier session."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -28,26 +28,25 @@ class PastTurn:
     said: tuple[tuple[Message, int], ...]
 
 
-def insert_session(
-    connection: Connection, conversation: Conversation, title: str, said: Sequence[PastTurn]
-) -> SessionId:
-    """Write an ended session with its turns. Their words count as words of others."""
-    session_id = begin_session(connection, conversation, title, said[0].began_at)
-    for turn in said:
-        insert_turn(connection, conversation, session_id, turn)
-    return session_id
-
-
 def begin_session(
-    connection: Connection, conversation: Conversation, title: str, began_at: int
-) -> SessionId:
+    connection: Connection,
+    conversation: Conversation,
+    *,
+    session_id: SessionId,
+    title: str,
+    began_at: int,
+) -> None:
     """Write an ended session without turns."""
-    row = connection.execute(
-        "INSERT INTO sessions (conversation_id, title, started_at, last_at, ended_at)"
-        " VALUES (:conversation_id, :title, :began, :began, :began) RETURNING id",
-        {"conversation_id": conversation.id, "title": title, "began": began_at},
-    ).fetchone()
-    return SessionId(row[0])
+    connection.execute(
+        "INSERT INTO sessions (id, conversation_id, title, started_at, last_at, ended_at)"
+        " VALUES (:id, :conversation_id, :title, :began, :began, :began)",
+        {
+            "id": session_id,
+            "conversation_id": conversation.id,
+            "title": title,
+            "began": began_at,
+        },
+    )
 
 
 def exists(connection: Connection, *, session_id: SessionId) -> bool:
@@ -78,41 +77,59 @@ def list_present(
     return {row[0] for row in found}
 
 
-def insert_turn(
-    connection: Connection, conversation: Conversation, session_id: SessionId, turn: PastTurn
-) -> list[MessageId]:
-    """Write an ended turn; return the numbers of its messages, in their order."""
-    values = {
-        "conversation_id": conversation.id,
-        "session_id": session_id,
-        "person_id": conversation.person_id,
-        "platform": PLATFORM,
-        "began": turn.began_at,
-        "ended": turn.ended_at,
-    }
-    cursor = connection.execute(
-        "INSERT INTO turns (conversation_id, session_id, person_id, platform, chat, state,"
-        " is_untrusted, started_at, ended_at) VALUES (:conversation_id, :session_id, :person_id,"
-        " :platform, '', 'answered', 1, :began, :ended)",
-        values,
+def begin_turn(
+    connection: Connection,
+    conversation: Conversation,
+    session_id: SessionId,
+    turn_id: TurnId,
+    turn: PastTurn,
+) -> TranscriptPlace:
+    """Write an ended turn without its messages; return where they belong.
+
+    Its words count as words of others.
+    """
+    connection.execute(
+        "INSERT INTO turns (id, conversation_id, session_id, person_id, platform, chat, state,"
+        " is_untrusted, started_at, ended_at) VALUES (:id, :conversation_id, :session_id,"
+        " :person_id, :platform, '', 'answered', 1, :began, :ended)",
+        {
+            "id": turn_id,
+            "conversation_id": conversation.id,
+            "session_id": session_id,
+            "person_id": conversation.person_id,
+            "platform": PLATFORM,
+            "began": turn.began_at,
+            "ended": turn.ended_at,
+        },
     )
-    place = TranscriptPlace(
-        session_id=session_id,
-        turn_id=TurnId(cursor.lastrowid or 0),
-        person_id=conversation.person_id,
-        conversation_id=conversation.id,
-        platform=PLATFORM,
-        is_searchable=conversation.is_searchable,
-    )
-    made = []
-    for message, at in turn.said:
-        made += messages.append(connection, place, [message], now=at)
     connection.execute(
         "UPDATE sessions SET last_at = MAX(last_at, :ended),"
         " ended_at = CASE WHEN ended_at IS NULL THEN NULL ELSE MAX(ended_at, :ended) END"
         " WHERE id = :session_id",
         {"session_id": session_id, "ended": turn.ended_at},
     )
+    return TranscriptPlace(
+        session_id=session_id,
+        turn_id=turn_id,
+        person_id=conversation.person_id,
+        conversation_id=conversation.id,
+        platform=PLATFORM,
+        is_searchable=conversation.is_searchable,
+    )
+
+
+def insert_turn(
+    connection: Connection,
+    conversation: Conversation,
+    session_id: SessionId,
+    turn_id: TurnId,
+    turn: PastTurn,
+) -> list[MessageId]:
+    """Write an ended turn; return the numbers of its messages, in their order."""
+    place = begin_turn(connection, conversation, session_id, turn_id, turn)
+    made = []
+    for message, at in turn.said:
+        made += messages.append(connection, place, [message], now=at)
     return made
 
 

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
+from typing import Any
 
 from agent_core.ids import MessageId, PassageId, PersonId, SessionId
 from agent_core.state.engine.connection import checksum
@@ -32,6 +33,7 @@ _MOST_MONTHS = 60
 """The most months in one index query; a longer range is filtered by the times of messages."""
 _IS_FIRST = f" AND message_search.rowid % {PLACES} = 0"
 """The condition for the first passages of messages."""
+_INDEXED = "id, scope, role, platform, created_at, text, parts, checksum"
 _PIECE = 2000
 """Messages moved from one person to another per step."""
 
@@ -113,6 +115,27 @@ def move_sessions(
         )
         moved += len(piece)
     return moved
+
+
+def index_next(connection: Connection, *, session_id: SessionId, scope: str, most: int) -> int:
+    """Index up to `most` messages of a session that have no entry; return their number.
+
+    `scope` is their new scope, in which searches find them.
+    """
+    rows = connection.execute(
+        f"SELECT {_INDEXED} FROM messages WHERE session_id = :session_id"
+        " AND scope NOT LIKE 'p% c%' ORDER BY id LIMIT :most",
+        {"session_id": session_id, "most": most},
+    ).fetchall()
+    found = list(map(_read_indexed, rows))
+    for one in found:
+        entries = one.list_entries(scope) if one.is_whole else ()
+        index_message(connection, message_id=one.id, entries=entries)
+    connection.executemany(
+        "UPDATE messages SET scope = :scope WHERE id = :id",
+        [{"id": one.id, "scope": scope} for one in found],
+    )
+    return len(found)
 
 
 def count_holders(
@@ -217,13 +240,16 @@ def _list_sessions(connection: Connection, session_ids: Sequence[SessionId]) -> 
     """
     for session_id in session_ids:
         rows = connection.execute(
-            "SELECT id, scope, role, platform, created_at, text, parts, checksum FROM messages"
-            " WHERE session_id = :session_id ORDER BY id",
+            f"SELECT {_INDEXED} FROM messages WHERE session_id = :session_id ORDER BY id",
             {"session_id": session_id},
         ).fetchall()
-        for key, scope, role, platform, at, text, parts, expected in rows:
-            is_whole = checksum(role, parts, text) == expected
-            yield _Indexed(key, scope, role, platform, at, text, is_whole)
+        yield from map(_read_indexed, rows)
+
+
+def _read_indexed(row: tuple[Any, ...]) -> _Indexed:
+    key, scope, role, platform, at, text, parts, expected = row
+    is_whole = checksum(role, parts, text) == expected
+    return _Indexed(key, scope, role, platform, at, text, is_whole)
 
 
 def _scope(field: SearchFilter) -> str:

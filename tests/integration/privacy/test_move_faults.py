@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from agent_core.errors import StoreError
+from agent_core.ids import SessionId, TurnId
 from agent_core.schedule.job_editor import PAUSED_MOVED
-from agent_core.state.conversations import past_import, sessions
+from agent_core.state.conversations import past_import, sessions, turns
 from agent_core.state.conversations.past_import import PastTurn
 from agent_core.state.conversations.sessions import NewConversation
 from agent_core.state.engine.database import Connection, Database
@@ -72,7 +73,13 @@ def say_much(connection: Connection) -> None:
         )
         for at in range(1, 400)
     ]
-    past_import.insert_session(connection, conversation, "Long", said)
+    session_id = SessionId(sessions.find_newest(connection) + 1)
+    past_import.begin_session(
+        connection, conversation, session_id=session_id, title="Long", began_at=1
+    )
+    first = turns.find_newest(connection) + 1
+    for number, turn in enumerate(said, start=first):
+        past_import.insert_turn(connection, conversation, session_id, TurnId(number), turn)
 
 
 async def find_slug(harness: Harness) -> str:

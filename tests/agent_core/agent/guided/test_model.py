@@ -602,12 +602,16 @@ async def test_a_supervisor_chooses_whom_to_ask_and_code_carries_the_words() -> 
     (call,) = step.message.calls
     asked = json.loads(call.arguments)
     assert (call.name, asked["mode"], asked["to"]) == ("message_agent", "ask", "writer")
-    assert asked["text"] == "Write it.\n\nThis is a part of the task: A note: warm water, Friday."
+    assert asked["text"] == (
+        "This is the task of the team: A note: warm water, Friday.\n\n"
+        "Your part of it now: Write it."
+    )
     request = answer_call(request, step, "## writer, answered\nWarm! And on Friday.")
     step = await one_step(inner, request)
     asked = json.loads(step.message.calls[0].arguments)
     assert asked["to"] == "checker"
-    assert asked["text"].endswith("writer said:\nWarm! And on Friday.")
+    heard = "writer said:\nWarm! And on Friday.\n\nYour part of it now: Check it."
+    assert asked["text"].endswith(heard)
     request = answer_call(request, step, "## checker, answered\nAll is well.")
     ended = await one_step(inner, request)
     assert (ended.message.text, ended.message.calls) == ("Warm water is back on Friday.", ())

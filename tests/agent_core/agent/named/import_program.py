@@ -4,6 +4,7 @@ import asyncio
 import sys
 from pathlib import Path
 
+from agent_core.agent.caches import SessionCache
 from agent_core.agent.named.agent_files import AgentFiles
 from agent_core.agent.named.editor import AgentEditor, Author
 from agent_core.agent.named.file_transfer import import_agent
@@ -19,7 +20,13 @@ NOW = 1_800_000_000_000
 def make_editor(home: Path, database: Database) -> AgentEditor:
     agents = AgentFolder(home)
     teams = TeamFolder(home, agents)
-    return AgentEditor(database=database, files=AgentFiles(agents), teams=teams, now=lambda: NOW)
+    return AgentEditor(
+        database=database,
+        files=AgentFiles(agents),
+        teams=teams,
+        now=lambda: NOW,
+        load_ids=SessionCache(database).id_allocator,
+    )
 
 
 def find_ada(connection: Connection) -> Person:

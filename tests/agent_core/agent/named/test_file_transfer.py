@@ -2,32 +2,41 @@
 
 import json
 import shutil
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agent_core.agent.caches import IdAllocator, SessionCache
 from agent_core.agent.named.agent_files import AgentChange, AgentFiles
 from agent_core.agent.named.definition import KnownNames
 from agent_core.agent.named.editor import AgentEditor, Author, Wanted
 from agent_core.agent.named.file_transfer import export_agent, import_agent
 from agent_core.agent.named.folder import AgentFolder
+from agent_core.agent.named.talk_import import Talk, stage
 from agent_core.agent.named.teams import TeamFolder
 from agent_core.errors import AgentBroken, AgentRefused, StoreError
-from agent_core.ids import ConversationId
+from agent_core.ids import ConversationId, PersonId, SessionId, TurnId
 from agent_core.memory.sync import MemoryList, find_list
-from agent_core.state.conversations import past_import, sessions
+from agent_core.state.conversations import past_import, sessions, staged_import, transcripts
+from agent_core.state.conversations.past_import import PastTurn
 from agent_core.state.conversations.sessions import NewConversation
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import blocks
+from agent_core.state.search import message_index
+from agent_core.state.search.search_scope import SearchFilter
 from agent_core.tools.selection.built_in import BUILT_IN
 from agent_core.tools.selection.call_rules import CallRule
+from agent_core.transcript import user_message
 from tests.agent_core.agent.bench import Bench
 
 DATA = (Path(__file__).parent / "letta" / "present.af").read_bytes()
 OWNER = Author()
+LoadIds = Callable[[], Awaitable[IdAllocator]]
 
 
 @pytest.fixture
@@ -35,13 +44,14 @@ def editor(bench: Bench) -> AgentEditor:
     return make_editor(bench)
 
 
-def make_editor(bench: Bench) -> AgentEditor:
+def make_editor(bench: Bench, load_ids: LoadIds | None = None) -> AgentEditor:
     agents = AgentFolder(bench.home, KnownNames(tools=tuple(sorted(BUILT_IN))))
     return AgentEditor(
         database=bench.database,
         files=AgentFiles(agents),
         teams=TeamFolder(bench.home, agents),
         now=lambda: bench.time,
+        load_ids=load_ids or SessionCache(bench.database).id_allocator,
     )
 
 
@@ -145,12 +155,19 @@ def texts(data: bytes, part: str) -> list[Any]:
 async def test_a_crash_after_the_commit_is_finished_by_the_next_start(
     bench: Bench, editor: AgentEditor
 ) -> None:
-    def fail(connection: Connection) -> None:
+    def fail(connection: Connection, session_id: SessionId | None) -> None:
+        assert session_id
         raise StoreError("the disk is full")
 
+    said = tuple((user_message(f"Word {number}."), 2) for number in range(250))
+    talk = Talk(
+        person_id=bench.person.id,
+        title="cut.af",
+        turns=[PastTurn(began_at=1, ended_at=2, said=said)],
+    )
     before = await count_all(bench)
     with pytest.raises(StoreError):
-        await editor.bring("cut", AgentChange(soul="You are cut off."), fail, OWNER)
+        await editor.bring("cut", AgentChange(soul="You are cut off."), fail, talk, OWNER)
     assert (await count_all(bench), list_folders(bench)) == (before, [])
     draft = editor.files.prepare("cut", AgentChange(soul="You are cut off."))
     editor.files.prepare("lost", AgentChange())
@@ -160,6 +177,56 @@ async def test_a_crash_after_the_commit_is_finished_by_the_next_start(
     assert list_folders(bench) == ["cut"], "and what no rows await is gone"
     assert editor.files.agents.find("cut").soul == "You are cut off."
     assert await bench.database.read(meta.get, key=key) is None
+
+
+async def test_a_staged_conversation_is_seen_by_nobody_and_goes_with_the_next_start(
+    bench: Bench, editor: AgentEditor
+) -> None:
+    before = await count_all(bench)
+    said = tuple((user_message(f"The boiler, part {number}."), 2) for number in range(250))
+    turns = [PastTurn(began_at=1, ended_at=2, said=said)] * 2
+    talk = Talk(person_id=bench.person.id, title="cut.af", turns=turns)
+    ids = await SessionCache(bench.database).id_allocator()
+    session_id = await stage(bench.database, ids, talk, bench.time)
+    assert (await count_all(bench))[5] == before[5] + 500
+
+    def look(connection: Connection) -> tuple[int, int]:
+        listed = transcripts.list_conversations(
+            connection, person_id=bench.person.id, before=1 << 60, limit=9
+        )
+        return len(listed), count_indexed(connection, bench.person.id)
+
+    shown = await bench.database.read(look)
+    assert shown[1] == 0
+    await make_editor(bench).finish_earlier()
+    assert await count_all(bench) == before
+
+    session_id = await stage(bench.database, ids, talk, bench.time)
+    into = NewConversation(key="k", kind="direct", person_id=bench.person.id, is_direct=True)
+    publish = partial(staged_import.publish, session_id=session_id, into=into, now=bench.time)
+    assert await bench.database.write("test.publish", publish)
+    assert await bench.database.read(look) == (shown[0] + 1, 0), "a crash before the index"
+    await make_editor(bench).finish_earlier()
+    assert await bench.database.read(look) == (shown[0] + 1, 500)
+    assert not await bench.database.write("test.again", partial(publish, session_id=SessionId(9)))
+
+
+async def test_an_import_takes_no_number_of_a_turn_that_is_about_to_begin(bench: Bench) -> None:
+    sessions_known = SessionCache(bench.database)
+    taken = (await sessions_known.id_allocator()).next_turn()
+    await import_agent(
+        make_editor(bench, sessions_known.id_allocator), DATA, bench.person.id, OWNER
+    )
+
+    def list_turns(connection: Connection) -> list[int]:
+        return [row[0] for row in connection.execute("SELECT id FROM turns")]
+
+    assert taken not in await bench.database.read(list_turns)
+
+
+def count_indexed(connection: Connection, person_id: PersonId) -> int:
+    field = SearchFilter(person_id=person_id, scope=f"p{person_id}", except_turn=TurnId(0))
+    return message_index.count_messages(connection, field=field, most=9999)
 
 
 async def test_a_folder_that_can_not_be_written_leaves_nothing(
@@ -188,7 +255,14 @@ async def test_a_new_agent_begins_anew_after_an_archived_one_of_its_name(
 
     def talk(connection: Connection) -> ConversationId:
         conversation = sessions.ensure_conversation(connection, new, now=bench.time)
-        past_import.begin_session(connection, conversation, "Old", bench.time)
+        session_id = SessionId(sessions.find_newest(connection) + 1)
+        past_import.begin_session(
+            connection,
+            conversation,
+            session_id=session_id,
+            title="Old",
+            began_at=bench.time,
+        )
         connection.execute("UPDATE sessions SET ended_at = NULL")
         return conversation.id
 

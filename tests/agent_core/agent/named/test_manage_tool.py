@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from agent_core.agent.caches import SessionCache
 from agent_core.agent.named.agent_files import AgentFiles
 from agent_core.agent.named.editor import AgentEditor
 from agent_core.agent.named.folder import AgentFolder
@@ -32,7 +33,13 @@ async def editor(bench: Bench) -> AgentEditor:
     await bench.database.write("test.owner", work)
     agents = AgentFolder(bench.home)
     files, teams = AgentFiles(agents), TeamFolder(bench.home, agents)
-    return AgentEditor(database=bench.database, files=files, teams=teams, now=lambda: bench.time)
+    return AgentEditor(
+        database=bench.database,
+        files=files,
+        teams=teams,
+        now=lambda: bench.time,
+        load_ids=SessionCache(bench.database).id_allocator,
+    )
 
 
 def hire(bench: Bench, editor: AgentEditor, *tools: FakeTool) -> None:

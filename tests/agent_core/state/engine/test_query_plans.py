@@ -48,6 +48,7 @@ from agent_core.state.conversations import (
     questions,
     session_list,
     sessions,
+    staged_import,
     transcripts,
     turns,
     usage,
@@ -263,6 +264,7 @@ ROOMS = (
     session_list,
     sessions,
     shares,
+    staged_import,
     skill_changes,
     skill_uses,
     skills,
@@ -661,7 +663,11 @@ ODD_VALUES: dict[str, dict[str, Any]] = {
     "questions.move": {"chat": Chat(platform="p", address="c")},
     "turns.list_with_step": {"step": "n", "among": 1},
     "past_import.begin_session": {"began_at": 1},
-    "past_import.insert_session": {"said": [PAST_TURN]},
+    "staged_import.begin": {"began_at": 1},
+    "staged_import.publish": {
+        "into": NewConversation(key="k", kind="direct", person_id=PersonId(1), is_direct=True)
+    },
+    "past_import.begin_turn": {"turn": PAST_TURN},
     "past_import.insert_turn": {"turn": PAST_TURN},
     "private_history.list_history": {
         "chat": Chat(platform="p", address='["c"]'),
