@@ -113,6 +113,8 @@ class WhatsAppAdapter:
         batch = webhook.Batch(request.body, self._settings.phone_number_id)
         new = [pair for pair in batch.reports if not self._is_old(pair)]
         events = batch.list_events([event for _, event in new])
+        for message, _ in batch.messages:  # before a waiting message is tried for it
+            self._windows.hear(find_address(message).chat_id, read_time(message) // 1000)
         try:
             if events:
                 await inlet.take(events)
@@ -123,7 +125,6 @@ class WhatsAppAdapter:
         for message, _ in batch.messages:
             address = find_address(message)
             self._newest.put(address.chat_id, words_in(message, "id"))
-            self._windows.hear(address.chat_id, read_time(message) // 1000)
             inlet.notice(address)
         self._connection_health.note_alive()
         return WebAnswer(status=200)
@@ -131,7 +132,7 @@ class WhatsAppAdapter:
     def note_report(self, report: DeliveryReport) -> None:
         """Take note of a report, also of one that an earlier process has stored."""
         if report.outcome == "waits":
-            self._windows.close(report.address.chat_id)
+            self._windows.close(report.address.chat_id, report.key)
         self._reports.note(report)
         self._setbacks.note(report)
 
@@ -161,11 +162,11 @@ class WhatsAppAdapter:
             content = media_of(message, message.file, media_id)
         else:
             content = content_of(message)
-        self._windows.note_send(chat)
+        self._windows.note_send(message.key)
         try:
             return PlatformMessageId(await self._api.send(_address(message) | content))
         except ChatWaits:
-            self._windows.close(chat)
+            self._windows.close(chat, message.key)
             return await self._send_template(message)
 
     def newest(self, address: Address) -> PlatformMessageId | None:

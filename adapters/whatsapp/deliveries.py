@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 import time
 from collections.abc import Mapping
 
@@ -84,8 +85,11 @@ class Windows:
         self._heard: dict[str, int] = {}
         self._closed: set[str] = set()
         """Chats that Meta called closed, whatever the times say."""
-        self._answered: set[str] = set()
-        """Chats in which the person has written since our newest message."""
+        self._clock = itertools.count(1)
+        self._heard_as: dict[str, int] = {}
+        """The place of the newest words of each chat, in the order of what was heard and sent."""
+        self._sent_as: BoundedDict[str, int] = BoundedDict()
+        """The place of each of our newest messages in the same order, by its key."""
 
     def load(self, marks: Mapping[str, str]) -> None:
         """Take over what earlier processes heard."""
@@ -98,15 +102,18 @@ class Windows:
         if at >= self._heard.get(chat, 0):
             self._heard[chat] = at
             self._closed.discard(chat)
-            self._answered.add(chat)
+            self._heard_as[chat] = next(self._clock)
 
-    def note_send(self, chat: str) -> None:
-        """Note that a message is sent now."""
-        self._answered.discard(chat)
+    def note_send(self, key: str) -> None:
+        """Note that the message of a key is sent now."""
+        self._sent_as.put(key, next(self._clock))
 
-    def close(self, chat: str) -> None:
-        """Note that Meta calls a chat closed; it may say so late, once the person has written."""
-        if chat not in self._answered:
+    def close(self, chat: str, key: str) -> None:
+        """Note that Meta refuses the message of a key, because the day of its chat is over.
+
+        It may say so late. Whoever has written since that message has opened the chat again.
+        """
+        if self._heard_as.get(chat, 0) <= (self._sent_as.get(key) or 0):
             self._closed.add(chat)
 
     def is_open(self, chat: str) -> bool:

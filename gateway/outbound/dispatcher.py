@@ -91,6 +91,8 @@ class OutboxDispatcher:
         self._paused: dict[QueueKey, asyncio.Event | None] = {}
         """Waiting queues, each with the event that ends its wait early; a firm wait has none."""
         self._unreachable: dict[Chat, str] = {}
+        self._heard: dict[Chat, bool] = {}
+        """The chats of attempts under way: whether somebody has written there meanwhile."""
         self.moved = Signal[None]()
         """Emitted after a chat got a new id, so that caches drop the old one."""
         self._is_open = True
@@ -166,6 +168,8 @@ class OutboxDispatcher:
 
         In a direct chat, a notice says what was not delivered meanwhile, such as reminders.
         """
+        if chat in self._heard:
+            self._heard[chat] = True
         if reason := self._unreachable.get(chat):
             notices = await self._database.write(
                 "chats.revive", _revive, chat, reason, now=self._now()
@@ -293,6 +297,22 @@ class OutboxDispatcher:
 
     async def _deliver(self, channel: Channel, row: OutboxRow) -> Pause | None:
         """Try to deliver one message; return None once its outcome is known, else the pause."""
+        self._heard[row.chat] = False
+        try:
+            return await self._attempt(channel, row)
+        except ChatGone as error:
+            if self._heard[row.chat] and isinstance(error, ChatWaits):
+                await self._postpone(row, error)
+                return Pause(self._timings.back_off(row.attempts))
+            await self._set_aside(row, str(error), is_chat_gone=True)
+            if self._heard[row.chat]:
+                await self.revive(row.chat)
+            return None
+        finally:
+            del self._heard[row.chat]
+
+    async def _attempt(self, channel: Channel, row: OutboxRow) -> Pause | None:
+        """Make an attempt; see `_deliver`. Raises `ChatGone`."""
         try:
             if row.state == "unsure":
                 # Its outcome may have become known since it was queued.
@@ -334,8 +354,10 @@ class OutboxDispatcher:
             chat_id = read_chat(row.chat.address).chat_id
             await self.follow(row.chat.platform, chat_id, error.chat_id)
             self.enqueue([await self._refresh(row)])
-        except (Rejected, MessageGone, ChatGone) as error:
-            await self._set_aside(row, str(error), is_chat_gone=isinstance(error, ChatGone))
+        except ChatGone:
+            raise
+        except (Rejected, MessageGone) as error:
+            await self._set_aside(row, str(error))
         return None
 
     async def _postpone(self, row: OutboxRow, error: AdapterError) -> None:

@@ -262,6 +262,22 @@ async def test_a_late_word_that_the_day_is_over_closes_no_chat_that_is_open_agai
     assert [one.text for one in meta.sent] == ["good morning"]
 
 
+async def test_a_late_refusal_closes_no_chat_whose_person_has_our_answer_already(
+    meta: WhatsAppEmulator, adapter: WhatsAppAdapter, inlet: FakeInlet
+) -> None:
+    await hear(meta, inlet)
+    meta.last_heard[ANNA] = 0
+    meta.holds_reports = True
+    await adapter.send(message("Water the plants", "reminder"))
+    meta.says(ANNA, "good morning")
+    await inlet.receives(2)
+    await adapter.send(message("good morning", "answer"))
+    meta.release()
+    await until(lambda: any("failed" in event for event in inlet.reports))
+    await adapter.send(message("Water the plants", "again"))
+    assert [one.text for one in meta.sent] == ["good morning", "Water the plants"]
+
+
 async def test_a_pause_is_as_long_as_metas_limit(
     meta: WhatsAppEmulator, adapter: WhatsAppAdapter, inlet: FakeInlet
 ) -> None:

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 import pytest
 
 from adapters.contract import Pace
-from adapters.errors import RateLimited, Unreachable, Unsure
+from adapters.errors import ChatWaits, RateLimited, Unreachable, Unsure
 from adapters.ids import Address, PlatformMessageId
 from adapters.messages import DeliveryReport, OutboundMessage
 from agent_core.chats import Chat
 from agent_core.ids import TurnId
 from agent_core.state.engine.database import Database
-from agent_core.state.queues import outbox
+from agent_core.state.queues import outbox, unreachable_chats
 from gateway.texts import general
 from tests.fakes.chat import FakeChat
 from tests.gateway.outbound.conftest import begin_turn, finalize, live_of, queued_message_of
@@ -191,3 +191,17 @@ async def test_a_message_that_is_given_up_while_it_is_looked_for_stays_so(
         await delivery.until_idle()
         assert (await delivery.state(row)).state == "dead"
         assert "hello" not in chat.texts
+
+
+async def test_who_writes_while_a_message_is_refused_gets_it_without_writing_again(
+    delivery: Delivery,
+) -> None:
+    delivery.chat.gate = asyncio.Event()
+    delivery.chat.plan(ChatWaits())
+    row = await delivery.queue("Water the plants")
+    await delivery.until_state(row, "sending")
+    await delivery.dispatcher.revive(Chat(platform="fake", address=CHAT))
+    delivery.chat.gate.set()
+    await delivery.until_sent(row)
+    assert delivery.chat.texts == ["Water the plants"]
+    assert await delivery.database.read(unreachable_chats.list_all) == {}
