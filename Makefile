@@ -23,6 +23,7 @@ FAST_3 := tests/agent_core/[s-z]*
 CLIENTS := $(HOME)/.cache/talaria-clients
 VOICE := $(HOME)/.cache/talaria-voice
 RL := $(HOME)/.cache/talaria-rl
+LETTA := $(HOME)/.cache/talaria-letta
 # Shows the output of one part after the other, where make can (from 4.0).
 SYNC := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 export UV_PYTHON_DOWNLOADS := never
@@ -33,7 +34,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The model of 1.1 GB and its server are made once, which takes some 15 minutes.
 MODEL_DIR ?= $(HOME)/.cache/talaria-local-model
 MODEL_PORT ?= 18080
-.PHONY: help setup fmt lint test test-1 test-2 test-3 test-4 test-5 test-thorough test-fast fast-1 fast-2 fast-3 check run demo bench try-clients try-model try-rl try-voice first-hour faults docs hooks lock release-check clean
+.PHONY: help setup fmt lint test test-1 test-2 test-3 test-4 test-5 test-thorough test-fast fast-1 fast-2 fast-3 check run demo bench try-clients try-letta try-model try-rl try-voice first-hour faults docs hooks lock release-check clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -117,6 +118,12 @@ try-clients: $(READY) ## Try the API with seven client libraries (downloads them
 	$(CLIENTS)/py/bin/pip install -q -U openai litellm langchain langchain-openai 'pydantic-ai-slim[openai]' openai-agents
 	cd $(CLIENTS)/js && npm install --no-audit --no-fund --silent openai ai @ai-sdk/openai @ai-sdk/openai-compatible zod
 	CLIENT_LIBRARIES=$(CLIENTS) $(BIN)/pytest -m thorough tests/integration/interfaces/test_api_libraries.py
+
+try-letta: $(READY) ## Try agent files with Letta's own library (downloads it)
+	$(BIN)/python -m venv $(LETTA)
+	$(LETTA)/bin/pip install -q -U pip
+	$(LETTA)/bin/pip install -q 'letta[sqlite]==0.16.8' asyncpg pgvector psycopg2-binary pg8000
+	LETTA_PYTHON=$(LETTA)/bin/python $(BIN)/pytest -m thorough tests/agent_core/agent/named/test_letta_library.py
 
 try-voice: $(READY) ## Try the extra `voice` with its real models, in an environment of its own
 	$(BIN)/python -m venv $(VOICE)

@@ -12,7 +12,7 @@ from agent_core.agent.named.definition import NamedAgent
 from agent_core.agent.named.editor import AgentEditor, Author
 from agent_core.agent.named.letta_file import OWN, CarriedAgent, CarriedBlock, read_agent_file
 from agent_core.agent.named.letta_messages import write_messages
-from agent_core.agent.named.letta_tools import find_name, write_rules
+from agent_core.agent.named.letta_tools import find_kind, find_name, write_model, write_rules
 from agent_core.agent.named.talk_import import Talk
 from agent_core.errors import AgentRefused
 from agent_core.ids import PersonId, SessionId
@@ -131,7 +131,8 @@ async def export_agent(editor: AgentEditor, name: str, person_id: PersonId) -> b
         return found, list(said)
 
     found, said = await editor.database.browse(read)
-    return await asyncio.to_thread(_write, agent, found, said)
+    model = agent.model or next(iter(editor.files.agents.known.models), "")
+    return await asyncio.to_thread(_write, agent, found, said, model)
 
 
 def _name_blocks(name: str, found: Sequence[CarriedBlock], known: Sequence[Block]) -> list[str]:
@@ -183,11 +184,16 @@ def _insert_block(
         record(connection, memory_list, change, origin)
 
 
-def _write(agent: NamedAgent, found: Sequence[tuple[Block, tuple[str, ...]]], said: _Said) -> bytes:
+def _write(
+    agent: NamedAgent,
+    found: Sequence[tuple[Block, tuple[str, ...]]],
+    said: _Said,
+    model: str,
+) -> bytes:
     ids = [f"block-{number}" for number in range(len(found))]
     equal = dict.fromkeys(one for one in map(find_name, agent.tools or ()) if one)
     tools = [
-        {"id": f"tool-{number}", "name": name, "tool_type": "letta_core"}
+        {"id": f"tool-{number}", "name": name, "tool_type": find_kind(name)}
         for number, name in enumerate(equal)
     ]
     own = {
@@ -213,6 +219,7 @@ def _write(agent: NamedAgent, found: Sequence[tuple[Block, tuple[str, ...]]], sa
                 "tool_rules": write_rules(agent.rules),
                 "messages": messages,
                 "in_context_message_ids": [],
+                "llm_config": write_model(model),
                 "metadata": {OWN: own},
             }
         ],

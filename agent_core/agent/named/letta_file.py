@@ -238,12 +238,11 @@ def _read_tags(agent: Mapping[str, Any]) -> Iterator[str]:
 def _find_model(reading: _Reading, known: KnownNames, own: Mapping[str, Any]) -> str | None:
     config = reading.agent.get("llm_config")
     config = config if isinstance(config, Mapping) else {}
-    handle = next(
-        (one for one in (own.get("model"), config.get("handle"), config.get("model")) if one), ""
-    )
+    names = (own.get("model"),) if own else (config.get("handle"), config.get("model"))
+    handle = next(filter(None, names), "")
     if not isinstance(handle, str):
         raise ValueError("the name of its model must be a text")
-    for name in (handle, handle.rpartition("/")[2], config.get("model")):
+    for name in (handle, handle.rpartition("/")[2], *names):
         if isinstance(name, str) and name in known.models:
             return name
     if handle:

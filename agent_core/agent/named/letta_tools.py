@@ -1,13 +1,18 @@
-"""Tools and rules of Letta, and those of Talaria that do the same. Pure."""
+"""Tools, rules and models as Letta names them, and those of Talaria. Pure."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from agent_core.models.router import split_name
 from agent_core.tools.selection.call_rules import CallRule
 
 CODE = "Talaria runs no code of a file"
 _MOST_CALLS = 1000
+_ANY_MODEL = "gpt-4o-mini"
+"""Stands for a model that the home does not know; Letta's own default."""
+_CONTEXT = 32_000
+"""Tokens; Letta wants a number, and all present models read as much."""
 _EQUAL: Mapping[str, str] = {
     "web_search": "web_search",
     "fetch_webpage": "web_fetch",
@@ -30,6 +35,16 @@ _EQUAL: Mapping[str, str] = {
     "send_message_to_agents_matching_tags": "message_agent",
 }
 """Letta's own tools (0.16), by name, and the tool here that does the same."""
+_KINDS: Mapping[str, Collection[str]] = {
+    "letta_builtin": ("web_search", "fetch_webpage", "run_code"),
+    "letta_files_core": ("open_files", "grep_files", "semantic_search_files"),
+    "letta_multi_agent_core": (
+        "send_message_to_agent_async",
+        "send_message_to_agent_and_wait_for_reply",
+        "send_message_to_agents_matching_tags",
+    ),
+}
+"""The modules of Letta (0.16.8) with its tools, but for `letta_core`, where all others are."""
 _NEEDLESS = ("send_message", "memory_finish_edits")
 """Tools of Letta that nobody needs here: an answer is text, and memory is kept at once."""
 _FIELDS: Mapping[str, str] = {
@@ -53,6 +68,25 @@ def find_equal(name: str, kind: str) -> str | None:
 def find_name(tool: str) -> str:
     """Return the name of Letta's tool that does the same as one of Talaria; "" if there is none."""
     return next((theirs for theirs, ours in _EQUAL.items() if ours == tool), "")
+
+
+def find_kind(name: str) -> str:
+    """Return Letta's type of one of its own tools; its reader refuses a tool of another type."""
+    return next((kind for kind, names in _KINDS.items() if name in names), "letta_core")
+
+
+def write_model(name: str) -> dict[str, Any]:
+    """Return a model in Letta's form, without which its reader refuses an agent.
+
+    Whoever imports the file there may choose another one.
+    """
+    provider, model = split_name(name)
+    is_anthropic = provider == "anthropic" or model.startswith("claude")
+    return {
+        "model": model or _ANY_MODEL,
+        "model_endpoint_type": "anthropic" if is_anthropic else "openai",
+        "context_window": _CONTEXT,
+    }
 
 
 def read_rules(

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -10,14 +9,11 @@ from typing import Any
 
 import pytest
 
-from agent_core.agent.caches import IdAllocator, SessionCache
-from agent_core.agent.named.agent_files import AgentChange, AgentFiles
-from agent_core.agent.named.definition import KnownNames
+from agent_core.agent.caches import SessionCache
+from agent_core.agent.named.agent_files import AgentChange
 from agent_core.agent.named.editor import AgentEditor, Author, Wanted
 from agent_core.agent.named.file_transfer import export_agent, import_agent
-from agent_core.agent.named.folder import AgentFolder
 from agent_core.agent.named.talk_import import Talk, stage
-from agent_core.agent.named.teams import TeamFolder
 from agent_core.errors import AgentBroken, AgentRefused, StoreError
 from agent_core.ids import ConversationId, PersonId, SessionId, TurnId
 from agent_core.memory.sync import MemoryList, find_list
@@ -29,30 +25,18 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.memory import blocks
 from agent_core.state.search import message_index
 from agent_core.state.search.search_scope import SearchFilter
-from agent_core.tools.selection.built_in import BUILT_IN
 from agent_core.tools.selection.call_rules import CallRule
 from agent_core.transcript import user_message
 from tests.agent_core.agent.bench import Bench
+from tests.agent_core.agent.named.editing import make_editor
 
 DATA = (Path(__file__).parent / "letta" / "present.af").read_bytes()
 OWNER = Author()
-LoadIds = Callable[[], Awaitable[IdAllocator]]
 
 
 @pytest.fixture
 def editor(bench: Bench) -> AgentEditor:
     return make_editor(bench)
-
-
-def make_editor(bench: Bench, load_ids: LoadIds | None = None) -> AgentEditor:
-    agents = AgentFolder(bench.home, KnownNames(tools=tuple(sorted(BUILT_IN))))
-    return AgentEditor(
-        database=bench.database,
-        files=AgentFiles(agents),
-        teams=TeamFolder(bench.home, agents),
-        now=lambda: bench.time,
-        load_ids=load_ids or SessionCache(bench.database).id_allocator,
-    )
 
 
 async def count_all(bench: Bench) -> tuple[int, ...]:
