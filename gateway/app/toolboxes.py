@@ -150,9 +150,15 @@ class ToolboxMaker:
         except (SkillMissing, SkillBroken):
             return ""
 
-    def _make_readers(self, backend: Backend | None) -> tuple[Tool, ...]:
-        """Make the tools that read skills; their scripts run in a backend."""
-        return make_skill_tools(self.skills, self.database, backend, find_name=find_name)
+    def _make_readers(self) -> tuple[Tool, ...]:
+        """Make the tools that read skills, whose scripts run in this backend or in their own."""
+        return make_skill_tools(
+            self.skills,
+            self.database,
+            self.backend,
+            find_name=find_name,
+            elsewhere=self.purposes,
+        )
 
     def make(self, extra: Sequence[Tool], sources: Sequence[ToolSource] = ()) -> Toolboxes:
         """Make the toolboxes. Raises `StartError`.
@@ -166,7 +172,7 @@ class ToolboxMaker:
         kit = make_digest_options(self.settings, self.zone)
         web = make_web_tools(make_web_options(self.settings), kit.readers)
         messages = MessageAgentTool(self.agents.files.agents, self.agents.teams)
-        reading = self._make_readers(self.backend)
+        reading = self._make_readers()
         shared: tuple[Tool, ...] = (
             *(AskTool(user_prompts), TodoTool(database), messages),
             *self._make_job_tools(),
@@ -192,7 +198,7 @@ class ToolboxMaker:
         def make_purpose(backend: Backend) -> Toolbox:
             # No helpers and no other agents: they would work in the person's usual backend.
             place = replace(self, backend=backend, purposes={}, background=None)
-            mine = self._make_readers(backend)
+            mine = place._make_readers()
             other = (messages, *reading)
             own = [*(one for one in (*shared, *extra, *gathering) if one not in other), *mine]
             tools = (*place._make_private(approval, inventory), *own, *place._make_helping())

@@ -1,6 +1,6 @@
 """The tools that read skills, in the order in which the model sees them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from agent_core.execution.contract import Backend
 from agent_core.skills.tools.directory import SkillDirectory
@@ -16,10 +16,12 @@ def make_skill_tools(
     backend: Backend | None = None,
     *,
     find_name: Callable[[str], str],
+    elsewhere: Mapping[str, Backend] | None = None,
 ) -> tuple[Tool, ...]:
     """Make the tools that read skills; with a `backend`, the skills' scripts can run there.
 
-    `find_name` returns the name of the skill that a person's words start, or "".
+    `find_name` returns the name of the skill that a person's words start, or "". `elsewhere` are
+    the backends of single skills; see `find_place`.
     """
-    view = SkillViewTool(directory.catalog, database, backend, find_name)
+    view = SkillViewTool(directory.catalog, database, backend, find_name, elsewhere)
     return view, SkillsSearchTool(directory)

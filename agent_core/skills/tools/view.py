@@ -7,6 +7,7 @@ from pathlib import Path
 
 from agent_core.errors import SkillBroken, ToolArgumentError
 from agent_core.execution.contract import Backend
+from agent_core.execution.selected import find_place
 from agent_core.skills.catalog import EVALS, SKILL_FILE, CatalogEntry, SkillCatalog, show_name
 from agent_core.skills.intents import write_planned
 from agent_core.skills.ledger_sync import note_loaded
@@ -56,15 +57,17 @@ class SkillViewTool:
         database: Database,
         backend: Backend | None,
         find_name: Callable[[str], str],
+        elsewhere: Mapping[str, Backend] | None = None,
     ) -> None:
         """With a `backend`, `run` copies the files of a skill to the reader's workspace.
 
+        `elsewhere` are the backends of single skills; see `find_place`.
         `find_name` returns the name of the skill that a person's words start, or "".
         """
         self._catalog = catalog
         self._find_name = find_name
         self._database = database
-        self._backend = backend
+        self._backends = {**(elsewhere or {}), "": backend} if backend else {}
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         """Read a skill as it is now, and count its use.
@@ -91,12 +94,18 @@ class SkillViewTool:
             state = await self._database.write("skills.use", self._note, entry, context)
             if state == "draft":
                 text = f"[A draft: no test has proved it yet. Check what you do.]\n{text}"
-            if self._backend and (
-                copied := await copy_files(self._backend, self._catalog, entry, context)
-            ):
-                text += f"\n{copied}"
+            if self._backends:
+                text += await self._copy(entry, entry.skill.backend, context)
         sources = () if entry.is_trusted else (make_source("skill", name),)
         return ToolResult(text=text, sources=sources)
+
+    async def _copy(self, entry: CatalogEntry, named: str, context: ToolContext) -> str:
+        """Copy a skill's files to where it works; return a line about that, "" without files."""
+        place = find_place(self._backends, entry.name, named)
+        copied = await copy_files(
+            self._backends[place], self._catalog, entry, context, is_usual=not place
+        )
+        return f"\n{copied}" if copied else ""
 
     def _may_read(self, connection: Connection, entry: CatalogEntry, context: ToolContext) -> bool:
         """Return whether a skill may be used: a draft only in the turn of a person who started it.

@@ -29,12 +29,18 @@ class _TooLarge(Exception):
 
 
 async def copy_files(
-    backend: Backend, catalog: SkillCatalog, entry: CatalogEntry, context: ToolContext
+    backend: Backend,
+    catalog: SkillCatalog,
+    entry: CatalogEntry,
+    context: ToolContext,
+    *,
+    is_usual: bool = True,
 ) -> str:
     """Copy a trusted skill's files to the workspace of the call; return a sentence about that.
 
     "" without files or without a workspace. The skill's own file replaces a file that was changed
-    there, so that only trusted scripts run; the changed file is kept beside it.
+    there, so that only trusted scripts run; the changed file is kept beside it. `is_usual` is false
+    for a backend other than that of the reader's `terminal`.
     """
     owner = context.memory_owner
     if owner is None or owner.kind != "human" or entry.place is None or not entry.is_trusted:
@@ -54,6 +60,11 @@ async def copy_files(
     except (CoreError, OSError) as error:
         return f"Its files can't be copied to your workspace: {error}"
     kept = f" Changed copies are kept as {', '.join(edited)}." if edited else ""
+    if not is_usual:
+        return (
+            f"Its files are in {place}/ at the backend {backend.name}, where its own tools and its"
+            f" jobs work; `terminal` works elsewhere.{kept}"
+        )
     return (
         f"Its files are in {place}/ of your workspace: run its scripts there with `terminal`,"
         f" such as `python3 {place}/FILE`.{kept}"

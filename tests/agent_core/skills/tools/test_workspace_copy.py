@@ -10,6 +10,7 @@ import pytest
 from agent_core.errors import WorkspaceError
 from agent_core.execution.contract import Backend
 from agent_core.execution.local import LocalBackend
+from agent_core.execution.selected import UNKNOWN, SelectedBackends
 from agent_core.ids import PersonId
 from agent_core.skills.agreements import agree
 from agent_core.skills.catalog import SkillCatalog
@@ -139,6 +140,32 @@ async def test_a_folder_in_the_way_is_named(shelf: Shelf) -> None:
     shelf.write()
     await shelf.backend.write_file("ada", ".skills/tidy/scripts/sweep.py/x", b"1")
     assert "is a folder" in await shelf.copy()
+
+
+async def test_reading_a_skill_with_its_own_backend_copies_the_files_there(
+    shelf: Shelf, tmp_path: Path
+) -> None:
+    place = shelf.write()
+    text = (place / "SKILL.md").read_text()
+    (place / "SKILL.md").write_text(text.replace("---\n", "---\nmetadata:\n  backend: gpu\n", 1))
+    far = LocalBackend(tmp_path / "far", LIMITS, program="/missing/bwrap")
+    database = await Database.open(tmp_path / "state.db")
+    try:
+        directory = SkillDirectory(shelf.catalog, database, 800)
+        gone = SelectedBackends(None, {}, refusal="there is no such backend")
+        for elsewhere, said in (
+            ({UNKNOWN: gone, "backend:gpu": far}, "at the backend"),
+            ({UNKNOWN: gone}, "there is no such backend"),
+        ):
+            tools = make_skill_tools(
+                directory, database, shelf.backend, find_name=str, elsewhere=elsewhere
+            )
+            read = await run(Toolbox(tools), "skill_view", '{"name": "tidy"}')
+            assert said in read.text.splitlines()[-1]
+    finally:
+        await database.close()
+    assert (tmp_path / "far/ada/.skills/tidy/scripts/sweep.py").read_text() == "print('swept')"
+    assert not (tmp_path / "places/ada").exists()
 
 
 async def test_reading_a_skill_says_where_its_files_are_also_in_a_long_text(
