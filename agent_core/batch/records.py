@@ -13,10 +13,14 @@ from agent_core.state.queues.batch_tasks import BatchRow
 
 TaskState = Literal["owed", "done", "dead"]
 """A task that still has to run, one that succeeded, and one that failed for good."""
-NOT_ITS_FAULT = frozenset(
+MODEL_FAULTS = frozenset(
     ("model_denied", "model_unknown", "model_misplaced", "model_unreachable", "model_busy")
 )
-"""Reasons that say nothing about a task. The run stops, and such an attempt counts as none."""
+"""Reasons of a model that can't answer anybody. The run stops."""
+NO_PLACE = "place"
+"""The reason of an attempt whose place for commands and files was gone. The run stops."""
+NOT_ITS_FAULT = MODEL_FAULTS | {NO_PLACE}
+"""Reasons that say nothing about a task: such an attempt counts as none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from agent_core.batch.records import (
-    NOT_ITS_FAULT,
+    MODEL_FAULTS,
+    NO_PLACE,
     Attempt,
     TaskRecord,
     list_records,
@@ -37,8 +38,10 @@ _SHOWN = 500
 """Characters of a detail that a record keeps."""
 _log = logging.getLogger(__name__)
 
-Stop = Literal["", "asked", "money", "time", "full", "store", "model"]
-"""Why a run ended before its tasks: somebody asked, a limit, the disk, the database, the model."""
+Stop = Literal["", "asked", "money", "time", "full", "store", "model", "place"]
+"""Why a run ended before its tasks: somebody asked, a limit, the disk, the database, the model, or
+the place for commands and files.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +143,7 @@ class BatchRun:
         host = self._agent.host
         while await host.has_new_fault.wait():
             host.has_new_fault.clear()
-            if fault := next((one for one in host.faults if one.reason in NOT_ITS_FAULT), None):
+            if fault := next((one for one in host.faults if one.reason in MODEL_FAULTS), None):
                 self.stop("model", fault.detail or fault.reason)
 
     def stop(self, reason: Stop, detail: str = "", *, finishes: bool = False) -> None:
@@ -161,16 +164,21 @@ class BatchRun:
                 self.stop("full", str(error))
             except StoreError as error:
                 self.stop("store", str(error))
+            except BackendUnavailable as error:
+                self.stop("place", str(error))
 
     async def _try(self, record: TaskRecord) -> None:
-        """Make the next attempt at a task, or finish the one that an earlier process left."""
+        """Make the next attempt at a task, or finish the one that an earlier process left.
+
+        Raises `BackendUnavailable` if nothing of the attempt is lost: the next run goes on with it.
+        """
         assert record.task  # noqa: S101 - a line with a fault is never owed
         name, is_new = _name_next(record), True
         try:
             attempt, is_new = await self._make_attempt(record.task, name)
-        except (StoreError, DiskFull, TurnSuspended):
+        except (StoreError, DiskFull, TurnSuspended, BackendUnavailable):
             raise
-        except (BackendUnavailable, WorkspaceError) as error:
+        except WorkspaceError as error:
             attempt = Attempt(person=name, ending="failed", reason="workspace", detail=str(error))
         except Exception as error:  # a bulkhead: one task's failure harms no other
             _log.exception("task %d broke", record.line)
@@ -181,8 +189,10 @@ class BatchRun:
         )
         self._records[done.line] = done
         self._spent += attempt.micro_dollars or 0
-        if attempt.reason in NOT_ITS_FAULT and is_new:
+        if attempt.reason in MODEL_FAULTS and is_new:
             self.stop("model", attempt.detail or attempt.reason)
+        elif attempt.reason == NO_PLACE:
+            self.stop("place", attempt.detail)
         elif self._limits.micro_dollars and self._spent >= self._limits.micro_dollars:
             self.stop("money", finishes=True)
         elif done.state == "owed":
@@ -198,20 +208,29 @@ class BatchRun:
                 await self._find_backend().write_file(person.slug, path, text.encode())
             answer = await self._agent.run_conversation(task.prompt, person=name)
         attempt = await self._agent.database.read(_measure, name, answer)
+        if any(failed for _, failed in attempt.tools.values()) and self._backend:
+            try:
+                await self._backend.health()
+            except BackendUnavailable as error:  # its commands may have failed for that alone
+                lost = replace(attempt, ending="failed", reason=NO_PLACE, detail=str(error))
+                return lost, answer.is_new
         if attempt.is_success and task.check:
             attempt = await self._check(task.check, person, attempt)
         return attempt, answer.is_new
 
     async def _check(self, check: str, person: Person, attempt: Attempt) -> Attempt:
-        """Run a task's check in its workspace. After a kill, it may run again."""
+        """Run a task's check in its workspace. After a kill, it may run again.
+
+        Raises `BackendUnavailable`; the next run checks the same answer.
+        """
         command = Command(workspace=person.slug, argv=("/bin/sh", "-c", check), is_offline=True)
         try:
             ended = await run_command(
                 self._find_backend(), command, seconds=_CHECK_SECONDS, most_bytes=_CHECK_BYTES
             )
-        except DiskFull:
+        except (DiskFull, BackendUnavailable):
             raise
-        except (BackendUnavailable, WorkspaceError) as error:  # the answer has its price
+        except WorkspaceError as error:  # the answer has its price
             return replace(attempt, ending="failed", reason="workspace", detail=str(error))
         if ended.status == 0 and not ended.limit:
             return attempt

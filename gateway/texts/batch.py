@@ -17,10 +17,12 @@ _STOPS: Mapping[str, str] = {
     "time": "The time of this run is over.",
     "full": "The run stopped, because {detail}. Free some space.",
     "store": "The run stopped: {detail}.",
+    "place": "The place for commands and files is gone, so the run stopped: {detail}.",
     "model": "The model can't answer, so the run stopped: {detail}.",
 }
 _REASONS: Mapping[str, str] = {
     "check": "The check failed",
+    "place": "The place for commands and files was gone",
     "workspace": "The workspace can't be used",
     "broken": "The task broke",
 }

@@ -3,6 +3,7 @@
 import json
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,11 @@ import pytest
 from agent_core.batch.report import make_report
 from agent_core.batch.run import BatchLimits, BatchRun, TasksChanged
 from agent_core.batch.task_file import read_task_file
-from agent_core.errors import ModelDenied, ModelRejected
+from agent_core.errors import BackendUnavailable, ModelDenied, ModelRejected
+from agent_core.execution.contract import Command, Process
+from agent_core.execution.local import LocalBackend
 from agent_core.library.ai_agent import AIAgent
 from agent_core.library.options import AgentOptions
-from agent_core.models.catalog import Price, Prices
 from agent_core.models.contract import ModelRequest
 from tests.agent_core.batch.talker import Talker, run_batch, write
 from tests.agent_core.execution.backends import LIMITS, make_local, needs_bubblewrap
@@ -221,18 +223,78 @@ async def test_the_report_counts_everything(tmp_path: Path) -> None:
     assert report["usd"] == 22e-6
 
 
-async def test_an_answer_whose_check_has_no_place_counts_for_the_limit(tmp_path: Path) -> None:
+class Mortal(LocalBackend):
+    """A backend that may be gone."""
+
+    is_gone = False
+
+    async def health(self) -> None:
+        self._live()
+        await super().health()
+
+    async def start(self, command: Command) -> Process:
+        self._live()
+        return await super().start(command)
+
+    async def write_file(self, workspace: str, path: str, data: bytes) -> None:
+        self._live()
+        await super().write_file(workspace, path, data)
+
+    def _live(self) -> None:
+        if self.is_gone:
+            raise BackendUnavailable("the container engine does not answer")
+
+
+@needs_bubblewrap
+@pytest.mark.process
+@pytest.mark.parametrize("dies", ["in a call", "before the check"])
+async def test_a_backend_that_dies_costs_no_task(tmp_path: Path, dies: str) -> None:
+    backend = make_local(tmp_path, kind=Mortal)
+    assert isinstance(backend, Mortal)
+
+    def answer(words: str, request: ModelRequest) -> Play:
+        backend.is_gone |= words == "fatal" and dies == "in a call"
+        if any(one.role == "tool" for one in request.messages):
+            backend.is_gone |= words == "fatal"
+            return say("Done.")
+        return ask(call("write_file", '{"path": "out.txt", "content": "x"}'))
+
+    tasks = [
+        {"prompt": prompt, "files": {"a": "1"}, "check": "test -f out.txt"}
+        for prompt in ("first", "fatal", "last")
+    ]
+    run_it = partial(
+        run_batch,
+        tmp_path,
+        data=write(*tasks),
+        limits=BatchLimits(at_once=1, attempts=1),
+        backend=backend,
+    )
+    try:
+        records, run, model = await run_it(answer)
+        assert (run.stopped, run.detail) == ("place", "the container engine does not answer")
+        assert [one.state for one in records] == ["done", "owed", "owed"]
+        assert len(model.requests) == 4
+        backend.is_gone = False
+        words = partial(answer, "")  # nobody dies any more
+        records, run, model = await run_it(lambda _, request: words(request))
+    finally:
+        await backend.close()
+    assert [one.state for one in records] == ["done"] * 3
+    again = 0 if dies == "before the check" else 2
+    assert len(model.requests) == again + 2, "a whole answer is only checked again"
+    assert run.stopped == ""
+
+
+async def test_without_a_place_a_run_stops_at_its_first_check(tmp_path: Path) -> None:
     data = write(*({"prompt": f"{number}", "check": "true"} for number in range(9)))
-    limits = BatchLimits(at_once=1, attempts=1, micro_dollars=25)  # a task costs 11
     model = Talker(lambda *_: say("Yes."))
-    prices = Prices(own={"fake-1": Price(input=1_000_000, output=1_000_000)})
-    options = AgentOptions(prices=prices)
-    async with AIAgent.open(tmp_path, model=("fake-1", model), options=options) as agent:
-        run = BatchRun(agent, None, limits)
+    async with AIAgent.open(tmp_path, model=("fake-1", model), options=AgentOptions()) as agent:
+        run = BatchRun(agent, None, BatchLimits(at_once=1, attempts=1))
         await run.load(read_task_file(data, agent.tool_names, has_place=True))
-        assert await run.run() == "money"
-    assert len(model.requests) == 3
-    assert [one.attempts[0].reason for one in run.records[:3]] == ["workspace"] * 3
+        assert await run.run() == "place"
+    assert len(model.requests) == 1
+    assert {(one.state, one.attempts) for one in run.records} == {("owed", ())}
 
 
 @needs_bubblewrap

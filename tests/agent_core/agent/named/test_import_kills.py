@@ -17,7 +17,7 @@ from tests.agent_core.agent.named.import_program import make_editor
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
-MESSAGES = 400
+MESSAGES = 1_000
 _TABLES = ("blocks", "ledger", "sessions", "turns", "messages", "conversations")
 
 
@@ -75,9 +75,12 @@ async def look(home: Path) -> str:
 
 async def kill_imports(folder: Path, number: int) -> Counter[str]:
     file = write_file(folder)
-    (folder / "whole").mkdir()
-    whole = run(folder / "whole", file, None)
-    assert await look(folder / "whole") == "all"
+    times = []
+    for one in range(3):  # the quickest counts: kills after the end would show nothing
+        (folder / f"whole-{one}").mkdir()
+        times.append(run(folder / f"whole-{one}", file, None))
+        assert await look(folder / f"whole-{one}") == "all"
+    whole = min(times)
     dice, found = random.Random(38), Counter[str]()
     for one in range(number):
         home = folder / f"home-{one}"
