@@ -28,6 +28,7 @@ from agent_core.schedule.job_editor import (
 )
 from agent_core.schedule.triggers import OnEvent, dump_timing, load_timing
 from agent_core.schedule.wall_clock import find_zone
+from agent_core.skills.catalog import SKILL_FILE
 from agent_core.state.conversations import past_import, sessions
 from agent_core.state.conversations.past_import import PastTurn
 from agent_core.state.conversations.sessions import NewConversation
@@ -39,6 +40,7 @@ from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import Origin
 from agent_core.state.people.people import Person
 from agent_core.tools.secret_scan import find_secret
+from agent_core.tools.settings_tool import DAYS, DAYS_OFF
 from agent_core.transcript import (
     DocumentPart,
     Message,
@@ -68,7 +70,15 @@ _LATEST = 1 << 53
 """The latest time of a slot, in milliseconds."""
 _WRONG = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What a row raises that holds something else than Talaria writes."""
-_SETTINGS = ("time_zone", "language", "verbosity", "spoken_answers")
+_SETTINGS = (
+    *("time_zone", "language", "quiet_hours", DAYS_OFF, "verbosity"),
+    *("context_cap", "spoken_answers", settings.LEARNING, settings.MODEL),
+)
+"""The settings that move, in the order in which they are made."""
+_PLAIN = {"verbosity": "normal", "spoken_answers": "off", settings.LEARNING: "quiet"}
+"""What a person has who has chosen nothing; "" for other settings."""
+_DAY_MINUTES = 24 * 60
+_MOST_SKILL_FILES = 200
 
 
 async def import_person(context: OperationContext, asked: ImportPerson) -> ImportedPerson:
@@ -126,6 +136,8 @@ class _Import:
                 pass
         for row in self._rows("archive"):
             _read_tags(row)
+        for row in self._rows("person"):
+            _read_settings(row)
         for row in self._rows("ledger"):
             self._read_evidence(row)
 
@@ -310,42 +322,63 @@ class _Import:
 
     async def _write_settings(self) -> None:
         """Take over the settings that the person has not chosen here."""
-        there = next((one for one in self._rows("person") if not one.get("is_joined")), {})
+        rows = self._rows("person")
+        there = _read_settings(next((one for one in rows if not one.get("is_joined")), {}))
         shown = await settings.show(self.context, ShowSettings(person=self.person.slug))
-        plain = {"verbosity": "normal", "spoken_answers": "off"}
-        for one in shown.settings:
-            value = there.get(one.name)
-            is_unset = one.value == plain.get(one.name, "")
-            if one.name in _SETTINGS and is_unset and isinstance(value, str) and value:
-                wanted = Setting(name=one.name, value=value)
-                try:
-                    asked = SetSettings(person=self.person.slug, settings=(wanted,))
-                    await settings.change(self.context, asked)
-                except Mistaken as error:
-                    self.left_out.append(f"the setting {one.name}: {error}")
+        here = {one.name: one.value for one in shown.settings}
+        for name in _SETTINGS:
+            plain, value = _PLAIN.get(name, ""), there.get(name, "")
+            if here.get(name) != plain or value in ("", plain):
+                continue
+            try:
+                wanted = Setting(name=name, value=value)
+                asked = SetSettings(person=self.person.slug, settings=(wanted,))
+                await settings.change(self.context, asked)
+            except Mistaken as error:
+                self.left_out.append(f"the setting {name}: {error}")
 
     async def _write_skills(self) -> None:
-        for name, text in sorted(self.found.texts.items()):
+        """Write the skills that the home does not have, each with its files."""
+        found: dict[str, dict[str, bytes]] = {}
+        for name, data in sorted(self.found.skills.items()):
             folder, _, file = name.removeprefix("skills/").partition("/")
-            if not name.startswith("skills/"):
+            found.setdefault(folder, {})[file] = data
+        for folder, files in found.items():
+            if SKILL_FILE not in files:
+                self.left_out.append(f"skills/{folder}: it is no skill")
                 continue
             if not self.person.is_owner:
                 self.left_out.append(f"the skill {folder}: everybody would get it, from a member")
                 continue
-            if file != "SKILL.md":
-                if file:
-                    self.left_out.append(f"the file {file} of the skill {folder}")
-                continue
-            known = await asyncio.to_thread(_find_skill, self.context, folder)
-            if known is not None:
-                if known.strip() != text.strip():
-                    self.left_out.append(f"the skill {folder}: there is another one of this name")
-                continue
             try:
-                await skills.write(self.context, WriteSkill(name=folder, text=text, is_new=True))
-                self.skills += 1
-            except Declined as error:
+                await self._write_skill(folder, files.pop(SKILL_FILE).decode())
+            except (Declined, UnicodeDecodeError) as error:
                 self.left_out.append(f"the skill {folder}: {error}")
+                continue
+            for file, data in [*files.items()][:_MOST_SKILL_FILES]:
+                await self._write_skill_file(folder, file, data)
+            if len(files) > _MOST_SKILL_FILES:
+                more = len(files) - _MOST_SKILL_FILES
+                self.left_out.append(f"{more:,} further files of the skill {folder}")
+
+    async def _write_skill(self, name: str, text: str) -> None:
+        """Write a skill that is not here. Raises `Declined` if there is another one."""
+        known = await asyncio.to_thread(_read_skill_file, self.context, name, SKILL_FILE)
+        if known is not None and known.strip() != text.strip().encode():
+            raise Declined("there is another one of this name")
+        if known is None:
+            await skills.write(self.context, WriteSkill(name=name, text=text, is_new=True))
+            self.skills += 1
+
+    async def _write_skill_file(self, name: str, file: str, data: bytes) -> None:
+        """Write a file of a skill, unless it is here already or nobody could trust it."""
+        try:
+            if await asyncio.to_thread(_read_skill_file, self.context, name, file) != data:
+                await skills.add_file(self.context, name, file, data.decode())
+        except UnicodeDecodeError:
+            self.left_out.append(f"the file {file} of the skill {name}: it is no text")
+        except Declined as error:
+            self.left_out.append(f"the file {file} of the skill {name}: {error}")
 
     def _write_jobs(self, connection: Connection) -> None:
         """Create the jobs that run there: all in one transaction, each once."""
@@ -489,9 +522,34 @@ def _has_command(kind: JobKind, options: Options) -> bool:
     return kind == "script" or bool(options.gate and read_gate(options.gate).kind == "script")
 
 
-def _find_skill(context: OperationContext, name: str) -> str | None:
-    path = context.skills.catalog.folder / name / "SKILL.md"
-    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else None
+def _read_settings(row: Row) -> Mapping[str, str]:
+    """Return the settings of a person's row in the form in which people enter them.
+
+    What is no setting is left out: `settings.change` refuses wrong values, but no wrong types.
+    """
+    values = {name: row[name] for name in _SETTINGS if isinstance(row.get(name), str)}
+    first, last = row.get("quiet_from"), row.get("quiet_until")
+    hours = [at for at in (first, last) if type(at) is int and 0 <= at < _DAY_MINUTES]
+    if len(hours) == 2:
+        values["quiet_hours"] = "-".join(f"{at // 60:02}:{at % 60:02}" for at in hours)
+    days = json.loads(str(row.get(DAYS_OFF) or "[]"))
+    known = [DAYS[day - 1] for day in days if type(day) is int and 0 < day <= len(DAYS)]
+    values[DAYS_OFF] = ",".join(known)
+    if type(cap := row.get("context_cap")) is int:
+        values["context_cap"] = str(cap)
+    if isinstance(summary := row.get("learning_summary"), str) and settings.LEARNING in values:
+        values[settings.LEARNING] = f"{values[settings.LEARNING]} {summary}".strip()
+    return values
+
+
+def _read_skill_file(context: OperationContext, name: str, file: str) -> bytes | None:
+    """Return a file of a skill of the home; None if there is none. Blocks."""
+    path = context.skills.catalog.folder / name / file
+    try:
+        is_below = path.resolve().is_relative_to(context.skills.catalog.folder.resolve())
+        return path.read_bytes() if is_below and path.is_file() else None
+    except (OSError, ValueError):
+        return None  # a name that no file can have is refused when it is written
 
 
 def _name_own_key(home: Path) -> str:

@@ -10,6 +10,7 @@ from agent_core.skills.catalog import CatalogEntry
 from agent_core.skills.changes import (
     archive_planned,
     check_create,
+    check_file,
     check_rewrite,
     plan,
     restore_planned,
@@ -111,6 +112,16 @@ async def write(context: OperationContext, asked: WriteSkill) -> WrittenSkill:
         raise Declined(f"The skill {name} has changed meanwhile; look at it again.")
     await _write_all(context)
     return WrittenSkill(name=name, version=version)
+
+
+async def add_file(context: OperationContext, name: str, path: str, text: str) -> None:
+    """Add a file to a skill of the home. Raises `Declined`."""
+    catalog = context.skills.catalog
+    change = await _read_files(lambda: check_file(catalog, name, path, text))
+    origin = Origin(actor=context.actor, now=context.now())
+    if await _do(context, lambda c: plan(c, catalog.folder, change, origin)) is None:
+        raise Declined(f"The skill {name} has changed meanwhile; look at it again.")
+    await _write_all(context)
 
 
 async def archive(context: OperationContext, asked: PickSkill) -> ChangedSkill:

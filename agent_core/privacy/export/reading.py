@@ -34,7 +34,7 @@ class SignedExport:
 
     `key` is the short form of the key that signed it. `tables` are the rows of its JSON files by
     name, and `conversations` the messages of its sessions by the session's number. `texts` are its
-    lists of memory and its skills, by the names of their files.
+    lists of memory and `skills` the files of its skills, both by their names in the archive.
     """
 
     name: str
@@ -44,6 +44,7 @@ class SignedExport:
     tables: Mapping[str, Sequence[Row]]
     conversations: Mapping[int, Sequence[Row]]
     texts: Mapping[str, str]
+    skills: Mapping[str, bytes]
 
 
 def read_export(path: Path) -> SignedExport:
@@ -74,11 +75,13 @@ def _read(archive: zipfile.ZipFile) -> SignedExport:
     tables: dict[str, Sequence[Row]] = {}
     conversations: dict[int, Sequence[Row]] = {}
     texts: dict[str, str] = {}
+    skills: dict[str, bytes] = {}
     left = _MOST_LOADED
     for name, digest in hashes.items():
         is_table = name.endswith(".json") and ("/" not in name or name.startswith("talks/"))
-        is_text = name.startswith(("memory/", "skills/"))
-        data = _load(archive, name, digest, keep=left if is_table or is_text else 0)
+        is_text, is_skill = name.startswith("memory/"), name.startswith("skills/")
+        is_kept = is_table or is_text or is_skill
+        data = _load(archive, name, digest, keep=left if is_kept else 0)
         left -= len(data)
         if is_table:
             rows = _read_rows(name, data)
@@ -88,6 +91,8 @@ def _read(archive: zipfile.ZipFile) -> SignedExport:
                 tables[name.removesuffix(".json")] = rows
         elif is_text:
             texts[name] = data.decode("utf-8", "replace")
+        elif is_skill:
+            skills[name] = data
     return SignedExport(
         name=manifest["name"],
         made_at=manifest["made_at"],
@@ -96,6 +101,7 @@ def _read(archive: zipfile.ZipFile) -> SignedExport:
         tables=tables,
         conversations=conversations,
         texts=texts,
+        skills=skills,
     )
 
 

@@ -21,8 +21,8 @@ _TURNS = f"(SELECT id FROM turns WHERE person_id IN {_PEOPLE})"
 TABLES: Mapping[str, str] = {
     "person": (
         "SELECT slug, name, role, time_zone, language, quiet_from, quiet_until, verbosity,"
-        " context_cap, model, spoken_answers, tools_off, agent, learning, home_platform, days_off,"
-        " created_at, joined_to IS NOT NULL AS is_joined"
+        " context_cap, model, spoken_answers, tools_off, agent, learning, learning_summary,"
+        " home_platform, days_off, created_at, joined_to IS NOT NULL AS is_joined"
         f" FROM people WHERE id IN {_PEOPLE} ORDER BY id"
     ),
     "accounts": (

@@ -29,8 +29,8 @@ from gateway.operations import moves, privacy
 from gateway.operations.import_types import ImportLine
 from gateway.operations.imports import import_line
 from gateway.operations.privacy_types import ExportPerson, ImportedPerson, ImportPerson
-from gateway.operations.settings import change
-from gateway.operations.settings_types import SetSettings, Setting
+from gateway.operations.settings import change, show
+from gateway.operations.settings_types import SetSettings, Setting, ShowSettings
 from tests.fakes.model import say
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running
@@ -101,6 +101,16 @@ def rewrite(path: Path, name: str, edit: Callable[[bytes], bytes | None]) -> Non
             archive.writestr(name, changed)
 
 
+CHOSEN = {
+    "time_zone": "Asia/Tokyo",
+    "quiet_hours": "22:30-06:15",
+    "days_off": "sat,sun",
+    "verbosity": "quiet",
+    "learning": "tell weekly",
+}
+"""Settings that a person has chosen in the old home."""
+
+
 async def test_an_assistant_moves_once_and_whole(tmp_path: Path) -> None:
     clock, path = Clock(2026, 11, 20, 12, 0), tmp_path / "ana.zip"
     old_settings = SETTINGS | {"ANTHROPIC_API_KEY": SECRET}
@@ -110,6 +120,9 @@ async def test_an_assistant_moves_once_and_whole(tmp_path: Path) -> None:
         place = tmp_path / "old" / "skills" / "kettle"
         place.mkdir(parents=True, exist_ok=True)
         (place / "SKILL.md").write_text(SKILL)
+        (place / "scripts").mkdir()
+        (place / "scripts" / "boil.py").write_text("print('hot')\n")
+        (place / "scripts" / "boil.bin").write_bytes(b"\xff\xfe\x00")
         await old.chat.says("The boiler leaks again.")
         await old.chat.sees_text("Noted.")
         await old.at_rest()
@@ -121,8 +134,8 @@ async def test_an_assistant_moves_once_and_whole(tmp_path: Path) -> None:
         )
         edit = Edit(action="add", target="user", text="Ana's boiler leaks.")
         await open_context(old.gateway).memory.change(person, slug, edit, origin)
-        wanted = SetSettings(person=slug, settings=(Setting(name="time_zone", value="Asia/Tokyo"),))
-        await change(open_context(old.gateway), wanted)
+        chosen = tuple(Setting(name=name, value=value) for name, value in CHOSEN.items())
+        await change(open_context(old.gateway), SetSettings(person=slug, settings=chosen))
         await give_job(old, "Take a pill.", "0 9 * * *")
         await export(old, path)
     found = read_export(path)
@@ -136,7 +149,8 @@ async def test_an_assistant_moves_once_and_whole(tmp_path: Path) -> None:
         assert made.skills == 1
         skill = tmp_path / "new" / "skills" / "kettle" / "SKILL.md"
         assert skill.read_text() == SKILL
-        assert made.left_out == ()
+        assert (skill.parent / "scripts" / "boil.py").read_text() == "print('hot')\n"
+        assert made.left_out == ("the file scripts/boil.bin of the skill kettle: it is no text",)
         first = await count_all(new)
         assert first["messages"] == before["messages"] + 4
         again = await bring(new, path)
@@ -151,6 +165,9 @@ async def test_an_assistant_moves_once_and_whole(tmp_path: Path) -> None:
             ).fetchall()
             zone = connection.execute("SELECT time_zone FROM people WHERE id = ?", (person,))
             return rows, zone.fetchone()[0]
+
+        shown = await show(open_context(new.gateway), ShowSettings(person=await find_slug(new)))
+        assert CHOSEN.items() <= {one.name: one.value for one in shown.settings}.items()
 
         (_, (after, evidence, ids)), zone = await new.read(read)
         _, leaks = await new.read(find_leak)
@@ -275,6 +292,8 @@ async def test_a_signed_file_with_odd_rows_changes_nothing(tmp_path: Path) -> No
             ("archive.json", [{"text": "x", "tags": "5"}]),
             ("ledger.json", [{"message_ids": "{"}]),
             ("jobs.json", 5),
+            ("person.json", [{"days_off": "{"}]),
+            ("person.json", [{"days_off": "5"}]),
         ):
             path.write_bytes(good)
             sign_again(path, key, name, rows)
@@ -302,6 +321,39 @@ async def test_a_signed_file_with_odd_rows_changes_nothing(tmp_path: Path) -> No
         made = await bring(old, path)
         assert (made.jobs, len(made.left_out)) == (0, len(odd))
         assert SECRET not in repr(made)
+
+
+async def test_hostile_files_of_skills_stay_out(tmp_path: Path) -> None:
+    async with running(tmp_path / "old", greeted(), **SETTINGS) as old:
+        await greet(old)
+        await old.gateway.database.write("test.owner", make_owner)
+        path = await export(old, tmp_path / "ana.zip")
+        bad = {
+            "kettle/scripts/../../../evil.py": b"1",
+            "kettle//etc/evil": b"1",
+            "kettle/.bashrc": b"1",
+            "kettle/scripts/" + "n" * 300: b"1",
+            "kettle/scripts/hidden.py": "print('a\u202eb')".encode(),
+            "kettle/scripts/key.py": SECRET.encode(),
+            "kettle/scripts/large.py": b"x" * 300_000,
+            "../evil/SKILL.md": SKILL.encode(),
+            "odd/SKILL.md": b"\xff",
+            "two/SKILL.md": b"no front matter",
+        }
+        files = {"kettle/SKILL.md": SKILL.encode(), "kettle/scripts/good.py": b"1\n", **bad}
+        signed = {f"skills/{name}": data for name, data in files.items()}
+        sign_more(path, load_key(tmp_path / "old"), signed)
+        made = await bring(old, path)
+        assert made.skills == 1
+        assert len(made.left_out) == len(bad), made.left_out
+        assert SECRET not in repr(made)
+        place = tmp_path / "old" / "skills"
+        found = {str(one.relative_to(place)) for one in place.rglob("[!.]*") if one.is_file()}
+        assert found == {"kettle/SKILL.md", "kettle/scripts/good.py"}
+        assert not (tmp_path / "old" / "evil.py").exists()
+        assert not (tmp_path / "old" / "evil").exists()
+        again = await bring(old, path)
+        assert (again.skills, again.left_out) == (0, made.left_out)
 
 
 async def test_a_member_brings_no_commands_and_no_skills(tmp_path: Path) -> None:
@@ -333,10 +385,21 @@ def sign_again(path: Path, key: Ed25519PrivateKey, name: str, rows: object) -> N
     """Put other rows into an archive, and sign it as its home would."""
     data = json.dumps(rows).encode()
     rewrite(path, name, lambda _: data)
+    _sign(path, key, {name: data})
 
+
+def sign_more(path: Path, key: Ed25519PrivateKey, files: dict[str, bytes]) -> None:
+    """Put further files into an archive, and sign it as its home would."""
+    with zipfile.ZipFile(path, "a") as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    _sign(path, key, files)
+
+
+def _sign(path: Path, key: Ed25519PrivateKey, files: dict[str, bytes]) -> None:
     def note(manifest: bytes) -> bytes:
         said = json.loads(manifest)
-        said["files"][name] = hashlib.sha256(data).hexdigest()
+        said["files"] |= {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
         return json.dumps(said).encode()
 
     rewrite(path, "manifest.json", note)
