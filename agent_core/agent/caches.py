@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agent_core.agent.history import History, Told, weigh
-from agent_core.ids import ConversationId, PersonId, RoomId, SessionId, TurnId
+from agent_core.agent.id_allocator import IdAllocator
+from agent_core.ids import ConversationId, PersonId, RoomId, SessionId
 from agent_core.machine import cache_bytes
 from agent_core.models.images import choose
 from agent_core.state.conversations import compactions, files, messages, sessions, turns
@@ -93,34 +94,6 @@ class SessionState:
     session: Session | None
     history: History
     room: Room | None
-
-
-class IdAllocator:
-    """Allocates the ids of turns and sessions before they are inserted.
-
-    Safe because a single process owns the database. An unused id leaves a gap, or is allocated
-    again after a restart.
-    """
-
-    def __init__(self, turn_id: TurnId, session_id: SessionId) -> None:
-        """Continue after the last ids in the database."""
-        self._turn_id = turn_id
-        self._session_id = session_id
-
-    def next_turn(self) -> TurnId:
-        """Allocate and return the next turn id."""
-        self._turn_id = TurnId(self._turn_id + 1)
-        return self._turn_id
-
-    def next_session(self) -> SessionId:
-        """Allocate and return the next session id."""
-        self._session_id = SessionId(self._session_id + 1)
-        return self._session_id
-
-    def skip(self, used: "IdAllocator") -> None:
-        """Skip the ids that another allocator has allocated, because a command opened a branch."""
-        self._turn_id = max(self._turn_id, used._turn_id)
-        self._session_id = max(self._session_id, used._session_id)
 
 
 class SessionCache:

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from agent_core.agent.caches import IdAllocator
+from agent_core.agent.id_allocator import IdAllocator
 from agent_core.agent.named.agent_files import AgentFiles
 from agent_core.agent.named.definition import KnownNames
 from agent_core.agent.named.editor import AgentEditor

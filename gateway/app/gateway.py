@@ -9,9 +9,10 @@ from adapters.contract import ChatAdapter
 from agent_core.agent.accepted_calls import AcceptedCalls
 from agent_core.agent.agent import Agent
 from agent_core.agent.budget import Limits
-from agent_core.agent.caches import IdAllocator, SessionCache
+from agent_core.agent.caches import SessionCache
 from agent_core.agent.compaction.compactor import Compactor
 from agent_core.agent.guided.model import GuidedModel
+from agent_core.agent.id_allocator import IdAllocator
 from agent_core.agent.named.editor import AgentEditor
 from agent_core.agent.named.folder import AgentFolder
 from agent_core.agent.named.mail import AgentMail

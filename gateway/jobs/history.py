@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from agent_core.agent.caches import IdAllocator
+from agent_core.agent.id_allocator import IdAllocator
 from agent_core.agent.loop.messages import has_visible_text
 from agent_core.chats import Chat
 from agent_core.ids import CallId, ConversationId, RoomId, SessionId, TurnId

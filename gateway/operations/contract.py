@@ -10,7 +10,7 @@ from gateway.errors import Declined, Mistaken
 
 if TYPE_CHECKING:
     from adapters.contract import ChatAdapter
-    from agent_core.agent.caches import IdAllocator
+    from agent_core.agent.id_allocator import IdAllocator
     from agent_core.agent.named.editor import AgentEditor
     from agent_core.agent.prompt.prompt_cache import PromptCache
     from agent_core.memory.store import MemoryStore

@@ -5,7 +5,7 @@ from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from agent_core.agent.caches import IdAllocator
+from agent_core.agent.id_allocator import IdAllocator
 from agent_core.agent.prompt.visibility import PromptContext
 from agent_core.agent.toolboxes import Toolboxes
 from agent_core.chats import Chat

@@ -91,6 +91,8 @@ EXCEPTIONS = {
     "message_index.drop_message": IN_INDEX,
     "message_index.index_message": IN_INDEX,
     "message_index.move_sessions": BY_NUMBER,
+    "message_index.index_next": IN_SESSION,
+    "staged_import.drop_next": IN_SESSION,
     "usage.charged_by_person": "the owner's desk: what everybody's calls cost, each by name",
     "usage.find_newest": "a number only, from where the counters of `/metrics` go on",
     "usage.has_answered": "whether a model works, and nothing of who asked it",

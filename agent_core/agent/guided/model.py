@@ -19,12 +19,6 @@ from agent_core.agent.guided.decisions import (
     list_intents,
     read_decision,
 )
-from agent_core.agent.guided.lead import (
-    compose_choice,
-    compose_sum,
-    list_choices,
-    plan_question,
-)
 from agent_core.agent.guided.named_times import (
     correct_time,
     is_clear,
@@ -47,6 +41,12 @@ from agent_core.agent.guided.replies import (
     list_jobs,
     name_failure,
     reply,
+)
+from agent_core.agent.guided.supervision import (
+    compose_choice,
+    compose_sum,
+    list_choices,
+    plan_question,
 )
 from agent_core.agent.guided.transcript import (
     LIST_JOBS,

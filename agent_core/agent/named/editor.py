@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal, get_args
 
-from agent_core.agent.caches import IdAllocator
+from agent_core.agent.id_allocator import IdAllocator
 from agent_core.agent.named.agent_files import AgentChange, AgentFiles
-from agent_core.agent.named.talk_import import Talk, finish_talks, stage
+from agent_core.agent.named.past_conversation import PastConversation, finish_imports, stage
 from agent_core.agent.named.teams import TeamChange, TeamFolder
 from agent_core.errors import AgentRefused
 from agent_core.execution.subprocesses.spawning import finish
@@ -106,15 +106,15 @@ class AgentEditor:
         name: str,
         change: AgentChange,
         carry: Callable[[Connection, SessionId | None], None],
-        talk: Talk | None,
+        past: PastConversation | None,
         author: Author,
     ) -> None:
         """Make an agent together with a conversation and rows that `carry` writes: all, or nothing.
 
-        `carry` is told the session of the conversation, and publishes it. The commit of these rows
+        `carry` gets the session of the conversation, and publishes it. The commit of these rows
         decides; what a crash leaves after it, `finish_earlier` finishes.
         """
-        await finish(self._bring(name, change, carry, talk, author))
+        await finish(self._bring(name, change, carry, past, author))
         self.forget_known()
 
     async def _bring(
@@ -122,7 +122,7 @@ class AgentEditor:
         name: str,
         change: AgentChange,
         carry: Callable[[Connection, SessionId | None], None],
-        talk: Talk | None,
+        past: PastConversation | None,
         author: Author,
     ) -> None:
         async with self._lock:
@@ -130,8 +130,8 @@ class AgentEditor:
             draft = await asyncio.to_thread(self.files.prepare, name, change)
             try:
                 ids, staged = await self.load_ids(), None
-                if talk:
-                    staged = await stage(self.database, ids, talk, self.now())
+                if past:
+                    staged = await stage(self.database, ids, past, self.now())
 
                 def work(connection: Connection) -> None:
                     agent_uses.end_sessions(connection, agent=name, now=self.now())
@@ -162,7 +162,7 @@ class AgentEditor:
             await asyncio.to_thread(self.files.publish, key.removeprefix(_DRAFT), draft)
             await self.database.write("agents.brought", meta.drop, key=key)
         await asyncio.to_thread(self.files.remove_drafts)
-        await finish_talks(self.database)
+        await finish_imports(self.database)
 
     async def _archive(self, name: str, author: Author) -> None:
         """Put an agent away, unless a team or a job needs it. Chats get the assistant back."""

@@ -13,7 +13,7 @@ from agent_core.agent.named.editor import AgentEditor, Author
 from agent_core.agent.named.letta_file import OWN, CarriedAgent, CarriedBlock, read_agent_file
 from agent_core.agent.named.letta_messages import write_messages
 from agent_core.agent.named.letta_tools import find_kind, find_name, write_model, write_rules
-from agent_core.agent.named.talk_import import Talk
+from agent_core.agent.named.past_conversation import PastConversation
 from agent_core.errors import AgentRefused
 from agent_core.ids import PersonId, SessionId
 from agent_core.memory.sync import MemoryList, find_list, record
@@ -75,7 +75,7 @@ async def import_agent(
         )
         for one in found.turns
     ]
-    talk = Talk(person_id=person_id, title=title, turns=turns) if turns else None
+    past = PastConversation(person_id=person_id, title=title, turns=turns) if turns else None
 
     def carry(connection: Connection, session_id: SessionId | None) -> None:
         for label, block in zip(labels, found.blocks, strict=True):
@@ -93,7 +93,7 @@ async def import_agent(
             raise AgentRefused("the conversation was erased while it came in")
 
     change = replace(found.change, blocks=tuple(labels))
-    await editor.bring(name, change, carry, talk, author)
+    await editor.bring(name, change, carry, past, author)
     return BroughtAgent(
         name=name,
         blocks=tuple(labels),

@@ -3,7 +3,7 @@
 A person can remove a fork and restore it.
 """
 
-from agent_core.agent.caches import IdAllocator
+from agent_core.agent.id_allocator import IdAllocator
 from agent_core.ids import ConversationId, MessageId, PersonId, TurnId
 from agent_core.state.conversations import past_sessions, sessions, transcripts
 from agent_core.state.conversations.sessions import Conversation

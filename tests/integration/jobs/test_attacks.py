@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.agent.caches import IdAllocator
+from agent_core.agent.id_allocator import IdAllocator
 from agent_core.agent.named.folder import AgentFolder
 from agent_core.schedule import job_editor
 from agent_core.state.engine.database import Connection

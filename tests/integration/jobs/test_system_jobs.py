@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.agent.caches import IdAllocator
+from agent_core.agent.id_allocator import IdAllocator
 from agent_core.agent.named.folder import AgentFolder
 from agent_core.digest.tools import DigestOptions
 from agent_core.execution.subprocesses.confinement import ScriptLimits

@@ -10,7 +10,7 @@ import pytest
 from apscheduler.triggers.base import BaseTrigger
 from apscheduler.triggers.interval import IntervalTrigger
 
-from agent_core.agent.caches import IdAllocator
+from agent_core.agent.id_allocator import IdAllocator
 from agent_core.ids import SessionId, TurnId
 from agent_core.schedule.occurrences import first_slot
 from agent_core.schedule.triggers import milliseconds, read_cron

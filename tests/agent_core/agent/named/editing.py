@@ -2,7 +2,8 @@
 
 from collections.abc import Awaitable, Callable
 
-from agent_core.agent.caches import IdAllocator, SessionCache
+from agent_core.agent.caches import SessionCache
+from agent_core.agent.id_allocator import IdAllocator
 from agent_core.agent.named.agent_files import AgentFiles
 from agent_core.agent.named.definition import KnownNames
 from agent_core.agent.named.editor import AgentEditor

@@ -13,7 +13,7 @@ from agent_core.agent.caches import SessionCache
 from agent_core.agent.named.agent_files import AgentChange
 from agent_core.agent.named.editor import AgentEditor, Author, Wanted
 from agent_core.agent.named.file_transfer import export_agent, import_agent
-from agent_core.agent.named.talk_import import Talk, stage
+from agent_core.agent.named.past_conversation import PastConversation, stage
 from agent_core.errors import AgentBroken, AgentRefused, StoreError
 from agent_core.ids import ConversationId, PersonId, SessionId, TurnId
 from agent_core.memory.sync import MemoryList, find_list
@@ -144,14 +144,14 @@ async def test_a_crash_after_the_commit_is_finished_by_the_next_start(
         raise StoreError("the disk is full")
 
     said = tuple((user_message(f"Word {number}."), 2) for number in range(250))
-    talk = Talk(
+    past = PastConversation(
         person_id=bench.person.id,
         title="cut.af",
         turns=[PastTurn(began_at=1, ended_at=2, said=said)],
     )
     before = await count_all(bench)
     with pytest.raises(StoreError):
-        await editor.bring("cut", AgentChange(soul="You are cut off."), fail, talk, OWNER)
+        await editor.bring("cut", AgentChange(soul="You are cut off."), fail, past, OWNER)
     assert (await count_all(bench), list_folders(bench)) == (before, [])
     draft = editor.files.prepare("cut", AgentChange(soul="You are cut off."))
     editor.files.prepare("lost", AgentChange())
@@ -169,9 +169,9 @@ async def test_a_staged_conversation_is_seen_by_nobody_and_goes_with_the_next_st
     before = await count_all(bench)
     said = tuple((user_message(f"The boiler, part {number}."), 2) for number in range(250))
     turns = [PastTurn(began_at=1, ended_at=2, said=said)] * 2
-    talk = Talk(person_id=bench.person.id, title="cut.af", turns=turns)
+    past = PastConversation(person_id=bench.person.id, title="cut.af", turns=turns)
     ids = await SessionCache(bench.database).id_allocator()
-    session_id = await stage(bench.database, ids, talk, bench.time)
+    session_id = await stage(bench.database, ids, past, bench.time)
     assert (await count_all(bench))[5] == before[5] + 500
 
     def look(connection: Connection) -> tuple[int, int]:
@@ -185,7 +185,7 @@ async def test_a_staged_conversation_is_seen_by_nobody_and_goes_with_the_next_st
     await make_editor(bench).finish_earlier()
     assert await count_all(bench) == before
 
-    session_id = await stage(bench.database, ids, talk, bench.time)
+    session_id = await stage(bench.database, ids, past, bench.time)
     into = NewConversation(key="k", kind="direct", person_id=bench.person.id, is_direct=True)
     publish = partial(staged_import.publish, session_id=session_id, into=into, now=bench.time)
     assert await bench.database.write("test.publish", publish)

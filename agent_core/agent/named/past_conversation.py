@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from agent_core.agent.caches import IdAllocator
+from agent_core.agent.id_allocator import IdAllocator
 from agent_core.ids import PersonId, SessionId, TurnId
 from agent_core.state.conversations import messages, past_import, staged_import
 from agent_core.state.conversations.messages import TranscriptPlace
@@ -19,7 +19,7 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Talk:
+class PastConversation:
     """An ended session of a person, with its title and its turns, of which it has at least one."""
 
     person_id: PersonId
@@ -27,20 +27,22 @@ class Talk:
     turns: Sequence[PastTurn]
 
 
-async def stage(database: Database, ids: IdAllocator, talk: Talk, now: int) -> SessionId:
+async def stage(
+    database: Database, ids: IdAllocator, past: PastConversation, now: int
+) -> SessionId:
     """Write a conversation that nobody sees until `staged_import.publish`. Raises `StoreError`."""
     session_id = ids.next_session()
     conversation = await database.write(
-        "talks.begin",
+        "imports.begin",
         staged_import.begin,
         session_id=session_id,
-        person_id=talk.person_id,
-        title=talk.title,
-        began_at=talk.turns[0].began_at,
+        person_id=past.person_id,
+        title=past.title,
+        began_at=past.turns[0].began_at,
         now=now,
     )
     place: TranscriptPlace | None = None
-    for piece in _cut([(ids.next_turn(), turn) for turn in talk.turns]):
+    for piece in _cut([(ids.next_turn(), turn) for turn in past.turns]):
 
         def work(
             connection: Connection,
@@ -57,20 +59,20 @@ async def stage(database: Database, ids: IdAllocator, talk: Talk, now: int) -> S
                     messages.append(connection, place, [message], now=at)
             return place
 
-        place = await database.write("talks.stage", work)
+        place = await database.write("imports.stage", work)
     return session_id
 
 
-async def finish_talks(database: Database) -> None:
+async def finish_imports(database: Database) -> None:
     """Drop what was staged and not published, and index what was published."""
     for session_id in await database.read(staged_import.list_staged):
         while not await database.write(
-            "talks.drop", staged_import.drop_next, session_id=session_id, most=_PIECE
+            "imports.drop", staged_import.drop_next, session_id=session_id, most=_PIECE
         ):
             pass
     for session_id in await database.read(staged_import.list_unindexed):
         while not await database.write(
-            "talks.index", staged_import.index_next, session_id=session_id, most=_PIECE
+            "imports.index", staged_import.index_next, session_id=session_id, most=_PIECE
         ):
             pass
 
