@@ -47,6 +47,8 @@ reminders are made up.
 """
 _ACTED, _ASKS = "Done.", ("recall", "ask")
 _KNOWN = "The examples are over. This is what you know about this person:\n"
+_TASK = "\n\nTask: "
+"""Stands in front of the task in the first message to a helper."""
 _HELPER_ENDING = "Answer with your part, in words."
 
 
@@ -71,14 +73,16 @@ def compose_helper(
 ) -> ModelRequest:
     """Return the request for the words of a helper: who it is, what it knows, and its order.
 
-    `said` takes the place of the order. The examples are of people's wishes. Without them a slow
+    `said` takes the place of the order, and else its task alone: a small model takes "nobody can
+    answer questions" for its own answer. The examples are of people's wishes. Without them a slow
     model reads a tenth of the tokens.
     """
     entries = _list_first(request.system)
     known = f"\n\nThis is what you know:\n{_list(entries)}" if entries else ""
     messages, start = list(request.messages), find_start(request.messages)
-    if said and start is not None:
-        messages[start] = _make(messages[start], said)
+    if start is not None:
+        order = messages[start].text
+        messages[start] = _make(messages[start], said or order.partition(_TASK)[2] or order)
     return replace(
         request,
         system=f"{_find_soul(request.system)}{known}",

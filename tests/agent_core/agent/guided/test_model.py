@@ -560,7 +560,8 @@ async def test_a_helper_speaks_without_a_decision() -> None:
         ToolSpec(name=name, description="", schema='{"type":"object"}')
         for name in ("memory", "recall", "message_agent", "web_search")
     )
-    said = user_message("You are writer, one of the team desk: writer. The task: A note.")
+    goal = "You are writer, one of the team desk: writer. The task: A note."
+    said = user_message(word_task(HelperTask(goal=goal, agent="writer")))
     request = ModelRequest(
         model="small", system=SYSTEM, messages=(said,), tools=tools, max_output_tokens=100
     )
@@ -569,7 +570,8 @@ async def test_a_helper_speaks_without_a_decision() -> None:
     assert asked.system.startswith("You are Talaria.")
     assert "Plays the cello." in asked.system
     (order,) = asked.messages
-    assert "You are writer, one of the team desk: writer. The task: A note." in order.text
+    assert goal in order.text
+    assert "nobody" not in order.text
     assert asked.tools == ()
 
 
