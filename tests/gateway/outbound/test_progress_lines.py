@@ -48,7 +48,7 @@ async def test_a_line_grows_and_is_gone_before_the_answer(work: Work) -> None:
         report(SEARCH)
         line = await work.chat.sees_text("Searching: 40 %")
         report(PACK)
-        await work.chat.sees_text("Packing: 12,000 of 48,000 messages")
+        await work.chat.sees_text("Messages packed: 12,000 of 48,000")
     await work.answer()
     assert work.chat.texts == ["Done."]
     assert work.chat.deleted == [line]
