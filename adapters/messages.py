@@ -261,6 +261,8 @@ class OutboundMessage:
     """True while the message's turn runs: the gateway will edit the message."""
     key: str = ""
     """Unique per outbox message; platforms with an idempotency key send it along."""
+    at: int = 0
+    """When the gateway said it, in milliseconds UTC; 0 if that is unknown."""
     buttons: tuple[Button, ...] = ()
     """Shown below the text if the platform `CanAsk`. An edit without buttons removes them."""
     file: OutboundFile | None = None

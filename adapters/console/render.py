@@ -4,10 +4,12 @@ The server writes one JSON object a line:
 
 - `{"type": "ack", "id": ...}`: the message or press of this id is stored;
 - `{"type": "said", "id": ..., "text": ..., "files": [...]}`: another client has sent this message;
-- `{"type": "message" | "edit", "id": ..., "text": ..., "key": ..., "live": ..., "silent": ...,
+- `{"type": "message" | "edit", "id": ..., "text": ..., "key": ..., "at": ..., "live": ...,
+  "silent": ...,
   "file": {"name": ..., "type": ..., "data": ...},
   "buttons": [{"key": ..., "label": ..., "style": ...}]}`: a new message, or the new content of one.
-  A client answers `got` with the key. It replaces a message that it shows under the same id.
+  A client answers `got` with the key. `at` is when it was said, in milliseconds UTC, or 0: whoever
+  opens the console later gets what waited. It replaces a message that it shows under the same id.
   `live` means that the message will change. A live message that is not sent again after a new
   `hello` may be complete. A file is in base64, or null. The buttons belong below the text; an edit
   without buttons removes them. A client that did not announce buttons gets none. It gets their
@@ -42,6 +44,7 @@ def render_message(message: OutboundMessage, *, message_id: str, key: str, is_ed
         "id": message_id,
         "text": message.text,
         "key": key,
+        "at": message.at,
         "live": message.is_live,
         "silent": message.is_silent,
         "file": _file(message.file) if message.file else None,

@@ -87,6 +87,7 @@ def make_message(
         is_silent=row.is_silent,
         is_live=is_live,
         key=row.key,
+        at=row.created_at,
         buttons=tuple(
             Button(key=choice.key, label=choice.label, style=choice.style, url=choice.url)
             for choice in row.buttons

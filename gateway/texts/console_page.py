@@ -29,6 +29,7 @@ TEXTS: Mapping[str, Text] = {
     "disconnected": Text("not connected, trying again"),
     "earlier": Text("Show earlier messages"),
     "edit": Text("Edit and send again"),
+    "elsewhere": Text("I'm answering in {name}…"),
     "file": Text("File"),
     "loggedOut": Text("You're logged out. Open the address that talaria run printed."),
     "message": Text("Write a message"),

@@ -124,6 +124,30 @@ async def test_messages_from_telegram_appear_on_the_open_page(stage: Stage, page
     await shows(tab, "hi", "Hello!", "what floats?", "A boat.")
 
 
+async def test_the_page_says_where_an_answer_grows(stage: Stage, page: Page) -> None:
+    await page.harness.ask(ANNA, f"/claim {page.harness.gateway.claim_code}")
+    may_answer = asyncio.Event()
+
+    async def wait(_: object) -> None:
+        await may_answer.wait()
+
+    stage.model.before = wait
+    stage.plan("A boat.")
+    tab = await page.open_tab()
+    where = "document.querySelector('#elsewhere')"
+    assert await tab.run(f"{where}.hidden")
+    asking = asyncio.create_task(page.harness.ask(ANNA, "what floats?"))
+    await tab.wait_for(f'{where}.innerText === "I\'m answering in Telegram…"')
+    await shows(tab, "what floats?")
+    assert not await tab.run("document.querySelector('#stop').hidden")
+    late = await page.open_tab()
+    await late.wait_for(f"!{where}.hidden")
+    may_answer.set()
+    assert await asking == "A boat."
+    await shows(tab, "what floats?", "A boat.")
+    await tab.wait_for(f"{where}.hidden && document.querySelector('#stop').hidden")
+
+
 async def test_a_person_of_telegram_finds_their_conversation_and_goes_on_in_it(
     stage: Stage, page: Page
 ) -> None:

@@ -53,6 +53,16 @@ class Present:
     since: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewestTurn:
+    """The newest turn of a person, and the platform where its answer goes."""
+
+    id: TurnId
+    state: str
+    platform: str
+    conversation_id: ConversationId
+
+
 def find_present(connection: Connection, *, person_id: PersonId, agent: str = "") -> Present | None:
     """Return what goes on in a person's direct conversation; None before their first message.
 
@@ -110,13 +120,14 @@ _OF_SESSION = (
 )
 
 
-def find_newest_turn(connection: Connection, *, person_id: PersonId) -> tuple[int, str] | None:
-    """Return the number and the state of a person's newest turn; if they change, there is news."""
-    row = connection.execute(
-        "SELECT id, state FROM turns WHERE person_id = :person_id ORDER BY id DESC LIMIT 1",
+def find_newest_turn(connection: Connection, *, person_id: PersonId) -> NewestTurn | None:
+    """Return a person's newest turn; if it changes, there is news."""
+    found = connection.execute(
+        "SELECT id, state, platform, conversation_id FROM turns WHERE person_id = :person_id"
+        " ORDER BY id DESC LIMIT 1",
         {"person_id": person_id},
-    ).fetchone()
-    return (row[0], row[1]) if row else None
+    )
+    return read_one(NewestTurn, found)
 
 
 def _list_events(connection: Connection, values: dict[str, object]) -> list[HistoryEntry]:

@@ -53,7 +53,7 @@ class OutboxRow(NewOutboxMessage):
     the platform's id, once it is known. `shown` is the body of an attempt with an unknown outcome,
     `anchor` the newest platform id known before that attempt. A `status` row that is no longer live
     waits for its deletion. Platforms recognise a repeat by the `key`, so two databases must not
-    make the same key.
+    make the same key. `created_at` is in milliseconds UTC.
     """
 
     id: OutboxId
@@ -65,6 +65,7 @@ class OutboxRow(NewOutboxMessage):
     anchor: str | None
     attempts: int
     reason: str
+    created_at: int
     is_whole: bool
     """False if the stored body is damaged; it must not be sent."""
 
@@ -72,7 +73,7 @@ class OutboxRow(NewOutboxMessage):
 _COLUMNS = (
     *("id", "platform", "chat", "turn_id", "person_id", "part", "body", "answers", "is_silent"),
     *("is_live", "state", "message_id", "shown", "anchor", "attempts", "reason", "kind"),
-    *("buttons", "question_id", "file_key", "file_name", "key", "checksum"),
+    *("buttons", "question_id", "file_key", "file_name", "key", "created_at", "checksum"),
 )
 ROW = ", ".join(_COLUMNS)
 _KEY_BYTES = 9
@@ -81,8 +82,8 @@ of 72 random bits is not to be expected.
 """
 _GIVEN = tuple(name for name in _COLUMNS if name not in ("id", "checksum", "message_id"))
 _INSERT = (  # RETURNING would double the time of this statement
-    f"INSERT INTO outbox ({', '.join(_GIVEN)}, created_at, checksum)"
-    f" VALUES ({', '.join(f':{name}' for name in _GIVEN)}, :now, :checksum)"
+    f"INSERT INTO outbox ({', '.join(_GIVEN)}, checksum)"
+    f" VALUES ({', '.join(f':{name}' for name in _GIVEN)}, :checksum)"
 )
 
 
@@ -151,6 +152,7 @@ def _insert(
         "anchor": anchor,
         "attempts": 0,
         "reason": "",
+        "created_at": now,
     }
     file_key, file_name = outgoing.file or (None, None)
     values = {
@@ -159,7 +161,6 @@ def _insert(
         "buttons": dump_choices(outgoing.buttons) if outgoing.buttons else "",
         "file_key": file_key,
         "file_name": file_name,
-        "now": now,
         "checksum": checksum(outgoing.body),
     }
     row_id = OutboxId(connection.execute(_INSERT, fields | values).lastrowid or 0)

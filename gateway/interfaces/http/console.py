@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from gateway.interfaces.http.page_data import PageData
+from gateway.interfaces.http.page_data import PageData, PageNews
 from gateway.interfaces.http.readers import Reader, Readers
 
 LONGEST_LINE = 8_000_000
@@ -19,7 +19,6 @@ LONGEST_LINE = 8_000_000
 _CONNECT = 5.0
 _WATCH = 1.0
 """Seconds between two checks of an open page's login and conversation."""
-_NEWS = json.dumps({"type": "news"})
 _TRY_AGAIN_LATER = 1013
 _GOING_AWAY = 1001
 
@@ -63,13 +62,19 @@ class Bridge:
         signal covers that.
         """
         seen, now = await self._page_data.find_news(reader), await self._readers.find(page)
+        if seen.elsewhere:
+            await page.send_text(_tell(seen))
         while now is not None and now.user == reader.user:
             news = await self._page_data.find_news(now)
             if news != seen:
                 seen = news
-                await page.send_text(_NEWS)
+                await page.send_text(_tell(news))
             await asyncio.sleep(_WATCH)
             now = await self._readers.find(page)
+
+
+def _tell(news: PageNews) -> str:
+    return json.dumps({"type": "news", "elsewhere": news.elsewhere})
 
 
 async def _close(page: WebSocket) -> None:

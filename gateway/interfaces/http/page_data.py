@@ -1,7 +1,7 @@
 """Data of the console page: its texts and commands, the conversation so far, and files."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 
 from starlette.requests import Request
@@ -15,6 +15,7 @@ from agent_core.localization import Text, find_language, use_language
 from agent_core.state.conversations import files
 from agent_core.state.conversations.private_history import (
     HistoryEntry,
+    NewestTurn,
     Present,
     find_newest_turn,
     find_present,
@@ -41,6 +42,18 @@ _MEGABYTE = 1_000_000
 _SHOWN_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """Types that a browser may show. It saves all other files, so that none can run as a page."""
 _FOREVER = 2**62
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageNews:
+    """What an open chat has to know of other platforms; if it changes, there is news.
+
+    `elsewhere` is the name of the platform on which the conversation is being answered.
+    """
+
+    newest: NewestTurn | None = None
+    present: Present | None = None
+    elsewhere: str = ""
 
 
 class PageData:
@@ -82,18 +95,22 @@ class PageData:
 
         return give
 
-    async def find_news(self, reader: Reader) -> object:
-        """Return a value that changes with each turn and session of a reader.
-
-        Raises `StoreError`.
-        """
+    async def find_news(self, reader: Reader) -> PageNews:
+        """Return what changes with each turn and session of a reader. Raises `StoreError`."""
         person = reader.person
 
-        def work(connection: Connection) -> object:
+        def work(connection: Connection) -> PageNews:
             if person is None:
-                return None
+                return PageNews()
             present = find_present(connection, person_id=person.id, agent=person.agent)
-            return find_newest_turn(connection, person_id=person.id), present
+            newest = find_newest_turn(connection, person_id=person.id)
+            news = PageNews(newest=newest, present=present)
+            if newest is None or present is None or newest.state != "running":
+                return news
+            is_shown = newest.conversation_id == present.conversation_id
+            if not is_shown or newest.platform == LOCAL_PLATFORM:
+                return news
+            return replace(news, elsewhere=name_platform(newest.platform))
 
         return await self._database.read(work)
 

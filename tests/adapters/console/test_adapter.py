@@ -141,7 +141,7 @@ async def test_a_message_is_sent_once_a_terminal_has_shown_it(console: Console) 
     first, second = await console.open(), await console.open()
     sending = asyncio.create_task(console.adapter.send(OWED))
     line: dict[str, Any] = {"type": "message", "id": "k1", "text": "**Hi**", "key": "k1"}
-    line |= {"live": False, "silent": False, "file": None, "buttons": []}
+    line |= {"at": 0, "live": False, "silent": False, "file": None, "buttons": []}
     assert await first.read() == line
     assert await second.read() == line
     assert not sending.done()

@@ -167,6 +167,16 @@ def test_a_new_tab_shows_the_history_in_the_order_of_its_times() -> None:
     ]
 
 
+def test_what_waited_for_the_page_has_the_time_at_which_it_was_said() -> None:
+    *_, shown = run(
+        *START,
+        hears("Just now"),
+        hears("⏰ Call Ada", name="k2", at=1_000),
+        hears("Right after", name="k3", at=0),
+    )
+    assert texts(shown) == ["⏰ Call Ada", "Just now", "Right after"]
+
+
 def test_messages_from_elsewhere_appear_once_and_in_order() -> None:
     elsewhere = {"type": "said", "id": "m2", "text": "from another tab", "files": []}
     *_, shown = run(

@@ -28,6 +28,7 @@ def row(address: Address, *, part: int = 0, answers: str | None = "9") -> Outbox
         anchor=None,
         attempts=0,
         reason="",
+        created_at=1,
         kind="message",
         buttons=(),
         question_id=None,

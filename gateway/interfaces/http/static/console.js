@@ -10,6 +10,7 @@ const SIGN_LASTS = 6000; // the gateway repeats the sign of its work more often 
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 15000;
 const COMPLAINT_LASTS = 6000;
+const WAITED = 60000;
 
 const [conversation, form, words, send, stop, sign, line, greeting, earlier, picker, attach, list, menuElement, chosenElement] = [
   "conversation", "form", "words", "send", "stop", "sign", "line", "greeting", "earlier",
@@ -28,6 +29,7 @@ const messages = new Messages(conversation, {
 });
 let begun = null; // since when everything belongs to the session on the screen
 const topic = document.getElementById("topic");
+const elsewhere = document.getElementById("elsewhere");
 let socket = null;
 let pause = FIRST_PAUSE;
 let signTimer = 0;
@@ -138,9 +140,11 @@ function hear(news) {
     messages.get(news.id)?.article.classList.remove("unsent");
     keep();
   } else if (news.type === "typing") {
+    showElsewhere("");
     showSign(true);
     setWaiting(true);
   } else if (news.type === "news") {
+    showElsewhere(news.elsewhere);
     readHistory();
     document.body.dispatchEvent(new Event("news")); // the sidebar lists the session
   } else if (news.type === "seen") {
@@ -198,7 +202,9 @@ function write(fields) {
 function showAnswer(news) {
   greeting.hidden = true;
   const files = news.file ? [news.file] : [];
-  const entry = messages.show({ who: "theirs", id: news.id, text: news.text, buttons: news.buttons, files });
+  // What waited for this page was said before. The clocks of both computers may differ by a little.
+  const at = Date.now() - news.at > WAITED ? news.at || undefined : undefined;
+  const entry = messages.show({ who: "theirs", id: news.id, at, text: news.text, buttons: news.buttons, files });
   setLive(entry, news.live, news.silent);
   showSign(false);
   setWaiting(news.live);
@@ -223,6 +229,16 @@ function forgetPassing() {
     article.classList.remove("seen");
     if (isAside) messages.remove(id);
   }
+}
+
+// An answer in another app comes here once it is complete; until then, the page says where it grows.
+function showElsewhere(name) {
+  const text = name ? say("elsewhere", { name }) : "";
+  if (text === elsewhere.textContent) return;
+  elsewhere.textContent = text;
+  elsewhere.hidden = !text;
+  setWaiting(Boolean(text));
+  if (isAtEnd) requestAnimationFrame(scrollDown);
 }
 
 function showSign(isOn) {

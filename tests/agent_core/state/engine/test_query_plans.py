@@ -310,6 +310,7 @@ OUTBOX_ROW = OutboxRow(
     anchor=None,
     attempts=0,
     reason="",
+    created_at=1,
     is_whole=True,
 )
 ENTRY = ArchiveEntry(id=ArchiveId(1), text="t", tags=(), created_at=1, updated_at=1)

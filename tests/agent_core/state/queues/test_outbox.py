@@ -80,6 +80,7 @@ def test_what_is_queued_is_kept_whole(
         anchor=None,
         attempts=0,
         reason="",
+        created_at=1,
         kind="message",
         buttons=(),
         question_id=None,
