@@ -30,6 +30,14 @@ NEXT_TIMES = Text("Next times")
 IT_IS = Text("I understand: {timing}.")
 ONLY_ONCE = Text("Only once.")
 CREATED_REMINDER = Text("I'll remind you: {title}. Next: {moment}.")
+ACTED: Mapping[str, Text] = {
+    "run": Text("“{title}” runs now."),
+    "pause": Text("“{title}” is paused."),
+    "resume": Text("“{title}” goes on."),
+    "delete": Text("“{title}” is deleted. You can restore it below."),
+    "restore": Text("“{title}” is back."),
+}
+"""What a button of the list of reminders has done."""
 MISSING = Text("Please fill this in.")
 
 SAVED = Text("Saved.")

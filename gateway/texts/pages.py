@@ -28,6 +28,7 @@ ANSWER_FINAL = Text("Your answer takes effect at once and is final: the work goe
 ANSWER_UNDONE = Text("You can undo your answer later.")
 YOUR_ANSWER = Text("Your answer")
 SEND = Text("Send")
+ANSWERED = Text("I have your answer.")
 QUESTION_CLOSED = Text("this question is closed, or has no such choice.")
 DONE_TODAY = Text("Done today")
 REMINDED = Text("⏰ I reminded you: {title}")

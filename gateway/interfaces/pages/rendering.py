@@ -108,6 +108,8 @@ class Viewer:
     now: int = 0
     sessions: tuple[ListedSession, ...] = ()
     """The newest sessions, for the sidebar."""
+    waiting: int = 0
+    """Questions and people that wait for this reader; the sidebar shows the number."""
 
     @property
     def clock(self) -> ReaderClock:

@@ -13,9 +13,10 @@ from starlette.routing import BaseRoute, Match, Route
 
 from agent_core.errors import StoreError
 from agent_core.ids import PersonId
-from agent_core.state.conversations import session_list
+from agent_core.state.conversations import questions, session_list
 from agent_core.state.conversations.session_list import ListedSession
 from agent_core.state.engine.database import Connection
+from agent_core.state.people import codes
 from agent_core.state.people.people import Person
 from agent_core.transcript import STAND_IN
 from gateway.app.gateway import Gateway
@@ -134,14 +135,11 @@ _VIEWS: dict[str, tuple[str, View]] = {
 }
 """The template and the view of each page, by address."""
 _CHANGES: dict[str, tuple[str, View]] = {
-    "/questions/{question:int}/answer": ("/today", today.answer),
     "/reading/end": ("/conversations", conversations.end_consents),
     "/people/{person:int}/ask": ("/people", conversations.ask_to_read),
     "/memory/{change:int}/undo": ("/memory", memory.undo_change),
-    "/memory/questions/{question:int}/answer": ("/memory", today.answer),
     "/memory/dismissed/{question:int}/restore": ("/memory", memory.restore),
     "/memory/held/{review:int}/{claim:int}/{choice}": ("/memory", memory.decide),
-    "/jobs/{job:int}/{verb}": ("/jobs", listing.act),
     "/webhooks/{webhook:int}/{verb}": ("/webhooks", webhooks.act),
     "/webhooks/{webhook:int}/deliveries/{delivery:int}/redeliver": (
         "/webhooks",
@@ -164,6 +162,9 @@ _ANSWERS: dict[str, Callable[[Look], Awaitable[Response]]] = {
     "/jobs/{job:int}/change": editing.change,
     "/jobs/{job:int}/urgent": listing.deliver_anyway,
     "/jobs/{job:int}/undo": put_back,
+    "/jobs/{job:int}/{verb}": listing.act,
+    "/questions/{question:int}/answer": partial(today.answer, back="/today"),
+    "/memory/questions/{question:int}/answer": partial(today.answer, back="/memory"),
     "/settings": settings.change,
     "/people/invite": admitting.invite,
     "/people/approve": admitting.approve,
@@ -255,7 +256,7 @@ class Pages:
         """Return whether a path belongs to the pages."""
         return has_route(self._routes, path)
 
-    async def _find_viewer(self, request: Request, *, has_list: bool = True) -> Viewer | None:
+    async def _find_viewer(self, request: Request, *, has_frame: bool = True) -> Viewer | None:
         """Return the viewer; None if the login has ended or the person may not talk any more.
 
         Raises `StoreError`.
@@ -269,19 +270,17 @@ class Pages:
 
         def look(
             connection: Connection,
-        ) -> tuple[Person | None, list[ListedSession]]:
+        ) -> tuple[Person | None, list[ListedSession], int]:
             if person_id is None:
                 person = find_owner(connection)
             else:
                 person = self._gateway.identity.find_admitted(connection, person_id)
-            listed = (
-                session_list.list_newest(connection, person_id=person.id, limit=_LISTED)
-                if person and has_list
-                else []
-            )
-            return person, listed
+            if person is None or not has_frame:
+                return person, [], 0
+            listed = session_list.list_newest(connection, person_id=person.id, limit=_LISTED)
+            return person, listed, _count_waiting(connection, person, now)
 
-        person, listed = await self._gateway.database.read(look)
+        person, listed, waiting = await self._gateway.database.read(look)
         if person is None and person_id is not None:
             return None
         if person is None:  # whoever has the printed address owns the home, as in the terminal
@@ -298,6 +297,7 @@ class Pages:
             next_model=following.model.name if is_saved else "",
             now=now,
             sessions=tuple(listed),
+            waiting=waiting,
         )
 
     async def _show_chat(self, request: Request) -> Response:
@@ -375,17 +375,24 @@ class Pages:
         return Response(body, media_type=f"{kind}; charset=utf-8" if is_text else kind)
 
     async def _follow(self, request: Request) -> Response:
-        viewer = await self._find_viewer(request, has_list=False)
+        viewer = await self._find_viewer(request, has_frame=False)
         if viewer is None or viewer.person is None:
             return Response(status_code=HTTPStatus.NO_CONTENT)
         last = request.headers.get("last-event-id", "")
         feed = EventFeed(viewer.person.id, read_cursor(last))
 
         async def is_open() -> bool:
-            return await self._find_viewer(request, has_list=False) is not None
+            return await self._find_viewer(request, has_frame=False) is not None
 
         lines = end_with_error(follow_feed(self._gateway.database, feed, is_open))
         return StreamingResponse(lines, media_type="text/event-stream")
+
+
+def _count_waiting(connection: Connection, person: Person, now: int) -> int:
+    """Count what waits for a person on the page Today."""
+    paired = codes.list_open(connection, purpose="pairing", now=now) if person.is_owner else []
+    strangers = {(one.platform, one.user_id) for one in paired}
+    return len(questions.find_open(connection, person_id=person.id)) + len(strangers)
 
 
 async def find_page(request: Request) -> Response:

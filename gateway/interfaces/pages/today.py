@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from typing import Any
 
+from starlette.responses import Response
+
 from agent_core.ids import JobId, QuestionId, TurnId
 from agent_core.schedule.triggers import milliseconds
 from agent_core.schedule.wall_clock import find_zone
@@ -124,8 +126,8 @@ def _list_came(connection: Connection, look: Look, span: tuple[int, int]) -> lis
     return found
 
 
-async def answer(look: Look) -> Fields:
-    """Answer a question to the person. Raises `Missing` and `Declined`."""
+async def answer(look: Look, *, back: str) -> Response:
+    """Answer a question to the person, and open the page `back`. Raises `Missing`, `Declined`."""
     number = QuestionId(look.find_id("question"))
     choice = (await read_form(look.request, _MOST_BYTES)).get("choice", [""])[0]
     gateway = look.gateway
@@ -135,4 +137,4 @@ async def answer(look: Look) -> Fields:
     if not choice.strip() or not await gateway.questions.decide(look.person, number, choice):
         raise Declined(texts.QUESTION_CLOSED())
     gateway.forget_known()  # the answer may have merged two people
-    return {}
+    return look.redirect(back, note=texts.ANSWERED())

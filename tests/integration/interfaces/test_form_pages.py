@@ -142,6 +142,7 @@ async def test_who_waits_is_let_in_or_refused_on_the_page(setup: Setup, page: st
         button = r'/waiting/(\d+)/approve">.*?<button class="primary" aria-label="Let (\w+) in"'
         found = {name: number for number, name in re.findall(button, text)}
         assert sorted(found) == ["Ina", "Jon"]
+        assert '<span class="count" aria-hidden="true">2</span>' in text
         for name, verb, said in (
             ("Ina", "approve", "can now talk to me"),
             ("Jon", "cancel", "I've refused"),
@@ -174,6 +175,20 @@ async def test_a_person_is_removed_after_their_name_was_typed(setup: Setup) -> N
         assert "zebrana" not in [one.slug for one in await list_people(setup)]
         olga = await find_named(setup, "olga")
         assert (await post(session, f"/people/{olga.id}/remove"))[0] == 404, "not oneself"
+
+
+async def test_each_press_in_the_list_of_reminders_says_what_it_did(setup: Setup) -> None:
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        await post(session, "/jobs/new", REMINDER)
+        number = (await list_jobs(setup, "zebrana"))[-1].id
+        for verb, said in (
+            ("pause", "is paused."),
+            ("resume", "goes on."),
+            ("delete", "is deleted. You can restore it below."),
+            ("restore", "is back."),
+        ):
+            status, text = await post(session, f"/jobs/{number}/{verb}")
+            assert (status, f"“Water the plants” {said}" in text) == (200, True), verb
 
 
 async def test_members_neither_invite_nor_remove(setup: Setup) -> None:

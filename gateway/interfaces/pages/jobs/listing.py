@@ -134,11 +134,11 @@ def find_own(connection: Connection, look: Look) -> Job:
     return found
 
 
-async def act(look: Look) -> Fields:
+async def act(look: Look) -> Response:
     """Run, pause, resume, delete or restore a job of the person. Raises `Missing`, `Declined`."""
     verb = look.request.path_params["verb"]
     found = await look.gateway.database.read(find_own, look)
     if verb not in _ACTS:
         raise Missing
     await do_verb(look.context, ActOnJob(id=found.id, is_press=True), verb=_ACTS[verb])
-    return {}
+    return look.redirect("/jobs", note=forms.ACTED[verb](title=found.title))
