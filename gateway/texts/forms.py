@@ -28,7 +28,6 @@ CREATE = Text("Create")
 CANCEL = Text("Cancel")
 NEXT_TIMES = Text("Next times")
 IT_IS = Text("I understand: {timing}.")
-ONLY_ONCE = Text("Only once.")
 CREATED_REMINDER = Text("I'll remind you: {title}. Next: {moment}.")
 ACTED: Mapping[str, Text] = {
     "run": Text("“{title}” runs now."),
