@@ -224,9 +224,15 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
             api="GET /curator, POST /curator/run, POST /curator/proposals/{key}/{choice}",
         ),
         Deed(
-            name="Share with others",
-            chat="share, block",
+            name="Share an entry with everyone, or make it private",
+            chat="share",
             page="POST /memory/entries/{change:int}/share",
+            api="PUT /memory/entries/{entry}/audience",
+        ),
+        Deed(
+            name="See memory blocks, make them, and share them with people and groups",
+            chat="block",
+            page="-later",
             api="GET /blocks",
         ),
     ),

@@ -157,6 +157,10 @@ class Talaria:
         """Remove an entry of your memory, and return the number of the change."""
         return self._edit("DELETE", f"/{entry}", None)
 
+    def share(self, entry: int, sees: Literal["everyone", "nobody"] = "everyone") -> None:
+        """Let everyone see an entry of your memory in groups, or nobody else."""
+        self._ask("PUT", f"/memory/entries/{entry}/audience", {"sees": sees})
+
     def _edit(self, method: str, path: str, body: object) -> int:
         answer = json.loads(self._ask(method, f"/memory/entries{path}", body))
         return cast(types.UndoneModel, answer)["id"]

@@ -235,6 +235,12 @@ class DeliveryList(TypedDict):
     next: int | None
 
 
+class EntryAudience(TypedDict):
+    """Says who sees an entry besides you: everyone, in any group, or nobody."""
+
+    sees: Literal["everyone", "nobody"]
+
+
 class EntryText(TypedDict):
     """The words of an entry."""
 

@@ -122,6 +122,8 @@ def use(talaria: Recorder) -> None:
     assert talaria.skill(talaria.skills()[0]["name"])["body"]
     assert talaria.questions() == talaria.dismissed() == talaria.approvals() == []
     made = talaria.remember("I keep bees")
+    talaria.share(made)
+    talaria.share(made, "nobody")
     changed = talaria.change_memory(made, "I keep a few bees")
     assert "I keep a few bees" in talaria.memory()["user"]
     gone = talaria.forget(changed)

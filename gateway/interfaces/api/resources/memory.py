@@ -21,8 +21,8 @@ from gateway.interfaces.api.resources.replies import (
     show,
 )
 from gateway.operations.memory import edit as edit_memory
-from gateway.operations.memory import undo
-from gateway.operations.memory_types import EditMemory, UndoChange
+from gateway.operations.memory import share, undo
+from gateway.operations.memory_types import EditMemory, ShareEntry, UndoChange
 from gateway.turns.client_calls import Client
 
 
@@ -87,6 +87,12 @@ class NewEntry(EntryText):
     list: Literal["user", "memory"] = "user"
 
 
+class EntryAudience(BaseModel):
+    """Says who sees an entry besides you: everyone, in any group, or nobody."""
+
+    sees: Literal["everyone", "nobody"]
+
+
 def add_memory_edits(router: APIRouter, gateway: Gateway) -> None:
     """Add the routes that add, change and remove entries; their id is that of their change."""
 
@@ -106,6 +112,12 @@ def add_memory_edits(router: APIRouter, gateway: Gateway) -> None:
     @router.delete("/memory/entries/{entry}", summary="Remove an entry")
     async def remove_entry(entry: Id, client: Manager) -> models.UndoneModel:
         return await edit(client, action="remove", row=entry)
+
+    @router.put("/memory/entries/{entry}/audience", summary="Share an entry, or make it private")
+    async def share_entry(entry: Id, asked: EntryAudience, client: Manager) -> EntryAudience:
+        person = await gateway.database.read(find_person, client.person_id)
+        wish = ShareEntry(person=person.slug, row=entry, sees=asked.sees)
+        return EntryAudience(sees=(await perform(share(open_own(gateway), wish))).sees)
 
 
 def add_memory_changes(router: APIRouter, gateway: Gateway) -> None:
