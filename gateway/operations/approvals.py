@@ -1,7 +1,6 @@
 """Operations on approvals: list and revoke permissions of tools to act without a question."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from agent_core.ids import ApprovalId, PersonId
 from agent_core.state.conversations import approvals
@@ -10,42 +9,15 @@ from agent_core.state.people import audit, people
 from agent_core.state.people.audit import AuditEntry
 from agent_core.tools.policy.shapes import describe_shape
 from gateway.errors import Declined
+from gateway.operations.approval_types import (
+    ListedApproval,
+    ListedApprovals,
+    RevokeApproval,
+    RevokedApproval,
+)
 from gateway.operations.contract import Operation, OperationContext
 from gateway.operations.people_types import Nothing
 from gateway.operations.wire import typed
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListedApproval:
-    """Names a thing that a person has allowed in advance; `at` is in milliseconds UTC."""
-
-    number: int
-    folder: str
-    shape: str
-    scope: str
-    at: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListedApprovals:
-    """Lists what everybody has allowed in advance."""
-
-    approvals: tuple[ListedApproval, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RevokeApproval:
-    """Takes an approval back."""
-
-    number: int = field(metadata={"refusal": "Give the number of an approval."})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RevokedApproval:
-    """Names what its person is asked about again."""
-
-    folder: str
-    shape: str
 
 
 async def list_approvals(context: OperationContext, _: Nothing) -> ListedApprovals:

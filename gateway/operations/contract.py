@@ -175,20 +175,6 @@ Operation = Callable[[OperationContext, Answer], Awaitable[Answer]]
 """Performs one operation. Raises `Declined` with a sentence, and `StoreError`."""
 
 
-def read_text(asked: Answer, key: str) -> str:
-    """Return a required text. Raises `Declined`."""
-    value = asked.get(key)
-    if not isinstance(value, str) or not value.strip():
-        raise Declined(f"The {key} is missing.")
-    return value
-
-
-def read_limit(asked: Answer) -> int:
-    """Return the requested number of rows. Raises `Declined`."""
-    limit = asked.get("limit")
-    return check_limit(limit if isinstance(limit, int) else 0)
-
-
 def check_limit(limit: int) -> int:
     """Return a requested number of rows. Raises `Declined` if it is out of bounds."""
     if not 1 <= limit <= _MOST_LISTED:

@@ -1,7 +1,6 @@
 """Operations on browsers' logins to the console: make a link, list logins, end all of them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from adapters.console.settings import find_account_name
 from adapters.ids import Address, PlatformUserId
@@ -14,6 +13,7 @@ from agent_core.state.people.people import Person
 from gateway.chats import make_chat
 from gateway.errors import Mistaken
 from gateway.operations.contract import Operation, OperationContext, find_person
+from gateway.operations.login_types import EndedLogins, LinkFor, LoginLink, OpenLogin, OpenLogins
 from gateway.operations.people_types import Nothing
 from gateway.operations.wire import typed
 from gateway.people.admission import LOCAL_PLATFORM, LOCAL_USER
@@ -21,48 +21,6 @@ from gateway.people.console_links import LINK_MINUTES, check_pages, make_link, s
 
 OWNER = Sender(user_id=PlatformUserId(LOCAL_USER), display_name=find_account_name())
 """The console's only account: whoever holds the printed address, or runs the terminal."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinkFor:
-    """Asks for a link to the pages of a person; "" means the owner."""
-
-    person: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoginLink:
-    """A link that works once, for some minutes."""
-
-    folder: str
-    link: str
-    minutes: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenLogin:
-    """An open login, with its times in milliseconds UTC.
-
-    `folder` is the person's folder name; "" for a login from the printed address.
-    """
-
-    created_at: int
-    expires_at: int
-    folder: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenLogins:
-    """The open logins of everybody."""
-
-    logins: tuple[OpenLogin, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndedLogins:
-    """The number of logins that were ended."""
-
-    ended: int
 
 
 async def make_login_link(context: OperationContext, asked: LinkFor) -> LoginLink:

@@ -7,6 +7,13 @@ from datetime import UTC, datetime
 from gateway.home import open_home
 from gateway.interfaces import client
 from gateway.interfaces.parser import Parser
+from gateway.operations.approval_types import (
+    ListedApproval,
+    ListedApprovals,
+    RevokeApproval,
+    RevokedApproval,
+)
+from gateway.operations.people_types import Nothing
 
 
 def configure(parser: Parser) -> None:
@@ -27,18 +34,19 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
     home = open_home(environ)
     if arguments.verb == "revoke":
-        done = client.perform(home, "approvals.revoke", {"number": arguments.number})
-        print(f"Revoked: {done['shape']}. {done['folder']} is asked again.")
+        asked = RevokeApproval(number=arguments.number)
+        done = client.perform_typed(home, "approvals.revoke", asked, RevokedApproval)
+        print(f"Revoked: {done.shape}. {done.folder} is asked again.")
         return 0
-    listed = client.perform(home, "approvals.list", {})["approvals"]
-    print("\n".join(map(_describe, listed)) or "Nothing is allowed in advance.")
+    listed = client.perform_typed(home, "approvals.list", Nothing(), ListedApprovals)
+    print("\n".join(map(_describe, listed.approvals)) or "Nothing is allowed in advance.")
     return 0
 
 
-def _describe(one: Mapping[str, str | int]) -> str:
-    scope = "always" if one["scope"] == "always" else "for one session"
-    since = datetime.fromtimestamp(int(one["at"]) / 1000, UTC).astimezone()
-    return f"{one['number']:>4}  {one['folder']}: {one['shape']} ({scope}, since {since:%Y-%m-%d})"
+def _describe(one: ListedApproval) -> str:
+    scope = "always" if one.scope == "always" else "for one session"
+    since = datetime.fromtimestamp(one.at / 1000, UTC).astimezone()
+    return f"{one.number:>4}  {one.folder}: {one.shape} ({scope}, since {since:%Y-%m-%d})"
 
 
 def _read_number(text: str) -> int:

@@ -20,6 +20,7 @@ from gateway.interfaces import client
 from gateway.interfaces.client import require_database
 from gateway.interfaces.parser import Parser, read_path
 from gateway.interfaces.waiting import read_settings
+from gateway.operations.backup_types import CopiedDatabase, CopyDatabase
 
 if TYPE_CHECKING:
     from gateway.app.settings import Settings
@@ -136,7 +137,8 @@ def _copied(plan: "BackupPlan") -> Iterator[Path]:
     with plan.claim():
         copy = plan.folder / f".copy-{random.token_hex(4)}.db"
         try:
-            client.perform(plan.home, "backup", {"target": str(copy)}, timeout=_PATIENCE)
+            asked = CopyDatabase(target=str(copy))
+            client.perform_typed(plan.home, "backup", asked, CopiedDatabase, timeout=_PATIENCE)
             yield copy
         finally:
             copy.unlink(missing_ok=True)

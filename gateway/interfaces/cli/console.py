@@ -9,6 +9,7 @@ from gateway.interfaces import client
 from gateway.interfaces.client import require_database
 from gateway.interfaces.parser import Parser
 from gateway.interfaces.waiting import load_settings
+from gateway.operations.login_types import LinkFor, LoginLink
 
 
 def configure(parser: Parser) -> None:
@@ -27,13 +28,14 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     home = open_home(environ)
     require_database(home)
     print("Making a link to the console ...", flush=True)
-    made = client.perform(
+    made = client.perform_typed(
         home,
         "logins.link",
-        {"person": arguments.person},
+        LinkFor(person=arguments.person),
+        LoginLink,
         load_settings=partial(load_settings, environ),
     )
-    print(f"The pages of {made['folder']}:\n")
-    print(f"  {made['link']}\n")
-    print(f"The link works once, for {made['minutes']} minutes, while `talaria run` runs.")
+    print(f"The pages of {made.folder}:\n")
+    print(f"  {made.link}\n")
+    print(f"The link works once, for {made.minutes} minutes, while `talaria run` runs.")
     return 0

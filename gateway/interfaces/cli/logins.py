@@ -7,6 +7,8 @@ from datetime import datetime
 from gateway.home import open_home
 from gateway.interfaces import client
 from gateway.interfaces.parser import Parser
+from gateway.operations.login_types import EndedLogins, OpenLogins
+from gateway.operations.people_types import Nothing
 
 
 def configure(parser: Parser) -> None:
@@ -22,14 +24,14 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
     home = open_home(environ)
     if arguments.verb == "end":
-        ended = client.perform(home, "logins.end", {})["ended"]
-        print(f"{ended} logged out. `talaria console` gives a link that logs in again.")
+        done = client.perform_typed(home, "logins.end", Nothing(), EndedLogins)
+        print(f"{done.ended} logged out. `talaria console` gives a link that logs in again.")
     else:
-        logins = client.perform(home, "logins.list", {})["logins"]
+        listed = client.perform_typed(home, "logins.list", Nothing(), OpenLogins)
         rows = [
-            f"{one['folder'] or 'printed address'}: since {_show(one['created_at'])},"
-            f" until {_show(one['expires_at'])}"
-            for one in logins
+            f"{one.folder or 'printed address'}: since {_show(one.created_at)},"
+            f" until {_show(one.expires_at)}"
+            for one in listed.logins
         ]
         print("\n".join(rows) or "No browser is logged in.")
     return 0

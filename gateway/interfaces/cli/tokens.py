@@ -7,6 +7,16 @@ from datetime import UTC, datetime
 from gateway.home import open_home
 from gateway.interfaces import client
 from gateway.interfaces.parser import Parser
+from gateway.operations.tokens_types import (
+    CreateToken,
+    ListedToken,
+    ListedTokens,
+    ListTokens,
+    MadeToken,
+    RevokedToken,
+    RevokeToken,
+)
+from gateway.operations.wire import load_known
 
 
 def configure(parser: Parser) -> None:
@@ -48,28 +58,29 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
     home = open_home(environ)
     if arguments.verb == "create":
-        asked = {name: getattr(arguments, name) for name in ("name", "person", "scope")}
-        made = client.perform(home, "tokens.create", asked)
-        print(f"Token {made['number']}, {made['name']}, acts for {made['folder']}:\n")
-        print(f"  {made['secret']}\n")
+        asked = load_known(CreateToken, vars(arguments))
+        made = client.perform_typed(home, "tokens.create", asked, MadeToken)
+        print(f"Token {made.number}, {made.name}, acts for {made.folder}:\n")
+        print(f"  {made.secret}\n")
         print("Copy it now: it isn't shown again. `talaria tokens revoke` ends it.")
     elif arguments.verb == "revoke":
-        done = client.perform(home, "tokens.revoke", {"number": arguments.number})
-        print(f"Revoked: {done['name']} of {done['folder']}.")
+        wish = RevokeToken(number=arguments.number)
+        done = client.perform_typed(home, "tokens.revoke", wish, RevokedToken)
+        print(f"Revoked: {done.name} of {done.folder}.")
     else:
-        listed = client.perform(home, "tokens.list", {})["tokens"]
-        print("\n".join(map(_describe, listed)) or "There are no tokens.")
+        listed = client.perform_typed(home, "tokens.list", ListTokens(), ListedTokens)
+        print("\n".join(map(_describe, listed.tokens)) or "There are no tokens.")
     return 0
 
 
-def _describe(one: Mapping[str, str | int | None]) -> str:
-    used = f"last used {_day(one['used_at'])}" if one["used_at"] else "never used"
-    made = f"made {_day(one['created_at'])}"
-    return f"{one['number']:>4}  {one['folder']}: {one['name']} ({one['scope']}, {made}, {used})"
+def _describe(one: ListedToken) -> str:
+    used = f"last used {_day(one.used_at)}" if one.used_at else "never used"
+    made = f"made {_day(one.created_at)}"
+    return f"{one.number:>4}  {one.folder}: {one.name} ({one.scope}, {made}, {used})"
 
 
-def _day(moment: str | int | None) -> str:
-    return f"{datetime.fromtimestamp(int(moment or 0) / 1000, UTC).astimezone():%Y-%m-%d}"
+def _day(moment: int) -> str:
+    return f"{datetime.fromtimestamp(moment / 1000, UTC).astimezone():%Y-%m-%d}"
 
 
 def _read_number(text: str) -> int:

@@ -7,6 +7,8 @@ from gateway.home import open_home
 from gateway.interfaces import client
 from gateway.interfaces.parser import Parser
 from gateway.interfaces.waiting import read_settings
+from gateway.operations.people_types import Nothing
+from gateway.operations.tools_types import ListedTools, SwitchedTool, SwitchTool
 
 
 def configure(parser: Parser) -> None:
@@ -27,16 +29,16 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Run the verb in the running gateway or on its database, and print the result."""
     home = open_home(environ)
     if arguments.verb == "list":
-        answer = client.perform(home, "tools.list", {})
-        print(f"Tools: {', '.join(answer['tools'])}.", flush=True)
+        answer = client.perform_typed(home, "tools.list", Nothing(), ListedTools)
+        print(f"Tools: {', '.join(answer.tools)}.", flush=True)
         if disabled := read_settings(environ).tools.disabled:
             print(f"Off for everybody (tools.disabled): {', '.join(disabled)}.")
-        for person in answer["people"]:
-            if person["off"]:
-                print(f"Off for {person['folder']}: {', '.join(person['off'])}.")
+        for person in answer.people:
+            if person.off:
+                print(f"Off for {person.folder}: {', '.join(person.off)}.")
         return 0
     is_on = arguments.verb == "enable"
-    asked = {"slug": arguments.slug, "tool": arguments.tool, "is_on": is_on}
-    done = client.perform(home, "tools.switch", asked)
-    print(f"{done['tool']} is {'on' if is_on else 'off'} for {done['folder']}.")
+    asked = SwitchTool(slug=arguments.slug, tool=arguments.tool, is_on=is_on)
+    done = client.perform_typed(home, "tools.switch", asked, SwitchedTool)
+    print(f"{done.tool} is {'on' if is_on else 'off'} for {done.folder}.")
     return 0
