@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from agent_core.state.people.api_tokens import TokenScope
+from agent_core.state.people.token_scopes import TokenScope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

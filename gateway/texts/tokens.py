@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from agent_core.localization import Text
-from agent_core.state.people.api_tokens import TokenScope
+from agent_core.state.people.token_scopes import TokenScope
 
 TOKENS = Text("Programs with access")
 ABOUT = Text(

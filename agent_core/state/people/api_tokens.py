@@ -1,14 +1,12 @@
 """Queries over the tokens with which a person's other programs act for that person."""
 
 from dataclasses import dataclass
-from typing import Literal
 
 from agent_core.ids import PersonId
 from agent_core.state.engine.connection import read_all, read_one
 from agent_core.state.engine.database import Connection
+from agent_core.state.people.token_scopes import TokenScope
 
-TokenScope = Literal["mcp", "api", "manage"]
-"""The scope of a token: the tools of `/mcp`, the API to ask and read, or the whole API."""
 _PRECISION = 3_600_000
 """Milliseconds between two writes of the last use of a token."""
 

@@ -6,7 +6,8 @@ from starlette.datastructures import Headers
 
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import api_tokens
-from agent_core.state.people.api_tokens import ApiToken, TokenScope
+from agent_core.state.people.api_tokens import ApiToken
+from agent_core.state.people.token_scopes import TokenScope
 from gateway.app.gateway import Gateway
 from gateway.interfaces.api.responses import find_bearer
 from gateway.operations.logins import find_owner

@@ -7,7 +7,7 @@ from fastapi import Depends
 from fastapi.security import HTTPBearer
 from starlette.requests import Request
 
-from agent_core.state.people.api_tokens import TokenScope
+from agent_core.state.people.token_scopes import TokenScope
 from gateway.interfaces.api.access import ApiAccess
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.models import ErrorBody
