@@ -110,7 +110,6 @@ _GROUPS: Mapping[HelpGroup, tuple[CommandSpec, ...]] = {
         CommandSpec(
             name="forget",
             summary="Permanently delete notes and messages by keyword",
-            is_direct_only=True,
         ),
         CommandSpec(name="erase", summary="Permanently delete all your data", is_direct_only=True),
     ),

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from agent_core.ids import PersonId
+from agent_core.privacy.erasure.matcher import WordMatcher
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
@@ -13,7 +15,7 @@ from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.operations.privacy import export_to_chat, look_for, read_words
 from gateway.outbound.progress_lines import ProgressLines
 from gateway.outbound.questions import Questions
-from gateway.people.data_confirmations import ask_to_erase, ask_to_forget
+from gateway.people.data_confirmations import ask_to_erase, ask_to_forget, ask_to_forget_here
 from gateway.people.data_erase import check_erase
 from gateway.people.data_export import DataExport
 from gateway.people.data_forget import DataForget
@@ -46,10 +48,25 @@ class PrivacyCommands:
 
     async def _forget(self, call: Call) -> Reply:
         wanted = read_words(call.argument)
+        if call.room is not None:
+            return await self._forget_here(call, wanted, call.room.person_id)
         async with self.lines.show(_address(call)) as report:
             preview = await look_for(self.forgetting, call.person, wanted, report)
         chat = call.chat
         question = ask_to_forget(call.person, call.argument, preview, chat=chat, now=call.now)
+
+        def effect(connection: Connection) -> Outcome:
+            return "", self.questions.pose(connection, question, call.now)
+
+        return Reply(effect=effect)
+
+    async def _forget_here(self, call: Call, wanted: WordMatcher, group_id: PersonId) -> Reply:
+        """Ask which notes of the group to forget; nothing else is shown where others read."""
+        found = await self.forgetting.preview_in_group(call.person, wanted, group_id)
+        if found is None:
+            return Reply(text=privacy.FORGET_NOTHING_HERE())
+        chat = call.chat
+        question = ask_to_forget_here(call.person, call.argument, found, chat=chat, now=call.now)
 
         def effect(connection: Connection) -> Outcome:
             return "", self.questions.pose(connection, question, call.now)

@@ -29,6 +29,7 @@ from gateway.operations.privacy_types import (
     ExportPerson,
     FindWords,
     ForgetWords,
+    FoundInGroup,
     FoundWords,
     PersonToErase,
     WrittenExport,
@@ -160,6 +161,10 @@ async def find_words(context: OperationContext, asked: FindWords) -> FoundWords:
         jobs=found.jobs,
         blocks=found.blocks,
         lines=found.lines,
+        groups=tuple(
+            FoundInGroup(name=one.name, lines=one.lines, past=one.past) for one in found.groups
+        ),
+        has_past=found.has_past,
     )
 
 
@@ -176,7 +181,8 @@ async def look_for(
 ) -> Preview:
     """Return what contains the words. Raises `Declined` if nothing does."""
     found = await forgetting.preview(person, words, report)
-    if not (found.entries or found.messages or found.jobs or found.blocks):
+    has_counts = found.entries or found.messages or found.jobs or found.blocks
+    if not (has_counts or found.groups or found.has_past):
         raise Declined(texts.FORGET_NOTHING())
     return found
 

@@ -63,14 +63,31 @@ class FindWords(PickPerson):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FoundInGroup:
+    """The notes of a group that rest on the person's own words; `name` is "" without one.
+
+    `past` is the number of those that are deleted, but that an undo could bring back.
+    """
+
+    name: str
+    lines: tuple[str, ...]
+    past: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FoundWords:
-    """Counts the notes, messages, reminders and names of blocks match, and a few lines of them."""
+    """Counts the notes, messages, reminders and names of blocks match, and a few lines of them.
+
+    `groups` have further notes. `has_past` is true for deleted ones that an undo could bring back.
+    """
 
     entries: int
     messages: int
     jobs: int
     blocks: int
     lines: tuple[str, ...]
+    groups: tuple[FoundInGroup, ...]
+    has_past: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,6 +38,8 @@ REASON: QuestionKind = "reason"
 WHEN: QuestionKind = "when"
 """The kind of questions that words answer if they name a time; other words go to the model."""
 _CALL: QuestionKind = "call"
+_FORGET: QuestionKind = "forget"
+"""The kind of questions which words to delete, also from a group's notes."""
 
 PROPOSAL_LASTS = 7 * 24 * 3_600_000
 """Milliseconds during which a proposal may be accepted."""
@@ -427,7 +429,7 @@ def _is_of_review(question: Question) -> bool:
 def _may_answer(question: Question, reaction: Reaction) -> bool:
     """Allow the person asked and, for questions of others' turns, owners."""
     if question.person_id == reaction.person.id:
-        is_own = question.turn_id is not None or question.kind in (*_ONLY_PRESSED, WHEN)
+        is_own = question.turn_id is not None or question.kind in (*_ONLY_PRESSED, WHEN, _FORGET)
         return is_own or reaction.address.is_direct
     return question.turn_id is not None and reaction.person.is_owner
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from agent_core.chats import Chat
 from agent_core.ids import PersonId
+from agent_core.privacy.erasure.groups import GroupNotes
 from agent_core.privacy.erasure.words import Preview
 from agent_core.state.conversations import questions
 from agent_core.state.conversations.questions import Choice, NewQuestion, Question, QuestionKind
@@ -48,6 +49,7 @@ class DataConfirmations:
             has_messages=key == _ALL,
             question_id=question.id,
             chat=question.chat,
+            group_id=json.loads(question.payload).get("group", 0),
         )
         self._queue.put(connection, request, f"q{question.id}")
         is_late = bool(questions.list_awaited(connection, person_id=person.id))
@@ -94,7 +96,10 @@ def ask_to_forget(
         person_id=person.id,
         kind="forget",
         text=privacy.ask_to_forget(
-            preview.entries, preview.messages, preview.jobs, preview.blocks, preview.lines
+            (preview.entries, preview.messages, preview.jobs, preview.blocks),
+            preview.lines,
+            [(one.name, one.lines, one.past) for one in preview.groups],
+            has_past=preview.has_past,
         ),
         choices=(
             Choice(key=_ENTRIES, label=privacy.FORGET_ENTRIES()),
@@ -105,6 +110,25 @@ def ask_to_forget(
         chat=chat,
         expires_at=now + LASTS,
         payload=json.dumps({"words": words}, ensure_ascii=False),
+    )
+
+
+def ask_to_forget_here(
+    person: Person, words: str, found: GroupNotes, *, chat: Chat, now: int
+) -> NewQuestion:
+    """Return the question whether to forget these notes of a group."""
+    return NewQuestion(
+        person_id=person.id,
+        kind="forget",
+        text=privacy.ask_to_forget_here(found.lines, found.past),
+        choices=(
+            Choice(key=_ENTRIES, label=privacy.ERASE_YES(), style="danger"),
+            Choice(key=_NONE, label=privacy.FORGET_NONE()),
+        ),
+        secret=make_secret(),
+        chat=chat,
+        expires_at=now + LASTS,
+        payload=json.dumps({"words": words, "group": found.group_id}, ensure_ascii=False),
     )
 
 

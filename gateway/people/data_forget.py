@@ -4,6 +4,7 @@ import asyncio
 import os
 import re
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 
 from agent_core.agent.replay.session_log import remove_lines
@@ -12,6 +13,7 @@ from agent_core.execution.files import walk_files
 from agent_core.execution.local import WORKSPACES
 from agent_core.ids import PersonId
 from agent_core.memory.store import MemoryStore
+from agent_core.privacy.erasure.groups import GroupNotes, GroupRemoval, OneGroup
 from agent_core.privacy.erasure.matcher import WordMatcher, parse_words
 from agent_core.privacy.erasure.words import Preview, WordRemoval
 from agent_core.privacy.progress import Report
@@ -48,10 +50,34 @@ class DataForget:
         self._now = now
         self._forget_versions = forget_versions
         self._removal = WordRemoval(database, memory, is_direct_chat)
+        self._groups = GroupRemoval(database, memory, is_direct_chat)
 
     async def preview(self, person: Person, words: WordMatcher, report: Report) -> Preview:
-        """Return what contains the words. Raises `StoreError`."""
-        return await self._removal.look(person, words, report, self._now())
+        """Return what contains the words, in groups also. Raises `StoreError`."""
+        found = await self._removal.look(person, words, report, self._now())
+        groups = await self._groups.look(person.id, words, self._now())
+        return replace(found, groups=groups)
+
+    async def preview_in_group(
+        self, person: Person, words: WordMatcher, group_id: PersonId
+    ) -> GroupNotes | None:
+        """Return the notes of a group that the person may delete there. Raises `StoreError`."""
+        group = OneGroup(id=group_id, is_all=person.is_owner)
+        found = await self._groups.look(person.id, words, self._now(), group)
+        return found[0] if found else None
+
+    async def remove_in_group(self, person_id: PersonId, text: str, group_id: PersonId) -> str:
+        """Remove the words of `text` from a group's notes, and return the report for the group.
+
+        Raises `WorkInProgress`, `StoreError` and `OSError`.
+        """
+        words = parse_words(text)
+        person = await self._database.read(people.find, person_id=person_id)
+        if words is None or person is None:
+            return privacy.FORGET_NOTHING_HERE()
+        group = OneGroup(id=group_id, is_all=person.is_owner)
+        removed = await self._groups.forget(person_id, words, self._now(), group)
+        return privacy.describe_forgotten_here(sum(len(one.lines) + one.past for one in removed))
 
     async def remove(
         self, person_id: PersonId, text: str, report: Report, *, has_messages: bool
@@ -63,6 +89,8 @@ class DataForget:
         words = parse_words(text)
         if words is None:
             return privacy.FORGET_NOTHING()
+        await self._removal.check_idle(person_id)
+        groups = await self._groups.forget(person_id, words, self._now())
         removed = await self._removal.forget(
             person_id, words, report, has_messages=has_messages, now=self._now()
         )
@@ -71,7 +99,12 @@ class DataForget:
         if has_messages:
             await self._forget_copies(person_id, words)
         said = privacy.describe_forgotten(
-            removed.entries, removed.messages, removed.jobs, has_messages=has_messages
+            removed.entries,
+            removed.messages,
+            removed.jobs,
+            has_messages=has_messages,
+            groups=[(one.name, len(one.lines) + one.past) for one in groups],
+            has_past=removed.has_past,
         )
         said += privacy.describe_renamed(removed.blocks)
         said += privacy.describe_kept_files(await self._find_files(person_id, words))

@@ -56,6 +56,8 @@ class DataRequest:
     question_id: int = 0
     """The question that confirmed the request, if it quotes the words."""
     chat: Chat | None = None
+    group_id: int = 0
+    """The group whose notes alone are meant, as a memory owner; 0 for all of the person's data."""
 
 
 class RequestQueue:
@@ -196,6 +198,10 @@ class DataRequests:
         person_id = request.person_id
         if key.startswith(_FORGET):
             try:
+                if request.group_id:
+                    return await self.forgetting.remove_in_group(
+                        person_id, request.words, PersonId(request.group_id)
+                    )
                 async with self.lines.show(_address(request)) as tell:
                     return await self.forgetting.remove(
                         person_id, request.words, tell, has_messages=request.has_messages
@@ -227,7 +233,7 @@ class DataRequests:
             if request.question_id:  # the question quotes lines that are deleted now
                 redact.drop_question(connection, question_id=QuestionId(request.question_id))
             if request.words:
-                _note_forgotten(connection, request.person_id, now)
+                _note_forgotten(connection, request, now)
             address = _address(request)
             if address is None:
                 return []
@@ -243,11 +249,11 @@ def _address(request: DataRequest) -> NewOutboxMessage | None:
     return NewOutboxMessage(chat=request.chat, body="")
 
 
-def _note_forgotten(connection: Connection, person_id: PersonId, now: int) -> None:
+def _note_forgotten(connection: Connection, request: DataRequest, now: int) -> None:
     """Record in the audit log that something was forgotten, without its words."""
     deed = AuditEntry(
-        person_id=person_id,
-        actor=f"person:{person_id}",
+        person_id=PersonId(request.group_id or request.person_id),
+        actor=f"person:{request.person_id}",
         action="forget",
         detail="",
         created_at=now,

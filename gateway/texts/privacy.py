@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from agent_core.localization import Plural, Text, join_list
 from agent_core.privacy.progress import Progress
 from agent_core.state.lifecycle.redact import ERASED, FORGOTTEN
+from agent_core.transcript import flatten
 from gateway.texts.people import quote_name
 
 ALL_OF_ME = frozenset(
@@ -39,6 +40,10 @@ FORGET_USAGE = Text(
     " inside words: /forget *bon."
 )
 FORGET_NOTHING = Text("I found nothing of yours with those words.")
+FORGET_NOTHING_HERE = Text(
+    "I found no note of this group with those words that you may delete. For your messages and your"
+    " own notes, send me /forget in a direct message."
+)
 FORGET_ENTRIES = Text("Notes only")
 FORGET_ALL = Text("Notes and messages")
 FORGET_NONE = Text("Nothing")
@@ -122,12 +127,25 @@ _ASK_FORGET = Text(
     "I found these words in:\n{counts}\n{lines}\n\nWhat should I delete? You can't undo this."
     " Deleting messages also deletes matching reminders, tool results and files."
 )
+_ASK_FORGET_HERE = Text(
+    "These notes of this group have the words:\n{lines}\n\nShould I delete them? You can't undo"
+    " this. For your messages and your own notes, send me /forget in a direct message."
+)
+_FORGOTTEN_HERE = Plural(
+    "Deleted permanently: {n:,} note of this group. The messages here stay.",
+    "Deleted permanently: {n:,} notes of this group. The messages here stay.",
+)
+_FOUND_GROUP_NOTES = Text("Notes in the group {name}: {count:,}")
+_FOUND_PAST = Text("Notes that are deleted, but that an undo could bring back")
+_GONE_PAST = Text("Notes from before: no undo brings them back")
+_FOUND_NAMELESS_NOTES = Text("Notes in a group: {count:,}")
 _DELETED_WORDS = Text("(These words were deleted.)")
 _FORGOTTEN = Text(
     "Deleted:\n{counts}\nI can't delete anything from the chats themselves or from backups."
 )
 _KEPT_FILES = Text("I don't change files that people gave me to summarise. It's still in: {names}.")
 _MOST_NAMED = 5
+_LONGEST_NOTE = 120
 _MORE = Plural("{n:,} more", "{n:,} more")
 _WORKSPACE_FILES = Text(
     "Files in your workspace still contain it: {names}. Tell me which of them to delete."
@@ -177,19 +195,73 @@ def describe_export(parts: int) -> str:
     return f"{_EXPORT()} {_EXPORT_PARTS(count=parts)}" if parts > 1 else _EXPORT()
 
 
-def ask_to_forget(entries: int, messages: int, jobs: int, blocks: int, lines: Sequence[str]) -> str:
-    """Show what holds the words, with some `lines` of it, and ask what to delete."""
-    left = entries + messages + jobs + blocks - len(lines)
+def ask_to_forget(
+    numbers: tuple[int, int, int, int],
+    lines: Sequence[str],
+    groups: Sequence[tuple[str, Sequence[str], int]],
+    *,
+    has_past: bool,
+) -> str:
+    """Show what holds the words, with some `lines` of it, and ask what to delete.
+
+    `numbers` are those of notes, messages, reminders and names of blocks. `groups` are the names of
+    groups, the lines of the notes there, and the number of deleted ones that an undo could bring
+    back. `has_past` says that there are such notes of the person.
+    """
+    left = sum(numbers) - len(lines)
     shown = [*map(quote_name, lines), *([_MORE(left)] if left > 0 else [])]
-    return _ASK_FORGET(
-        counts=_count(entries, messages, jobs, blocks),
-        lines="".join(f"\n* {line}" for line in shown),  # another sign, another list
+    shown += [line for _, notes, _ in groups for line in _quote_notes(notes)]
+    counts = _count(
+        *numbers,
+        groups=[(name, len(notes)) for name, notes, _ in groups],
+        past=_FOUND_PAST if has_past or any(past for _, _, past in groups) else None,
     )
+    return _ASK_FORGET(counts=counts, lines=_list_lines(shown))
 
 
-def describe_forgotten(entries: int, messages: int, jobs: int, *, has_messages: bool) -> str:
-    """Say what was deleted."""
-    return _FORGOTTEN(counts=_count(entries, messages if has_messages else None, jobs))
+def ask_to_forget_here(notes: Sequence[str], past: int) -> str:
+    """Show the notes of a group that hold the words, and ask whether to delete them.
+
+    `past` notes are deleted already, and are not shown to the group again.
+    """
+    shown = [*_quote_notes(notes), *([_FOUND_PAST()] if past else [])]
+    return _ASK_FORGET_HERE(lines=_list_lines(shown).strip())
+
+
+def describe_forgotten_here(count: int) -> str:
+    """Say in a group how many of its notes were deleted."""
+    return _FORGOTTEN_HERE(count)
+
+
+def describe_forgotten(
+    entries: int,
+    messages: int,
+    jobs: int,
+    *,
+    has_messages: bool,
+    groups: Sequence[tuple[str, int]],
+    has_past: bool,
+) -> str:
+    """Say what was deleted; `groups` are the names of groups, and how many notes went there."""
+    counts = _count(
+        entries,
+        messages if has_messages else None,
+        jobs,
+        groups=groups,
+        past=_GONE_PAST if has_past else None,
+    )
+    return _FORGOTTEN(counts=counts)
+
+
+def _quote_notes(notes: Sequence[str]) -> list[str]:
+    """Quote the first notes of a group, and count the others."""
+    left = len(notes) - _MOST_NAMED
+    quoted = [quote_name(flatten(note, _LONGEST_NOTE)) for note in notes[:_MOST_NAMED]]
+    return [*quoted, *([_MORE(left)] if left > 0 else [])]
+
+
+def _list_lines(lines: Sequence[str]) -> str:
+    return "".join(f"\n* {line}" for line in lines)  # another sign than counts, another list
 
 
 def describe_renamed(names: Sequence[str]) -> str:
@@ -256,8 +328,24 @@ def _list_names(backups: Sequence[str]) -> str:
     return join_list(shown)
 
 
-def _count(entries: int, messages: int | None, jobs: int, blocks: int = 0) -> str:
+def _count(
+    entries: int,
+    messages: int | None,
+    jobs: int,
+    blocks: int = 0,
+    *,
+    groups: Sequence[tuple[str, int]],
+    past: Text | None,
+) -> str:
     shown = [_FOUND_NOTES(count=entries)]
+    for name, count in groups:
+        shown.append(
+            _FOUND_GROUP_NOTES(name=quote_name(name), count=count)
+            if name
+            else _FOUND_NAMELESS_NOTES(count=count)
+        )
+    if past:
+        shown.append(past())
     if messages is not None:
         shown.append(_FOUND_MESSAGES(count=messages))
     if jobs:

@@ -15,6 +15,7 @@ from agent_core.memory.store import MemoryStore
 from agent_core.privacy.erasure import person as person_erasure
 from agent_core.privacy.erasure import scrub
 from agent_core.privacy.erasure import search as word_search
+from agent_core.privacy.erasure.groups import GroupNotes
 from agent_core.privacy.erasure.matcher import WordMatcher
 from agent_core.privacy.erasure.search import FoundRows
 from agent_core.privacy.progress import Progress, Report
@@ -54,7 +55,9 @@ class Entry:
 class Preview:
     """The matches before the removal: their numbers, and a few lines of them.
 
-    `messages` also counts waiting messages and earlier versions of jobs.
+    `messages` also counts waiting messages and earlier versions of jobs. `groups` have further
+    notes; their lines are not among `lines`. `has_past` is true if the only notes are deleted ones,
+    which an undo could bring back.
     """
 
     entries: int
@@ -62,16 +65,22 @@ class Preview:
     jobs: int
     blocks: int
     lines: tuple[str, ...]
+    has_past: bool
+    groups: tuple[GroupNotes, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemovedCounts:
-    """The numbers of removed items, and the new names of renamed blocks."""
+    """The numbers of removed items, and the new names of renamed blocks.
+
+    `has_past` is as in `Preview`.
+    """
 
     entries: int
     messages: int
     jobs: int
     blocks: tuple[str, ...]
+    has_past: bool
 
 
 @dataclass(slots=True)
@@ -109,6 +118,8 @@ class WordRemoval:
                 + len(word_search.match_texts(connection, "job_versions", subject, matcher.is_in)),
                 jobs=len(jobs),
                 blocks=len(names),
+                has_past=not lines
+                and bool(word_search.match_texts(connection, "changes", subject, matcher.is_in)),
                 lines=tuple(map(_shorten, (*names, *lines[:_SHOWN], *jobs[:_SHOWN], *read))),
             )
 
@@ -130,16 +141,17 @@ class WordRemoval:
         unreadable, and `WorkInProgress`.
         """
         subject = await self._whose(person_id)
-        if await self.database.read(_is_at_work, subject):
-            raise WorkInProgress
+        await self.check_idle(person_id)
         entries = await self._drop_entries(subject, matcher, now)
         redacted = jobs = 0
+        has_past = False
         renamed: list[str] = []
         traced = FoundRows()
         for _ in range(_ROUNDS):
             kept = partial(word_search.find_in_memory, subject=subject, matcher=matcher)
             found = await self.database.browse(kept)
             entries += len(found.archive)
+            has_past |= not entries and bool(found.changes)
             renamed += [await self._rename_block(*block) for block in found.names]
             await self._remove_from_memory(subject, matcher, found, now)
             if has_messages:
@@ -156,7 +168,18 @@ class WordRemoval:
                 jobs += len(traced.jobs)
             if found == traced == FoundRows():
                 break
-        return RemovedCounts(entries=entries, messages=redacted, jobs=jobs, blocks=tuple(renamed))
+        return RemovedCounts(
+            entries=entries,
+            messages=redacted,
+            jobs=jobs,
+            blocks=tuple(renamed),
+            has_past=has_past,
+        )
+
+    async def check_idle(self, person_id: PersonId) -> None:
+        """Raise `WorkInProgress` while a turn of the person is running."""
+        if await self.database.read(_is_at_work, await self._whose(person_id)):
+            raise WorkInProgress
 
     async def _rename_block(self, person_id: PersonId, folder: str) -> str:
         """Give a block a neutral name, and delete its folder; the next read writes a new one.

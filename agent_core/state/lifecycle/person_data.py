@@ -205,7 +205,8 @@ TEXTS: Mapping[str, str] = {
     "foreign_changes": (
         "SELECT id, evidence || char(10) || sources FROM ledger"
         f" WHERE person_id NOT IN {_PEOPLE} AND (evidence <> '' OR sources <> '[]')"
-        f" AND actor IN (SELECT 'turn:' || id FROM turns WHERE person_id IN {_PEOPLE})"
+        f" AND actor IN (SELECT 'turn:' || id FROM turns WHERE person_id IN {_PEOPLE}"
+        "  UNION ALL SELECT 'person:' || value FROM json_each(:people))"
     ),
     "tasks": f"SELECT id, payload FROM tasks WHERE person_id IN {_PEOPLE}",
     "external_sync": (
@@ -213,7 +214,8 @@ TEXTS: Mapping[str, str] = {
     ),
 }
 """Queries for (id, text) of a person's rows. Titles are those of sessions that they own or spoke
-in. Jobs include finished ones. `foreign_changes` are the quotes of their turns in shared memories.
+in. Jobs include finished ones. `foreign_changes` are the quotes of their turns and commands in
+shared memories.
 For `descriptions` and `audit`, the subject has the rows of blocks in `people`.
 """
 

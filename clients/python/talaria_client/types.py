@@ -269,14 +269,24 @@ class FileModel(TypedDict):
     name: str
 
 
+class GroupNotesModel(TypedDict):
+    """Notes of a group that rest on your own words; `name` is "" without one."""
+
+    name: str
+    lines: list[str]
+    past: int
+
+
 class ForgottenModel(TypedDict):
-    """Counts what holds the words, and shows a few lines. `is_begun`: the deletion has begun."""
+    """Counts what holds the words, and shows a few lines; `groups` have further notes."""
 
     entries: int
     messages: int
     jobs: int
     blocks: int
     lines: list[str]
+    groups: list[GroupNotesModel]
+    has_past: bool
     is_begun: bool
 
 

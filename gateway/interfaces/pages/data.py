@@ -51,7 +51,10 @@ async def find(look: Look) -> Response:
     except (Declined, Mistaken) as error:
         return look.reject("data.html", **_describe(words, faults={"words": str(error)}))
     shown = texts.ask_to_forget(
-        found.entries, found.messages, found.jobs, found.blocks, found.lines
+        (found.entries, found.messages, found.jobs, found.blocks),
+        found.lines,
+        [(one.name, one.lines, one.past) for one in found.groups],
+        has_past=found.has_past,
     )
     return look.show_again("data.html", HTTPStatus.OK, **_describe(words, found=shown))
 

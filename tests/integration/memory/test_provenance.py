@@ -2,13 +2,12 @@
 
 import json
 import re
-from collections.abc import AsyncGenerator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
+from agent_core.models.contract import ModelRequest, TextDelta
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import LedgerEntry
@@ -17,27 +16,12 @@ from agent_core.transcript import TextPart
 from gateway.texts import memory, privacy
 from gateway.texts import rooms as rooms_texts
 from tests.fakes.chat import FakeChat
-from tests.fakes.model import FakeModel, ask, call, finish, say
+from tests.fakes.model import FakeModel, ask, call, finish
 from tests.integration.accounts import ChatAccount
 from tests.integration.harness import running
+from tests.integration.memory.noter import Noter
 from tests.integration.shared_harness import SharedHarness, shared_harness
 from tests.tables import await_each
-
-
-class Noter(FakeModel):
-    """Notes what it is told: a text that begins with JSON is a `memory` call."""
-
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
-        if request.system.startswith("Name the conversation"):
-            yield finish(TextPart(text="A title"))
-            return
-        last = request.messages[-1]
-        if last.role == "user" and "{" in last.text:
-            self.plays.append(ask(call("memory", last.text[last.text.index("{") :])))
-        else:
-            self.plays.append(say("Noted."))
-        async for piece in super().stream(request):
-            yield piece
 
 
 def note(text: str, **fields: str) -> str:

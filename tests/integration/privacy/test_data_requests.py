@@ -118,7 +118,7 @@ async def test_an_export_comes_in_several_archives_where_files_are_small(tmp_pat
         assert "hello, dear house" in "".join(unpack(harness, ana).values())
 
 
-@pytest.mark.parametrize("command", ["/export", "/forget bluefish", "/erase me"])
+@pytest.mark.parametrize("command", ["/export", "/erase me"])
 async def test_data_requests_are_refused_in_rooms(tmp_path: Path, command: str) -> None:
     async with running(tmp_path, FakeModel(say("Hello."))) as harness:
         ana = ChatAccount(harness, "4711001", "Zebrana")

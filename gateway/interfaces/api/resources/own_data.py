@@ -31,14 +31,30 @@ class WordsToForget(BaseModel):
     delete: bool = False
 
 
+class GroupNotesModel(BaseModel):
+    """Notes of a group that rest on your own words; `name` is "" without one.
+
+    `past` is the number of those that are deleted, but that an undo could bring back.
+    """
+
+    name: str
+    lines: list[str]
+    past: int
+
+
 class ForgottenModel(BaseModel):
-    """Counts what holds the words, and shows a few lines. `is_begun`: the deletion has begun."""
+    """Counts what holds the words, and shows a few lines; `groups` have further notes.
+
+    `has_past`: an undo could bring deleted notes back. `is_begun`: the deletion has begun.
+    """
 
     entries: int
     messages: int
     jobs: int
     blocks: int
     lines: list[str]
+    groups: list[GroupNotesModel]
+    has_past: bool
     is_begun: bool
 
 
