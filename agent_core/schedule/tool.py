@@ -82,6 +82,7 @@ _ACTS = {
 }
 _AnyJob = TypeVar("_AnyJob", bound=NewJob)
 
+_SHOWN_NAME = 60
 _MOST_IN_ROOM = 10
 """Reminders of a member in one group; owners have the limit of a person."""
 _ONLY_OWNERS = (
@@ -594,7 +595,11 @@ def _find(connection: Connection, asker: _Asker, number: JobId) -> Job:
     if job is None:
         raise ToolArgumentError(f"there is no job {number} here; see list")
     if not asker.may_change(job):
-        raise ToolArgumentError("someone else created that job; only they and owners may change it")
+        maker = people.find(connection, person_id=job.person_id) if job.person_id else None
+        name = quote(maker.name if maker else "someone else", _SHOWN_NAME)
+        raise ToolArgumentError(
+            f"that job was created by {name}; only they and owners may change it"
+        )
     return job
 
 

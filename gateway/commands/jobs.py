@@ -20,7 +20,7 @@ from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job, JobState, Target
-from agent_core.state.people import delivery_targets
+from agent_core.state.people import delivery_targets, people
 from agent_core.state.queues import deferred_messages
 from agent_core.tools.time_zones import name_zone
 from agent_core.transcript import flatten
@@ -153,8 +153,8 @@ class JobCommands:
         job = jobs.find(connection, job_id=job_id)
         if job is None or job.state != "dropped" or not _may_see(call, job):
             return job_texts.UNKNOWN(number=job_id), ()
-        if not _may_change(call, job):
-            return job_texts.NOT_YOURS(number=job_id), ()
+        if refusal := _refuse(connection, call, job, job_id):
+            return refusal, ()
         return self._act(connection, job, "restore", call), ()
 
     def _move(self, call: Call, named: str) -> Reply:
@@ -201,11 +201,15 @@ class JobCommands:
 
     async def _change(self, call: Call, order: _Order) -> Reply:
         """Change a job, once for one event."""
-        found = await self._database.read(_find_all, call)
-        job = next((one for one in found if one.id == order.job_id), None)
-        refusal = _refuse(call, job, order.job_id)
-        if refusal or job is None:
-            text = await self._database.read(_answer, refusal, call)
+
+        def look(connection: Connection) -> tuple[list[Job], Job | None, str]:
+            found = _find_all(connection, call)
+            job = next((one for one in found if one.id == order.job_id), None)
+            refusal = _refuse(connection, call, job, order.job_id)
+            return found, job, _answer(connection, refusal, call) if refusal else ""
+
+        found, job, text = await self._database.read(look)
+        if text or job is None:
             return Reply(text=text, buttons=_open_each(found) if call.is_press else ())
         if order.verb == "drop" and call.is_press and not order.is_sure:
             sure = stand_for(f"jobs drop {job.id} {_YES}", job_texts.DROP(), "danger")
@@ -216,7 +220,7 @@ class JobCommands:
 
         def effect(connection: Connection) -> Outcome:
             current = _find(connection, call, order.job_id)
-            done = _refuse(call, current, order.job_id)
+            done = _refuse(connection, call, current, order.job_id)
             if current and not done:
                 done = (
                     self._give_address(connection, current, call)
@@ -311,11 +315,14 @@ def _read_number(word: str) -> JobId | None:
     return JobId(int(word)) if word.isdecimal() and len(word) <= _LONGEST_NUMBER else None
 
 
-def _refuse(call: Call, job: Job | None, number: JobId) -> str:
+def _refuse(connection: Connection, call: Call, job: Job | None, number: JobId) -> str:
     """Return why the caller may not change a job, or an empty text."""
     if job is None:
         return job_texts.UNKNOWN(number=number)
-    return "" if _may_change(call, job) else job_texts.NOT_YOURS(number=number)
+    if _may_change(call, job):
+        return ""
+    maker = people.find(connection, person_id=job.person_id) if job.person_id else None
+    return job_texts.describe_not_yours(maker.name if maker else "")
 
 
 def _may_change(call: Call, job: Job) -> bool:

@@ -5,21 +5,23 @@ import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from adapters.contract import ChatAdapter
 from adapters.ids import Address
-from adapters.messages import InboundMessage
+from adapters.messages import ButtonPress, InboundMessage
 from agent_core.errors import StoreDamaged
 from agent_core.ids import InboxId
 from agent_core.localization import set_language, use_language
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection, Database
+from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.inbox import InboxRow
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.background.disappearing import note
-from gateway.chats import QueueKey, make_chat, name_queue
+from gateway.chats import QueueKey, make_chat, name_chat, name_queue
 from gateway.fairness import Workers
 from gateway.inbound import events
 from gateway.inbound.command_runner import CommandRunner, make_outgoing, make_silence_note
@@ -274,7 +276,7 @@ class InboundRouter:
         if person is None:
             await self._meet_stranger(row, message, command)
             return
-        set_language(person.language, message.sender.language)
+        await self._choose_language(row.platform, message, person, is_press=arrived.is_press)
         if message.expires_in:
             await self._database.write("disappearing.note", note, row, message, self._now())
         room_conversation = await self._rooms.place(row.platform, message, person)
@@ -372,7 +374,7 @@ class InboundRouter:
         is_open = await self._questions.is_open(press.key)
         person = await self._identity.identify(row.platform, press.sender, may_enter=is_open)
         if person:
-            set_language(person.language, press.sender.language)
+            await self._choose_language(row.platform, press, person, is_press=True)
         words = read_command(press.key)
         if person is None:
             await self._skip(SkippedEvent(row=row))
@@ -390,6 +392,18 @@ class InboundRouter:
             )
             row = replace(row, is_repeat=False)  # the reply to a press is sent again
             await self._route_message(InboundEvent(row=row, message=message, is_press=True))
+
+    async def _choose_language(
+        self, platform: str, said: InboundMessage | ButtonPress, person: Person, *, is_press: bool
+    ) -> None:
+        """Speak the person's language; below a message of a group, that of whom it was sent to."""
+        first: Person | None = None
+        if is_press and not said.address.is_direct:
+            find = partial(_find_first_reader, platform, said.address, said.message_id)
+            first = await self._database.read(find)
+        reader = first or person
+        # An app's language is known of the sender only.
+        set_language(reader.language, said.sender.language if reader.id == person.id else None)
 
     async def _apply_edit(
         self,
@@ -432,3 +446,13 @@ class InboundRouter:
     def _enqueue(self, row: OutboxRow | None) -> None:
         if row:
             self._dispatcher.enqueue([row])
+
+
+def _find_first_reader(
+    platform: str, address: Address, message_id: str, connection: Connection
+) -> Person | None:
+    """Return the person whom a message was sent to, if it is known."""
+    chat = name_chat(address)
+    sent = outbox.find_message(connection, platform=platform, chat=chat, message_id=message_id)
+    whose = sent.person_id if sent else None
+    return people.find(connection, person_id=whose) if whose else None

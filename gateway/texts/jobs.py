@@ -25,6 +25,7 @@ from agent_core.tools.clock import ReaderClock
 from agent_core.tools.time_zones import name_zone
 from gateway.texts.general import name_platform
 from gateway.texts.job_results import describe_runs, shorten
+from gateway.texts.people import quote_name
 
 USAGE = Text(
     "/reminders {number} shows reminder {number}. To change it: /reminders pause {number}, resume"
@@ -33,9 +34,11 @@ USAGE = Text(
 _HINT = Text("Choose one to change it, or just tell me.")
 NONE = Text("You have no reminders. Tell me what to do and when, and I'll make one.")
 NONE_HERE = Text("This group has no reminders. Tell me here what to remind you all of, and when.")
+IN_GROUP = Text("in {name}")
 NONE_WITH = Text("There's no reminder with “{words}” here.")
 UNKNOWN = Text("There's no reminder {number} here. /reminders lists them.")
-NOT_YOURS = Text("Someone else made reminder {number}. Only they or an owner can change it.")
+_NOT_YOURS = Text("That reminder is by {name}. Only they or an owner can change it.")
+_NOT_YOURS_EITHER = Text("That reminder is by someone else. Only they or an owner can change it.")
 DROP = Text("Yes, delete it")
 KEEP = Text("No")
 RESUME, PAUSE = Text("Resume"), Text("Pause")
@@ -252,6 +255,11 @@ HINTS: Mapping[str, Text] = {
     ),
     "zone": Text("Its time zone, like Europe/Vienna."),
 }
+
+
+def describe_not_yours(name: str) -> str:
+    """Say whose reminder it is, and who may change it; `name` is "" for an erased person."""
+    return _NOT_YOURS(name=quote_name(name)) if name else _NOT_YOURS_EITHER()
 
 
 def list_jobs(found: Sequence[Job], clock: ReaderClock, *, is_room: bool) -> str:

@@ -20,6 +20,8 @@ _HIT = re.compile(
 """A message found by `recall`, as the tool writes it for models."""
 _JOB = re.compile(r"^\d+\. (\".*?\") \(", re.MULTILINE)
 """A reminder as the tool lists it for models."""
+_MAKER = re.compile(r"that job was created by (\".*?\"); only they")
+"""Whose reminder it is, as the tool says it to models."""
 _LONGEST_HIT = 200
 _CREATED = "Created. "
 """The beginning of the result of the tool for jobs."""
@@ -57,6 +59,7 @@ _NOT_PLANNED = Text("I haven't set a reminder.")
 _NO_SUCH = Text(
     "I changed nothing, because no single reminder fits “{entry}”. /reminders lists yours."
 )
+_OTHERS = Text("That reminder is by {name}. Only they or an owner can change it.")
 _NOT_SET = Text("I couldn't set that: “{entry}”.")
 _HELLO, _WELCOME = Text("Hello!"), Text("You're welcome!")
 _TIME = Text("It's {clock} for you.")
@@ -263,7 +266,11 @@ class ManageJob(_ToolCommand):
 
     def report(self, result: ToolResultPart) -> str:
         """Confirm it, or say that there is no such reminder; the receipt says the rest."""
-        return _NO_SUCH(entry=self.words) if result.is_error else _FORGOTTEN()
+        if not result.is_error:
+            return _FORGOTTEN()
+        if maker := _MAKER.search(result.text):
+            return _OTHERS(name=json.loads(maker[1]))
+        return _NO_SUCH(entry=self.words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

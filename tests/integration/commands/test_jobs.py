@@ -386,9 +386,7 @@ async def test_all_see_a_rooms_jobs_and_two_may_change_them(
         assert "**Own**" not in listed
         assert "There's no reminder" in await here.says("1", f"/jobs {own.id}", room="den")
         refused = await here.says("2", f"/jobs pause {made.id}", room="den")
-        assert (
-            refused == f"Someone else made reminder {made.id}. Only they or an owner can change it."
-        )
+        assert refused == "That reminder is by `Ana`. Only they or an owner can change it."
         assert (await job(harness, made.id)).state == "active"
         await here.make_owner("3")
         assert "is paused" in await here.says("3", f"/jobs pause {made.id}", room="den")
@@ -412,10 +410,32 @@ async def test_another_persons_press_in_a_room_changes_no_list(tmp_path: Path) -
         shown = harness.chat.shown[-1]
         await harness.chat.press("Delete", user="2", name="Bob", direct=False)
         await harness.at_rest()
-        assert "Someone else made reminder" in shown.text
+        assert "That reminder is by `Ana`." in shown.text
         assert "**Rent**" in shown.text
         assert "Rent" in shown.labels
         assert (await job(harness, made.id)).state == "active"
+
+
+async def test_a_groups_message_keeps_its_language_whoever_presses(tmp_path: Path) -> None:
+    async with berlin(tmp_path) as (harness, _, clock):
+        here = SharedHarness(harness=harness, model=harness.model, home=tmp_path)
+        await here.says("1", "/jobs", room="den")
+        await here.says("2", "/settings language de")
+
+        def find(connection: Connection) -> RoomId:
+            found = rooms.find(connection, platform="fake", chat_id="den")
+            assert found
+            return found.id
+
+        await add(harness, clock, "Rent", room=await harness.read(find))
+        await here.says("1", "/jobs", room="den")
+        shown = harness.chat.shown[-1]
+        await harness.chat.press("Rent", user="2", name="Bob", direct=False)
+        await harness.at_rest()
+        assert shown.labels == ["All reminders"]
+        assert await here.says("2", "/jobs delete garden", room="den") == (
+            "Hier gibt es keine Erinnerung mit „garden“."
+        )
 
 
 async def home_of(harness: Harness, user: str = "1") -> Chat | None:

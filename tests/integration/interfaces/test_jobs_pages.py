@@ -15,7 +15,7 @@ from agent_core.ids import JobId
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job, Target
-from agent_core.state.people import people
+from agent_core.state.people import people, rooms
 from agent_core.state.queues import deferred_messages
 from agent_core.state.queues.deferred_messages import NewDeferredMessage
 from gateway.interfaces.contexts import open_context
@@ -472,3 +472,19 @@ async def rest(running: Served, start: int, end: int) -> None:
         people.set_preferences(connection, quiet)
 
     await running.gateway.database.write("test", work)
+
+
+async def test_a_reminder_of_a_group_names_the_group(home: Path) -> None:
+    async with at_noon(home) as (running, chat), browse_as(running, chat, ZEBRANA) as session:
+        number = await make_job(running, cron="0 9 * * *")
+        assert "in Kitchen" not in await read(session, "/jobs")
+
+        def give(connection: Connection) -> None:
+            room = rooms.insert(
+                connection, platform="fake", chat_id="k", title="Kitchen", slug="kitchen", now=NOW
+            )
+            connection.execute("UPDATE jobs SET room_id = ? WHERE id = ?", (room.id, number))
+
+        await running.gateway.database.write("test", give)
+        for path in ("/jobs", f"/jobs/{number}"):
+            assert "in Kitchen" in await read(session, path)

@@ -8,6 +8,7 @@ from datetime import datetime
 
 import pytest
 
+from agent_core.ids import CallId
 from agent_core.localization import LANGUAGES, use_language
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.models.scripted import create
@@ -195,6 +196,13 @@ async def test_a_wish_whose_time_cannot_be_read_is_refused_with_a_sentence() -> 
         with use_language(find_written(words)):
             said, _ = await complete(StandInModel(delay=0.0), ask(words))
         assert said.startswith(refusal)
+
+
+def test_the_reminder_of_somebody_else_is_named_as_theirs() -> None:
+    said = 'that job was created by "Lena"; only they and owners may change it'
+    result = ToolResultPart(call_id=CallId("c"), name="manage_jobs", text=said, is_error=True)
+    told = ManageJob(action="delete", words="the piano").report(result)
+    assert told == "That reminder is by Lena. Only they or an owner can change it."
 
 
 def test_every_example_of_the_greeting_is_understood_in_each_language() -> None:
