@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar, Literal
 
-from agent_core.localization import Text
+from agent_core.localization import LANGUAGES, Text, use_language
 from agent_core.models.transcript_view import Notes, find_entries
 from agent_core.transcript import ToolResultPart, flatten
 
@@ -47,6 +47,7 @@ _NO_TIME = Text(
     "I've set no reminder, because I can't read the time in “{entry}”. Write it like “remind me"
     " every 2 days at 8:00 to stretch”."
 )
+_WHEN = Text("When should I remind you? For example: tomorrow at 9, or in 20 minutes.")
 _NOT_KEPT = Text("I couldn't keep “{entry}”.")
 _KNOWN = Text("I knew that already: “{entry}”.")
 _KEPT = Text("I'll remember that.")
@@ -397,6 +398,35 @@ class NoTime(AnythingElse):
     def reply(self, results: Sequence[ToolResultPart], context: ReplyContext) -> str:
         """Say so, and how a time is written."""
         return _NO_TIME(entry=self.quote())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskWhen(StandInCommand):
+    """A wish for a reminder that names no time; the next message may name it."""
+
+    text: str
+
+    def reply(self, results: Sequence[ToolResultPart], context: ReplyContext) -> str:
+        """Ask for the time."""
+        return _WHEN()
+
+    @staticmethod
+    def is_asked_by(answer: str) -> bool:
+        """Return whether an answer ends with the question for the time, in any language."""
+        for tag in LANGUAGES:
+            with use_language(tag):
+                if answer.endswith(_WHEN()):
+                    return True
+        return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaveIt(StandInCommand):
+    """The wish for a reminder is taken back when its time is asked for."""
+
+    def reply(self, results: Sequence[ToolResultPart], context: ReplyContext) -> str:
+        """Say that there is no reminder."""
+        return _NOT_PLANNED()
 
 
 def _memory(**arguments: str) -> PlannedCall:

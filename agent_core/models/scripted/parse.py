@@ -8,13 +8,16 @@ from typing import Literal
 
 from agent_core.models.scripted.commands import (
     AnythingElse,
+    AskWhen,
     ChangeSetting,
     Count,
     Courtesy,
     Forget,
+    LeaveIt,
     ManageJob,
     NoTime,
     Remember,
+    Remind,
     Search,
     ShowHelp,
     ShowJobs,
@@ -23,7 +26,7 @@ from agent_core.models.scripted.commands import (
     TellTime,
     Think,
 )
-from agent_core.models.scripted.reminders import ME, read_reminder
+from agent_core.models.scripted.reminders import ME, read_reminder, read_untimed
 
 _MOST_NUMBERS = 1000
 _LONGEST_THOUGHT = 600
@@ -34,6 +37,7 @@ _POLITE = (
     r"(?:(?:please|bitte|hey|hi|hallo|ok|now|jetzt|can you|could you|would you|will you|kannst du"
     r"|könntest du|i want you to|i['’]?d like you to)[\s,]+)*"
 )
+_NEVER_MIND = r"(?:no|never ?mind|forget it|not at all|nein|egal|schon gut|vergiss es|lass es)"
 _SHOW = (
     r"what (?:do|did) you (?:know|remember|have (?:noted|stored))(?: (?:about|of) (?:me|us))?",
     r"what have you (?:remembered|noted|learned)(?: (?:about|of) me)?",
@@ -212,6 +216,15 @@ def _read_courtesy(line: str, now: datetime | None) -> StandInCommand | None:
     )
 
 
+def read_answer(words: str, wish: AskWhen, now: datetime | None) -> Remind | LeaveIt | None:
+    """Return the reminder of a wish, if these words name its time; or that it is taken back."""
+    line = " ".join(words.split()).rstrip("?!. ")
+    if _match(_NEVER_MIND, line):
+        return LeaveIt()
+    planned = read_reminder(f"remind me {line} to {wish.text}", _match, now)
+    return planned if planned and planned.text == wish.text else None
+
+
 def read_command(words: str, now: datetime | None = None) -> StandInCommand:
     """Return the command in a message; `now` is the time on the person's clock, if known."""
     if len(words) > _LONGEST_COMMAND:
@@ -227,6 +240,8 @@ def read_command(words: str, now: datetime | None = None) -> StandInCommand:
         return ShowJobs()
     if planned := read_reminder(line, _match, now):
         return replace(planned, text=_unquote(planned.text))
+    if untimed := read_untimed(line, _match):
+        return AskWhen(text=_unquote(untimed))
     if _match(rf"(?:.+ )?{ME} .+", line):
         return NoTime(words=words.strip())
     for pattern in _MOVE:

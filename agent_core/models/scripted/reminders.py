@@ -40,6 +40,11 @@ _TIMED = re.compile(
     re.IGNORECASE,
 )
 """The beginning of a text that belongs to the time, so that the time was not understood."""
+_ANY_TIME = re.compile(
+    rf"{_TIMED.pattern}|\b(?:every|each|daily|weekly|soon|later|jede[nrs]?|bald|später|täglich)\b",
+    re.IGNORECASE,
+)
+"""Words that say something of a time, anywhere in a text."""
 _LONGEST_TIME = 12
 """Words of a time."""
 _ENDED, _WAKE_UP = Text("Time's up"), Text("Wake up")
@@ -72,6 +77,14 @@ def read_reminder(
         if found and timing:
             return _remind(found["text"], timing)
     return None
+
+
+def read_untimed(line: str, match: Callable[[str, str], re.Match[str] | None]) -> str | None:
+    """Return what a line wants to be reminded of, if it says nothing of a time."""
+    found = match(rf"{ME} (?:to|about|that|daran,?(?: dass)?|an) (?P<text>[^\d]+)", line)
+    if found is None or _ANY_TIME.search(found["text"]):
+        return None
+    return found["text"].strip()
 
 
 def _read_first(words: str, now: datetime | None) -> Remind | None:

@@ -13,13 +13,14 @@ from agent_core.models.scripted.commands import (
     ABILITIES,
     WHO_SHORT,
     AnythingElse,
+    AskWhen,
     Piece,
     PlannedCall,
     ReplyContext,
     StandInCommand,
 )
 from agent_core.models.scripted.form import fill_schema
-from agent_core.models.scripted.parse import read_command
+from agent_core.models.scripted.parse import read_answer, read_command
 from agent_core.models.token_estimate import estimate_usage
 from agent_core.models.transcript_view import read_clock, read_notes
 from agent_core.transcript import (
@@ -120,10 +121,11 @@ def make_plan(request: ModelRequest, delay: float) -> StandInPlan:
     done = _find_results(turn)
     notes = read_notes(request.system, request.messages[:start])
     tools = {tool.name for tool in request.tools}
+    wish = _find_untimed(request.messages[:start])
     chains = [
         (command, [call for call in command.list_calls(notes) if call.name in tools])
         for message in turn
-        if (command := _understand(message))
+        if (command := _understand(message, wish))
     ]
     wanted = dict.fromkeys(call for _, chain in chains if (call := _next(chain, done)))
     if wanted:
@@ -145,14 +147,27 @@ def make_plan(request: ModelRequest, delay: float) -> StandInPlan:
     )
 
 
-def _understand(message: Message) -> StandInCommand | None:
+def _find_untimed(before: Sequence[Message]) -> AskWhen | None:
+    """Return the wish for a reminder whose time was asked for in the last answer, if any."""
+    if len(before) < 2 or not AskWhen.is_asked_by(before[-1].text):
+        return None
+    asked = before[-2]
+    wish = read_command(asked.text, read_clock(asked)) if asked.role == "user" else None
+    return wish if isinstance(wish, AskWhen) else None
+
+
+def _understand(message: Message, wish: AskWhen | None) -> StandInCommand | None:
     """Return the command in a person's message, with the names of its files if it is for a language
     model; None for an empty message, or one of somebody else.
+
+    The message may name the time of a `wish`.
     """
     files = _name_files(message)
     if message.role != "user" or not (message.text or files):
         return None
-    command = read_command(message.text, read_clock(message))
+    clock = read_clock(message)
+    timed = read_answer(message.text, wish, clock) if wish else None
+    command = timed or read_command(message.text, clock)
     if isinstance(command, AnythingElse):
         return replace(command, words=" ".join([command.words, *files]).strip())
     return command

@@ -14,10 +14,12 @@ from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.models.scripted import create
 from agent_core.models.scripted.commands import (
     AnythingElse,
+    AskWhen,
     ChangeSetting,
     Count,
     Courtesy,
     Forget,
+    LeaveIt,
     ManageJob,
     NoTime,
     Remember,
@@ -29,7 +31,7 @@ from agent_core.models.scripted.commands import (
     StandInCommand,
     Think,
 )
-from agent_core.models.scripted.parse import read_command
+from agent_core.models.scripted.parse import read_answer, read_command
 from agent_core.models.scripted.stand_in import StandInModel
 from agent_core.transcript import (
     DocumentPart,
@@ -196,6 +198,23 @@ async def test_a_wish_whose_time_cannot_be_read_is_refused_with_a_sentence() -> 
         with use_language(find_written(words)):
             said, _ = await complete(StandInModel(delay=0.0), ask(words))
         assert said.startswith(refusal)
+
+
+async def test_a_wish_without_a_time_is_asked_for_it_and_the_answer_sets_it() -> None:
+    for words, answer, question, text in (
+        ("remind me to call Bob", "tomorrow at 9", "When should I remind you?", "call Bob"),
+        ("erinnere mich an den Müll", "in 20 Minuten", "Wann soll ich dich", "den Müll"),
+    ):
+        wish = read_command(words, SUNDAY)
+        assert isinstance(wish, AskWhen), words
+        with use_language(find_written(words)):
+            said, _ = await complete(StandInModel(delay=0.0), ask(words))
+        assert said.startswith(question)
+        planned = read_answer(answer, wish, SUNDAY)
+        assert isinstance(planned, Remind)
+        assert planned.text == text
+        assert isinstance(read_answer("never mind", wish, SUNDAY), LeaveIt)
+        assert read_answer("what do you know about me?", wish, SUNDAY) is None
 
 
 def test_the_reminder_of_somebody_else_is_named_as_theirs() -> None:
