@@ -101,7 +101,7 @@ class MemoryAccess:
     async def may_change(self, call: Call, row: LedgerEntry | None) -> bool:
         """Return whether the caller may change a room's entry: as its author, or as an owner.
 
-        None stands for the newest change, which only owners may undo.
+        Only an owner may change an entry of which nobody knows who made it: None.
         """
         if call.person.is_owner:
             return True

@@ -47,6 +47,8 @@ class PrivacyCommands:
         return Reply(effect=effect)
 
     async def _forget(self, call: Call) -> Reply:
+        if call.room is not None and not call.argument:
+            return Reply(text=privacy.FORGET_USAGE_HERE())
         wanted = read_words(call.argument)
         if call.room is not None:
             return await self._forget_here(call, wanted, call.room.person_id)

@@ -140,8 +140,10 @@ class ProvenanceCommands:
 
     async def _undo_row(self, call: Call, scope: MemoryScope, row: LedgerEntry | None) -> Reply:
         """Undo a change of the lists, or without a row the newest one."""
-        if scope.is_room and not await self._access.may_change(call, row):
-            return Reply(text=memory.NOT_YOUR_CHANGE())
+        if scope.is_room:
+            asked = row or await self._find_newest_row(call, scope)
+            if asked and not await self._access.may_change(call, asked):
+                return Reply(text=memory.NOT_YOUR_CHANGE())
         origin = origin_of(call, scope)
         try:
             outcome = await self._access.memory.undo(
@@ -151,6 +153,14 @@ class ProvenanceCommands:
             return refuse_unreadable(error)
         undone = operations.take_undone(outcome, row.id if row else 0)
         return await self._describe(call, scope, undone)
+
+    async def _find_newest_row(self, call: Call, scope: MemoryScope) -> LedgerEntry | None:
+        """Return the newest change of a memory's lists that can be undone."""
+        change_index = await self._access.open(call, scope)
+        number = await self._database.read(
+            find_newest_change, scope.person_id, change_index.histories
+        )
+        return change_index.find(number)
 
     async def _find_note(self, scope: MemoryScope, number: int) -> LedgerEntry | None:
         """Return the change of an archived note that has this number in the memory."""

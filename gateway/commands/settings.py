@@ -134,6 +134,9 @@ class SettingsCommands:
             undo = name_setting_undo(name, list_values(found.person, found.days_off))
             if wanted != found:
                 call.note_deed(connection, f"settings {words}", undo)
+            if not is_direct and name == "verbosity":  # nothing private, and a bare word toggles it
+                shown_steps = general.VERBOSITIES[person.verbosity]()
+                return general.VERBOSITY_SAVED(shown=shown_steps), []
             if not is_direct:
                 return general.SETTING_SAVED(), []
             text = f"{show(wanted, self.zone_of(person)).text}{move}"

@@ -38,6 +38,7 @@ CONVERSATION_STARTED = Text(
 _YES, _NO = Text("yes, yes please, ok, okay, sure"), Text("no, no thanks, no thank you, nope")
 _NEVER_MIND = Text("nothing, never mind, nevermind, cancel, forget it, leave it, not now")
 SETTING_SAVED = Text("Done.")
+VERBOSITY_SAVED = Text("Done. What you see of my work: {shown}.")
 SETTING_MISSING = Text(
     "Write the new value after the name, or “off” to clear the setting: /settings {name} …"
 )

@@ -39,6 +39,10 @@ FORGET_USAGE = Text(
     ' like that. Use quotes for an exact phrase: /forget "the old flat". A star also finds it'
     " inside words: /forget *bon."
 )
+FORGET_USAGE_HERE = Text(
+    "Add the words: here, /forget lisbon finds the notes of this group that you asked for. For your"
+    " messages and your own notes, send it to me in a direct message."
+)
 FORGET_NOTHING = Text("I found nothing of yours with those words.")
 FORGET_NOTHING_HERE = Text(
     "I found no note of this group with those words that you may delete. For your messages and your"

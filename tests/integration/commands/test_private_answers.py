@@ -138,3 +138,10 @@ async def test_messages_of_strangers_and_to_others_are_not_stored(tmp_path: Path
         await harness.at_rest()
         assert not any("canary" in payload for payload in await harness.read(list_payloads))
         assert await harness.read(list_strangers) == [("eve", 2)]
+
+
+async def test_a_switch_without_a_word_says_in_a_room_what_it_set(tmp_path: Path) -> None:
+    async with shared_harness(tmp_path) as here:
+        await here.says("ann", "hello")
+        assert "Every step" in await here.says("ann", "/verbose", room="den")
+        assert "Progress if it takes long" in await here.says("ann", "/verbose", room="den")

@@ -346,9 +346,11 @@ async def test_in_a_room_only_the_asker_and_owners_undo_a_change(
         await den_says(here, "ann", noted)
         for text in ("/undo 2", "/undo", "/memory forget 2"):
             assert await den_says(here, "bob", text) == memory.NOT_YOUR_CHANGE()
+        assert "Removed: Rent is due" in await den_says(here, "ann", "/undo")
+        assert "Restored: Rent is due" in await den_says(here, "ann", "/undo 3")
         assert "Removed: Rent is due" in await den_says(here, "ann", "/undo 2")
-        assert await den_says(here, "bob", "/undo 3") == memory.NOT_YOUR_CHANGE()
-        assert "by `ann`" in await den_says(here, "ann", "/undo 3")
+        assert await den_says(here, "bob", "/undo 5") == memory.NOT_YOUR_CHANGE()
+        assert "by `ann`" in await den_says(here, "ann", "/undo 5")
         assert "Removed: Rent is due" in await den_says(here, "cleo", "/undo")
         path = tmp_path / "memories" / "rooms" / "den" / "MEMORY.md"
         assert path.read_text() == ""
@@ -360,6 +362,8 @@ async def test_a_room_without_memory_points_to_the_direct_chat(
     async with shared_harness(tmp_path, Noter()) as here:
         await here.says("ann", note("Has a canary"))
         assert await den_says(here, "ann", "/memory") == rooms_texts.MEMORY_EMPTY_HERE()
+        assert await den_says(here, "ann", "/undo") == "There's nothing to undo."
+        assert "of this group" in await den_says(here, "ann", "/forget")
         assert await den_says(here, "ann", "/memory forget") == memory.ROOM_USAGE()
 
 
