@@ -265,7 +265,7 @@ async def test_an_approved_person_is_answered_at_once(tmp_path: Path) -> None:
         await harness.chat.says("hello!", **ben)
         assert (await harness.chat.sees_text("Hello Ben.")).chat_id == "2"
         await harness.chat.says(found[0])
-        await harness.chat.sees_text(general.CODE_INVALID())
+        await harness.chat.sees_text(general.LET_IN_ALREADY(name="`Ben`"))
         await harness.at_rest()
         assert len(await harness.read(people.list_all)) == 2
 
