@@ -1,6 +1,6 @@
 """Undo of memory changes within a transaction: single rows, change sets, and restore points."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -104,15 +104,20 @@ def undo(
 
 
 def find_newest_change(
-    connection: Connection, person_id: PersonId, histories: Mapping[MemoryTarget, EntryHistory]
+    connection: Connection,
+    person_id: PersonId,
+    histories: Mapping[MemoryTarget, EntryHistory],
+    *,
+    is_wanted: Callable[[LedgerEntry], bool] = lambda _: True,
 ) -> int:
-    """Find the newest row that `undo` without `row_id` would undo; 0 if there is none."""
+    """Find the newest wanted row that can be undone, but no undo row; 0 if there is none."""
     change_set = _find_newest_change_set(
         connection,
         {
             MemoryList(person_id=person_id, target=target, limit=0): history
             for target, history in histories.items()
         },
+        is_wanted,
     )
     return change_set[0] if change_set else 0
 
@@ -206,9 +211,11 @@ def _still_belongs(connection: Connection, memory_list: MemoryList, row: LedgerE
 
 
 def _find_newest_change_set(
-    connection: Connection, histories: Mapping[MemoryList, EntryHistory]
+    connection: Connection,
+    histories: Mapping[MemoryList, EntryHistory],
+    is_wanted: Callable[[LedgerEntry], bool] = lambda _: True,
 ) -> list[int]:
-    """List the rows of the newest change set, newest first; empty if nothing can be undone.
+    """List the rows of the newest wanted change set, newest first; empty if nothing can be undone.
 
     Undo rows are not a change set; the search skips them and the rows that they undid.
     """
@@ -219,7 +226,8 @@ def _find_newest_change_set(
     name: tuple[str, int, str] | None = None
     for row, memory_list in own:
         history = histories[memory_list]
-        if name is None and _is_undoable(connection, memory_list, history, row):
+        is_next = name is None and is_wanted(row)
+        if is_next and _is_undoable(connection, memory_list, history, row):
             name = ledger.identify_group(row)
         if name is None:
             continue

@@ -21,7 +21,11 @@ _ACTS = {
     "resume": Text("▶ Active again: {title}"),
     "run_now": Text("▶ Runs now: {title}"),
     "delete": Text("🗑 Deleted: {title}"),
+    "restore": Text("⏰ Brought back: {title}"),
+    "undo": Text("⏰ As before: {title}"),
 }
+_ACTIONS = {"run": "run_now", "drop": "delete"}
+"""The actions of verbs that have another name."""
 _UNDO = {"pause": "resume", "resume": "pause", "delete": "restore"}
 
 
@@ -49,6 +53,11 @@ def confirm_act(job: Job, action: str) -> Receipt:
     """Confirm that a job was paused, resumed, deleted, or started at once."""
     undo = f"jobs {_UNDO[action]} {job.id}" if action in _UNDO else ""
     return Receipt(text=_ACTS[action](title=_name(job)), undo=undo)
+
+
+def confirm_verb(job: Job, verb: str) -> str:
+    """Name what a command or a page did to a job."""
+    return _ACTS[_ACTIONS.get(verb, verb)](title=_name(job).rstrip("."))
 
 
 def _name(job: Job) -> str:

@@ -34,13 +34,16 @@ _BAD_ZONE = Text('"{value}" isn\'t a time zone. Write a city like "Vienna", or "
 _BAD_HOURS = Text('"{value}" isn\'t a range of hours. Write one like 22:00-07:30 or 10pm-7am.')
 _EMPTY_HOURS = Text('Quiet hours can\'t start and end at the same time. Write "off" for none.')
 _SET = Text("⚙ {name}: {value}")
-_SET_BACK = Text("↩ Taken back. {name} as before: {value}")
+_SETTING = Text("{name}: {value}")
+_SET_BACK = Text("{name} as before: {value}")
 _LABELS = {
     "time_zone": Text("Time zone"),
     "language": Text("Language"),
     "quiet_hours": Text("Quiet hours"),
     "days_off": Text("Days off"),
     "verbosity": Text("Detail"),
+    "model": Text("Model"),
+    "learning": Text("Learning"),
 }
 _LONGEST_VALUE = 60
 _UNKNOWN = Text('There\'s no setting "{name}". The settings are {names}.')
@@ -235,10 +238,26 @@ def name_setting_undo(name: str, before: Mapping[str, str]) -> str:
     return f"settings {name} {before.get(name) or OFF}"
 
 
-def confirm_set_back(name: str, value: str) -> str:
-    """Say that a setting has its value of before; `off` for none."""
-    value = name_language(value) if name == "language" and value != OFF else value
-    return _SET_BACK(name=_name(name), value="–" if value == OFF else value)
+def confirm_set_back(values: Mapping[str, str]) -> str:
+    """Say that settings have their values of before; "" for none."""
+    return _show_each(_SET_BACK, values)
+
+
+def name_settings(values: Mapping[str, str]) -> str:
+    """Name settings with their values; "" for none."""
+    return _show_each(_SETTING, values)
+
+
+def _show_each(sentence: Text, values: Mapping[str, str]) -> str:
+    shown = [
+        sentence(name=_name(name), value=_show_value(name, value)) for name, value in values.items()
+    ]
+    return "; ".join(shown)
+
+
+def _show_value(name: str, value: str) -> str:
+    shown = name_language(value) if name == "language" and value else value
+    return flatten(shown, _LONGEST_VALUE) or "–"
 
 
 def _name(name: str) -> str:

@@ -33,6 +33,7 @@ from gateway.commands.skill_undo import SkillUndo
 from gateway.commands.teams import TeamCommands
 from gateway.commands.toolsets import ToolCommands
 from gateway.jobs.new_times import NewTimes
+from gateway.operations.contract import PreferenceContext
 from gateway.texts.models import ModelLine
 
 if TYPE_CHECKING:
@@ -60,11 +61,15 @@ def make_commands(gateway: "Gateway") -> tuple[SlashCommand, ...]:
     scheduled = JobCommands(database, rules, settings.http.hooks, new_times)
     personal, models = _make_settings_commands(gateway, report, rules)
     tools = ToolCommands(database, gateway.toolboxes, gateway.agents)
+    undone = (
+        SessionCommands(database=database, lanes=lanes),
+        RoomCommands(gateway.rooms, gateway.consent),
+    )
     groups = (
         ConversationCommands(
             database=database, lanes=lanes, attachments=gateway.attachments, report=report
         ),
-        SessionCommands(database=database, lanes=lanes),
+        undone[0],
         ContextCommands(
             database=database,
             lanes=lanes,
@@ -80,7 +85,7 @@ def make_commands(gateway: "Gateway") -> tuple[SlashCommand, ...]:
             pages=settings.http.pages,
         ),
         memory,
-        _make_undo(gateway, access, notes, (memory, scheduled, personal, models, tools)),
+        _make_undo(gateway, access, notes, (*undone, memory, scheduled, personal, models, tools)),
         learning,
         curator,
         ProfileCommands(access, memory.forget),
@@ -89,7 +94,7 @@ def make_commands(gateway: "Gateway") -> tuple[SlashCommand, ...]:
         _make_privacy_commands(gateway),
         personal,
         models,
-        RoomCommands(gateway.rooms, gateway.consent),
+        undone[1],
         gateway.connection_commands,
         gateway.mcp_commands,
         gateway.skill_commands,
@@ -109,7 +114,9 @@ def _make_settings_commands(
         database=gateway.database,
         report=report,
         zone_of=gateway.zone_of,
-        can_speak=bool(settings.media.speaking),
+        preferences=PreferenceContext(
+            models=settings.model.named, can_speak=bool(settings.media.speaking)
+        ),
     )
     models = ModelCommands(
         database=gateway.database,

@@ -8,11 +8,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from agent_core.chats import Place
+from agent_core.ids import SessionId
 from agent_core.memory.external.client import ExternalMemory
 from agent_core.state.conversations import (
     messages,
     past_sessions,
     questions,
+    session_list,
     sessions,
     turns,
     usage,
@@ -26,6 +28,7 @@ from agent_core.state.queues import dead_letters
 from agent_core.transcript import flatten
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.conversation_keys import name_aside
+from gateway.errors import Declined
 from gateway.operations import sessions as operations
 from gateway.operations.sessions import LONGEST_TITLE
 from gateway.outbound.command_buttons import stand_for
@@ -313,10 +316,18 @@ class SessionCommands:
                 return usage_texts.TITLE_EMPTY(), []
             if not call.argument:
                 return usage_texts.describe_title(session.title), []
-            title = operations.name(connection, session.id, call.argument)
-            return usage_texts.TITLED(title=title), []
+            return _name(connection, call, (session.id, session.title), call.argument), []
 
-        return Reply(effect=effect)
+        def name_again(connection: Connection) -> Outcome:
+            _, number, words = [*call.argument.split(" ", 2), ""][:3]
+            session_id, owner_id = SessionId(int(number)), call.owner_id
+            found = session_list.find(connection, session_id=session_id, person_id=owner_id)
+            if found is None:
+                raise Declined(usage_texts.TITLE_EMPTY())
+            return _name(connection, call, (session_id, found.title), words), []
+
+        is_again = call.is_undo and call.argument.startswith(f"{operations.BACK} ")
+        return Reply(effect=name_again if is_again else effect)
 
     async def _branch(self, call: Call) -> Reply:
         operations.stop_turn(self._lanes, call.conversation.id, call.person)
@@ -335,6 +346,19 @@ class SessionCommands:
             return usage_texts.BRANCHED(number=open_one.number), []
 
         return Reply(effect=effect)
+
+
+def _name(connection: Connection, call: Call, session: tuple[SessionId, str], words: str) -> str:
+    """Give a session, by its number and its title of before, another title, and say so."""
+    number, before = session
+    title = operations.name(connection, number, words)
+    did = usage_texts.TITLED(title=title) if title else usage_texts.UNTITLED_NOW()
+    if title == before:
+        call.note_fixed(connection, did)
+    else:
+        undo, redo = (operations.name_again(number, one) for one in (before, title))
+        call.note_deed(connection, redo, undo, did)
+    return did
 
 
 def _is_unreached(connection: Connection, call: Call, platforms: Collection[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Undo of deeds that a command takes back: of reminders, settings and tools."""
+"""Undo of deeds that a command takes back: of reminders, settings, tools and much else."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -8,36 +8,72 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import jobs
 from agent_core.state.people import deeds
 from agent_core.state.people.deeds import Deed
-from agent_core.tools.settings_tool import confirm_set_back
 from agent_core.transcript import flatten
 from gateway.commands.registry import Call, Effect, Handler, Outcome, Reply
-from gateway.texts import memory
+from gateway.outbound.command_buttons import stand_for
+from gateway.texts import undo as texts
+from gateway.texts.jobs import BRING_BACK
+from gateway.texts.memory import UNDO
 
-_JOBS, _SETTINGS = "jobs", "settings"
+_JOBS = "jobs"
+_DEED, _BACK = "deed", "back"
+_LONGEST_NUMBER = 15
 _LONGEST_TITLE = 80
 _SIGN = "↩"
 """Begins a report that says by itself that something was taken back."""
 
 
 class DeedUndo:
-    """Takes deeds back by their commands."""
+    """Takes deeds back by their commands, and brings them back. Methods raise `StoreError`."""
 
     def __init__(self, database: Database, groups: Sequence[Mapping[str, Handler]]) -> None:
         """`groups` hold the handlers of the commands that take deeds back."""
         self._database = database
         self._handlers = {name: run for group in groups for name, run in group.items()}
 
+    async def undo_named(self, call: Call) -> Reply | None:
+        """Answer `/undo deed 812` and `/undo back 812`; None for any other argument."""
+        word, _, number = call.argument.partition(" ")
+        if word not in (_DEED, _BACK) or not _is_number(number):
+            return None
+        if word == _BACK:
+            return await self._bring_back(call, int(number))
+        standing = await self._database.read(deeds.list_standing, call.doer)
+        deed = next((one for one in standing if one.id == int(number) and one.undo), None)
+        return await self.undo(call, deed) if deed else Reply(text=texts.TAKEN_ALREADY())
+
     async def undo(self, call: Call, deed: Deed) -> Reply:
         """Take a deed back and say which; if that is impossible, the next undo leaves it out.
 
-        Raises `StoreError` and what the command raises.
+        Raises what the command raises.
         """
-        name, _, argument = deed.undo.partition(" ")
-        if name == _JOBS and (title := await self._database.read(_find_past, argument)):
-            return Reply(effect=_finish(call, deed, Reply(text=memory.ALREADY_CAME(title=title))))
-        made = await self._handlers[name](replace(call, argument=argument, is_undo=True))
-        buttons = () if name == _SETTINGS else made.buttons
-        return Reply(effect=_finish(call, deed, made), buttons=buttons)
+        name, argument = _split(deed.undo)
+        if title := await self.has_come(deed):
+            return Reply(effect=_finish(call, deed, Reply(text=texts.ALREADY_CAME(title=title))))
+        again = replace(call, argument=argument, is_press=False, is_undo=True, taken=deed)
+        made = await self._handlers[name](again)
+        back = stand_for(f"undo {_BACK} {deed.id}", BRING_BACK())
+        return Reply(effect=_finish(call, deed, made), buttons=(back,) if made.effect else ())
+
+    async def has_come(self, deed: Deed | None) -> str | None:
+        """Return the title of the reminder that a deed is about, if it has come already."""
+        name, argument = _split(deed.undo) if deed else ("", "")
+        return await self._database.read(_find_past, argument) if name == _JOBS else None
+
+    async def _bring_back(self, call: Call, number: int) -> Reply:
+        """Do again what an undo took back; that is a deed like any other."""
+        redo = await self._database.read(deeds.find_redo, call.doer, number)
+        if not redo:
+            return Reply(text=texts.NO_WAY_BACK())
+        name, argument = _split(redo)
+        again = replace(call, argument=argument, is_press=False, is_undo=True)
+        made = await self._handlers[name](again)
+        return replace(made, buttons=(stand_for("undo", UNDO()),) if made.effect else ())
+
+
+def name_command(deed: Deed) -> str:
+    """Return the command that takes this deed back, without its slash."""
+    return f"undo {_DEED} {deed.id}"
 
 
 def _finish(call: Call, deed: Deed, made: Reply) -> Effect:
@@ -45,17 +81,21 @@ def _finish(call: Call, deed: Deed, made: Reply) -> Effect:
 
     def effect(connection: Connection) -> Outcome:
         text, rows = made.effect(connection) if made.effect else (made.text, ())
-        if deeds.find_newest(connection, call.doer) == deed:  # the command has changed nothing
-            deeds.take_back(connection, call.doer, deed, now=call.now)
+        if deed in deeds.list_standing(connection, call.doer):  # the command has changed nothing
+            deeds.take_back(connection, call.doer, deed, redo="", now=call.now)
             return text, rows
-        name, _, argument = deed.undo.partition(" ")
-        if name == _SETTINGS:
-            setting, _, value = argument.partition(" ")
-            return confirm_set_back(setting, value), rows
-        says_so = text.startswith(_SIGN)
-        return (text if says_so else memory.TAKEN_BACK(done=text)), rows
+        return (text if text.startswith(_SIGN) else texts.TAKEN_BACK(done=text)), rows
 
     return effect
+
+
+def _split(command: str) -> tuple[str, str]:
+    name, _, argument = command.partition(" ")
+    return name, argument
+
+
+def _is_number(word: str) -> bool:
+    return word.isdecimal() and len(word) <= _LONGEST_NUMBER
 
 
 def _find_past(connection: Connection, argument: str) -> str | None:

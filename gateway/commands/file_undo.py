@@ -4,8 +4,7 @@ import logging
 from dataclasses import replace
 
 from agent_core.execution.file_changes import FileChange
-from agent_core.state.engine.database import Connection, Database
-from agent_core.state.memory import blocks, ledger
+from agent_core.state.engine.database import Database
 from agent_core.tools.contract import MemoryOwner
 from agent_core.tools.workspace.versions import FileVersions
 from gateway.commands.registry import Call, Reply
@@ -37,24 +36,28 @@ class FileUndo:
             return _refuse(error)
         return _answer(made) if made else Reply(text=files.GONE(number=chosen))
 
-    async def find_newest(self, call: Call, newest: int) -> FileChange | None:
-        """Return the newest change of files, if no other change is newer; None in a room.
-
-        `newest` is the newest row of the ledger that could be undone. For a call that has taken a
-        change back before a crash, return that change again. Raises `StoreError`.
-        """
+    async def find_newest(self, call: Call) -> FileChange | None:
+        """Return the newest change of files that can be taken back; None in a room."""
         if self._versions is None or call.room:
             return None
         try:
-            if made := await self._versions.find_call(call.person.slug, call.call_key):
-                return await self._versions.find(call.person.slug, made.undoes or 0) or made
-            if await self._database.read(_has_undone, call):
-                return None
-            found = await self._versions.find_newest(call.person.slug)
+            return await self._versions.find_newest(call.person.slug)
         except OSError as error:
             _log.warning("the versions of files can't be read: %s", error)
             return None
-        return found if found and found.row >= newest else None
+
+    async def find_made(self, call: Call) -> FileChange | None:
+        """Return the change that this call has taken back before a crash."""
+        if self._versions is None or call.room:
+            return None
+        try:
+            made = await self._versions.find_call(call.person.slug, call.call_key)
+            if made is None:
+                return None
+            return await self._versions.find(call.person.slug, made.undoes or 0) or made
+        except OSError as error:
+            _log.warning("the versions of files can't be read: %s", error)
+            return None
 
     async def undo(self, call: Call, change: FileChange) -> Reply:
         """Take a change back; a repeated event takes it back once. Raises `StoreError`."""
@@ -88,11 +91,3 @@ def _answer(made: FileChange) -> Reply:
 def _refuse(error: OSError) -> Reply:
     _log.warning("the versions of files can't be read: %s", error)
     return Reply(text=files.UNREADABLE())
-
-
-def _has_undone(connection: Connection, call: Call) -> bool:
-    """Return whether a call has undone a change of memory or of a skill before a crash."""
-    team = blocks.find_team(connection)
-    owners = [call.person.id, *([team] if team else ())]
-    key = call.call_key
-    return any(ledger.find_call(connection, person_id=one, call_key=key) for one in owners)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, get_args
 
+from agent_core.chats import Chat
 from agent_core.ids import JobId
 from agent_core.schedule.confirmations import describe_followers, move_jobs
 from agent_core.schedule.job_editor import (
@@ -16,6 +17,7 @@ from agent_core.schedule.job_editor import (
     find_visible_job,
     renew_webhook,
 )
+from agent_core.schedule.receipts import confirm_verb
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs, jobs
@@ -36,7 +38,7 @@ from gateway.jobs.job_buttons import (
 )
 from gateway.jobs.new_times import NewTimes
 from gateway.operations.job_types import JobVerb
-from gateway.operations.jobs import JobDeed, act
+from gateway.operations.jobs import JobDeed, act, name_undo
 from gateway.outbound.command_buttons import stand_for
 from gateway.texts import jobs as job_texts
 
@@ -62,14 +64,6 @@ _SYNONYMS = {
     "stop": "pause",
 }
 """Other words that people use for the verbs."""
-_UNDO: Mapping[JobVerb, str] = {
-    "pause": "resume {}",
-    "resume": "pause {}",
-    "drop": "restore {}",
-    "restore": "drop {} yes",
-    "undo": "undo {}",
-}
-"""The words behind `/jobs` that take a verb back."""
 _SHORTEST_NAME = 3
 """Letters of a word that names a reminder."""
 _MOVE, _DIGEST = "move", 8
@@ -242,10 +236,12 @@ class JobCommands:
         except InvalidJob as error:
             return job_texts.describe_invalid(error)
         # To pause what is paused already changes nothing that could be taken back.
-        is_change = verb not in ("pause", "resume") or done.state != job.state
-        if is_change and (undo := _UNDO.get(verb)):
+        did, undo = confirm_verb(job, verb), name_undo(job.id, verb)
+        if not undo or (verb in ("pause", "resume") and done.state == job.state):
+            call.note_fixed(connection, did)
+        else:
             sure = f" {_YES}" if verb == "drop" else ""
-            call.note_deed(connection, f"jobs {verb} {job.id}{sure}", f"jobs {undo.format(job.id)}")
+            call.note_deed(connection, f"jobs {verb} {job.id}{sure}", undo, did)
         match verb:
             case "pause":
                 return job_texts.describe_paused(done) + describe_followers(connection, job)
@@ -272,6 +268,8 @@ class JobCommands:
             return job_texts.describe_invalid(error)
 
     async def _sethome(self, call: Call) -> Reply:
+        if call.is_undo:
+            return Reply(effect=lambda connection: self._set_home_again(connection, call))
         word = call.argument.casefold()
         address = replace(call.message.address, ticket=None)  # a ticket permits one answer only
         chat = None if word == _OFF else make_chat(call.platform, address)
@@ -281,12 +279,35 @@ class JobCommands:
             return Reply(text=job_texts.HOME_NOT_IN_GROUP())
 
         def effect(connection: Connection) -> Outcome:
-            delivery_targets.set_home(connection, person_id=call.person.id, chat=chat)
-            if chat is None:
-                return job_texts.HOME_OFF(), ()
-            return (job_texts.HOME_HERE() if address.is_direct else job_texts.HOME_IN_GROUP()), ()
+            said = job_texts.HOME_OFF()
+            if chat:
+                said = job_texts.HOME_HERE() if address.is_direct else job_texts.HOME_IN_GROUP()
+            _set_home(connection, call, chat, job_texts.describe_home(chat))
+            return said, ()
 
         return Reply(effect=effect)
+
+    def _set_home_again(self, connection: Connection, call: Call) -> Outcome:
+        """Set the chat for reminders that `/undo` gives back: its platform and its address."""
+        platform, _, address = call.argument.partition(" ")
+        chat = Chat(platform=platform, address=address) if address else None
+        said = job_texts.describe_home(chat)
+        _set_home(connection, call, chat, said)
+        return said, ()
+
+
+def _set_home(connection: Connection, call: Call, chat: Chat | None, did: str) -> None:
+    """Set the chat for a person's reminders, and record it for `/undo`."""
+    before = delivery_targets.find(connection, person_id=call.person.id).chat
+    delivery_targets.set_home(connection, person_id=call.person.id, chat=chat)
+    if chat == before:
+        call.note_fixed(connection, did)
+        return
+    redo, undo = (
+        f"sethome {one.platform} {one.address}" if one else f"sethome {_OFF}"
+        for one in (chat, before)
+    )
+    call.note_deed(connection, redo, undo, did)
 
 
 def digest_zone(zone: str) -> str:

@@ -9,7 +9,8 @@ from agent_core.state.engine.database import Connection
 from agent_core.tools.clock import ReaderClock
 from gateway.commands.memory_scope import MemoryAccess, own_scope
 from gateway.commands.registry import Call, Handler, Outcome, Reply
-from gateway.operations.settings import choose_learning
+from gateway.commands.settings import note_settings
+from gateway.operations.settings import LEARNING, choose_learning, list_settings
 from gateway.outbound.command_buttons import stand_for
 from gateway.outbound.questions import Questions
 from gateway.texts import learning as notices
@@ -74,7 +75,7 @@ class LearningCommands:
         if (number := word.removeprefix("restore ")).isdecimal() and number != word:
             return Reply(effect=lambda connection: self._restore(connection, call, number))
         if word in (*notices.MODES, *notices.SUMMARIES):
-            return Reply(effect=lambda c: (choose_learning(c, call.person, word, now=call.now), []))
+            return Reply(effect=lambda connection: _choose(connection, call, word))
         if word:
             return Reply(text=notices.USAGE())
         await self._access.open(call, own_scope(call.person))
@@ -115,6 +116,18 @@ class LearningCommands:
         if rows is None:
             return notices.DISMISSED_UNKNOWN(), []
         return "", rows
+
+
+def _choose(connection: Connection, call: Call, word: str) -> Outcome:
+    """Store how to learn, or when to say so, and record it for `/undo`."""
+
+    def look() -> dict[str, str]:
+        return {LEARNING: list_settings(connection, call.person, can_speak=False)[LEARNING]}
+
+    before = look()
+    said = choose_learning(connection, call.person, word, now=call.now)
+    note_settings(connection, call, before, look())
+    return said, ()
 
 
 def _list_dismissed(connection: Connection, call: Call) -> Reply:

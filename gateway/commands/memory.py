@@ -168,9 +168,10 @@ class MemoryCommands:
                 before = _set_audience(connection, call, int(number), given)
             except Mistaken as error:
                 return str(error), ()
-            _note_deed(connection, call, before)
             describe = _describe_hidden if given is None else _describe_shown
-            return describe(call, before), ()
+            said = describe(call, before)
+            _note_deed(connection, call, before, said)
+            return said, ()
 
         return Reply(effect=effect)
 
@@ -198,12 +199,14 @@ def _set_audience(
     )
 
 
-def _note_deed(connection: Connection, call: Call, before: NumberedEntry) -> None:
+def _note_deed(connection: Connection, call: Call, before: NumberedEntry, did: str) -> None:
     """Record a change of who sees an entry; its undo gives back exactly those of `before`."""
     now = list_entries(connection, person_id=call.person.id)
     if _choose(now, before.number) != before:
         undo = " ".join((f"share {before.number} {_BACK}", *before.audiences))
-        call.note_deed(connection, f"share {call.argument}", undo)
+        call.note_deed(connection, f"share {call.argument}", undo, did)
+    else:
+        call.note_fixed(connection, did)
 
 
 def _put_back(connection: Connection, call: Call, number: int, words: str) -> str:
@@ -212,14 +215,15 @@ def _put_back(connection: Connection, call: Call, number: int, words: str) -> st
     chosen = _set_audience(connection, call, number, None)
     for audience in before:
         _set_audience(connection, call, number, audience)
-    call.note_deed(connection, f"share {call.argument}", "")
     here = (call.room.audience if call.room else EVERYONE,)
-    if not before:
-        return _describe_hidden(call, chosen)
-    if before == here:
-        return _describe_shown(call, chosen)
     # No names: a group must not read with which others an entry is shared.
-    return room_texts.AUDIENCE_BACK(number=chosen.number)
+    said = room_texts.AUDIENCE_BACK(number=chosen.number)
+    if not before:
+        said = _describe_hidden(call, chosen)
+    elif before == here:
+        said = _describe_shown(call, chosen)
+    _note_deed(connection, call, chosen, said)
+    return said
 
 
 def _describe_shown(call: Call, chosen: NumberedEntry) -> str:

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent_core.ids import PersonId, TurnId
+from agent_core.ids import InboxId, PersonId, TurnId
 from agent_core.memory.explanations import ExplanationReader
 from agent_core.memory.numbering import ChangeIndex, load_change_index
 from agent_core.memory.store import MemoryStore
@@ -14,9 +14,11 @@ from agent_core.state.memory.ledger import LedgerEntry, Origin
 from agent_core.state.memory.memory_owners import StoredOwner
 from agent_core.state.people import people
 from agent_core.state.people.people import Person, PersonKind
+from agent_core.state.queues import inbox
 from gateway.commands.registry import Call, Reply
 from gateway.operations.memory import edit_entry
 from gateway.operations.memory_types import EditMemory
+from gateway.people.admission import LOCAL_PLATFORM
 from gateway.texts.memory import MemoryViewer
 from gateway.texts.rooms import UNREADABLE
 
@@ -25,6 +27,7 @@ _log = logging.getLogger(__name__)
 PERSON = "person:"
 """Prefix of the ledger's actor if a person changes a memory that is not their own."""
 _TURN = "turn:"
+_INBOX = "inbox"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +79,21 @@ def origin_of(call: Call, scope: MemoryScope) -> Origin:
     """Return the ledger's origin of a change by command."""
     actor = f"{PERSON}{call.person.id}" if scope.is_room else "person"
     return Origin(actor=actor, now=call.now, evidence=call.message.text, call_key=call.call_key)
+
+
+def find_origin_platform(connection: Connection, origin: Origin) -> str:
+    """Return the platform on which a person made a change; "" for one that nobody made in a chat.
+
+    Forms of the console page leave no trace of a message.
+    """
+    kind, _, number = (origin.call_key or "").partition(":")
+    if kind == _INBOX:
+        return inbox.find_platform(connection, inbox_id=InboxId(int(number))) or ""
+    kind, _, number = origin.actor.partition(":")
+    if f"{kind}:" == _TURN:
+        turn = turns.find(connection, turn_id=TurnId(int(number)))
+        return turn.place.chat.platform if turn else ""
+    return LOCAL_PLATFORM if kind == "person" else ""
 
 
 class MemoryAccess:

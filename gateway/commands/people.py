@@ -12,9 +12,10 @@ from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage
 from gateway.commands.catalog import show_help
 from gateway.commands.registry import Call, Handler, Outcome, Reply
-from gateway.commands.settings import offer_move
+from gateway.commands.settings import note_settings, offer_move
 from gateway.operations.accounts import list_own
 from gateway.operations.people import clean_name, describe_invitation
+from gateway.operations.settings import list_settings
 from gateway.people.admission import LOCAL_PLATFORM, approve, invite
 from gateway.people.console_links import (
     LINK_MINUTES,
@@ -34,6 +35,9 @@ from gateway.texts.people import quote_name
 
 _KEEP = "keep"
 _PRIVATE = "private"
+
+_ASKED = ("time_zone", "language", "quiet_hours")
+"""The settings that the greeting asks for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +80,11 @@ class PeopleCommands:
         move, buttons = await self.database.read(lambda c: offer_move(c, call, *zones))
 
         def effect(connection: Connection) -> Outcome:
-            return f"{self.onboarding.start(connection, request, call.now).text}{move}", []
+            before = _list_asked(connection, call.person)
+            greeting = self.onboarding.start(connection, request, call.now)
+            if call.argument:
+                note_settings(connection, call, before, _list_asked(connection, call.person))
+            return f"{greeting.text}{move}", []
 
         return Reply(effect=effect, buttons=(*buttons, *shown.buttons))
 
@@ -225,6 +233,12 @@ class PeopleCommands:
             return text, []
 
         return Reply(effect=effect, buttons=(button,) if has_button else ())
+
+
+def _list_asked(connection: Connection, person: Person) -> dict[str, str]:
+    """List the settings that the greeting asks for."""
+    known = list_settings(connection, person, can_speak=False)
+    return {name: known[name] for name in _ASKED}
 
 
 def _find_person(connection: Connection, call: Call) -> Person | None:

@@ -1,42 +1,70 @@
 """Commands that explain a memory entry and undo changes: why, undo."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
-from agent_core.ids import ArchiveId, PersonId
-from agent_core.memory.archive.history import ArchiveRef, parse_archive_ref
+from agent_core.execution.file_changes import FileChange
+from agent_core.ids import ArchiveId, PersonId, TurnId
+from agent_core.memory.archive.history import (
+    ArchiveRef,
+    format_archive_change,
+    parse_archive_ref,
+)
 from agent_core.memory.archive.undo import find_newest_archive_change
 from agent_core.memory.explanations import explain_entry
 from agent_core.memory.numbering import ChangeIndex
 from agent_core.memory.undo import UndoneChange, find_newest_change
+from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.state.people import audit
-from agent_core.state.people.deeds import Deed, find_newest
+from agent_core.state.people.deeds import Deed, list_standing, take_back
+from agent_core.transcript import flatten
 from gateway.commands.archive import ArchiveNotes
-from gateway.commands.deed_undo import DeedUndo
+from gateway.commands.deed_undo import DeedUndo, name_command
 from gateway.commands.file_undo import FileUndo
 from gateway.commands.memory_scope import (
     MemoryAccess,
     MemoryScope,
+    find_origin_platform,
     origin_of,
     refuse_unreadable,
     scope_of,
 )
-from gateway.commands.registry import Call, Handler, Reply
+from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.commands.skill_undo import SkillUndo
 from gateway.errors import Declined
 from gateway.operations import memory as operations
-from gateway.outbound.command_buttons import make_undo_button, stand_for
-from gateway.texts import memory
+from gateway.outbound.command_buttons import make_undo_button, offer_command
+from gateway.texts import files, memory
+from gateway.texts import undo as texts
+from gateway.texts.general import name_platform
 from gateway.texts.memory import Undone
 
 _UNDO = "undo"
 _FRESH = 1_800_000
-"""Milliseconds in which "undo that" means a change without asking."""
+"""Milliseconds in which an undo means a change without asking."""
+_REVIEW = "review"
+_LONGEST_NAME = 80
 _LAST = ("that", "it", "this", "last", "das", "es", "letztes", "zuletzt")
 """Words behind `/undo` that mean the last change."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Change:
+    """A change that a bare `/undo` may be about; `command` takes back this one, if one can.
+
+    `did` names it, and `elsewhere` the place where it was made, if that is not this chat.
+    """
+
+    at: int
+    undo: Callable[[], Awaitable[Reply]]
+    did: str = ""
+    command: str = ""
+    elsewhere: str = ""
+    deed: Deed | None = None
 
 
 class ProvenanceCommands:
@@ -84,11 +112,11 @@ class ProvenanceCommands:
     async def _undo(self, call: Call) -> Reply:
         """Undo a change; the ledger knows this call, so a repeated event undoes it once."""
         scope = scope_of(call)
-        is_fresh_only = call.argument.casefold() in _LAST
-        if is_fresh_only:
+        if call.argument.casefold() in _LAST:
             call = replace(call, argument="")
-        if reply := await self._skills.undo_named(call) or await self._files.undo_named(call):
-            return reply
+        for kind in (self._skills, self._files, self._deeds):
+            if reply := await kind.undo_named(call):
+                return reply
         if named := parse_archive_ref(call.argument):
             return await self._notes.undo_named(call, scope, named)
         # Buttons of earlier versions name an index, then the number.
@@ -103,40 +131,136 @@ class ProvenanceCommands:
             unknown = memory.CHANGE_ELSEWHERE() if call.is_press else None
             return Reply(text=unknown or memory.NUMBER_UNKNOWN(number=number))
         if number is None:
-            return await self._undo_newest(call, scope, change_index, is_fresh_only=is_fresh_only)
+            return await self._undo_newest(call, scope, change_index)
         return await self._undo_row(call, scope, row)
 
     async def _undo_newest(
-        self, call: Call, scope: MemoryScope, change_index: ChangeIndex, *, is_fresh_only: bool
+        self, call: Call, scope: MemoryScope, change_index: ChangeIndex
     ) -> Reply:
-        """Undo the newest change of any kind: a deed, files, a skill, a note or the lists.
+        """Take back the newest change of any kind: first those of this chat.
 
-        With `is_fresh_only`, an old one needs a yes: "undo that" may be about an answer.
+        One from elsewhere, and one that is old, is named and needs a yes.
         """
-        newest = await self._database.read(_find_newest_id, scope.person_id, change_index)
-        change = await self._files.find_newest(call, newest)
-        skill = await self._find_newest_skill(call, scope, max(newest, change.row if change else 0))
-        others = max(change.at if change else 0, skill[1] if skill else 0)
-        deed, latest = await self._database.read(_find_newest_deed, call, newest, others)
-        if is_fresh_only and not call.is_repeat and call.now - latest > _FRESH:
-            sure = stand_for(_UNDO, memory.UNDO())
-            return Reply(text=memory.NOTHING_JUST_NOW(), buttons=(sure,) if latest else ())
-        if deed:
-            return await self._deeds.undo(call, deed)
-        if change and not skill:
+        if again := await self._undo_again(call, scope):
+            return again
+        deeds = await self._database.read(list_standing, call.doer)
+        found = [self._of_deed(call, deed) for deed in reversed(deeds)]
+        # Of two at the same moment, the history wins: it knows the order of its own changes.
+        found += await self._list_histories(call, scope, change_index)
+        found.sort(key=lambda one: (not one.elsewhere, one.at))
+        if not found:
+            return await self._undo_list(call, scope)
+        newest = found.pop()
+        if newest.deed and not newest.deed.undo:
+            return _explain(call, newest.deed, found)
+        is_old = call.now - newest.at > _FRESH
+        is_left = newest.command and not await self._deeds.has_come(newest.deed)
+        if is_left and (newest.elsewhere or is_old):
+            return _ask(call, newest)
+        return await newest.undo()
+
+    async def _undo_again(self, call: Call, scope: MemoryScope) -> Reply | None:
+        """Answer again what this call took back before a crash; None if it took nothing."""
+        if change := await self._files.find_made(call):
             return await self._files.undo(call, change)
-        if skill:
-            reply = await self._skills.undo(call, skill[0])
-        elif await self._is_newest_forget(call, scope, change_index):
-            reply = Reply(text=await self._describe_forget(scope, change_index))
-        elif note := await self._find_newest_note(call, scope, change_index):
-            reply = await self._notes.undo(call, scope, note)
-        else:
-            try:
-                reply = await self._undo_row(call, scope, None)
-            except Declined as error:
-                reply = Reply(text=str(error))
-        return self._files.add_gap(call, newest, reply)
+        if skill := await self._skills.find_made(call):
+            return await self._skills.undo(call, skill)
+        row = await self._database.read(_find_undone, call, scope.person_id)
+        if row is None:
+            return None
+        if row.target == "archive":
+            return await self._notes.undo(call, scope, row)
+        return await self._undo_row(call, scope, row)
+
+    async def _undo_list(
+        self, call: Call, scope: MemoryScope, row: LedgerEntry | None = None
+    ) -> Reply:
+        """Undo a change of the lists, or say why there is none, and what can't be undone."""
+        try:
+            reply = await self._undo_row(call, scope, row)
+        except Declined as error:
+            reply = Reply(text=str(error))
+        return self._files.add_gap(call, row.id if row else 0, reply)
+
+    async def _list_histories(
+        self, call: Call, scope: MemoryScope, change_index: ChangeIndex
+    ) -> list[_Change]:
+        """List the newest changes of the memory, of skills and of files, in the order made.
+
+        The memory yields its newest change of this chat, or else the newest of all.
+        """
+        found: list[tuple[int, _Change]] = []
+        row = await self._database.read(_find_newest_row, call, scope, change_index)
+        number = row.id if row else 0
+        forgot_at = await self._database.read(
+            audit.find_newest, person_id=scope.person_id, action="forget"
+        )
+        if forgot_at is not None and (row is None or row.origin.now <= forgot_at):
+            tell = partial(self._describe_forget, call, scope, change_index)
+            found.append((number, _Change(at=forgot_at, undo=tell)))
+        elif row:
+            found.append((number, await self._of_row(call, scope, row)))
+        if not scope.is_room and (skill := await self._skills.find_newest(call)):
+            name, made = skill
+            elsewhere = await self._find_elsewhere(call, made)
+            found.append(
+                (
+                    made.id,
+                    _Change(
+                        at=made.origin.now,
+                        did=texts.name_skill(name),
+                        command=f"undo skill {name}",
+                        elsewhere=elsewhere,
+                        undo=partial(self._skills.undo, call, name),
+                    ),
+                )
+            )
+        if change := await self._files.find_newest(call):
+            found.append((change.row, await self._of_files(call, change)))
+        return [change for _, change in sorted(found, key=lambda one: one[0])]
+
+    def _of_deed(self, call: Call, deed: Deed) -> _Change:
+        is_here = deed.platform in ("", call.platform)
+        return _Change(
+            at=deed.at,
+            did=deed.did,
+            command=name_command(deed) if deed.undo else "",
+            elsewhere="" if is_here else name_platform(deed.platform),
+            deed=deed,
+            undo=partial(self._deeds.undo, call, deed),
+        )
+
+    async def _of_files(self, call: Call, change: FileChange) -> _Change:
+        turn = await self._database.read(turns.find, turn_id=TurnId(change.turn))
+        platform = turn.place.chat.platform if turn else call.platform
+        return _Change(
+            at=change.at,
+            did=texts.name_files(files.name_change(change)),
+            command=f"undo files {change.number}",
+            elsewhere="" if platform == call.platform else name_platform(platform),
+            undo=partial(self._files.undo, call, change),
+        )
+
+    async def _of_row(self, call: Call, scope: MemoryScope, row: LedgerEntry) -> _Change:
+        """Describe a change of a list or of an archived note."""
+        is_note = row.target == "archive"
+        shown = (format_archive_change(row) if is_note else row).change
+        words = (flatten(text or "", _LONGEST_NAME) for text in (shown.before, shown.after))
+        undo = self._notes.undo if is_note else self._undo_list
+        return _Change(
+            at=row.origin.now,
+            did=texts.name_memory(*words),
+            command=f"undo {row.id}",
+            elsewhere=await self._find_elsewhere(call, row),
+            undo=partial(undo, call, scope, row),
+        )
+
+    async def _find_elsewhere(self, call: Call, row: LedgerEntry) -> str:
+        """Name where a change was made; "" for this chat, and for what its messages taught."""
+        if await self._database.read(_is_from_here, row, call):
+            return ""
+        platform = await self._database.read(find_origin_platform, row.origin)
+        return name_platform(platform) if platform else memory.name_maker(row.origin.actor)
 
     async def _undo_row(self, call: Call, scope: MemoryScope, row: LedgerEntry | None) -> Reply:
         """Undo a change of the lists, or without a row the newest one."""
@@ -168,28 +292,9 @@ class ProvenanceCommands:
         is_note = found and found[0] == scope.person_id and found[1].target == "archive"
         return found[1] if found and is_note else None
 
-    async def _is_newest_forget(
+    async def _describe_forget(
         self, call: Call, scope: MemoryScope, change_index: ChangeIndex
-    ) -> bool:
-        """Return whether `/forget` is newer than every change that can be undone.
-
-        False for a call that has undone a change before a crash.
-        """
-
-        def look(connection: Connection) -> bool:
-            person_id = scope.person_id
-            if ledger.find_call(connection, person_id=person_id, call_key=call.call_key):
-                return False
-            forgot_at = audit.find_newest(connection, person_id=person_id, action="forget")
-            if forgot_at is None:
-                return False
-            number = _find_newest_id(connection, person_id, change_index)
-            found = ledger.find_row(connection, entry_id=number)
-            return found is None or found[1].origin.now <= forgot_at
-
-        return await self._database.read(look)
-
-    async def _describe_forget(self, scope: MemoryScope, change_index: ChangeIndex) -> str:
+    ) -> Reply:
         """Say that a bare `/undo` would undo `/forget`, and which number undoes the last change."""
 
         def look(connection: Connection) -> LedgerEntry | None:
@@ -198,36 +303,8 @@ class ProvenanceCommands:
             return found[1] if found else None
 
         last = await self._database.read(look)
-        if last is None:
-            return memory.FORGET_STANDS()
-        return memory.FORGET_STANDS_LAST(number=last.id)
-
-    async def _find_newest_skill(
-        self, call: Call, scope: MemoryScope, newest: int
-    ) -> tuple[str, int] | None:
-        """Return the skill whose change is newer than a row of the ledger, and its time."""
-        if scope.is_room:
-            return None
-        return await self._skills.find_newest(call, newest)
-
-    async def _find_newest_note(
-        self, call: Call, scope: MemoryScope, change_index: ChangeIndex
-    ) -> LedgerEntry | None:
-        """Return the archive's newest change if no other change is newer.
-
-        If this call has undone a change before a crash, return that one again.
-        """
-
-        def look(connection: Connection) -> LedgerEntry | None:
-            made = ledger.find_call(connection, person_id=scope.person_id, call_key=call.call_key)
-            if made:
-                found = ledger.find_row(connection, entry_id=made[0].origin.undoes or 0)
-                return found[1] if found and made[0].target == "archive" else None
-            newest = find_newest_archive_change(connection, person_id=scope.person_id)
-            other = find_newest_change(connection, scope.person_id, change_index.histories)
-            return newest if newest and newest.id > other else None
-
-        return await self._database.read(look)
+        stands = memory.FORGET_STANDS_LAST(number=last.id) if last else memory.FORGET_STANDS()
+        return self._files.add_gap(call, last.id if last else 0, Reply(text=stands))
 
     async def _describe(
         self, call: Call, scope: MemoryScope, outcome: Sequence[UndoneChange]
@@ -258,28 +335,64 @@ def _describe_others(one: UndoneChange, change_index: ChangeIndex) -> Undone:
     )
 
 
-def _find_newest_id(connection: Connection, person_id: PersonId, change_index: ChangeIndex) -> int:
-    """Return the newest row of a memory or its archive that can be undone; 0 if there is none."""
-    newest = find_newest_archive_change(connection, person_id=person_id)
-    number = find_newest_change(connection, person_id, change_index.histories)
-    return max(number, newest.id if newest else 0)
+def _find_newest_row(
+    connection: Connection, call: Call, scope: MemoryScope, change_index: ChangeIndex
+) -> LedgerEntry | None:
+    """Return the newest row of a memory or its archive that can be undone; first of this chat."""
+
+    def find(is_wanted: Callable[[LedgerEntry], bool]) -> int:
+        note = find_newest_archive_change(
+            connection, person_id=scope.person_id, is_wanted=is_wanted
+        )
+        histories = change_index.histories
+        number = find_newest_change(connection, scope.person_id, histories, is_wanted=is_wanted)
+        return max(number, note.id if note else 0)
+
+    number = find(lambda row: _is_from_here(connection, row, call)) or find(lambda _: True)
+    found = ledger.find_row(connection, entry_id=number)
+    return found[1] if found else None
 
 
-def _find_newest_deed(
-    connection: Connection, call: Call, newest: int, others: int
-) -> tuple[Deed | None, int]:
-    """Return the caller's newest deed if nothing that can be undone is newer; and that time.
+def _find_undone(connection: Connection, call: Call, person_id: PersonId) -> LedgerEntry | None:
+    """Return the row of a memory that this call has undone; None if there is none."""
+    made = ledger.find_call(connection, person_id=person_id, call_key=call.call_key)
+    found = ledger.find_row(connection, entry_id=made[0].origin.undoes or 0) if made else None
+    return found[1] if found else None
 
-    `newest` is the newest such row of the ledger, and `others` the time of other changes in
-    milliseconds. There is no deed for a call that has undone a change of memory before a crash.
-    """
-    owner_id = call.doer.owner_id
-    if ledger.find_call(connection, person_id=owner_id, call_key=call.call_key):
-        return None, call.now
-    deed, row = find_newest(connection, call.doer), ledger.find_row(connection, entry_id=newest)
-    forgot_at = audit.find_newest(connection, person_id=owner_id, action="forget")
-    latest = max(row[1].origin.now if row else 0, forgot_at or 0, others)
-    return (deed, deed.at) if deed and deed.at > latest else (None, latest)
+
+def _is_from_here(connection: Connection, row: LedgerEntry, call: Call) -> bool:
+    """Return whether a change was made in a chat of this platform, or learned from messages."""
+    if row.origin.actor == _REVIEW:
+        return True
+    return find_origin_platform(connection, row.origin) == call.platform
+
+
+def _explain(call: Call, deed: Deed, older: Sequence[_Change]) -> Reply:
+    """Say once why the last deed is not taken back, and offer the newest of the `older` changes."""
+    fixed, before = [deed], None
+    for change in reversed(older):
+        if change.command:
+            before = change
+            break
+        fixed += [change.deed] if change.deed else []
+
+    def effect(connection: Connection) -> Outcome:
+        for one in fixed:
+            take_back(connection, call.doer, one, redo="", now=call.now)
+        reason = texts.FIXED(change=deed.did)
+        return _ask(call, before, reason).text if before else reason, ()
+
+    return Reply(effect=effect, buttons=_ask(call, before).buttons if before else ())
+
+
+def _ask(call: Call, change: _Change, reason: str = "") -> Reply:
+    """Ask whether a change is meant, with a button that takes back this one."""
+    return Reply(
+        text=texts.ask(
+            call.clock.show(change.at), change.did, elsewhere=change.elsewhere, reason=reason
+        ),
+        buttons=offer_command(change.command, memory.UNDO()),
+    )
 
 
 def _read_number(argument: str) -> int | None:

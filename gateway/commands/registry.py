@@ -11,7 +11,7 @@ from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import audit, deeds
 from agent_core.state.people.audit import AuditEntry
-from agent_core.state.people.deeds import Doer
+from agent_core.state.people.deeds import Deed, Doer
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
 from agent_core.state.queues.outbox import OutboxRow
@@ -38,7 +38,9 @@ class Call:
     is_press: bool = False
     """True if a button sent the command."""
     is_undo: bool = False
-    """True if `/undo` runs the command."""
+    """True if `/undo` runs the command, or brings back what it took."""
+    taken: Deed | None = None
+    """The deed that `/undo` takes back by the command."""
 
     @property
     def actor(self) -> str:
@@ -81,15 +83,38 @@ class Call:
         return Doer(
             person_id=self.person.id,
             owner_id=self.room.person_id if self.room else self.person.id,
+            platform=self.platform,
         )
 
-    def note_deed(self, connection: Connection, command: str, undo: str) -> None:
+    def note_deed(
+        self, connection: Connection, command: str, undo: str, did: str, redo: str = ""
+    ) -> None:
         """Record what a command did, with the command that takes it back, for `/undo`.
 
-        A button may itself take the newest deed back, as those below receipts do.
+        `did` is a line that names it, and `redo` does it again, by default the command itself. A
+        button may itself take the newest deed back, as those below receipts do.
         """
-        pressed = command if self.is_press or self.is_undo else None
-        deeds.record(connection, self.doer, command=pressed, undo=undo, now=self.now)
+        if self.taken:
+            again = undo or self.taken.redo
+            deeds.take_back(connection, self.doer, self.taken, redo=again, now=self.now)
+            return
+        deeds.record(
+            connection,
+            self.doer,
+            undo=undo,
+            did=did.rstrip("."),
+            redo=redo or command,
+            pressed=(command, redo) if self.is_press else (),
+            now=self.now,
+        )
+
+    def note_fixed(self, connection: Connection, did: str) -> None:
+        """Record what no command takes back, so that `/undo` takes back nothing else instead.
+
+        `did` is a line that names it, or what was so already if the command changed nothing.
+        """
+        if not self.taken:
+            deeds.record(connection, self.doer, undo="", did=did.rstrip("."), now=self.now)
 
     def record(
         self, connection: Connection, action: str, detail: str, person_id: PersonId | None = None

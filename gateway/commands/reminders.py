@@ -64,12 +64,11 @@ def take_press(
     if answer is None:
         return ("" if call.is_press else reminders.ANSWERED()), ()
     sent = f"jobs {SENT} {run.id}"
-    call.note_deed(
-        connection, f"{sent} {press.verb}", "" if press.verb == "undo" else f"{sent} undo"
-    )
     shown = reminders.describe_answer(answer, call.clock)
     record_answer(connection, job, run, shown, call.now)
     named = reminders.describe_answer(answer, call.clock, job.title)
+    undo = "" if press.verb == "undo" else f"{sent} undo"
+    call.note_deed(connection, f"{sent} {press.verb}", undo, named)
     answered = job_runs.find(connection, run_id=run.id) or run
     line = "" if press.verb == "undo" else shown
     rest = make_reminder_buttons(job, answered)

@@ -4,13 +4,16 @@ from collections.abc import Mapping
 from typing import get_args
 
 from adapters.contract import ChatAdapter
+from agent_core.ids import RoomId
 from agent_core.state.engine.database import Connection
+from agent_core.state.people import rooms
 from agent_core.state.people.rooms import Room
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage
 from gateway.commands.registry import Call, Handler, Outcome, Reply
+from gateway.errors import Declined
 from gateway.operations.room_types import ChosenMode
-from gateway.operations.rooms import Author, set_mode, set_name
+from gateway.operations.rooms import NAME, Author, compare, set_mode, set_name
 from gateway.people.owner_notices import find_direct_chat
 from gateway.people.room_consent import RoomConsent
 from gateway.people.rooms import Rooms
@@ -78,6 +81,8 @@ class RoomCommands:
         return {"room": self._room}
 
     async def _room(self, call: Call) -> Reply:
+        if call.is_undo:
+            return Reply(effect=lambda connection: self._set_again(connection, call))
         room = call.room
         if room is None:
             return Reply(text=room_texts.ONLY_IN_ROOMS())
@@ -98,17 +103,35 @@ class RoomCommands:
             return Reply(text=room_texts.MODE_UNKNOWN())
 
         def effect(connection: Connection) -> Outcome:
-            rows = set_mode(connection, room, mode, self._rooms.adapters, _author(call))
-            return room_texts.MODES[mode](), rows
+            return self._set_mode(connection, call, room, mode)
 
         return Reply(effect=effect)
+
+    def _set_mode(
+        self, connection: Connection, call: Call, room: Room, mode: ChosenMode
+    ) -> Outcome:
+        rows = set_mode(connection, room, mode, self._rooms.adapters, _author(call))
+        _note(connection, call, room)
+        return room_texts.MODES[mode](), rows
 
     def _name(self, connection: Connection, call: Call, room: Room, name: str) -> Outcome:
         """Keep the name that an owner gives to a room; without one, take it back."""
         given = set_name(connection, room, name, _author(call))
+        _note(connection, call, room)
         if not given:
             return room_texts.NAME_TAKEN_BACK(), ()
         return room_texts.NAME_SET(name=quote_name(given)), ()
+
+    def _set_again(self, connection: Connection, call: Call) -> Outcome:
+        """Give a room the mode or the name that `/undo` gives back. Raises `Declined`."""
+        number, kind, words = [*call.argument.split(" ", 2), ""][:3]
+        room = rooms.find_by_id(connection, room_id=RoomId(int(number)))
+        if room is None or not call.person.is_owner:
+            raise Declined(room_texts.ONLY_OWNER_SETS())
+        if kind == NAME:
+            return self._name(connection, call, room, words)
+        mode = next(mode for mode in _MODES if mode == words)
+        return self._set_mode(connection, call, room, mode)
 
     async def _ask(self, call: Call, room: Room) -> Reply:
         """Ask the person for consent; only their yes opens the mode `full`."""
@@ -120,6 +143,16 @@ class RoomCommands:
             return "", self._consent.ask(connection, room, call.message, call.person, call.now)
 
         return Reply(effect=effect)
+
+
+def _note(connection: Connection, call: Call, before: Room) -> None:
+    """Record what a command changed of a room, for `/undo`."""
+    after = rooms.find_by_id(connection, room_id=before.id) or before
+    redo, undo, did = compare(before, after)
+    if undo:
+        call.note_deed(connection, redo, undo, did)
+    else:
+        call.note_fixed(connection, did)
 
 
 def _author(call: Call) -> Author:

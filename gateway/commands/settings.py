@@ -1,5 +1,6 @@
 """Commands for a person's settings: settings, verbose, model, and an app's home page."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -7,6 +8,7 @@ from agent_core.errors import ToolArgumentError
 from agent_core.localization import LANGUAGES, choose_language, set_language, use_language
 from agent_core.schedule.confirmations import KEEP, MOVE, ask_to_move, list_left
 from agent_core.schedule.job_editor import InvalidJob, JobRequest, JobRules, redraft_job
+from agent_core.schedule.receipts import confirm_changed
 from agent_core.state.conversations.questions import Choice, Style
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_versions, jobs
@@ -18,22 +20,29 @@ from agent_core.tools.settings_tool import (
     DAYS_OFF,
     NAMES,
     SPOKEN_ANSWERS,
+    confirm_set_back,
     describe_hours,
     list_values,
-    name_setting_undo,
+    name_settings,
 )
 from gateway.commands.conversation import StatusReport
 from gateway.commands.jobs import digest_zone
 from gateway.commands.registry import Call, Handler, Outcome, Reply
+from gateway.operations.contract import PreferenceContext
 from gateway.operations.settings import (
+    BACK,
     DEFAULT,
+    MODEL,
     PersonalSettings,
     change_setting,
     digest_model,
     find_model,
     find_settings,
+    list_settings,
+    name_back,
     parse_setting,
     save_settings,
+    set_values,
 )
 from gateway.outbound.command_buttons import stand_for
 from gateway.people.onboarding import suggest_cities
@@ -45,6 +54,7 @@ from gateway.texts.jobs import list_coming
 from gateway.texts.models import ModelLine
 from gateway.texts.people import name_city
 from gateway.texts.rooms import ONLY_IN_DIRECT
+from gateway.texts.undo import FIXED
 from gateway.texts.usage import describe_cap
 
 _LEVELS = ("quiet", "normal", "verbose")
@@ -56,15 +66,12 @@ _NEXT_JOBS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingsCommands:
-    """Shows and changes the settings of a person.
-
-    `can_speak` says that a program for spoken answers is configured.
-    """
+    """Shows and changes the settings of a person."""
 
     database: Database
     report: StatusReport
     zone_of: Callable[[Person], str]
-    can_speak: bool
+    preferences: PreferenceContext
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return the handlers by command name."""
@@ -113,6 +120,8 @@ class SettingsCommands:
             # Anyone in a room can press another person's buttons.
             return Reply(text=ONLY_IN_DIRECT())
         name, value = parse_setting(words)
+        if name == BACK and call.is_undo:
+            return Reply(effect=lambda connection: self._set_again(connection, call, value or ""))
         if name in NAMES and value is None:
             return Reply(text=general.SETTING_MISSING(name=name))
         try:
@@ -126,14 +135,18 @@ class SettingsCommands:
             move, buttons = await self.database.read(lambda c: offer_move(c, call, *zones))
 
         def effect(connection: Connection) -> Outcome:
-            found = find_settings(connection, call.person, can_speak=self.can_speak)
+            found = find_settings(connection, call.person, can_speak=self.preferences.can_speak)
             wanted = change_setting(found, name, value or "")
             person = wanted.person
             set_language(person.language, call.message.sender.language)
             save_settings(connection, wanted, zone=self.zone_of(person), now=call.now)
-            undo = name_setting_undo(name, list_values(found.person, found.days_off))
-            if wanted != found:
-                call.note_deed(connection, f"settings {words}", undo)
+            before, after = (list_values(one.person, one.days_off) for one in (found, wanted))
+            shown = {name: after.get(name, "")}
+            note_settings(connection, call, {name: before.get(name, "")}, shown, words)
+            if call.is_undo and wanted == found:  # of a call that set what was so already
+                return FIXED(change=name_settings(shown)), []
+            if call.is_undo:
+                return confirm_set_back(shown), []
             if not is_direct and name == "verbosity":  # nothing private, and a bare word toggles it
                 shown_steps = general.VERBOSITIES[person.verbosity]()
                 return general.VERBOSITY_SAVED(shown=shown_steps), []
@@ -146,9 +159,40 @@ class SettingsCommands:
             shown = show(expected, self.zone_of(expected.person))
         return Reply(effect=effect, buttons=(buttons or shown.buttons) if is_direct else ())
 
+    def _set_again(self, connection: Connection, call: Call, told: str) -> Outcome:
+        """Set the values that `/undo` gives back. Raises `WrongSettings`."""
+        values, can_speak = json.loads(told), self.preferences.can_speak
+        before = list_settings(connection, call.person, can_speak=can_speak)
+        set_values(connection, call.person, values, self.preferences, self.zone_of, call.now)
+        after = list_settings(connection, call.person, can_speak=can_speak)
+        set_language(after["language"] or None, call.message.sender.language)
+        note_settings(connection, call, before, after)
+        return confirm_set_back({name: after.get(name, "") for name in values}), ()
+
     async def _look(self, call: Call) -> PersonalSettings:
-        can_speak = self.can_speak
+        can_speak = self.preferences.can_speak
         return await self.database.read(find_settings, call.person, can_speak=can_speak)
+
+
+def note_settings(
+    connection: Connection,
+    call: Call,
+    before: Mapping[str, str],
+    after: Mapping[str, str],
+    words: str = "",
+) -> None:
+    """Record which settings a command changed, for `/undo`; `words` are those behind `/settings`.
+
+    Values are listed by the names of settings. If none has changed, `after` is what was so already.
+    """
+    old = {name: value for name, value in before.items() if value != after[name]}
+    if not old:
+        call.note_fixed(connection, name_settings(after))
+        return
+    new = {name: after[name] for name in old}
+    call.note_deed(
+        connection, f"settings {words}", name_back(old), name_settings(new), name_back(new)
+    )
 
 
 def offer_move(
@@ -269,13 +313,15 @@ class ModelCommands:
             if current.job is None:
                 before = self._find(connection, call, None).model
                 people.set_model(connection, person_id=call.person.id, model=wanted)
-                choices = (f"model {one or DEFAULT}" for one in (wanted, before))
-                call.note_deed(connection, *choices)
+                note_settings(connection, call, {MODEL: before}, {MODEL: wanted})
             else:
                 fresh = self._find(connection, call, number).job
                 assert fresh is not None  # noqa: S101 - a job was asked for, or it raises
                 job_versions.record(connection, job_id=fresh.id, now=call.now)
                 jobs.change(connection, self._redraft(fresh, wanted, call.now))
+                words = f"model job {fresh.id} {wanted or DEFAULT}"
+                did = confirm_changed(fresh, call.clock).text
+                call.note_deed(connection, words, f"jobs undo {fresh.id}", did)
             return shown.text, []
 
         return Reply(effect=effect, buttons=shown.buttons)

@@ -61,17 +61,15 @@ class SkillUndo:
         again = offer_command(f"undo {_WORD} {name}", memory.UNDO_AGAIN())
         return Reply(text=texts.describe_undone(name, made.change), buttons=again)
 
-    async def find_newest(self, call: Call, newest: int) -> tuple[str, int] | None:
-        """Return the skill that the newest change of all is about, if an owner's turn made it.
-
-        With it comes the time of the change, in milliseconds.
-
-        `newest` is the newest other change that could be undone. A call that has undone a change
-        before a crash gets the same skill again.
-        """
+    async def find_newest(self, call: Call) -> tuple[str, LedgerEntry] | None:
+        """Return the skill whose text changed last, with the change, if an owner's turn made it."""
         if not call.person.is_owner:
             return None
-        return await self._database.read(partial(_find_newest, call=call, newest=newest))
+        return await self._database.read(_find_newest, call)
+
+    async def find_made(self, call: Call) -> str | None:
+        """Return the skill of which this call has undone a change before a crash."""
+        return await self._database.read(_find_made, call)
 
 
 def _undo(connection: Connection, *, call: Call, folder: Path, name: str) -> LedgerEntry | None:
@@ -98,21 +96,31 @@ def _undo(connection: Connection, *, call: Call, folder: Path, name: str) -> Led
     return undo_skill_change(connection, folder, newest, origin).row
 
 
-def _find_newest(connection: Connection, *, call: Call, newest: int) -> tuple[str, int] | None:
+def _find_newest(connection: Connection, call: Call) -> tuple[str, LedgerEntry] | None:
+    team = blocks.find_team(connection)
+    if team is None:
+        return None
+    recent = skill_changes.list_recent(connection, person_id=team, limit=_MOST_SEEN)
+    # Rows that keep the text are about the state of a skill, or its other files.
+    found = next((row for row in recent if row.change.before != row.change.after), None)
+    if found is None or not _is_mine(connection, call, found):
+        return None
+    name = _find_name(connection, found)
+    return (name, found) if name else None
+
+
+def _find_made(connection: Connection, call: Call) -> str | None:
     team = blocks.find_team(connection)
     if team is None:
         return None
     made = ledger.find_call(connection, person_id=team, call_key=call.call_key)
-    recent = made or skill_changes.list_recent(connection, person_id=team, limit=_MOST_SEEN)
-    # Rows that keep the text are about the state of a skill, or its other files.
-    found = next((row for row in recent if row.change.before != row.change.after), None)
-    if found is None or found.target != "skill":
-        return None
-    if not made and (found.id <= newest or not _is_mine(connection, call, found)):
-        return None
+    return _find_name(connection, made[0]) if made else None
+
+
+def _find_name(connection: Connection, row: LedgerEntry) -> str | None:
+    """Return the name of the skill that a change is about; None if it is about something else."""
     names = {one.id: one.name for one in skills.list_all(connection)}
-    name = names.get(found.change.position)
-    return (name, found.origin.now) if name else None
+    return names.get(row.change.position) if row.target == "skill" else None
 
 
 def _is_mine(connection: Connection, call: Call, row: LedgerEntry) -> bool:

@@ -60,10 +60,14 @@ class ToolCommands:
                 switched = f"{name} {'on' if is_on else 'off'}"
                 call.record(connection, "room.tools", switched, call.room.person_id)
             words = ("on", "off") if is_on else ("off", "on")
-            if {*before} != {*after}:
-                call.note_deed(connection, *(f"tools {word} {name}" for word in words))
             purpose = texts.find_purpose(name, box.all_specs)
-            return (texts.SWITCHED_ON if is_on else texts.SWITCHED_OFF)(purpose=purpose), ()
+            did = (texts.SWITCHED_ON if is_on else texts.SWITCHED_OFF)(purpose=purpose)
+            if {*before} != {*after}:
+                redo, undo = (f"tools {word} {name}" for word in words)
+                call.note_deed(connection, redo, undo, did)
+            else:
+                call.note_fixed(connection, did)
+            return did, ()
 
         off = await self._database.read(operations.read_off, call.owner_id)
         shown = {*off} - {name} if is_on else {*off, name}

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from agent_core.models.profiles import Profiles
     from agent_core.schedule.almanac import CalendarReader
     from agent_core.state.engine.database import Connection, Database
+    from agent_core.state.people.deeds import Doer
     from agent_core.state.people.people import Account
     from agent_core.state.queues.outbox import OutboxRow
     from gateway.app.gateway import Gateway
@@ -41,16 +42,17 @@ if TYPE_CHECKING:
     from gateway.people.merging import AccountMerging
 
 
-def open_context(gateway: "Gateway", *, actor: str = "house") -> "RunningContext":
-    """Return the services of an operation; `actor` is recorded as the author of its changes."""
-    return RunningContext(gateway, actor)
+def open_context(gateway: "Gateway", doer: "Doer | None" = None) -> "RunningContext":
+    """Return the services of an operation; its changes are those of a `doer`, or the house's."""
+    return RunningContext(gateway, doer)
 
 
 class RunningContext:
     """The services of a running gateway."""
 
-    def __init__(self, gateway: "Gateway", actor: str) -> None:
-        self.actor = actor
+    def __init__(self, gateway: "Gateway", doer: "Doer | None") -> None:
+        self.actor = "person" if doer else "house"
+        self.doer = doer
         self.database = gateway.database
         self.now = gateway.now
         self.enqueue = gateway.dispatcher.enqueue
@@ -122,6 +124,7 @@ class HomeContext:
     now: Callable[[], int]
     load_settings: "Callable[[], Settings] | None"
     actor: str = "house"
+    doer: None = None
 
     def enqueue(self, _: "Sequence[OutboxRow]") -> None:
         """Leave the rows in the outbox; the next gateway delivers them."""

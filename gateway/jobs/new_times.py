@@ -82,8 +82,12 @@ def make_time_answerer(
         clock = ReaderClock(zone=zone_of(person), now=now)
         receipt = confirm_changed(changed, clock)
         room = rooms.find_by_id(connection, room_id=job.room_id) if job.room_id else None
-        doer = Doer(person_id=person.id, owner_id=room.person_id if room else person.id)
-        deeds.record(connection, doer, undo=receipt.undo, now=now)
+        doer = Doer(
+            person_id=person.id,
+            owner_id=room.person_id if room else person.id,
+            platform=question.chat.platform,
+        )
+        deeds.record_receipt(connection, doer, receipt, now=now)
         return AnswerOutcome(words=receipt.text, buttons=offer_command(receipt.undo, UNDO()))
 
     return answer

@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from agent_core.state.people import people
+from agent_core.state.people import deeds, people
 from gateway.errors import Declined, Mistaken
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from agent_core.schedule.almanac import CalendarReader
     from agent_core.schedule.job_editor import JobRules
     from agent_core.state.engine.database import Connection, Database
+    from agent_core.state.people.deeds import Doer
     from agent_core.state.people.people import Account, Person
     from agent_core.state.queues.outbox import OutboxRow
     from gateway.background.home_skills import HomeSkills
@@ -83,6 +84,10 @@ class OperationContext(Protocol):
     @property
     def actor(self) -> str:
         """The author of the changes: `house` for the command line, `person` otherwise."""
+
+    @property
+    def doer(self) -> "Doer | None":
+        """The person whose deeds `/undo` takes back; None for the command line."""
 
     @property
     def agents(self) -> "AgentEditor":
@@ -173,6 +178,30 @@ class OperationContext(Protocol):
 
 Operation = Callable[[OperationContext, Answer], Awaitable[Answer]]
 """Performs one operation. Raises `Declined` with a sentence, and `StoreError`."""
+
+
+def note_deed(
+    context: OperationContext,
+    connection: "Connection",
+    *,
+    undo: str,
+    redo: str,
+    did: str,
+) -> None:
+    """Record what a person did by an operation, for `/undo`; see `Deed`.
+
+    A form that takes back the newest deed, such as Undo on a page, does no new one.
+    """
+    if context.doer:
+        deeds.record(
+            connection,
+            context.doer,
+            undo=undo,
+            redo=redo,
+            did=did,
+            pressed=(redo,),
+            now=context.now(),
+        )
 
 
 def check_limit(limit: int) -> int:

@@ -36,6 +36,7 @@ from agent_core.schedule.job_editor import (
 from agent_core.schedule.job_fields import JobFields
 from agent_core.schedule.occurrences import walk_slots
 from agent_core.schedule.quiet_times import comes_in_quiet, find_held_slot
+from agent_core.schedule.receipts import confirm_changed, confirm_created, confirm_verb
 from agent_core.schedule.requests import TIMINGS, read_request
 from agent_core.schedule.said_times import fill_in
 from agent_core.schedule.triggers import Timing, load_timing
@@ -47,7 +48,7 @@ from agent_core.state.people import delivery_targets, people, rooms
 from agent_core.tools.clock import ReaderClock
 from gateway.errors import Declined, Mistaken
 from gateway.jobs.destinations import PlaceNames
-from gateway.operations.contract import Operation, OperationContext, find_person
+from gateway.operations.contract import Operation, OperationContext, find_person, note_deed
 from gateway.operations.job_types import (
     NO_COMMAND,
     NO_NUMBER,
@@ -123,6 +124,21 @@ def act(connection: Connection, job: Job, deed: JobDeed) -> Job:
             )
 
 
+_UNDO: Mapping[JobVerb, str] = {
+    "pause": "resume {}",
+    "resume": "pause {}",
+    "drop": "restore {}",
+    "restore": "drop {} yes",
+    "undo": "undo {}",
+}
+"""The words behind `/jobs` that take a verb back."""
+
+
+def name_undo(job_id: JobId, verb: JobVerb) -> str:
+    """Return the command, without slash, that takes a verb back; "" if none does."""
+    return f"jobs {_UNDO[verb].format(job_id)}" if verb in _UNDO else ""
+
+
 async def list_jobs(context: OperationContext, asked: ListJobs) -> ListedJobs:
     """List the jobs of everyone, of one person, or of the system. Raises `Declined`."""
 
@@ -175,9 +191,14 @@ async def do_verb(context: OperationContext, asked: ActOnJob, *, verb: JobVerb) 
         if verb == "drop" and job.kind == "system":
             raise Declined(f"Job {job.id} is a system job: it can be paused, but not deleted.")
         try:
-            return act(connection, job, deed)
+            done = act(connection, job, deed)
         except JobAlreadyRunning as error:
             raise Declined(f"Job {job.id} is running already.") from error
+        undo = name_undo(job.id, verb)
+        if undo and (verb not in ("pause", "resume") or done.state != job.state):
+            redo = f"jobs {verb} {job.id}{' yes' if verb == 'drop' else ''}"
+            note_deed(context, connection, undo=undo, redo=redo, did=confirm_verb(job, verb))
+        return done
 
     states: Sequence[JobState] = ("dropped",) if verb == "restore" else ("active", "paused")
     return await _change(context, asked.id, work, states)
@@ -209,7 +230,15 @@ async def add(context: OperationContext, asked: AddJob) -> JobOutline:
     draft = await _prepare(context, asked)
 
     def work(connection: Connection) -> JobOutline:
-        return outline(connection, create_job(connection, draft(connection), rules=rules, now=now))
+        person_id = find_person(connection, asked.person).id
+        key = asked.key or ""
+        is_known = jobs.find_call(connection, person_id=person_id, call_key=key) is not None
+        job = create_job(connection, draft(connection), rules=rules, now=now)
+        if not is_known:
+            receipt = confirm_created(job, ReaderClock(zone=job.zone, now=now))
+            undo, redo = receipt.undo, f"jobs restore {job.id}"
+            note_deed(context, connection, undo=undo, redo=redo, did=receipt.text)
+        return outline(connection, job)
 
     made = await _refuse_invalid(context.database.write("jobs.add", work))
     context.scheduling.wake()
@@ -328,7 +357,10 @@ async def change(context: OperationContext, asked: ChangeJob) -> ChangedJob:
             changed = replace(changed, is_urgent=_is_urgent(asked, changed))
         if changed == job:
             raise Mistaken("Say what to change; see `talaria jobs change --help`.")
-        return change_job(connection, changed, now)
+        done = change_job(connection, changed, now)
+        receipt = confirm_changed(done, ReaderClock(zone=done.zone, now=now))
+        note_deed(context, connection, undo=receipt.undo, redo=receipt.undo, did=receipt.text)
+        return done
 
     return await _change(context, asked.id, work)
 

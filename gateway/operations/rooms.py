@@ -1,7 +1,7 @@
 """Operations on rooms: list them, choose how one is answered, and name it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from adapters.contract import ChatAdapter
 from adapters.ids import Address
@@ -15,13 +15,17 @@ from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.chats import make_chat
 from gateway.errors import Declined, Mistaken
-from gateway.operations.contract import Operation, OperationContext, find_person
+from gateway.operations.contract import Operation, OperationContext, find_person, note_deed
 from gateway.operations.room_types import ChangeRoom, ChosenMode, ListRooms, RoomLine, RoomList
 from gateway.operations.wire import typed
 from gateway.people.room_privacy import close_questions, record_mode, take_out
 from gateway.texts import general
 from gateway.texts import rooms as texts
+from gateway.texts.people import quote_name
 from gateway.texts.reader_language import speak_to
+
+NAME = "name"
+"""The word behind `/room` that names a room."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +59,12 @@ async def change(context: OperationContext, asked: ChangeRoom) -> RoomLine:
         if asked.mode is not None and asked.mode != room.mode:
             rows += set_mode(connection, room, asked.mode, adapters, author)
             rows += _announce(connection, room, asked.mode, adapters, author)
-        return describe_room(_find(connection, room.id)), rows
+        changed = _find(connection, room.id)
+        for after in (replace(changed, mode=room.mode), replace(changed, name=room.name)):
+            redo, undo, did = compare(room, after)
+            if undo:
+                note_deed(context, connection, undo=undo, redo=redo, did=did)
+        return describe_room(changed), rows
 
     changed, rows = await context.database.write("rooms.change", work)
     context.forget_known()
@@ -90,6 +99,20 @@ def set_name(connection: Connection, room: Room, words: str, author: Author) -> 
     )
     audit.record(connection, deed)
     return given
+
+
+def compare(before: Room, after: Room) -> tuple[str, str, str]:
+    """Return the commands that do a change of a room again and take it back, and a line about it.
+
+    Nothing takes back what did not change, and the end of the mode `full`, which needs a consent.
+    """
+    if before.name != after.name:
+        redo, undo = (f"room {one.id} {NAME} {one.name}" for one in (after, before))
+        name = quote_name(after.name)
+        return redo, undo, texts.NAME_SET(name=name) if after.name else texts.NAME_TAKEN_BACK()
+    redo, undo = (f"room {one.id} mode {one.mode}" for one in (after, before))
+    is_fixed = before.mode in ("full", after.mode)
+    return redo, "" if is_fixed else undo, texts.name_mode(after)
 
 
 def describe_room(room: Room) -> RoomLine:

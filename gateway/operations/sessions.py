@@ -11,6 +11,8 @@ from gateway.turns.lanes import Lanes
 
 LONGEST_TITLE = 80
 """Characters."""
+BACK = "back"
+"""Begins the number and the title of a session in a command that only undo runs."""
 
 
 def stop_turn(lanes: Lanes, conversation_id: ConversationId, person: Person) -> None:
@@ -39,3 +41,8 @@ def name(connection: Connection, session_id: SessionId, words: str) -> str:
     title = flatten(words, LONGEST_TITLE)
     sessions.set_title(connection, session_id=session_id, title=title)
     return title
+
+
+def name_again(session_id: SessionId, title: str) -> str:
+    """Return the command, without slash, by which `/undo` gives a session a title again."""
+    return f"title {BACK} {session_id} {title}"

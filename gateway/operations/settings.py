@@ -1,7 +1,8 @@
 """Operations on the settings of a person: show them, and change some of them."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent_core.agent.review.record import ReviewRecord, dump_record
@@ -20,11 +21,18 @@ from agent_core.tools.settings_tool import (
     SPOKEN_ANSWERS,
     apply_setting,
     list_values,
+    name_settings,
 )
 from gateway.chats import is_chat, read_chat
 from gateway.errors import Mistaken
 from gateway.jobs.recipients import list_direct_chats
-from gateway.operations.contract import Operation, OperationContext, find_person
+from gateway.operations.contract import (
+    Operation,
+    OperationContext,
+    PreferenceContext,
+    find_person,
+    note_deed,
+)
 from gateway.operations.setting_words import split_setting
 from gateway.operations.settings_types import (
     ChangedSettings,
@@ -44,6 +52,8 @@ from gateway.texts.attachments import explain_no_speech
 MODEL, LEARNING, HOME = "model", "learning", "home"
 GROUP = "group"
 """The value of a home chat that is a group, which only its owner chooses there."""
+BACK = "back"
+"""Begins values in the command that sets them again, which only undo runs."""
 _NIGHT = "22:00-07:00"
 DEFAULT = "default"
 _DIGEST = 8
@@ -83,25 +93,31 @@ async def change(context: OperationContext, asked: SetSettings) -> ChangedSettin
 
     Raises `WrongSettings` and `Mistaken`.
     """
+    now = context.now()
 
     def work(connection: Connection) -> ChangedSettings:
         person = find_person(connection, asked.person)
         old, old_zone = _list_values(connection, context, person), _zone_of(context, person)
-        faults = {
-            one.name: fault
-            for one in asked.settings
-            if (fault := _set(connection, context, person, one))
-        }
-        if faults:
-            raise WrongSettings(faults)
-        now = _list_values(connection, context, person)
+        values = {one.name: one.value for one in asked.settings}
+        set_values(connection, person, values, context.preferences, context.scheduling.zone_of, now)
+        shown = _list_values(connection, context, person)
+        before = {one.name: one.value for one in old if one not in shown}
+        if before:
+            after = {one.name: one.value for one in shown if one.name in before}
+            note_deed(
+                context,
+                connection,
+                undo=name_back(before),
+                redo=name_back(after),
+                did=name_settings(after),
+            )
         changed = people.find(connection, person_id=person.id) or person
         is_moved = _zone_of(context, changed) != old_zone
         left = list_left(connection, person_id=person.id, zone=old_zone) if is_moved else []
         return ChangedSettings(
             person=person.slug,
-            settings=now,
-            before=tuple(one for one in old if one not in now),
+            settings=shown,
+            before=tuple(one for one in old if one not in shown),
             jobs_left=len(left),
             old_zone=old_zone,
         )
@@ -123,47 +139,77 @@ def _zone_of(context: OperationContext, person: Person) -> str:
     return context.scheduling.zone_of(person)
 
 
-def _set(connection: Connection, context: OperationContext, person: Person, one: Setting) -> str:
-    """Store a setting. Return a sentence if its value is wrong, and "" otherwise."""
-    now, value = context.now(), one.value.strip()
-    try:
-        if one.name == MODEL:
-            model = find_model(context.preferences.models, value) if value else ""
-            people.set_model(connection, person_id=person.id, model=model)
-        elif one.name == HOME:
-            home = find_home_chat(connection, person, value) if value else None
-            delivery_targets.set_home(connection, person_id=person.id, chat=home)
-        elif one.name == LEARNING:
-            for word in value.split() or [""]:
-                fresh = people.find(connection, person_id=person.id) or person
-                choose_learning(connection, fresh, word, now=now)
-        else:
-            can_speak = context.preferences.can_speak
-            found = find_settings(connection, person, can_speak=can_speak)
-            _, parsed = parse_setting(f"{one.name} {value}")
-            wanted = change_setting(found, one.name, parsed or "")
-            zone = _zone_of(context, wanted.person)
-            save_settings(connection, wanted, zone=zone, now=now)
-    except (ToolArgumentError, LookupError) as error:
-        return str(error)
-    return ""
+def set_values(
+    connection: Connection,
+    person: Person,
+    values: Mapping[str, str],
+    preferences: PreferenceContext,
+    zone_of: Callable[[Person], str],
+    now: int,
+) -> None:
+    """Store settings by their names, in the caller's transaction. Raises `WrongSettings`."""
+    faults = {}
+    for name, value in values.items():
+        try:
+            _set(connection, person, (name, value.strip()), preferences, zone_of, now)
+        except (ToolArgumentError, LookupError) as error:
+            faults[name] = str(error)
+    if faults:
+        raise WrongSettings(faults)
+
+
+def _set(
+    connection: Connection,
+    person: Person,
+    setting: tuple[str, str],
+    preferences: PreferenceContext,
+    zone_of: Callable[[Person], str],
+    now: int,
+) -> None:
+    """Store a setting. Raises `ToolArgumentError` and `LookupError` with a sentence."""
+    name, value = setting
+    if name == MODEL:
+        model = find_model(preferences.models, value) if value else ""
+        people.set_model(connection, person_id=person.id, model=model)
+    elif name == HOME:
+        home = find_home_chat(connection, person, value) if value else None
+        delivery_targets.set_home(connection, person_id=person.id, chat=home)
+    elif name == LEARNING:
+        for word in value.split() or [""]:
+            fresh = people.find(connection, person_id=person.id) or person
+            choose_learning(connection, fresh, word, now=now)
+    else:
+        found = find_settings(connection, person, can_speak=preferences.can_speak)
+        _, parsed = parse_setting(f"{name} {value}")
+        wanted = change_setting(found, name, parsed or "")
+        save_settings(connection, wanted, zone=zone_of(wanted.person), now=now)
 
 
 def _list_values(
     connection: Connection, context: OperationContext, person: Person
 ) -> tuple[Setting, ...]:
     """List the settings, in the form in which a person enters them."""
-    found = find_settings(connection, person, can_speak=context.preferences.can_speak)
+    values = list_settings(connection, person, can_speak=context.preferences.can_speak)
+    return tuple(Setting(name=name, value=value) for name, value in values.items())
+
+
+def list_settings(connection: Connection, person: Person, *, can_speak: bool) -> dict[str, str]:
+    """List all current settings by their names, in the form in which a person enters them."""
+    found = find_settings(connection, person, can_speak=can_speak)
     person = found.person
     hidden = ("reading_limit", *(() if found.can_speak else (SPOKEN_ANSWERS,)))
     known = list_values(person, found.days_off)
-    values = {
+    return {
         **{name: value for name, value in known.items() if name not in hidden},
         LEARNING: f"{person.learning} {person.learning_summary}".strip(),
         MODEL: person.model,
         HOME: _name_home(connection, person),
     }
-    return tuple(Setting(name=name, value=value) for name, value in values.items())
+
+
+def name_back(values: Mapping[str, str]) -> str:
+    """Return the command, without slash, by which `/undo` sets values again; "" for none."""
+    return f"settings {BACK} {json.dumps(values, ensure_ascii=False)}"
 
 
 def find_home_chat(connection: Connection, person: Person, platform: str) -> Chat:

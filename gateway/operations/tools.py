@@ -7,7 +7,7 @@ from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from gateway.errors import Declined, Mistaken, find_nearest
-from gateway.operations.contract import Operation, OperationContext, find_person
+from gateway.operations.contract import Operation, OperationContext, find_person, note_deed
 from gateway.operations.people_types import Nothing
 from gateway.operations.tools_types import (
     ListedTools,
@@ -65,7 +65,14 @@ async def switch_tool(context: OperationContext, asked: SwitchTool) -> SwitchedT
 
     def work(connection: Connection) -> str:
         person = find_person(connection, asked.slug)
-        switch(connection, person.id, context.tools, asked.tool, is_on=asked.is_on)
+        before = read_off(connection, person.id)
+        after = switch(connection, person.id, context.tools, asked.tool, is_on=asked.is_on)
+        if {*before} != {*after}:
+            words = ("on", "off") if asked.is_on else ("off", "on")
+            redo, undo = (f"tools {word} {asked.tool}" for word in words)
+            purpose = texts.find_purpose(asked.tool)
+            said = texts.SWITCHED_ON if asked.is_on else texts.SWITCHED_OFF
+            note_deed(context, connection, undo=undo, redo=redo, did=said(purpose=purpose))
         return person.slug
 
     folder = await context.database.write("tools.switch", work)

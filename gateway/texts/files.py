@@ -59,6 +59,11 @@ def describe_taken_back(made: FileChange) -> str:
     return "\n".join(lines)
 
 
+def name_change(change: FileChange) -> str:
+    """Name the files that a change is about."""
+    return _join([_name(path) for path in _choose(change.entries)])
+
+
 def describe_gap(gap: Gap) -> str:
     """Say why changes of files can't be taken back."""
     return _GAPS[gap](most=MOST_ENTRIES)

@@ -4,6 +4,7 @@ import json
 import shlex
 from collections.abc import Mapping, Sequence
 
+from agent_core.chats import Chat
 from agent_core.localization import Plural, Text
 from agent_core.schedule.descriptions import describe_late, describe_timing, list_ways, say_next
 from agent_core.schedule.job_editor import (
@@ -57,6 +58,8 @@ HOME_IN_GROUP = Text(
     " even private ones. /sethome off undoes this."
 )
 HOME_OFF = Text("I'll send reminders to our latest direct conversation again.")
+_COME_TO = Text("Reminders come to this chat: {platform}.")
+_COME_TO_LATEST = Text("Reminders come to our latest direct conversation.")
 HOME_NOT_IN_GROUP = Text(
     "I won't send your reminders to a group, where everyone could read them. Use /sethome in a"
     " direct message."
@@ -260,6 +263,11 @@ HINTS: Mapping[str, Text] = {
 def describe_not_yours(name: str) -> str:
     """Say whose reminder it is, and who may change it; `name` is "" for an erased person."""
     return _NOT_YOURS(name=quote_name(name)) if name else _NOT_YOURS_EITHER()
+
+
+def describe_home(chat: Chat | None) -> str:
+    """Say where reminders come to; None for the latest direct conversation."""
+    return _COME_TO(platform=name_platform(chat.platform)) if chat else _COME_TO_LATEST()
 
 
 def list_jobs(found: Sequence[Job], clock: ReaderClock, *, is_room: bool) -> str:

@@ -29,14 +29,6 @@ UNDO_AGAIN = Text("Restore it")
 NUMBER_UNKNOWN = Text(
     "There's no change with the number {number}. /memory shows the numbers that you can use."
 )
-NOTHING_JUST_NOW = Text(
-    "Nothing has changed here in the last half hour. Shall I take back the change before that?"
-)
-TAKEN_BACK = Text("↩ Taken back. {done}")
-ALREADY_CAME = Text(
-    "Your last change was the reminder “{title}”, which has come already. Send /undo again for the"
-    " change before it."
-)
 CHANGE_ELSEWHERE = Text(
     "I can't undo that from here any more. /memory shows the numbers that you can use with /undo."
 )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from agent_core.localization import Text
-from agent_core.state.people.rooms import Mode
+from agent_core.state.people.rooms import Mode, Room
 from gateway.texts.people import quote_name
 
 ONLY_IN_ROOMS = Text("That's for groups: send it in the group you mean.")
@@ -114,6 +114,7 @@ _CHANGE_MODE = Text(
     "To change this: /room person, full, room or off. /room name Kitchen gives this group a name."
 )
 _NAMED = Text("I call this group {name}.")
+_MODE = Text("In {name}: {command}")
 NAME_SET = Text("I call this group {name} from now on.")
 NAME_TAKEN_BACK = Text("I use no name for this group from now on.")
 _MEMORY_LIST_USAGE = Text(
@@ -133,6 +134,11 @@ _UNSHARED = Text("Only you can see entry {number} now: {entry}")
 UNSHARED_HERE = Text("Only you can see entry {number} of your notes now.")
 AUDIENCE_BACK = Text("The same people as before can see entry {number} of your notes again.")
 _LONGEST_ENTRY = 500
+
+
+def name_mode(room: Room) -> str:
+    """Name how a room is answered, for a person who may change that."""
+    return _MODE(name=quote_name(room.name or room.platform_title), command=f"/room {room.mode}")
 
 
 def describe_room(mode: Mode, name: str, *, is_owner: bool) -> str:

@@ -137,10 +137,11 @@ def name_purpose(spec: ToolSpec) -> str:
     return known.purpose() if known else spec.description.partition(". ")[0].rstrip(".")
 
 
-def find_purpose(name: str, specs: Sequence[ToolSpec]) -> str:
+def find_purpose(name: str, specs: Sequence[ToolSpec] = ()) -> str:
     """Return what the tool of a name is for; one that is not there has only its name."""
-    found = next((spec for spec in specs if spec.name == name), None)
-    return (name_purpose(found) if found else "") or f"`{name}`"
+    known, found = _TOOLS.get(name), next((spec for spec in specs if spec.name == name), None)
+    purpose = name_purpose(found) if found else known.purpose() if known else ""
+    return purpose or f"`{name}`"
 
 
 def _describe(spec: ToolSpec, *, is_off: bool) -> str:

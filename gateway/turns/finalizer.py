@@ -445,6 +445,6 @@ def _note_deeds(
     if active.job_turn:
         return
     owner_id = active.memory_owner.person_id if active.memory_owner else active.person.id
-    doer = Doer(person_id=active.person.id, owner_id=owner_id)
+    doer = Doer(person_id=active.person.id, owner_id=owner_id, platform=active.context.platform)
     for receipt in receipts:
-        deeds.record(connection, doer, undo=receipt.undo, now=now)
+        deeds.record_receipt(connection, doer, receipt, now=now)

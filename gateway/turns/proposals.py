@@ -427,7 +427,7 @@ class AcceptedProposals:
             return []
         rows = self._report_moves(connection, made.call) if made else []
         if made:
-            self._note_deeds(connection, made)
+            self._note_deeds(connection, made, question.chat.platform)
         if due_at is not None:
             return self._offer_times(connection, question, due_at)
         with speak_to(connection, question.person_id):
@@ -436,12 +436,12 @@ class AcceptedProposals:
         closed = close_answered(connection, question, words, undo)
         return [*closed, *rows, *self._report_change(connection, question, made)]
 
-    def _note_deeds(self, connection: Connection, made: _Accepted) -> None:
+    def _note_deeds(self, connection: Connection, made: _Accepted, platform: str) -> None:
         """Record what an accepted call has done, for `/undo`."""
         person_id, owner_id = made.call.person.id, self.calls.find_owner(made.call)
-        doer = Doer(person_id=person_id, owner_id=owner_id or person_id)
+        doer = Doer(person_id=person_id, owner_id=owner_id or person_id, platform=platform)
         for receipt in made.receipts:
-            deeds.record(connection, doer, undo=receipt.undo, now=self.now())
+            deeds.record_receipt(connection, doer, receipt, now=self.now())
 
     def _offer_times(
         self, connection: Connection, question: Question, due_at: int

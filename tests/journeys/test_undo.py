@@ -1,11 +1,15 @@
 """`/undo` takes back the last deed of a person in a chat, whatever it was, and says which."""
 
 import re
+from random import Random
 
+import pytest
+
+from agent_core.state.engine.database import Connection
 from tests.emulators.telegram_cast import ANNA, SUPERGROUP
 from tests.integration.clock import Clock
 from tests.journeys.platforms import everywhere
-from tests.journeys.stage import Stage, call, calls
+from tests.journeys.stage import Harness, Stage, call, calls, make_owner
 
 NOON = (2026, 11, 20, 12, 0, 20)
 """A Friday."""
@@ -57,7 +61,9 @@ async def test_undo_takes_back_an_answer_to_a_reminder_and_names_one_that_has_co
         told = await harness.hears(anna, "/undo")
         assert told == "↩ Undone. It doesn't come again: Call Ben."
         assert "“Call Ben.”, which has come already" in await harness.hears(anna, "/undo")
-        assert "Time zone" in await harness.hears(anna, "/undo")
+        assert "Time zone: UTC\nShall I take it back?" in await harness.hears(anna, "/undo")
+        await harness.press(anna, "Undo")
+        assert "Time zone as before" in anna.seen()[-1].text
 
 
 @everywhere
@@ -84,7 +90,8 @@ async def test_undo_that_asks_before_it_takes_back_an_old_change(deployment: Sta
         await harness.hears(anna, "/settings language de")
         clock.move(harness, hours=5)
         told = await harness.hears(anna, "Mach das rückgängig")
-        assert told.startswith("In der letzten halben Stunde")
+        assert told.startswith("Die letzte Änderung hier, die ich zurücknehmen kann, ist älter")
+        assert "Sprache: Deutsch" in told
         await harness.press(anna, "Zurücknehmen")
         assert anna.seen()[-1].text == "↩ Taken back. Language as before: –"
 
@@ -145,7 +152,138 @@ async def test_what_changed_nothing_is_not_taken_back(deployment: Stage) -> None
             clock.move(harness, minutes=1)
             await harness.hears(anna, command)
         clock.move(harness, minutes=1)
+        told = [await harness.hears(anna, "/undo")]
+        assert told[0].startswith("Deine letzte Nachricht hat nichts geändert")
+        assert "Hier ausgeschaltet" in told[0]
+        assert "Sprache: Deutsch" in told[0]
         told = [await harness.hears(anna, "/undo") for _ in done]
         assert "Language as before" in told[0]
         assert "search earlier conversations" in told[1]
         assert "Call Ben" in told[2]
+
+
+async def test_a_command_without_effect_names_the_deed_before_it_and_asks(
+    deployment: Stage,
+) -> None:
+    anna, clock = deployment.account("telegram", ANNA), Clock(*NOON)
+    deployment.now = clock
+    async with deployment.open() as harness:
+        await harness.hears(anna, "/settings language de")
+        deployment.plan(calls(call("remind", text="Ben anrufen.", when="today 15:00")), "Ok.")
+        await harness.hears(anna, "erinnere mich um 15 Uhr, Ben anzurufen")
+        await harness.hears(anna, "/sprache deutsch")
+        told = await harness.hears(anna, "/undo")
+        assert "hat nichts geändert, das ich zurücknehmen kann (Sprache: Deutsch)" in told
+        assert "Ben anrufen" in told
+        await harness.press(anna, "Zurücknehmen")
+        assert "Ben anrufen" in anna.seen()[-1].text
+        assert anna.seen()[-1].text.startswith("↩ Zurückgenommen.")
+        assert "Sprache wie zuvor" not in anna.seen()[-1].text
+
+
+@everywhere
+async def test_an_answer_to_the_greeting_is_one_deed(deployment: Stage, platform: str) -> None:
+    anna, clock = deployment.account(platform, ANNA), Clock(*NOON)
+    deployment.now = clock
+    async with deployment.open() as harness:
+        await harness.hears(anna, "/start")
+        told = await harness.hears(anna, "/start Vienna, 22-7")
+        assert "Vienna" in told
+        told = await harness.hears(anna, "/undo")
+        assert re.fullmatch(
+            r"↩ Taken back\. Time zone as before: (–|Europe/Berlin); Quiet hours as before: –", told
+        )
+        await harness.press(anna, "Bring it back")
+        assert "22:00" in await harness.hears(anna, "/settings")
+        assert "Quiet hours as before: –" in await harness.hears(anna, "/undo")
+
+
+async def test_every_undo_of_a_deed_can_be_brought_back_and_undone_again_after_a_restart(
+    deployment: Stage,
+) -> None:
+    anna, clock = deployment.account("telegram", ANNA), Clock(*NOON)
+    deployment.now = clock
+    async with deployment.open() as harness:
+        deployment.plan("Hello.")
+        await harness.hears(anna, "hello")
+    for command, sign in (
+        ("/settings verbosity quiet", "quiet"),
+        ("/sethome", "Reminders come to"),
+        ("/title Trip to Graz", "Trip to Graz"),
+        ("/tools off recall", "search earlier conversations"),
+        ("/learned ask", "ask"),
+    ):
+        async with deployment.open() as harness:
+            await harness.hears(anna, command)
+        async with deployment.open() as harness:
+            assert (await harness.hears(anna, "/undo")).startswith("↩ Taken back.")
+        async with deployment.open() as harness:
+            await harness.press(anna, "Bring it back")
+            assert sign in anna.seen()[-1].text
+            again = await harness.hears(anna, "/undo")
+            assert again.startswith("↩ Taken back."), again
+
+
+async def test_the_name_and_the_mode_of_a_group_are_taken_back(deployment: Stage) -> None:
+    anna, clock = deployment.account("telegram", ANNA), Clock(*NOON)
+    deployment.now, group = clock, str(SUPERGROUP)
+    async with deployment.open() as harness:
+        await harness.hears(anna, "/start")
+        await make_owner(harness, "Anna")
+        await harness.hears(anna, "/room", room=group)
+        before = await harness.hears(anna, "/room", room=group)
+        assert "Choir" in await harness.hears(anna, "/room name Choir", room=group)
+        await harness.hears(anna, "/room room", room=group)
+        assert "Taken back" in await harness.hears(anna, "/undo", room=group)
+        assert "Taken back" in await harness.hears(anna, "/undo", room=group)
+        assert await harness.hears(anna, "/room", room=group) == before
+
+
+_DEEDS = (
+    "/settings verbosity quiet",
+    "/settings verbosity verbose",
+    "/settings language de",
+    "/settings time_zone Vienna",
+    "/settings quiet_hours 22-7",
+    "/tools off recall",
+    "/tools on recall",
+    "/sethome",
+    "/sethome off",
+    "/title One",
+    "/title Two",
+    "/learned ask",
+    "/learned weekly",
+)
+"""Deeds that can be taken back; each changes nothing if it is repeated at once."""
+
+
+async def _look(harness: Harness) -> list[object]:
+    """What the deeds change."""
+
+    def look(connection: Connection) -> list[object]:
+        rows = connection.execute(
+            "SELECT name, time_zone, language, quiet_from, quiet_until, verbosity, tools_off,"
+            " home_platform, home_chat, learning, learning_summary FROM people ORDER BY id"
+        ).fetchall()
+        return [*rows, *connection.execute("SELECT title FROM sessions ORDER BY id").fetchall()]
+
+    return await harness.gateway.database.read(look)
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_as_many_undos_as_deeds_give_what_was_before(deployment: Stage, seed: int) -> None:
+    anna, clock, chosen = deployment.account("telegram", ANNA), Clock(*NOON), Random(seed)
+    deployment.now = clock
+    async with deployment.open() as harness:
+        deployment.plan("Hello.")
+        await harness.hears(anna, "hello")
+        known = [await _look(harness)]
+        for command in chosen.choices(_DEEDS, k=12):
+            clock.move(harness, minutes=1)
+            await harness.hears(anna, command)
+            known += [now] if (now := await _look(harness)) != known[-1] else []
+        while len(known) > 1:
+            told = await harness.hears(anna, "/undo")
+            if told.startswith("↩") or "↩" in told:
+                known.pop()
+            assert await _look(harness) == known[-1], told

@@ -3,6 +3,7 @@
 A single change can be undone while its entry is unchanged since.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -60,14 +61,17 @@ def undo_archive_change(
 
 
 def find_newest_archive_change(
-    connection: Connection, *, person_id: PersonId
+    connection: Connection,
+    *,
+    person_id: PersonId,
+    is_wanted: Callable[[LedgerEntry], bool] = lambda _: True,
 ) -> LedgerEntry | None:
-    """Find the newest change of a person's archive that can be undone, skipping undo rows.
+    """Find the newest wanted change of a person's archive that can be undone, but no undo row.
 
     Raises `StoreDamaged`.
     """
     for row in ledger.walk_archived(connection, person_id=person_id):
-        if row.origin.undoes is None:
+        if row.origin.undoes is None and is_wanted(row):
             place = ArchiveId(row.change.position)
             standing = archive.find(connection, person_id=person_id, archive_id=place)
             if _find_fault(connection, person_id, row, standing) is None:

@@ -1,15 +1,18 @@
-"""Queries over what a person did in a chat, with the commands that take it back.
+"""Queries over what a person did, with the commands that take it back.
 
 Changes of memory, files and skills have histories of their own. Other deeds that `/undo` knows
 are rows of the audit trail.
 """
 
+import json
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import audit
 from agent_core.state.people.audit import AuditEntry
+from agent_core.transcript import Receipt
 
 _DONE, _TAKEN_BACK = "deed", "deed.undone"
 _MOST = 100
@@ -18,10 +21,14 @@ _MOST = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Doer:
-    """Names whose deeds these are; `owner_id` is the person, or the group of the chat."""
+    """Names whose deeds these are; `owner_id` is the person, or the group of the chat.
+
+    `platform` is where the person acts: of a chat, or of the console page.
+    """
 
     person_id: PersonId
     owner_id: PersonId
+    platform: str
 
     @property
     def actor(self) -> str:
@@ -33,36 +40,56 @@ class Doer:
 class Deed:
     """A deed that stands, and the command without slash that takes it back.
 
-    `at` is in milliseconds since the epoch.
+    Without `undo`, nothing takes it back, or it changed nothing. `redo` does it again. `did` is a
+    line that names it; it and the `platform` are "" for deeds from before 2026-11-30. `at` is in
+    milliseconds since the epoch.
     """
 
     id: int
     undo: str
+    redo: str = ""
+    did: str = ""
+    platform: str = ""
     at: int
 
 
 def record(
-    connection: Connection, doer: Doer, *, undo: str, now: int, command: str | None = None
+    connection: Connection,
+    doer: Doer,
+    *,
+    undo: str,
+    did: str,
+    redo: str = "",
+    pressed: Collection[str] = (),
+    now: int,
 ) -> None:
-    """Record a deed in its transaction; `command` is that of the button that did it, if one did.
+    """Record a deed in its transaction; see `Deed`.
 
-    A button that takes back the newest deed does no new one. Without `undo`, nothing else is
-    recorded.
+    `pressed` are the spellings of the command of the button that did it, if one did. A button that
+    takes back the newest deed does no new one.
     """
-    newest = find_newest(connection, doer)
-    if newest and newest.undo == command:
-        take_back(connection, doer, newest, now=now)
-    elif undo:
-        _write(connection, doer, _DONE, undo, now)
+    newest = next(iter(list_standing(connection, doer)), None)
+    if newest and newest.undo and newest.undo in pressed:
+        take_back(connection, doer, newest, redo=undo, now=now)
+    else:
+        told = {"undo": undo, "redo": redo, "did": did, "platform": doer.platform}
+        _write(connection, doer, _DONE, told, now)
 
 
-def take_back(connection: Connection, doer: Doer, deed: Deed, *, now: int) -> None:
-    """Record that a deed was taken back, or that it can't be any more."""
-    _write(connection, doer, _TAKEN_BACK, str(deed.id), now)
+def record_receipt(connection: Connection, doer: Doer, receipt: Receipt, *, now: int) -> None:
+    """Record what a tool did, if a command takes it back."""
+    if receipt.undo:
+        did = receipt.text.rstrip(".")
+        record(connection, doer, undo=receipt.undo, did=did, now=now)
 
 
-def find_newest(connection: Connection, doer: Doer) -> Deed | None:
-    """Return the newest deed in a chat that still stands."""
+def take_back(connection: Connection, doer: Doer, deed: Deed, *, redo: str, now: int) -> None:
+    """Record that a deed was taken back; `redo` does it again, and is "" if nothing can."""
+    _write(connection, doer, _TAKEN_BACK, {"id": deed.id, "redo": redo}, now)
+
+
+def list_standing(connection: Connection, doer: Doer) -> list[Deed]:
+    """List the deeds that still stand, newest first, on all platforms."""
     rows = connection.execute(
         "SELECT id, action, detail, created_at FROM audit WHERE person_id = :owner_id"
         " AND actor = :actor AND action IN (:done, :taken) ORDER BY id DESC LIMIT :most",
@@ -74,19 +101,53 @@ def find_newest(connection: Connection, doer: Doer) -> Deed | None:
             "most": _MOST,
         },
     ).fetchall()
-    gone = {detail for _, action, detail, _ in rows if action == _TAKEN_BACK}
-    return next(
-        (
-            Deed(id=number, undo=detail, at=at)
-            for number, action, detail, at in rows
-            if action == _DONE and detail and str(number) not in gone
-        ),
-        None,
-    )
+    gone = {_read_taken(detail)[0] for _, action, detail, _ in rows if action == _TAKEN_BACK}
+    return [
+        Deed(id=number, at=at, **_read_told(detail))
+        for number, action, detail, at in rows
+        if action == _DONE and detail and number not in gone
+    ]
 
 
-def _write(connection: Connection, doer: Doer, action: str, detail: str, now: int) -> None:
+def find_redo(connection: Connection, doer: Doer, deed_id: int) -> str:
+    """Return the command that does a deed again which was taken back; "" if there is none."""
+    rows = connection.execute(
+        "SELECT detail FROM audit WHERE person_id = :owner_id AND actor = :actor"
+        " AND action = :taken AND id > :deed_id ORDER BY id LIMIT :most",
+        {
+            "owner_id": doer.owner_id,
+            "actor": doer.actor,
+            "taken": _TAKEN_BACK,
+            "deed_id": deed_id,
+            "most": _MOST,
+        },
+    ).fetchall()
+    taken = (_read_taken(detail) for (detail,) in rows)
+    return next((redo for number, redo in taken if number == deed_id), "")
+
+
+def _read_told(detail: str) -> dict[str, str]:
+    """Read the detail of a deed; until 2026-11-30, it was the command alone."""
+    told: dict[str, str] = json.loads(detail) if detail.startswith("{") else {"undo": detail}
+    return told
+
+
+def _read_taken(detail: str) -> tuple[int, str]:
+    """Read which deed was taken back, and what does it again; a forgotten row names none."""
+    if not detail.startswith("{"):
+        return int(detail or 0), ""
+    told = json.loads(detail)
+    return told["id"], told["redo"]
+
+
+def _write(
+    connection: Connection, doer: Doer, action: str, told: Mapping[str, object], now: int
+) -> None:
     entry = AuditEntry(
-        person_id=doer.owner_id, actor=doer.actor, action=action, detail=detail, created_at=now
+        person_id=doer.owner_id,
+        actor=doer.actor,
+        action=action,
+        detail=json.dumps(told, ensure_ascii=False),
+        created_at=now,
     )
     audit.record(connection, entry)

@@ -162,6 +162,13 @@ def claim(
     )
 
 
+def find_platform(connection: Connection, *, inbox_id: InboxId) -> str | None:
+    """Return the platform of an event; None if it is gone."""
+    row = connection.execute("SELECT platform FROM inbox WHERE id = :id", {"id": inbox_id})
+    found = row.fetchone()
+    return found[0] if found else None
+
+
 def list_claimed(connection: Connection, *, turn_id: TurnId) -> list[InboxRow]:
     """List the events of a turn that has not ended, oldest first."""
     rows = connection.execute(

@@ -22,6 +22,7 @@ from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.pages.conversations import find_name
 from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing
 from gateway.operations import sessions as operations
+from gateway.operations.contract import note_deed
 from gateway.operations.logins import find_console_user
 from gateway.people.admission import API_PLATFORM, LOCAL_PLATFORM
 from gateway.texts import turns as turn_texts
@@ -138,7 +139,12 @@ async def name(look: Look) -> Response:
 
     def work(connection: Connection) -> tuple[str, str]:
         found = _find(connection, look, number)
-        return found.title, operations.name(connection, number, words)
+        title = operations.name(connection, number, words)
+        if title != found.title:
+            undo, redo = (operations.name_again(number, one) for one in (found.title, title))
+            did = texts.TITLED(title=title) if title else texts.UNTITLED_NOW()
+            note_deed(look.context, connection, undo=undo, redo=redo, did=did)
+        return found.title, title
 
     before, title = await look.gateway.database.write("sessions.name", work)
     look.gateway.forget_known()

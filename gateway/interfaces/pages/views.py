@@ -10,12 +10,14 @@ from urllib.parse import quote, urlencode
 from starlette.requests import Request
 from starlette.responses import Response
 
+from agent_core.state.people.deeds import Doer
 from agent_core.state.people.people import Person
 from gateway.app.gateway import Gateway
 from gateway.interfaces.contexts import open_context
 from gateway.interfaces.pages.flashes import FLASH, Flash, Flashes
 from gateway.interfaces.pages.rendering import Viewer, render
 from gateway.operations.contract import OperationContext
+from gateway.people.admission import LOCAL_PLATFORM
 
 Fields = Mapping[str, Any]
 """The values that a template shows."""
@@ -72,7 +74,10 @@ class Look:
     @property
     def context(self) -> OperationContext:
         """The services of operations, for changes by the person."""
-        return open_context(self.gateway, actor="person")
+        own = self.person.id
+        return open_context(
+            self.gateway, Doer(person_id=own, owner_id=own, platform=LOCAL_PLATFORM)
+        )
 
     def find_id(self, name: str) -> int:
         """Return an id from the path of the address."""

@@ -169,7 +169,7 @@ class _Desk:
     async def list_all(self, client: Client) -> tuple[AgentDetails, TeamList]:
         """List what the client may see."""
         person = await self._gateway.database.read(find_person, client.person_id)
-        found = await perform(operations.list_agents(open_own(self._gateway), ListAgents()))
+        found = await perform(operations.list_agents(open_own(self._gateway, client), ListAgents()))
         return AgentDetails(
             agents=[
                 show(AgentDetail, one, rules=[show(RuleModel, rule) for rule in one.rules])
@@ -244,7 +244,7 @@ def add_agent_changes(router: APIRouter, gateway: Gateway) -> None:
     async def write(action: str, name: str, asked: AgentChange, client: Client) -> AgentDetail:
         given = asked.model_dump(exclude_none=True) | {"action": action, "name": name}
         wish = load(WriteAgent, given | {"by": await desk.find_owner(client)})
-        await perform(operations.write_agent(open_own(gateway), wish))
+        await perform(operations.write_agent(open_own(gateway, client), wish))
         return await desk.show_agent(name, client)
 
     @router.post("/agents", summary="Make an agent (owners)", status_code=201)
@@ -271,7 +271,7 @@ def add_agent_changes(router: APIRouter, gateway: Gateway) -> None:
     async def move(name: _Name, asked: Move, client: Manager) -> AgentDetail:
         by = await desk.find_owner(client)
         wish = MoveAgent(name=name, source=asked.source, target=asked.target, by=by)
-        await perform(operations.move(open_own(gateway), wish))
+        await perform(operations.move(open_own(gateway, client), wish))
         return await desk.show_agent(name, client)
 
     @router.post(
@@ -280,7 +280,7 @@ def add_agent_changes(router: APIRouter, gateway: Gateway) -> None:
     async def put_away(name: _Name, verb: _Verb, client: Manager) -> None:
         by = await desk.find_owner(client)
         wish = PutAway(kind="agent", action=verb, name=name, by=by)
-        await perform(operations.put_away(open_own(gateway), wish))
+        await perform(operations.put_away(open_own(gateway, client), wish))
 
 
 def add_team_changes(router: APIRouter, gateway: Gateway) -> None:
@@ -290,7 +290,7 @@ def add_team_changes(router: APIRouter, gateway: Gateway) -> None:
     async def write(action: str, name: str, asked: TeamChange, client: Client) -> TeamModel:
         given = asked.model_dump(exclude_none=True) | {"action": action, "name": name}
         wish = load(WriteTeam, given | {"by": await desk.find_owner(client)})
-        await perform(operations.write_team(open_own(gateway), wish))
+        await perform(operations.write_team(open_own(gateway, client), wish))
         return await desk.show_team(name, client)
 
     @router.post("/teams", summary="Make a team of agents (owners)", status_code=201)
@@ -307,4 +307,4 @@ def add_team_changes(router: APIRouter, gateway: Gateway) -> None:
     async def put_away(name: _Name, verb: _Verb, client: Manager) -> None:
         by = await desk.find_owner(client)
         wish = PutAway(kind="team", action=verb, name=name, by=by)
-        await perform(operations.put_away(open_own(gateway), wish))
+        await perform(operations.put_away(open_own(gateway, client), wish))

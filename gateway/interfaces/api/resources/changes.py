@@ -7,11 +7,13 @@ from typing import Annotated, TypeVar
 
 from fastapi import Header
 
+from agent_core.state.people.deeds import Doer
 from gateway.app.gateway import Gateway
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.contexts import open_context
 from gateway.operations.contract import OperationContext
+from gateway.people.admission import API_PLATFORM
 from gateway.turns.client_calls import Client
 
 _Result = TypeVar("_Result")
@@ -31,9 +33,10 @@ def hash_key(client: Client, key: str) -> str | None:
     return f"api:{hashlib.sha256(whole.encode()).hexdigest()}"
 
 
-def open_own(gateway: Gateway) -> OperationContext:
+def open_own(gateway: Gateway, client: Client) -> OperationContext:
     """Return the services of an operation that a person performs on their own data."""
-    return open_context(gateway, actor="person")
+    own = client.person_id
+    return open_context(gateway, Doer(person_id=own, owner_id=own, platform=API_PLATFORM))
 
 
 async def perform(work: Awaitable[_Result]) -> _Result:

@@ -76,7 +76,7 @@ def add_curator(router: APIRouter, gateway: Gateway) -> None:
 
     @router.get("/curator", summary="Show how tidy your memory is, and suggestions")
     async def show_curator(client: ReaderClient) -> CuratorModel:
-        context, slug = open_own(gateway), await find_slug(client)
+        context, slug = open_own(gateway, client), await find_slug(client)
         found = await operations.report(context, ShowReport(person=slug))
         waiting = await operations.list_proposals(context, ListProposals(person=slug))
         return CuratorModel(
@@ -89,7 +89,7 @@ def add_curator(router: APIRouter, gateway: Gateway) -> None:
     @router.post("/curator/run", summary="Tidy up now")
     async def run_curator(client: Manager) -> StartedModel:
         wish = RunCurator(person=await find_slug(client))
-        return show(StartedModel, await perform(operations.run(open_own(gateway), wish)))
+        return show(StartedModel, await perform(operations.run(open_own(gateway, client), wish)))
 
     @router.post("/curator/proposals/{key}/{choice}", summary="Accept or decline a suggestion")
     async def decide_proposal(
@@ -97,4 +97,4 @@ def add_curator(router: APIRouter, gateway: Gateway) -> None:
     ) -> DecidedModel:
         slug = await find_slug(client)
         wish = DecideProposal(person=slug, key=key, accepts=choice == "accept")
-        return show(DecidedModel, await perform(operations.decide(open_own(gateway), wish)))
+        return show(DecidedModel, await perform(operations.decide(open_own(gateway, client), wish)))

@@ -64,7 +64,7 @@ def add_job_changes(router: APIRouter, gateway: Gateway) -> None:
         person = await database.read(find_person, client.person_id)
         given = asked.model_dump()
         wish = AddJob(person=person.slug, key=hash_key(client, key), **given)
-        made = await perform(operations.add(open_own(gateway), wish))
+        made = await perform(operations.add(open_own(gateway, client), wish))
         stored = await database.read(find_job, made.id, client.person_id)
         if (stored.kind, stored.body) != (asked.kind, asked.text.strip()):
             raise ApiError(HTTPStatus.UNPROCESSABLE_ENTITY, _USED, code="idempotency_key_reused")
@@ -74,7 +74,7 @@ def add_job_changes(router: APIRouter, gateway: Gateway) -> None:
     async def change(job: Id, asked: JobChange, client: Manager) -> models.JobDetail:
         found = await database.read(find_job, job, client.person_id)
         wish = ChangeJob(id=found.id, **asked.model_dump())
-        await perform(operations.change(open_own(gateway), wish))
+        await perform(operations.change(open_own(gateway, client), wish))
         return await read(client, job)
 
     @router.post(
@@ -83,11 +83,11 @@ def add_job_changes(router: APIRouter, gateway: Gateway) -> None:
     async def act(job: Id, verb: _Verb, client: Manager, key: ChangeKey = "") -> models.JobDetail:
         await database.read(find_job, job, client.person_id)
         asked = ActOnJob(id=JobId(job), key=hash_key(client, key))
-        await perform(operations.do_verb(open_own(gateway), asked, verb=verb))
+        await perform(operations.do_verb(open_own(gateway, client), asked, verb=verb))
         return await read(client, job)
 
     @router.delete("/jobs/{job}", summary="Delete a job", status_code=204)
     async def delete(job: Id, client: Manager) -> None:
         await database.read(find_job, job, client.person_id)
         asked = ActOnJob(id=JobId(job))
-        await perform(operations.do_verb(open_own(gateway), asked, verb="drop"))
+        await perform(operations.do_verb(open_own(gateway, client), asked, verb="drop"))

@@ -99,7 +99,9 @@ def add_memory_edits(router: APIRouter, gateway: Gateway) -> None:
     async def edit(client: Client, **wish: Any) -> models.UndoneModel:
         person = await gateway.database.read(find_person, client.person_id)
         asked = EditMemory(person=person.slug, **wish)
-        return models.UndoneModel(id=(await perform(edit_memory(open_own(gateway), asked))).row)
+        return models.UndoneModel(
+            id=(await perform(edit_memory(open_own(gateway, client), asked))).row
+        )
 
     @router.post("/memory/entries", summary="Remember something", status_code=201)
     async def add_entry(asked: NewEntry, client: Manager) -> models.UndoneModel:
@@ -128,5 +130,5 @@ def add_memory_changes(router: APIRouter, gateway: Gateway) -> None:
         found = await gateway.database.read(ledger.find_row, entry_id=change)
         if found is None or found[0] != client.person_id or found[1].target == "skill":
             raise make_missing()
-        done = await perform(undo(open_own(gateway), UndoChange(row=change)))
+        done = await perform(undo(open_own(gateway, client), UndoChange(row=change)))
         return models.UndoneModel(id=done.row.row)

@@ -72,7 +72,7 @@ def add_own_data(router: APIRouter, gateway: Gateway) -> None:
     )
     async def export(client: Manager) -> FileResponse:
         asked = ExportPerson(slug=await find_slug(client))
-        path = Path((await perform(operations.export(open_own(gateway), asked))).target)
+        path = Path((await perform(operations.export(open_own(gateway, client), asked))).target)
         return FileResponse(
             path,
             media_type="application/zip",
@@ -82,7 +82,7 @@ def add_own_data(router: APIRouter, gateway: Gateway) -> None:
 
     @router.post("/forget", summary="Find words in your data, and delete them for good")
     async def forget(asked: WordsToForget, client: Manager) -> ForgottenModel:
-        context, slug = open_own(gateway), await find_slug(client)
+        context, slug = open_own(gateway, client), await find_slug(client)
         wish = FindWords(slug=slug, words=asked.words)
         found = await perform(operations.find_words(context, wish))
         if asked.delete:

@@ -41,7 +41,7 @@ def add_people(router: APIRouter, gateway: Gateway) -> None:
     @router.get("/settings", summary="Show your settings")
     async def show_settings(client: ReaderClient) -> dict[str, str]:
         person = await database.read(find_person, client.person_id)
-        shown = await settings.show(open_own(gateway), ShowSettings(person=person.slug))
+        shown = await settings.show(open_own(gateway, client), ShowSettings(person=person.slug))
         return {one.name: one.value for one in shown.settings}
 
     @router.get("/people", summary="List all people (owners)")
@@ -81,7 +81,7 @@ def add_setting_changes(router: APIRouter, gateway: Gateway) -> None:
         person = await gateway.database.read(find_person, client.person_id)
         wanted = tuple(Setting(name=name, value=value) for name, value in asked.items())
         change = SetSettings(person=person.slug, settings=wanted)
-        done = await perform(settings.change(open_own(gateway), change))
+        done = await perform(settings.change(open_own(gateway, client), change))
         return {one.name: one.value for one in done.settings}
 
 

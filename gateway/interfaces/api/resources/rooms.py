@@ -11,6 +11,7 @@ from gateway.interfaces.api.clients import Manager, ReaderClient
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.resources.changes import open_own, perform
 from gateway.interfaces.api.resources.replies import Id, find_person, make_missing, show
+from gateway.interfaces.contexts import open_context
 from gateway.operations import rooms as operations
 from gateway.operations.room_types import ChangeRoom, ListRooms
 from gateway.turns.client_calls import Client
@@ -57,7 +58,7 @@ def add_rooms(router: APIRouter, gateway: Gateway) -> None:
         return person.slug
 
     async def list_all() -> list[RoomModel]:
-        found = await operations.list_rooms(open_own(gateway), ListRooms())
+        found = await operations.list_rooms(open_context(gateway), ListRooms())
         return [show(RoomModel, one) for one in found.rooms]
 
     @router.get("/rooms", summary="List groups and channels (owners)")
@@ -71,4 +72,4 @@ def add_rooms(router: APIRouter, gateway: Gateway) -> None:
         if room not in {one.number for one in await list_all()}:
             raise make_missing()
         wish = ChangeRoom(number=room, mode=asked.mode, name=asked.name, by=by)
-        return show(RoomModel, await perform(operations.change(open_own(gateway), wish)))
+        return show(RoomModel, await perform(operations.change(open_own(gateway, client), wish)))

@@ -171,7 +171,7 @@ def add_webhook_changes(router: APIRouter, gateway: Gateway) -> None:
             kinds=tuple(asked.kinds or ()),
             key=hash_key(client, key),
         )
-        made = await perform(operations.add(open_own(gateway), wish))
+        made = await perform(operations.add(open_own(gateway, client), wish))
         stored = await database.read(_find, made.number, client)
         wanted = set(asked.kinds or webhooks.EVENT_KINDS)
         if (stored.name, stored.url, {*stored.kinds}) != (asked.name, asked.url.strip(), wanted):
@@ -181,7 +181,7 @@ def add_webhook_changes(router: APIRouter, gateway: Gateway) -> None:
     @router.post("/webhooks/{webhook}/test", summary="Send a test event", status_code=202)
     async def test(webhook: Id, client: Manager, key: ChangeKey = "") -> WebhookModel:
         wish = SendTest(**await name(client, webhook), key=hash_key(client, key))
-        await perform(operations.test(open_own(gateway), wish))
+        await perform(operations.test(open_own(gateway, client), wish))
         return await _show(database, webhook, client)
 
     _add_edits(router, gateway)
@@ -196,7 +196,7 @@ def add_webhook_changes(router: APIRouter, gateway: Gateway) -> None:
         else:
             wish = await name(client, webhook)
         operation, kind = _ACTS[verb]
-        await perform(operation(open_own(gateway), kind(**wish)))
+        await perform(operation(open_own(gateway, client), kind(**wish)))
         return await _show(database, webhook, client)
 
     @router.post(
@@ -207,13 +207,13 @@ def add_webhook_changes(router: APIRouter, gateway: Gateway) -> None:
     async def redeliver(webhook: Id, delivery: Id, client: Manager) -> DeliveryModel:
         wish = SendAgain(**await name(client, webhook), delivery=delivery)
         await database.read(_find_delivery, webhook, delivery, client)
-        await perform(operations.redeliver(open_own(gateway), wish))
+        await perform(operations.redeliver(open_own(gateway, client), wish))
         return await database.read(_find_delivery, webhook, delivery, client)
 
     @router.delete("/webhooks/{webhook}", summary="Remove a webhook", status_code=204)
     async def remove(webhook: Id, client: Manager) -> None:
         wish = PickWebhook(**await name(client, webhook))
-        await perform(operations.remove(open_own(gateway), wish))
+        await perform(operations.remove(open_own(gateway, client), wish))
 
 
 def _add_edits(router: APIRouter, gateway: Gateway) -> None:
@@ -229,13 +229,13 @@ def _add_edits(router: APIRouter, gateway: Gateway) -> None:
             url=asked.url,
             kinds=tuple(asked.kinds or ()),
         )
-        await perform(operations.change(open_own(gateway), wish))
+        await perform(operations.change(open_own(gateway, client), wish))
         return await _show(database, webhook, client)
 
     @router.post("/webhooks/{webhook}/rotate", summary="Replace the secret of a webhook")
     async def rotate(webhook: Id, client: Manager) -> RotatedWebhook:
         wish = PickWebhook(**await name(client, webhook))
-        made = await perform(operations.rotate(open_own(gateway), wish))
+        made = await perform(operations.rotate(open_own(gateway, client), wish))
         stored = await database.read(_find, webhook, client)
         return show(RotatedWebhook, stored, secret=made.secret, old_until=made.old_until)
 

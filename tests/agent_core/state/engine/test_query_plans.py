@@ -160,7 +160,7 @@ from agent_core.state.search.search_scope import SearchFilter
 from agent_core.state.webhooks import deliveries, webhooks
 from agent_core.state.webhooks.deliveries import NewDelivery
 from agent_core.state.webhooks.webhooks import NewWebhook, Webhook
-from agent_core.transcript import Message, TextPart
+from agent_core.transcript import Message, Receipt, TextPart
 from tests.agent_core.state.schema import create_schema
 from tests.tables import check_each
 
@@ -194,7 +194,7 @@ GROWING = (
         "usage_sums",
     ),
 )
-DOER = Doer(person_id=PersonId(1), owner_id=PersonId(1))
+DOER = Doer(person_id=PersonId(1), owner_id=PersonId(1), platform="p")
 ROOMS = (
     agent_uses,
     batch_tasks,
@@ -712,9 +712,15 @@ ODD_VALUES: dict[str, dict[str, Any]] = {
     "audit.record": {
         "entry": AuditEntry(person_id=PersonId(1), actor="a", action="b", detail="c", created_at=1)
     },
-    "deeds.record": {"doer": DOER, "command": None, "undo": "jobs drop 1 yes"},
-    "deeds.take_back": {"doer": DOER, "deed": Deed(id=1, undo="jobs drop 1 yes", at=1)},
-    "deeds.find_newest": {"doer": DOER},
+    "deeds.record": {"doer": DOER, "did": "a", "undo": "jobs drop 1 yes"},
+    "deeds.record_receipt": {"doer": DOER, "receipt": Receipt(text="a", undo="jobs drop 1 yes")},
+    "deeds.take_back": {
+        "doer": DOER,
+        "deed": Deed(id=1, undo="jobs drop 1 yes", at=1),
+        "redo": "jobs restore 1",
+    },
+    "deeds.list_standing": {"doer": DOER},
+    "deeds.find_redo": {"doer": DOER, "deed_id": 1},
     "archive.update": {"old": ENTRY, "new": ENTRY},
     "sessions.ensure_conversation": {
         "new": NewConversation(key="k", kind="room", person_id=PersonId(1), is_direct=False)

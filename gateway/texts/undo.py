@@ -1,0 +1,53 @@
+"""Sentences of `/undo`: what it took back, and which change it asks about first."""
+
+from agent_core.localization import Text
+
+TAKEN_BACK = Text("↩ Taken back. {done}")
+ALREADY_CAME = Text(
+    "Your last change was the reminder “{title}”, which has come already. Send /undo again for the"
+    " change before it."
+)
+TAKEN_ALREADY = Text("That was taken back already.")
+NO_WAY_BACK = Text("I can't bring that back any more.")
+FIXED = Text("Your last message changed nothing that I can take back ({change}).")
+_OLD = Text(
+    "The last change here that I can take back is older ({moment}): {change}\nShall I take it back?"
+)
+_ELSEWHERE = Text(
+    "Nothing is left to take back in this chat. The last change elsewhere ({moment}, {place}):"
+    " {change}\nShall I take it back?"
+)
+_BEFORE = Text("{reason} The change before that ({moment}): {change}\nShall I take that one back?")
+_UNNAMED = Text("a change")
+_MEMORY = Text("Memory: {entry}")
+_MEMORY_DELETED = Text("Removed from memory: {entry}")
+_FILES = Text("Files: {files}")
+_SKILL = Text("Skill {name}")
+
+
+def ask(moment: str, did: str, *, elsewhere: str = "", reason: str = "") -> str:
+    """Ask whether a change is meant that is old, or made `elsewhere`, in a place with that name.
+
+    With a `reason`, the last change can't be taken back, and this is the one before it.
+    """
+    change = did or _UNNAMED()
+    if reason:
+        return _BEFORE(reason=reason, moment=moment, change=change)
+    if elsewhere:
+        return _ELSEWHERE(moment=moment, place=elsewhere, change=change)
+    return _OLD(moment=moment, change=change)
+
+
+def name_memory(before: str, after: str) -> str:
+    """Name a change of an entry; `after` is "" if it was removed."""
+    return _MEMORY(entry=after) if after else _MEMORY_DELETED(entry=before)
+
+
+def name_files(names: str) -> str:
+    """Name a change of files."""
+    return _FILES(files=names)
+
+
+def name_skill(name: str) -> str:
+    """Name a change of a skill."""
+    return _SKILL(name=name)

@@ -1,0 +1,86 @@
+"""`/undo` takes back what its person did in this chat, and names what they did elsewhere."""
+
+import itertools
+import re
+
+import aiohttp
+
+from tests.integration.interfaces.api_setup import ZEBRANA, Setup, find_named
+from tests.integration.interfaces.console_setup import browse_as
+
+_NUMBERS = itertools.count(1)
+
+
+async def hear(setup: Setup, text: str) -> str:
+    """What Zebrana sees after a message in her direct chat."""
+    seen = len(setup.chat.shown)
+    name = f"undo-{next(_NUMBERS)}"
+    await setup.chat.says(text, user=ZEBRANA, chat=ZEBRANA, name="Zebrana", id=name)
+    await setup.chat.until(lambda: len(setup.chat.shown) > seen)
+    return "\n".join(one.text for one in setup.chat.shown[seen:])
+
+
+async def press(setup: Setup, label: str) -> str:
+    """What Zebrana sees after a press of the newest button with this label."""
+    before = setup.chat.texts
+    await setup.chat.press(label, user=ZEBRANA, chat=ZEBRANA, name="Zebrana")
+    await setup.chat.until(lambda: setup.chat.texts != before)
+    return "\n".join(one for one in setup.chat.texts if one not in before)
+
+
+async def undo_all(setup: Setup) -> str:
+    """Take back what was done in the chat; the question about the newest change elsewhere."""
+    for _ in range(12):
+        if "Nothing is left to take back in this chat" in (told := await hear(setup, "/undo")):
+            return told
+    raise AssertionError(told)
+
+
+async def send(session: aiohttp.ClientSession, path: str, **form: str) -> str:
+    async with session.post(path, data=form) as answer:
+        assert answer.status == 200, await answer.text()
+        return await answer.text()
+
+
+async def test_a_setting_of_the_page_is_named_taken_back_and_brought_back_in_a_chat(
+    setup: Setup,
+) -> None:
+    before = await find_named(setup, "zebrana")
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        await hear(setup, "/tools off recall")
+        await send(session, "/settings", name="verbosity", **{"set-verbosity": "quiet"})
+        # What was done in this chat comes first, although the page is newer.
+        assert "Turned back on here" in await hear(setup, "/undo")
+        assert "the console): Detail: quiet" in await undo_all(setup)
+        assert (await find_named(setup, "zebrana")).verbosity == "quiet"
+        assert await press(setup, "Undo") == "↩ Taken back. Detail as before: normal"
+        assert await find_named(setup, "zebrana") == before
+        assert "quiet" in await press(setup, "Bring it back")
+        assert (await find_named(setup, "zebrana")).verbosity == "quiet"
+        assert "Detail as before: normal" in await hear(setup, "/undo")
+
+
+async def test_a_title_a_tool_and_a_reminder_of_the_page_are_taken_back(setup: Setup) -> None:
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        async with session.get("/") as answer:
+            place = re.findall(r'href="(/chats/\d+)"', await answer.text())[0]
+        await send(session, f"{place}/title", title="Trip to Graz")
+        await send(session, f"{place}/title", title="Trip to Linz")
+        await send(session, "/tools/switch", tool="recall", on="no")
+        await undo_all(setup)
+        for part in ("Turned off here", "Trip to Linz", "Trip to Graz"):
+            assert part in await hear(setup, "/undo")
+            await press(setup, "Undo")
+        async with session.get(place) as answer:
+            assert "Trip to" not in await answer.text()
+
+
+async def test_a_note_of_the_page_waits_behind_those_of_the_chat(setup: Setup) -> None:
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        await send(session, "/memory/entries", action="add", target="user", text="Likes tea")
+        await hear(setup, "/settings verbosity verbose")
+        assert "Detail as before" in await hear(setup, "/undo")
+        assert "the console): Memory: Likes tea" in await undo_all(setup)
+        assert "Likes tea" in await hear(setup, "/memory")
+        await press(setup, "Undo")
+        assert "Likes tea" not in await hear(setup, "/memory")
