@@ -1,17 +1,20 @@
 """The catalog of slash commands, in the order in which help and menus list them."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from adapters.abilities import MenuEntry
-from agent_core.localization import find_language
+from agent_core.localization import Text, find_language
+from agent_core.state.engine.database import Connection
 from agent_core.state.people.people import Person
-from gateway.commands.registry import Call, CommandSpec, Handler, Reply, SlashCommand
+from gateway.commands.registry import Call, CommandSpec, Handler, Outcome, Reply, SlashCommand
 from gateway.errors import find_nearest
 from gateway.outbound.command_buttons import offer_command
 from gateway.texts import general
 from gateway.texts.general import HelpGroup
 from gateway.texts.privacy import ALL_OF_ME
 from gateway.texts.rooms import ONLY_IN_DIRECT
+from gateway.texts.undo import OTHER_WAYS
 
 _GROUPS: Mapping[HelpGroup, tuple[CommandSpec, ...]] = {
     "talk": (
@@ -298,11 +301,31 @@ def bind(
     specs = {spec.name: spec for spec in (*COMMANDS, *HIDDEN)}
     if unmatched := specs.keys() ^ bound.keys():
         raise ValueError(f"commands and handlers differ: {', '.join(sorted(unmatched))}")
+    bound |= {name: _note_way(bound[name], way) for name, way in OTHER_WAYS.items()}
     bound |= {name: make_private(bound[name]) for name, spec in specs.items() if spec.is_private}
     bound |= {
         name: _refuse_elsewhere(bound[name]) for name, spec in specs.items() if spec.is_direct_only
     }
     return tuple(SlashCommand(spec=spec, run=bound[name]) for name, spec in specs.items())
+
+
+def _note_way(handler: Handler, way: Text) -> Handler:
+    """Return a handler whose effect is followed by a note for `/undo`: which other way goes back."""
+
+    async def run(call: Call) -> Reply:
+        reply = await handler(call)
+        if reply.effect is None:
+            return reply
+        apply = reply.effect
+
+        def effect(connection: Connection) -> Outcome:
+            outcome = apply(connection)
+            call.note_fixed(connection, way())
+            return outcome
+
+        return replace(reply, effect=effect)
+
+    return run
 
 
 def _refuse_elsewhere(handler: Handler) -> Handler:

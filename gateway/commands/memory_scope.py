@@ -18,7 +18,7 @@ from agent_core.state.queues import inbox
 from gateway.commands.registry import Call, Reply
 from gateway.operations.memory import edit_entry
 from gateway.operations.memory_types import EditMemory
-from gateway.people.admission import LOCAL_PLATFORM
+from gateway.people.admission import API_PLATFORM, LOCAL_PLATFORM
 from gateway.texts.memory import MemoryViewer
 from gateway.texts.rooms import UNREADABLE
 
@@ -84,16 +84,19 @@ def origin_of(call: Call, scope: MemoryScope) -> Origin:
 def find_origin_platform(connection: Connection, origin: Origin) -> str:
     """Return the platform on which a person made a change; "" for one that nobody made in a chat.
 
-    Forms of the console page leave no trace of a message.
+    Only forms of the console page leave no call's key.
     """
     kind, _, number = (origin.call_key or "").partition(":")
     if kind == _INBOX:
         return inbox.find_platform(connection, inbox_id=InboxId(int(number))) or ""
+    if kind == API_PLATFORM:
+        return API_PLATFORM
+    is_form = origin.call_key is None
     kind, _, number = origin.actor.partition(":")
     if f"{kind}:" == _TURN:
         turn = turns.find(connection, turn_id=TurnId(int(number)))
         return turn.place.chat.platform if turn else ""
-    return LOCAL_PLATFORM if kind == "person" else ""
+    return LOCAL_PLATFORM if kind == "person" and is_form else ""
 
 
 class MemoryAccess:

@@ -46,7 +46,7 @@ from gateway.texts.memory import Undone
 _UNDO = "undo"
 _FRESH = 1_800_000
 """Milliseconds in which an undo means a change without asking."""
-_REVIEW = "review"
+_TOLD = ("review", "curator", "person")
 _LONGEST_NAME = 80
 _LAST = ("that", "it", "this", "last", "das", "es", "letztes", "zuletzt")
 """Words behind `/undo` that mean the last change."""
@@ -361,10 +361,12 @@ def _find_undone(connection: Connection, call: Call, person_id: PersonId) -> Led
 
 
 def _is_from_here(connection: Connection, row: LedgerEntry, call: Call) -> bool:
-    """Return whether a change was made in a chat of this platform, or learned from messages."""
-    if row.origin.actor == _REVIEW:
-        return True
-    return find_origin_platform(connection, row.origin) == call.platform
+    """Return whether a change was made on this platform, or Talaria told of it in a chat.
+
+    It tells what it learned, and what became of a note that a person chose.
+    """
+    platform = find_origin_platform(connection, row.origin)
+    return platform == call.platform or (not platform and row.origin.actor in _TOLD)
 
 
 def _explain(call: Call, deed: Deed, older: Sequence[_Change]) -> Reply:

@@ -287,3 +287,18 @@ async def test_as_many_undos_as_deeds_give_what_was_before(deployment: Stage, se
             if told.startswith("↩") or "↩" in told:
                 known.pop()
             assert await _look(harness) == known[-1], told
+
+
+async def test_what_has_another_way_back_is_named(deployment: Stage) -> None:
+    anna, clock = deployment.account("telegram", ANNA), Clock(*NOON)
+    deployment.now = clock
+    async with deployment.open() as harness:
+        await harness.hears(anna, "/start")
+        await make_owner(harness, "Anna")
+        await harness.hears(anna, "/settings verbosity quiet")
+        for command, way in (("/invite Ben", "the page People"), ("/new", "/sessions goes back")):
+            await harness.hears(anna, command)
+            told = await harness.hears(anna, "/undo")
+            assert way in told
+            assert "Detail: quiet" in told
+        assert "Detail as before" in await harness.hears(anna, "/undo")

@@ -23,7 +23,8 @@ async def list_audited(here: SharedHarness, who: str) -> list[AuditEntry]:
         room = rooms.find(connection, platform="fake", chat_id=who)
         about = person.id if person else room.person_id if room else None
         assert about
-        return audit.list_of(connection, person_id=about, limit=9)[::-1]
+        listed = audit.list_of(connection, person_id=about, limit=20)[::-1]
+        return [one for one in listed if not one.action.startswith("deed")]
 
     return await here.harness.read(look)
 

@@ -712,7 +712,13 @@ ODD_VALUES: dict[str, dict[str, Any]] = {
     "audit.record": {
         "entry": AuditEntry(person_id=PersonId(1), actor="a", action="b", detail="c", created_at=1)
     },
-    "deeds.record": {"doer": DOER, "did": "a", "undo": "jobs drop 1 yes"},
+    "deeds.record": {
+        "doer": DOER,
+        "did": "a",
+        "undo": "jobs drop 1 yes",
+        "redo": "",
+        "pressed": (),
+    },
     "deeds.record_receipt": {"doer": DOER, "receipt": Receipt(text="a", undo="jobs drop 1 yes")},
     "deeds.take_back": {
         "doer": DOER,
