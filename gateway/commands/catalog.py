@@ -310,7 +310,7 @@ def bind(
 
 
 def _note_way(handler: Handler, way: Text) -> Handler:
-    """Return a handler whose effect is followed by a note for `/undo`: which other way goes back."""
+    """Return a handler that notes for `/undo` which other way takes its effect back."""
 
     async def run(call: Call) -> Reply:
         reply = await handler(call)
