@@ -11,7 +11,7 @@ from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import audit, deeds
 from agent_core.state.people.audit import AuditEntry
-from agent_core.state.people.deeds import Deed, Doer
+from agent_core.state.people.deeds import Deed, Doer, NewDeed
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
 from agent_core.state.queues.outbox import OutboxRow
@@ -98,15 +98,9 @@ class Call:
             again = undo or self.taken.redo
             deeds.take_back(connection, self.doer, self.taken, redo=again, now=self.now)
             return
-        deeds.record(
-            connection,
-            self.doer,
-            undo=undo,
-            did=did.rstrip("."),
-            redo=redo or command,
-            pressed=(command, redo) if self.is_press else (),
-            now=self.now,
-        )
+        deed = NewDeed(undo=undo, redo=redo or command, did=did)
+        pressed = (command, redo) if self.is_press else ()
+        deeds.record(connection, self.doer, deed, pressed=pressed, now=self.now)
 
     def note_fixed(self, connection: Connection, did: str) -> None:
         """Record what no command takes back, so that `/undo` takes back nothing else instead.
@@ -114,7 +108,7 @@ class Call:
         `did` is a line that names it, or what was so already if the command changed nothing.
         """
         if not self.taken:
-            deeds.record(connection, self.doer, undo="", did=did.rstrip("."), now=self.now)
+            deeds.record(connection, self.doer, NewDeed(did=did), now=self.now)
 
     def record(
         self, connection: Connection, action: str, detail: str, person_id: PersonId | None = None

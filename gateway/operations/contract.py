@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agent_core.state.people import deeds, people
+from agent_core.state.people.deeds import NewDeed
 from gateway.errors import Declined, Mistaken
 
 if TYPE_CHECKING:
@@ -193,15 +194,8 @@ def note_deed(
     A form that takes back the newest deed, such as Undo on a page, does no new one.
     """
     if context.doer:
-        deeds.record(
-            connection,
-            context.doer,
-            undo=undo,
-            redo=redo,
-            did=did,
-            pressed=(redo,),
-            now=context.now(),
-        )
+        deed = NewDeed(undo=undo, redo=redo, did=did)
+        deeds.record(connection, context.doer, deed, pressed=(redo,), now=context.now())
 
 
 def check_limit(limit: int) -> int:

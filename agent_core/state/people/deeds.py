@@ -6,7 +6,7 @@ are rows of the audit trail.
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
@@ -37,18 +37,26 @@ class Doer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deed:
-    """A deed that stands, and the command without slash that takes it back.
+class NewDeed:
+    """A deed, and the command without slash that takes it back.
 
     Without `undo`, nothing takes it back, or it changed nothing. `redo` does it again. `did` is a
-    line that names it; it and the `platform` are "" for deeds from before 2026-11-30. `at` is in
-    milliseconds since the epoch.
+    line that names it; "" for deeds from before 2026-11-30.
+    """
+
+    undo: str = ""
+    redo: str = ""
+    did: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deed(NewDeed):
+    """A deed that stands. `at` is in milliseconds since the epoch.
+
+    The `platform` is where it was done; "" for deeds from before 2026-11-30.
     """
 
     id: int
-    undo: str
-    redo: str = ""
-    did: str = ""
     platform: str = ""
     at: int
 
@@ -56,31 +64,28 @@ class Deed:
 def record(
     connection: Connection,
     doer: Doer,
+    deed: NewDeed,
     *,
-    undo: str,
-    did: str,
-    redo: str = "",
     pressed: Collection[str] = (),
     now: int,
 ) -> None:
-    """Record a deed in its transaction; see `Deed`.
+    """Record a deed in its transaction.
 
     `pressed` are the spellings of the command of the button that did it, if one did. A button that
     takes back the newest deed does no new one.
     """
     newest = next(iter(list_standing(connection, doer)), None)
     if newest and newest.undo and newest.undo in pressed:
-        take_back(connection, doer, newest, redo=undo, now=now)
+        take_back(connection, doer, newest, redo=deed.undo, now=now)
     else:
-        told = {"undo": undo, "redo": redo, "did": did, "platform": doer.platform}
+        told = {**asdict(deed), "did": deed.did.rstrip("."), "platform": doer.platform}
         _write(connection, doer, _DONE, told, now)
 
 
 def record_receipt(connection: Connection, doer: Doer, receipt: Receipt, *, now: int) -> None:
     """Record what a tool did, if a command takes it back."""
     if receipt.undo:
-        did = receipt.text.rstrip(".")
-        record(connection, doer, undo=receipt.undo, did=did, now=now)
+        record(connection, doer, NewDeed(undo=receipt.undo, did=receipt.text), now=now)
 
 
 def take_back(connection: Connection, doer: Doer, deed: Deed, *, redo: str, now: int) -> None:

@@ -133,7 +133,7 @@ from agent_core.state.people import (
 from agent_core.state.people.account_links import OtherSide
 from agent_core.state.people.api_tokens import ApiToken
 from agent_core.state.people.audit import AuditEntry
-from agent_core.state.people.deeds import Deed, Doer
+from agent_core.state.people.deeds import Deed, Doer, NewDeed
 from agent_core.state.people.people import Account, NewAccount, Person
 from agent_core.state.queues import (
     agent_messages,
@@ -714,9 +714,7 @@ ODD_VALUES: dict[str, dict[str, Any]] = {
     },
     "deeds.record": {
         "doer": DOER,
-        "did": "a",
-        "undo": "jobs drop 1 yes",
-        "redo": "",
+        "deed": NewDeed(undo="jobs drop 1 yes", did="a"),
         "pressed": (),
     },
     "deeds.record_receipt": {"doer": DOER, "receipt": Receipt(text="a", undo="jobs drop 1 yes")},
