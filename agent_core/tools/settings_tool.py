@@ -44,6 +44,7 @@ _LABELS = {
     "verbosity": Text("Detail"),
     "model": Text("Model"),
     "learning": Text("Learning"),
+    "home": Text("Reminders to"),
 }
 _LONGEST_VALUE = 60
 _UNKNOWN = Text('There\'s no setting "{name}". The settings are {names}.')

@@ -10,6 +10,7 @@ from agent_core.state.people import deeds
 from agent_core.state.people.deeds import Deed
 from agent_core.transcript import flatten
 from gateway.commands.registry import Call, Effect, Handler, Outcome, Reply
+from gateway.errors import Declined
 from gateway.outbound.command_buttons import stand_for
 from gateway.texts import undo as texts
 from gateway.texts.jobs import BRING_BACK
@@ -43,15 +44,15 @@ class DeedUndo:
         return await self.undo(call, deed) if deed else Reply(text=texts.TAKEN_ALREADY())
 
     async def undo(self, call: Call, deed: Deed) -> Reply:
-        """Take a deed back and say which; if that is impossible, the next undo leaves it out.
-
-        Raises what the command raises.
-        """
+        """Take a deed back and say which; if that is impossible, the next undo leaves it out."""
         name, argument = _split(deed.undo)
         if title := await self.has_come(deed):
             return Reply(effect=_finish(call, deed, Reply(text=texts.ALREADY_CAME(title=title))))
         again = replace(call, argument=argument, is_press=False, is_undo=True, taken=deed)
-        made = await self._handlers[name](again)
+        try:
+            made = await self._handlers[name](again)
+        except Declined as error:
+            made = Reply(text=str(error))
         back = stand_for(f"undo {_BACK} {deed.id}", BRING_BACK())
         return Reply(effect=_finish(call, deed, made), buttons=(back,) if made.effect else ())
 
@@ -80,7 +81,10 @@ def _finish(call: Call, deed: Deed, made: Reply) -> Effect:
     """Return an effect that applies the command's, and says first that it took something back."""
 
     def effect(connection: Connection) -> Outcome:
-        text, rows = made.effect(connection) if made.effect else (made.text, ())
+        try:
+            text, rows = made.effect(connection) if made.effect else (made.text, ())
+        except Declined as error:
+            text, rows = str(error), ()
         if deed in deeds.list_standing(connection, call.doer):  # the command has changed nothing
             deeds.take_back(connection, call.doer, deed, redo="", now=call.now)
             return text, rows
