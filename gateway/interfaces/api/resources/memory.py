@@ -119,7 +119,7 @@ def add_memory_edits(router: APIRouter, gateway: Gateway) -> None:
     async def share_entry(entry: Id, asked: EntryAudience, client: Manager) -> EntryAudience:
         person = await gateway.database.read(find_person, client.person_id)
         wish = ShareEntry(person=person.slug, row=entry, sees=asked.sees)
-        return EntryAudience(sees=(await perform(share(open_own(gateway), wish))).sees)
+        return EntryAudience(sees=(await perform(share(open_own(gateway, client), wish))).sees)
 
 
 def add_memory_changes(router: APIRouter, gateway: Gateway) -> None:
