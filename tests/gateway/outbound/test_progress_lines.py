@@ -46,7 +46,7 @@ async def work(delivery: Delivery) -> Work:
 async def test_a_line_grows_and_is_gone_before_the_answer(work: Work) -> None:
     async with work.lines().show(PLACE) as report:
         report(SEARCH)
-        line = await work.chat.sees_text("Searching: 40 %")
+        line = await work.chat.sees_text("Searching: 40%")
         report(PACK)
         await work.chat.sees_text("Messages packed: 12,000 of 48,000")
     await work.answer()
@@ -110,7 +110,7 @@ async def test_a_line_whose_outcome_is_unknown_is_found_and_deleted(work: Work) 
 
 async def test_the_next_start_deletes_the_line_that_a_crash_left(work: Work) -> None:
     live = LiveMessage(outbox_line())
-    live.text = "Searching: 40 %"
+    live.text = "Searching: 40%"
     work.delivery.dispatcher.show_live(live)
     await work.chat.sees(1)
     await until(lambda: live.row is not None and live.row.message_id is not None)

@@ -58,7 +58,7 @@ async def test_a_conclusion_is_told_as_a_guess_with_its_premises(tmp_path: Path)
         assert GUESS not in read_profile(tmp_path)
         await harness.chat.says("/profile")
         shown = (await harness.chat.sees_text("What I only guess")).text
-        assert f"`{GUESS}` (70 %, from: `Gets up at five`, `Swims before work`)" in shown
+        assert f"`{GUESS}` (70% sure, because: `Gets up at five`, `Swims before work`)" in shown
         assert "Guesses" not in await next_facts(harness, "again"), "it is told once"
 
 
