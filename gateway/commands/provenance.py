@@ -20,7 +20,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.state.people import audit
-from agent_core.state.people.deeds import Deed, list_standing, take_back
+from agent_core.state.people.deeds import Deed, find_last_id, list_standing, take_back
 from agent_core.transcript import flatten
 from gateway.commands.archive import ArchiveNotes
 from gateway.commands.deed_undo import DeedUndo, name_command
@@ -143,7 +143,7 @@ class ProvenanceCommands:
         """
         if again := await self._undo_again(call, scope):
             return again
-        deeds = await self._database.read(list_standing, call.doer)
+        deeds = await self._database.read(_list_deeds, call, scope.person_id)
         found = [self._of_deed(call, deed) for deed in reversed(deeds)]
         # Of two at the same moment, the history wins: it knows the order of its own changes.
         found += await self._list_histories(call, scope, change_index)
@@ -353,6 +353,19 @@ def _find_newest_row(
     return found[1] if found else None
 
 
+def _list_deeds(connection: Connection, call: Call, person_id: PersonId) -> list[Deed]:
+    """List the deeds that stand, newest first; one without a way back only if nothing followed."""
+    newest = ledger.find_newest_id(connection, person_id=person_id)
+    row = ledger.find_row(connection, entry_id=newest)
+    changed_at = row[1].origin.now if row else 0
+    last_id = find_last_id(connection, call.doer)
+    return [
+        deed
+        for deed in list_standing(connection, call.doer)
+        if deed.undo or (deed.id == last_id and deed.at >= changed_at)
+    ]
+
+
 def _find_undone(connection: Connection, call: Call, person_id: PersonId) -> LedgerEntry | None:
     """Return the row of a memory that this call has undone; None if there is none."""
     made = ledger.find_call(connection, person_id=person_id, call_key=call.call_key)
@@ -371,16 +384,10 @@ def _is_from_here(connection: Connection, row: LedgerEntry, call: Call) -> bool:
 
 def _explain(call: Call, deed: Deed, older: Sequence[_Change]) -> Reply:
     """Say once why the last deed is not taken back, and offer the newest of the `older` changes."""
-    fixed, before = [deed], None
-    for change in reversed(older):
-        if change.command:
-            before = change
-            break
-        fixed += [change.deed] if change.deed else []
+    before = next((change for change in reversed(older) if change.command), None)
 
     def effect(connection: Connection) -> Outcome:
-        for one in fixed:
-            take_back(connection, call.doer, one, redo="", now=call.now)
+        take_back(connection, call.doer, deed, redo="", now=call.now)
         reason = texts.FIXED(change=deed.did)
         return _ask(call, before, reason).text if before else reason, ()
 

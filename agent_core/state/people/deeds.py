@@ -114,6 +114,21 @@ def list_standing(connection: Connection, doer: Doer) -> list[Deed]:
     ]
 
 
+def find_last_id(connection: Connection, doer: Doer) -> int:
+    """Return the number of the last deed, or of the last time one was taken back; 0 for none."""
+    row = connection.execute(
+        "SELECT MAX(id) FROM audit WHERE person_id = :owner_id AND actor = :actor"
+        " AND action IN (:done, :taken)",
+        {
+            "owner_id": doer.owner_id,
+            "actor": doer.actor,
+            "done": _DONE,
+            "taken": _TAKEN_BACK,
+        },
+    ).fetchone()
+    return row[0] or 0
+
+
 def find_redo(connection: Connection, doer: Doer, deed_id: int) -> str:
     """Return the command that does a deed again which was taken back; "" if there is none."""
     rows = connection.execute(

@@ -62,8 +62,8 @@ async def test_undo_takes_back_files_and_says_what_came_back(tmp_path: Path) -> 
             in await undo(harness, "/undo files 3")
         )
         assert show(tmp_path) == {"a.txt": "2\n", "b.txt": "2\n"}
-        assert "no change 3 of your files" in await undo(harness, "/undo files 3")
-        assert "no change 99 of your files" in await undo(harness, "/undo files 99")
+        assert "no change to your files with the number 3" in await undo(harness, "/undo files 3")
+        assert "no change to your files with the number 99" in await undo(harness, "/undo files 99")
         place = next((tmp_path / "workspaces").iterdir())
         (place / "a.txt").write_text("by hand\n")
         said = await undo(harness)

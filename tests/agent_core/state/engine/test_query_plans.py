@@ -726,6 +726,7 @@ ODD_VALUES: dict[str, dict[str, Any]] = {
         "redo": "jobs restore 1",
     },
     "deeds.list_standing": {"doer": DOER},
+    "deeds.find_last_id": {"doer": DOER},
     "deeds.find_redo": {"doer": DOER, "deed_id": 1},
     "archive.update": {"old": ENTRY, "new": ENTRY},
     "sessions.ensure_conversation": {
