@@ -78,7 +78,7 @@ class FoundInGroup:
 class FoundWords:
     """Counts the notes, messages, reminders and names of blocks match, and a few lines of them.
 
-    `groups` have further notes. `has_past` is true for deleted ones that an undo could bring back.
+    `groups` have further notes. `has_past` is true if an undo could bring the words back.
     """
 
     entries: int

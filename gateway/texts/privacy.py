@@ -140,8 +140,8 @@ _FORGOTTEN_HERE = Plural(
     "Deleted permanently: {n:,} notes of this group. The messages here stay.",
 )
 _FOUND_GROUP_NOTES = Text("Notes in the group {name}: {count:,}")
-_FOUND_PAST = Text("Notes that are deleted, but that an undo could bring back")
-_GONE_PAST = Text("Notes from before: no undo brings them back")
+_FOUND_PAST = Text("Deleted or changed, but an undo could bring it back")
+_GONE_PAST = Text("Words from before: no undo brings them back")
 _FOUND_NAMELESS_NOTES = Text("Notes in a group: {count:,}")
 _DELETED_WORDS = Text("(These words were deleted.)")
 _FORGOTTEN = Text(
@@ -210,7 +210,7 @@ def ask_to_forget(
 
     `numbers` are those of notes, messages, reminders and names of blocks. `groups` are the names of
     groups, the lines of the notes there, and the number of deleted ones that an undo could bring
-    back. `has_past` says that there are such notes of the person.
+    back. `has_past` says that an undo of the person could bring the words back.
     """
     left = sum(numbers) - len(lines)
     shown = [*map(quote_name, lines), *([_MORE(left)] if left > 0 else [])]

@@ -35,11 +35,13 @@ class FoundRows:
 
     `keys` are files that other rows may still reference. `evidence_rows` are rows of shared memory
     of which only the evidence matches. `blocks` are blocks with a matching description, `names` are
-    (person, folder) of blocks with a matching name, and `deeds` the audit rows about these.
+    (person, folder) of blocks with a matching name, and `audit_rows` the audit rows about these.
+    `deeds` are the audit rows by which `/undo` takes back what the person did.
     """
 
     blocks: tuple[PersonId, ...] = ()
     names: tuple[tuple[PersonId, str], ...] = ()
+    audit_rows: tuple[int, ...] = ()
     deeds: tuple[int, ...] = ()
     archive: tuple[tuple[PersonId, ArchiveId], ...] = ()
     changes: tuple[int, ...] = ()
@@ -79,7 +81,8 @@ def find_in_memory(connection: Connection, subject: DataSubject, matcher: WordMa
     return FoundRows(
         blocks=match_texts(connection, "descriptions", lone, matcher.is_in),
         names=tuple(find_names(connection, subject, matcher)),
-        deeds=match_texts(connection, "audit", lone, matcher.is_in),
+        audit_rows=match_texts(connection, "audit", lone, matcher.is_in),
+        deeds=match_texts(connection, "deeds", subject, matcher.is_in),
         archive=tuple(
             (person_id, archive_id)
             for person_id, archive_id, words in person_data.walk_archive(

@@ -25,7 +25,7 @@ from agent_core.state.lifecycle.person_data import DataSubject
 from agent_core.state.lifecycle.redact import FORGOTTEN
 from agent_core.state.memory import archive, blocks, external_sync, ledger
 from agent_core.state.memory.ledger import MemoryTarget, Origin
-from agent_core.state.people import people
+from agent_core.state.people import deeds, people
 from agent_core.state.people.people import Person, PersonKind
 from agent_core.state.queues import deferred_messages
 
@@ -56,8 +56,8 @@ class Preview:
     """The matches before the removal: their numbers, and a few lines of them.
 
     `messages` also counts waiting messages and earlier versions of jobs. `groups` have further
-    notes; their lines are not among `lines`. `has_past` is true if the only notes are deleted ones,
-    which an undo could bring back.
+    notes; their lines are not among `lines`. `has_past` is true if no present note has the words,
+    but an undo could bring them back.
     """
 
     entries: int
@@ -118,8 +118,7 @@ class WordRemoval:
                 + len(word_search.match_texts(connection, "job_versions", subject, matcher.is_in)),
                 jobs=len(jobs),
                 blocks=len(names),
-                has_past=not lines
-                and bool(word_search.match_texts(connection, "changes", subject, matcher.is_in)),
+                has_past=not lines and _has_past(connection, subject, matcher),
                 lines=tuple(map(_shorten, (*names, *lines[:_SHOWN], *jobs[:_SHOWN], *read))),
             )
 
@@ -151,7 +150,7 @@ class WordRemoval:
             kept = partial(word_search.find_in_memory, subject=subject, matcher=matcher)
             found = await self.database.browse(kept)
             entries += len(found.archive)
-            has_past |= not entries and bool(found.changes)
+            has_past |= not entries and bool(found.changes or found.deeds)
             renamed += [await self._rename_block(*block) for block in found.names]
             await self._remove_from_memory(subject, matcher, found, now)
             if has_messages:
@@ -244,8 +243,10 @@ class WordRemoval:
                 ledger.redact(connection, entry_id=row_id, is_wanted=matcher.is_in, mark=FORGOTTEN)
             for block_id in found.blocks:
                 redact.drop_description(connection, person_id=block_id)
-            for audit_id in found.deeds:
+            for audit_id in found.audit_rows:
                 redact.drop_detail(connection, audit_id=audit_id)
+            for deed_id in found.deeds:
+                deeds.drop_words(connection, deed_id=deed_id)
             for row_id in found.evidence_rows:
                 ledger.drop_evidence(connection, entry_id=row_id)
             for prompt_hash in found.prompts:
@@ -273,6 +274,14 @@ class WordRemoval:
         await scrub.delete_loose_files(self.database)
         if not is_done:
             raise WorkInProgress
+
+
+def _has_past(connection: Connection, subject: DataSubject, matcher: WordMatcher) -> bool:
+    """Return whether an undo could bring the words back, of a note or of anything else."""
+    return bool(
+        word_search.match_texts(connection, "changes", subject, matcher.is_in)
+        or word_search.match_texts(connection, "deeds", subject, matcher.is_in)
+    )
 
 
 def _list_memory_owners(

@@ -162,6 +162,12 @@ def _walk_messages(
         yield SessionId(row[0]), MessageId(row[1]), load_parts(row[2], row[3])
 
 
+def _behind(field: str) -> str:
+    """Return SQL for the words behind a command's name in the detail of a deed."""
+    command = f"COALESCE(detail ->> '{field}', '')"
+    return f"substr({command}, instr({command} || ' ', ' '))"
+
+
 TEXTS: Mapping[str, str] = {
     "titles": (
         "SELECT id, title || char(10) || plan FROM sessions"
@@ -186,6 +192,13 @@ TEXTS: Mapping[str, str] = {
     ),
     "descriptions": f"SELECT person_id, description FROM blocks WHERE person_id IN {_PEOPLE}",
     "audit": f"SELECT id, detail FROM audit WHERE person_id IN {_PEOPLE} AND detail <> ''",
+    "deeds": (
+        f"SELECT id, COALESCE(detail ->> 'did', '') || char(10) || {_behind('undo')}"
+        f" || char(10) || {_behind('redo')} FROM audit"
+        " WHERE action IN ('deed', 'deed.undone') AND detail LIKE '{%'"
+        f" AND person_id IN (SELECT id FROM people WHERE kind = 'room' OR id IN {_PEOPLE})"
+        " AND actor IN (SELECT 'person:' || value FROM json_each(:people))"
+    ),
     "jobs": (
         "SELECT id, title || char(10) || body || char(10) || timing FROM jobs"
         f" WHERE person_id IN {_PEOPLE}"
@@ -216,6 +229,7 @@ TEXTS: Mapping[str, str] = {
 """Queries for (id, text) of a person's rows. Titles are those of sessions that they own or spoke
 in. Jobs include finished ones. `foreign_changes` are the quotes of their turns and commands in
 shared memories.
+`deeds` are what `/undo` knows of theirs, in groups also.
 For `descriptions` and `audit`, the subject has the rows of blocks in `people`.
 """
 

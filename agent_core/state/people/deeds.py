@@ -146,6 +146,15 @@ def find_redo(connection: Connection, doer: Doer, deed_id: int) -> str:
     return next((redo for number, redo in taken if number == deed_id), "")
 
 
+def drop_words(connection: Connection, *, deed_id: int) -> None:
+    """Forget what a deed was, so that nothing takes it back, or what does it again."""
+    connection.execute(
+        "UPDATE audit SET detail = CASE action WHEN :taken THEN json_set(detail, '$.redo', '')"
+        " ELSE '' END WHERE id = :deed_id",
+        {"taken": _TAKEN_BACK, "deed_id": deed_id},
+    )
+
+
 def _read_told(detail: str) -> dict[str, str]:
     """Read the detail of a deed; until 2026-11-30, it was the command alone."""
     told: dict[str, str] = json.loads(detail) if detail.startswith("{") else {"undo": detail}

@@ -45,7 +45,7 @@ class GroupNotesModel(BaseModel):
 class ForgottenModel(BaseModel):
     """Counts what holds the words, and shows a few lines; `groups` have further notes.
 
-    `has_past`: an undo could bring deleted notes back. `is_begun`: the deletion has begun.
+    `has_past`: an undo could bring the words back. `is_begun`: the deletion has begun.
     """
 
     entries: int
