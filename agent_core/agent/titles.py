@@ -75,7 +75,7 @@ class TitleGenerator:
         title = choose_title(named, first_words=words[0][1])
 
         def work(connection: Connection) -> None:
-            sessions.set_title(connection, session_id=session_id, title=title)
+            sessions.set_first_title(connection, session_id=session_id, title=title)
             if answer:
                 spent = bill(answer, "title")
                 usage.insert(connection, spent, person_id=person_id, turn_id=None, now=now)

@@ -327,6 +327,14 @@ def set_title(connection: Connection, *, session_id: SessionId, title: str) -> N
     )
 
 
+def set_first_title(connection: Connection, *, session_id: SessionId, title: str) -> None:
+    """Set the title of a session that has none; one that a person gave stays."""
+    connection.execute(
+        "UPDATE sessions SET title = :title WHERE id = :session_id AND title = ''",
+        {"session_id": session_id, "title": title},
+    )
+
+
 def insert_prompt(
     connection: Connection,
     *,

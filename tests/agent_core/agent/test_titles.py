@@ -1,13 +1,15 @@
 """Titles: a cheap model's name for a talk, and none at all rather than a strange one."""
 
+from collections.abc import AsyncGenerator
+
 import pytest
 
 from agent_core.agent.quotas.balance import DailyLimit
 from agent_core.agent.titles import TitleGenerator, choose_title
 from agent_core.errors import ModelBusy, ModelInterrupted
 from agent_core.ids import PersonId, SessionId
-from agent_core.models.contract import ModelRequest, TextDelta, Usage
-from agent_core.state.conversations import messages, usage
+from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta, Usage
+from agent_core.state.conversations import messages, sessions, usage
 from agent_core.state.engine.database import Connection, Database
 from agent_core.transcript import Message, TextPart, user_message
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
@@ -70,6 +72,24 @@ async def test_a_model_that_fails_leaves_the_conversation_without_a_title(
     with pytest.raises(error):
         await titles(database, FakeModel(play)).generate(text.session_id, text.person.id, NOW)
     assert await title_of(database, text.session_id) == ""
+
+
+async def test_a_title_that_a_person_gives_meanwhile_stays(
+    database: Database, text: Dialogue
+) -> None:
+    class Slow(FakeModel):
+        async def stream(
+            self, request: ModelRequest
+        ) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
+            await database.write(
+                "title",
+                lambda c: sessions.set_title(c, session_id=text.session_id, title="Mum's tea"),
+            )
+            async for piece in super().stream(request):
+                yield piece
+
+    await titles(database, Slow(say("Tea"))).generate(text.session_id, text.person.id, NOW)
+    assert await title_of(database, text.session_id) == "Mum's tea"
 
 
 async def test_a_conversation_of_somebody_else_is_not_read(
