@@ -26,6 +26,10 @@ _AT_NIGHT = re.compile(
     r"\b(?:(?:at|during the|every) night|overnight|nachts|(?:in|während) der nacht|jede nacht)\b",
     re.IGNORECASE,
 )
+_TALK = re.compile(
+    r"\b(?:write|talk|answer|reply|schreibe?|antworten?|antworte|rede|here|hier|home)\b", re.I
+)
+"""Words beside a span of hours that make it a time to be there or to talk."""
 _WRONG = re.compile(r"\b(?:das )?stimmt (?:so )?nicht\b", re.IGNORECASE)
 _BETWEEN = re.compile(r"[,;:\n!()]+|\.(?=\s|$)|(?:^|\s)(?:and|und|&|\+|/|but|aber)(?=\s)|\s[-–—]\s")
 _WORD = re.compile(r"[\w.'’+/:&-]+")
@@ -56,7 +60,10 @@ def read_preferences(words: str) -> Mapping[str, str]:
         return {}
     found: dict[str, str] = {}
     is_quiet = _QUIET.search(said) is not None
-    if span := _SPAN.search(said):
+    span = _SPAN.search(said)
+    if span and not is_quiet and _TALK.search(_cut_out(said, span)):
+        return {}
+    if span:
         hours = f"{span['a'] or span['c']}-{span['b'] or span['d']}"
         hours = re.sub(r"(?<=\d)\s*(?:h\b|o['’]?clock)", "", hours)
         if read_hours(hours):
@@ -72,6 +79,15 @@ def read_preferences(words: str) -> Mapping[str, str]:
         if not _read_part(_WORD.findall(part or ""), found):
             return {}
     return found
+
+
+def _cut_out(said: str, span: re.Match[str]) -> str:
+    """Return what stands around a span, up to the next comma or end of a sentence."""
+    before, after = (
+        re.split(r"[,;!\n]", said[: span.start()]),
+        re.split(r"[,;!\n]", said[span.end() :]),
+    )
+    return f"{before[-1]} {after[0]}"
 
 
 def _read_part(words: list[str], found: dict[str, str]) -> bool:

@@ -39,6 +39,7 @@ from gateway.jobs.job_buttons import (
 from gateway.jobs.new_times import NewTimes
 from gateway.operations.job_types import JobVerb
 from gateway.operations.jobs import JobDeed, act, name_undo
+from gateway.operations.settings import name_home
 from gateway.outbound.command_buttons import stand_for
 from gateway.texts import jobs as job_texts
 
@@ -303,11 +304,7 @@ def _set_home(connection: Connection, call: Call, chat: Chat | None, did: str) -
     if chat == before:
         call.note_fixed(connection, did)
         return
-    redo, undo = (
-        f"sethome {one.platform} {one.address}" if one else f"sethome {_OFF}"
-        for one in (chat, before)
-    )
-    call.note_deed(connection, redo, undo, did)
+    call.note_deed(connection, name_home(chat), name_home(before), did)
 
 
 def digest_zone(zone: str) -> str:

@@ -26,8 +26,6 @@ from gateway.outbound.command_buttons import make_undo_button, stand_for
 from gateway.texts import memory
 from gateway.texts import rooms as room_texts
 
-_BACK = "as"
-"""Begins the audiences of an entry in the command that gives them back, which only undo runs."""
 _FORGET = ("forget", "delete", "remove", "vergiss", "lösche", "löschen")
 _BUTTONED = 20
 """Entries with a button; no platform shows more than 25."""
@@ -154,7 +152,7 @@ class MemoryCommands:
         if not number.isdecimal():
             return Reply(text=room_texts.NUMBER_MISSING())
         is_room = call.room is not None
-        is_back = call.is_undo and word.split()[:1] == [_BACK]
+        is_back = call.is_undo and word.split()[:1] == [operations.BACK]
         if word not in ("", "private", "here" if is_room else "everyone") and not is_back:
             return Reply(text=room_texts.AUDIENCE_UNKNOWN(number=number))
         await self.access.open(call, own_scope(call.person))
@@ -201,9 +199,9 @@ def _set_audience(
 
 def _note_deed(connection: Connection, call: Call, before: NumberedEntry, did: str) -> None:
     """Record a change of who sees an entry; its undo gives back exactly those of `before`."""
-    now = list_entries(connection, person_id=call.person.id)
-    if _choose(now, before.number) != before:
-        undo = " ".join((f"share {before.number} {_BACK}", *before.audiences))
+    now = operations.find_entry(connection, person_id=call.person.id, number=before.number)
+    if now != before:
+        undo = operations.name_back(before)
         call.note_deed(connection, f"share {call.argument}", undo, did)
     else:
         call.note_fixed(connection, did)
@@ -251,7 +249,3 @@ def _find_none(words: str) -> Reply:
 def _open(entry: NumberedEntry) -> Choice:
     """Return the button that shows an entry with what can be done with it."""
     return stand_for(f"memory {entry.number}", flatten(entry.entry, _LONGEST_LABEL))
-
-
-def _choose(listed: Sequence[NumberedEntry], number: int) -> NumberedEntry | None:
-    return next((entry for entry in listed if entry.number == number), None)

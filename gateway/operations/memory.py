@@ -26,7 +26,13 @@ from agent_core.state.people import rooms as stored_rooms
 from agent_core.state.people.audit import AuditEntry
 from agent_core.tools.secret_scan import find_secret
 from gateway.errors import Declined, Mistaken
-from gateway.operations.contract import Operation, OperationContext, check_limit, find_person
+from gateway.operations.contract import (
+    Operation,
+    OperationContext,
+    check_limit,
+    find_person,
+    note_deed,
+)
 from gateway.operations.memory_types import (
     ChangedAudience,
     ChangeLog,
@@ -58,6 +64,8 @@ if TYPE_CHECKING:
 _AT_ONCE = 500
 """Number of people whose memory is read in one transaction."""
 _ROOM = "room:"
+BACK = "as"
+"""Begins the audiences of an entry in the command that gives them back, which only undo runs."""
 _MOST_COUNTED = 100_000
 """Archive entries are counted up to this number."""
 
@@ -169,10 +177,21 @@ async def share(context: OperationContext, asked: ShareEntry) -> ChangedAudience
     audience = EVERYONE if asked.sees == "everyone" else None
     actor = f"person:{person.id}" if context.actor == "person" else context.actor
     origin = Origin(actor=actor, now=now)
-    change = partial(set_audience, person_id=person.id, number=asked.row)
-    before = await context.database.write(
-        "memory.share", lambda c: change(c, audience=audience, origin=origin)
-    )
+
+    def work(connection: Connection) -> NumberedEntry:
+        whose, number = person.id, asked.row
+        before = set_audience(
+            connection, person_id=whose, number=number, audience=audience, origin=origin
+        )
+        after = find_entry(connection, person_id=whose, number=number)
+        if after != before:
+            describe = rooms.describe_share if audience else rooms.describe_private
+            undo, redo = (name_back(one) for one in (before, after))
+            did = describe(number, before.entry)
+            note_deed(context, connection, undo=undo, redo=redo, did=did)
+        return before
+
+    before = await context.database.write("memory.share", work)
     context.forget_known()
     return ChangedAudience(row=before.number, words=before.entry, sees=asked.sees)
 
@@ -189,10 +208,7 @@ def set_audience(
 
     Records it in the audit trail, and returns the entry as it was before. Raises `Mistaken`.
     """
-    listed = list_entries(connection, person_id=person_id)
-    chosen = next((entry for entry in listed if entry.number == number), None)
-    if chosen is None:
-        raise Mistaken(rooms.NUMBER_UNKNOWN(number=number))
+    chosen = find_entry(connection, person_id=person_id, number=number)
     if audience is None:
         shares.delete(connection, person_id=person_id, target=chosen.target, entry=chosen.entry)
     else:
@@ -212,6 +228,19 @@ def set_audience(
     )
     audit.record(connection, deed)
     return chosen
+
+
+def find_entry(connection: Connection, *, person_id: PersonId, number: int) -> NumberedEntry:
+    """Return an entry of a person's memory. Raises `Mistaken`."""
+    for entry in list_entries(connection, person_id=person_id):
+        if entry.number == number:
+            return entry
+    raise Mistaken(rooms.NUMBER_UNKNOWN(number=number))
+
+
+def name_back(entry: NumberedEntry) -> str:
+    """Return the command, without slash, by which only those see an entry who do now."""
+    return " ".join((f"share {entry.number} {BACK}", *entry.audiences))
 
 
 def find_audiences(connection: Connection, listed: Sequence[NumberedEntry]) -> dict[str, str]:

@@ -20,7 +20,7 @@ _SPOKEN_NAMES = {
 _LONGEST_FIRST = sorted(_SPOKEN_NAMES, key=len, reverse=True)
 _NAMED = re.compile(
     rf"({'|'.join(one.replace(' ', r'[ _]+') for one in _LONGEST_FIRST)})(?![\w])"
-    r"\s*(?:(?:[:=]|to|is|are|auf|ist|sind|in)(?=\s|$)\s*)*(.*)",
+    r"\s*(?:(?:[:=]|(?:to|is|are|auf|ist|sind|in)(?=\s))\s*)*(.*)",
     re.IGNORECASE | re.DOTALL,
 )
 """A setting as people write it, words between, and its value."""

@@ -98,10 +98,15 @@ async def change(context: OperationContext, asked: SetSettings) -> ChangedSettin
     def work(connection: Connection) -> ChangedSettings:
         person = find_person(connection, asked.person)
         old, old_zone = _list_values(connection, context, person), _zone_of(context, person)
+        old_home = _find_home(connection, person)
         values = {one.name: one.value for one in asked.settings}
         set_values(connection, person, values, context.preferences, context.scheduling.zone_of, now)
         shown = _list_values(connection, context, person)
-        before = {one.name: one.value for one in old if one not in shown}
+        if (home := _find_home(connection, person)) != old_home:
+            undo, redo = map(name_home, (old_home, home))
+            did = job_texts.describe_home(home)
+            note_deed(context, connection, undo=undo, redo=redo, did=did)
+        before = {one.name: one.value for one in old if one not in shown and one.name != HOME}
         if before:
             after = {one.name: one.value for one in shown if one.name in before}
             note_deed(
@@ -226,9 +231,18 @@ def list_home_platforms(connection: Connection, *, person_id: PersonId) -> list[
     return list(dict.fromkeys(one.platform for one in chats if one.platform not in UNATTENDED))
 
 
+def name_home(chat: Chat | None) -> str:
+    """Return the command, without slash, by which `/undo` sets the home chat again."""
+    return f"sethome {chat.platform} {chat.address}" if chat else "sethome off"
+
+
+def _find_home(connection: Connection, person: Person) -> Chat | None:
+    return delivery_targets.find(connection, person_id=person.id).chat
+
+
 def _name_home(connection: Connection, person: Person) -> str:
     """Name the home chat by its platform; "" if reminders go where the person last wrote."""
-    chat = delivery_targets.find(connection, person_id=person.id).chat
+    chat = _find_home(connection, person)
     if chat is None or not is_chat(chat.address):
         return ""
     return chat.platform if read_chat(chat.address).is_direct else GROUP

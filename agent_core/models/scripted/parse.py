@@ -106,7 +106,8 @@ _COURTESIES: Mapping[Literal["hello", "thanks", "fine"], str] = {
 }
 _TIME = r"(?:what time is it(?: now)?|what['’]?s the time|wie spät ist es|wie viel uhr ist es)"
 _PLACE = r"(?P<v>[^\d\W][\w.'/-]*(?: [\w.'/-]+){0,2}?)"
-_ZONE = r"(?:time ?zone|zeitzone|city|stadt)"
+_ZONE = r"(?:time ?zone|zeitzone)"
+_CITY = r"(?:(?:set|change|setze?|ändere?) )?(?:(?:my|meine) |(?=\w+\s?[:=]))(?:city|stadt)"
 _SPEECH = r"(?:(?:preferred )?language|sprache)"
 _QUIET = r"(?:quiet (?:hours?|times?)|ruhe(?:zeit(?:en)?)?)"
 _FREE = r"(?:days? off|freien? tage?)"
@@ -134,10 +135,15 @@ _SILENCE = (
     r"(?:(?:i (?:want|need) )?(?:no|keine) (?:messages?|notifications?|nachrichten|meldungen)"
     r"|(?:do not|don['’]?t) (?:message|disturb|write|ping|text|bother)(?: to)?(?: me)?"
     r"|(?:be|sei|bleib|keep) (?:quiet|silent|still|ruhig|leise)|nicht stören"
-    r"|störe? mich(?: bitte)? nicht|schreibe? mir(?: bitte)?(?: nichts| nicht)?"
-    r"|ich (?:möchte|will))"
+    r"|störe? mich(?: bitte)? nicht|schreibe? mir(?: bitte)? (?:nichts|nicht))"
 )
+_WISH = r"(?:schreibe? mir|ich (?:möchte|will))(?: bitte)?"
+"""The beginning of a German wish for quiet hours, whose "not" comes last."""
 _FROM = r"(?: (?:at night|overnight|nachts))?(?: (?:between|from|zwischen|von|ab))?"
+_NOT = (
+    r"(?: bitte)? (?:nicht(?:s| gestört werden)?|(?:meine )?ruhe(?: haben)?"
+    r"|keine (?:nachrichten|meldungen)(?: bekommen| haben)?)"
+)
 _AT_END = (
     r"(?: (?:nicht gestört werden|please|bitte|keine nachrichten|nachrichten|meine ruhe|ruhe"
     r"|nicht stören|nicht|still|quiet))*"
@@ -154,6 +160,7 @@ _CAPITAL = r"(?=(?-i:[A-ZÄÖÜ]))"
 _SETTINGS: tuple[tuple[Literal["time_zone", "language", "quiet_hours", "days_off"], str], ...] = (
     ("quiet_hours", _SET.format(name=_QUIET, value=_HOURS)),
     ("quiet_hours", rf"{_SILENCE}{_FROM} {_HOURS}{_AT_END}"),
+    ("quiet_hours", rf"{_WISH}{_FROM} {_HOURS}{_NOT}{_AT_END}"),
     (
         "quiet_hours",
         (
@@ -173,6 +180,7 @@ _SETTINGS: tuple[tuple[Literal["time_zone", "language", "quiet_hours", "days_off
     ),
     ("days_off", _SET.format(name=_FREE, value=r"(?P<v>[^\W\d].*?)")),
     ("time_zone", _SET.format(name=_ZONE, value=_PLACE)),
+    ("time_zone", rf"{_CITY}{_TO}+\s*{_PLACE}"),
     ("time_zone", rf"(?:i|we)(?: have)? moved to {_PLACE}"),
     ("time_zone", rf"(?:ich|wir) (?:bin|sind){_HERE} nach {_PLACE} (?:um)?gezogen"),
     (

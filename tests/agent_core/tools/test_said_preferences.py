@@ -74,6 +74,8 @@ NOT_READ = (
         "Wann fährt der Zug nach Wien",
         "call me between 10 and 12 about Ann",
     ),
+    *("Schreib mir von 8 bis 20 Uhr", "You can write to me from 8 to 22", "I'm here from 9 to 17"),
+    *("Wien, du kannst mir zwischen 8 und 20 Uhr schreiben", "Ich bin von 9 bis 17 Uhr hier"),
     "I live in Vienna. " * 12,
 )
 

@@ -44,13 +44,14 @@ def find_old(text: str) -> str:
     [
         ("time_zone", "Vienna", {"time_zone": "Europe/Vienna"}),
         ("language", "pt-BR", {"language": "pt-BR"}),
+        ("language", "is", {"language": "is"}),
         ("quiet_hours", "10pm-7am", {"quiet_from": 1320, "quiet_until": 420}),
         ("verbosity", "quiet", {"verbosity": "quiet"}),
         ("context_cap", "50k", {"context_cap": 50_000}),
         ("learning", "ask", {"learning": "ask"}),
         ("learning", "weekly", {"learning": "quiet", "learning_summary": "weekly"}),
     ],
-    ids=["zone", "language", "quiet", "verbosity", "cap", "learning", "summary"],
+    ids=["zone", "language", "icelandic", "quiet", "verbosity", "cap", "learning", "summary"],
 )
 async def test_a_setting_is_changed_for_its_person_alone_and_undone(
     setup: Setup, name: str, value: str, expected: Mapping[str, object]

@@ -5,6 +5,10 @@ import re
 
 import aiohttp
 
+from adapters.ids import Address
+from agent_core.state.people import delivery_targets
+from gateway.chats import make_chat
+from gateway.texts import forms, pages
 from tests.integration.interfaces.api_setup import ZEBRANA, Setup, find_named
 from tests.integration.interfaces.console_setup import browse_as
 
@@ -84,3 +88,36 @@ async def test_a_note_of_the_page_waits_behind_those_of_the_chat(setup: Setup) -
         assert "Likes tea" in await hear(setup, "/memory")
         await press(setup, "Undo")
         assert "Likes tea" not in await hear(setup, "/memory")
+
+
+async def test_a_share_of_the_page_is_named_and_taken_back(setup: Setup) -> None:
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        await hear(setup, "/verbose")
+        text = await send(session, "/memory/entries", action="add", target="user", text="Likes tea")
+        number = max(map(int, re.findall(r"entries/(\d+)/share", text)))
+        await send(session, f"/memory/entries/{number}/share", sees="everyone")
+        assert "the console): Everyone" in await undo_all(setup)
+        assert "Only you can see" in await press(setup, "Undo")
+        async with session.get("/memory") as answer:
+            assert 'value="nobody"' not in await answer.text()
+        assert "Everyone" in await press(setup, "Bring it back")
+
+
+async def test_a_home_in_a_group_comes_back(setup: Setup) -> None:
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        await hear(setup, "/verbose")
+        person_id = (await find_named(setup, "zebrana")).id
+        den = make_chat(setup.chat.name, Address(chat_id="den", is_direct=False))
+        database = setup.served.gateway.database
+        await database.write("test", delivery_targets.set_home, person_id=person_id, chat=den)
+        text = await send(session, "/settings", name="home", **{"set-home": ""})
+        # Only `/undo` gives a group back: the form knows apps, no groups.
+        assert (forms.A_GROUP() in text, f"<button>{pages.UNDO()}</button>" in text) == (
+            True,
+            False,
+        )
+        told = await undo_all(setup)
+        assert "latest" in told, told
+        assert "Taken back" in await press(setup, "Undo")
+        found = await database.read(delivery_targets.find, person_id=person_id)
+        assert found.chat == den

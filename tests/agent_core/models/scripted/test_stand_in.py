@@ -325,6 +325,9 @@ SETTINGS: Mapping[str, Sequence[tuple[str, str]]] = {
         ("keine Nachrichten zwischen 22 und 7", "22-7"),
         ("bitte von 22 bis 7 Uhr nicht stören", "22 bis 7 Uhr"),
         ("Stör mich nicht von 22 bis 7", "22 bis 7"),
+        ("Schreib mir von 22 bis 7 nicht", "22 bis 7"),
+        ("Ich möchte von 22 bis 7 Uhr nicht gestört werden", "22 bis 7 Uhr"),
+        ("Ich will zwischen 22 und 7 meine Ruhe", "22-7"),
         ("Schalte die Ruhezeiten aus", ""),
         ("Ruhezeiten aus", ""),
     ),
@@ -345,6 +348,8 @@ SETTINGS: Mapping[str, Sequence[tuple[str, str]]] = {
         ("Ändere die Zeitzone auf Berlin", "Berlin"),
         ("Ich bin jetzt in Rom", "Rom"),
         ("Ich bin nach Hamburg gezogen", "Hamburg"),
+        ("my city is Vienna", "Vienna"),
+        ("Stadt: Wien", "Wien"),
     ),
     "days_off": (
         ("my days off are saturday and sunday", "saturday,sunday"),
@@ -368,6 +373,8 @@ def test_words_that_only_sound_like_a_setting_change_none() -> None:
         assert not isinstance(read_command(words), ChangeSetting)
 
     others = ("I'm in trouble", "say it in German", "move the dentist to 10:30", "ich bin in Eile")
+    others += ("Schreib mir zwischen 8 und 20 Uhr", "Ich möchte von 8 bis 9 Nachrichten")
+    others += ("ich will 5 bis 6", "move my city tour to Friday", "the city is beautiful")
     check_each((*others, "cancel the quiet evening", "ich will nach Berlin"), check)
 
 
