@@ -111,6 +111,10 @@ class _Written:
     session: SessionId | None = None
 
 
+def _read_written(value: str | None) -> _Written:
+    return _Written(**json.loads(value or '{"made": [], "last": 0}'))
+
+
 @dataclass(slots=True, kw_only=True)
 class _Import:
     """Records an import, and what became of it so far."""
@@ -185,7 +189,10 @@ class _Import:
         return past_import.list_present(connection, table, given, person_id=self.person.id)
 
     async def _write_session(self, session: Row) -> None:
-        """Write what is new of a session, in pieces for which no chat waits long."""
+        """Write what is new of a session, in pieces for which no chat waits long.
+
+        Raises `Declined` if the same session comes in twice at once.
+        """
         key, rows = f"{_MARK}{self._key('session', session['id'])}", self._list_said(session)
         now, person_id = self.context.now(), self.person.id
         title = flatten(str(session.get("title") or "")[:200], 200)
@@ -195,7 +202,7 @@ class _Import:
             return meta.get(connection, key=key), present
 
         found, present = await self.context.database.read(look)
-        known = _Written(**json.loads(found or '{"made": [], "last": 0}'))
+        known = _read_written(found)
         new_rows = [row for row in rows if int(row["id"]) not in present]
         turns = list(_list_turns(new_rows, known.last, now))
         ids = await self.context.load_ids()
@@ -209,6 +216,8 @@ class _Import:
                 before: _Written = known,
                 fresh: SessionId = fresh,
             ) -> _Written:
+                if _read_written(meta.get(connection, key=key)) != before:
+                    raise Declined("This file is coming in already; wait for its end.")
                 new = NewConversation(
                     key=sessions.name_direct(person_id),
                     kind="direct",

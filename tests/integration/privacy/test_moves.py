@@ -1,5 +1,6 @@
 """A person's assistant moves to another home: signed, once, and each slot of a job fires once."""
 
+import asyncio
 import hashlib
 import json
 import zipfile
@@ -450,3 +451,22 @@ async def test_a_home_takes_nothing_twice_of_its_own_export(tmp_path: Path) -> N
 
 def forget_messages(connection: Connection) -> None:
     connection.execute("UPDATE messages SET created_at = created_at + 1")
+
+
+async def test_a_file_that_comes_in_twice_at_once_doubles_nothing(tmp_path: Path) -> None:
+    async with running(tmp_path / "old", greeted(say("Noted."))) as old:
+        await greet(old)
+        await old.chat.says("The boiler leaks again.")
+        await old.chat.sees_text("Noted.")
+        await old.at_rest()
+        path = await export(old, tmp_path / "ana.zip")
+    async with running(tmp_path / "new", greeted()) as new:
+        await greet(new)
+        before = await count_all(new)
+        both = await asyncio.gather(bring(new, path), bring(new, path), return_exceptions=True)
+        assert {*map(type, both)} == {ImportedPerson, Declined}
+        assert [one.messages for one in both if isinstance(one, ImportedPerson)] == [4]
+        after = await count_all(new)
+        assert after["messages"] == before["messages"] + 4
+        assert after["sessions"] == before["sessions"] + 1
+        assert (await bring(new, path)).messages == 0
