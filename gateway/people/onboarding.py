@@ -181,8 +181,8 @@ class Onboarding:
     """Serves `/start`, and reads bare words that answer a greeting.
 
     `greets_on` are the platforms where a first message without a command is greeted. `renew` is
-    called with a person whose settings were stored. Without a model (`has_model`), nothing else
-    than the greeting asks a person anything.
+    called with a person whose settings were stored. Without a model (`has_model`), only the
+    greeting asks for a city.
     """
 
     database: Database

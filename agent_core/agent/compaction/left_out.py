@@ -64,12 +64,14 @@ def _leave_out_stand_in(messages: tuple[Message, ...]) -> tuple[Message, ...]:
     """Return the messages without turns in which the stand-in only talked.
 
     A model that reads "no model is connected" repeats it. In a turn with a call, a file or news,
-    one neutral word takes the answer's place, so that the turn stays answered.
+    one neutral word takes the answer's place, so that the turn stays answered. What a compaction
+    left in front of the turn stays.
     """
     shown: list[Message] = []
     start = 0
     for message in messages:
         if not is_stood_in(message):
+            start += start == len(shown) and _is_added(message)
             shown.append(message)
         elif all(_is_only_words(one) for one in shown[start:]):
             del shown[start:]
@@ -78,6 +80,12 @@ def _leave_out_stand_in(messages: tuple[Message, ...]) -> tuple[Message, ...]:
         if message.role == "assistant" and not message.calls:
             start = len(shown)
     return tuple(shown)
+
+
+def _is_added(message: Message) -> bool:
+    """True for a message of Talaria's own, such as a summary or a plan."""
+    facts = (isinstance(part, TextPart) and part.is_fact for part in message.parts)
+    return message.role == "user" and all(facts)
 
 
 def _is_only_words(message: Message) -> bool:

@@ -464,8 +464,9 @@ async def test_a_file_that_comes_in_twice_at_once_doubles_nothing(tmp_path: Path
         await greet(new)
         before = await count_all(new)
         both = await asyncio.gather(bring(new, path), bring(new, path), return_exceptions=True)
-        assert {*map(type, both)} == {ImportedPerson, Declined}
-        assert [one.messages for one in both if isinstance(one, ImportedPerson)] == [4]
+        # The slower one is refused, or finds everything there.
+        assert {*map(type, both)} <= {ImportedPerson, Declined}
+        assert sum(one.messages for one in both if isinstance(one, ImportedPerson)) == 4
         after = await count_all(new)
         assert after["messages"] == before["messages"] + 4
         assert after["sessions"] == before["sessions"] + 1

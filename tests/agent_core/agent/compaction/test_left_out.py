@@ -2,7 +2,7 @@
 
 import hashlib
 
-from agent_core.agent.compaction.compacted_view import shorten
+from agent_core.agent.compaction.compacted_view import render_summary, shorten
 from agent_core.agent.compaction.left_out import propose, show
 from agent_core.errors import ModelDeclined, ModelRejected, ModelUnsupported
 from agent_core.events import TurnEnded
@@ -142,3 +142,10 @@ def test_turns_in_which_the_stand_in_only_talked_are_left_out() -> None:
     ok = answer("OK.")
     assert show((*talk, NEXT)) == (*TALK, picture, ok, news, ok, *acted, ok, NEXT)
     assert show((*talk, NEXT), by_stand_in=True) == (*talk, NEXT)
+
+
+def test_what_a_compaction_left_stays_before_a_turn_of_the_stand_in() -> None:
+    plan = Message(role="user", parts=(TextPart(text="<facts>A plan</facts>", is_fact=True),))
+    summary = render_summary("Ann's boiler leaks.")
+    talk = (summary, plan, user_message("hi"), stood_in("no language model is connected"))
+    assert show((*talk, NEXT)) == (summary, plan, NEXT)
