@@ -22,6 +22,8 @@ _SAME_WORDS = (
     ),
 )
 """Words of one meaning: a command that has one of them as its verb understands the others."""
+_RESTORABLE = "archive"
+"""The word of a removal that can be restored; it stands for no verb that deletes for good."""
 _SAME_COMMANDS = {
     "reminders": "jobs",
     "users": "people",
@@ -80,8 +82,8 @@ class Parser(argparse.ArgumentParser):
         meaning.
         """
         verbs = self.list_verbs()
-        if word in verbs:
-            return word
+        if word in verbs or word == _RESTORABLE:
+            return word if word in verbs else ""
         group: Sequence[str] = next((words for words in _SAME_WORDS if word in words), ())
         meant = [verb for verb in group if verb in verbs]
         if not meant and "list" in group:

@@ -133,6 +133,7 @@ def test_words_of_the_same_meaning_name_the_same_verb(home: Path) -> None:
         assert make_parser(command).read(words).verb == verb
 
     check_each(UNDERSTOOD, check)
+    assert not make_parser("people").find_verb("archive"), "what is archived can be restored"
     helped = talaria(home, "help", "people", "forget")
     assert helped.out.startswith("usage: talaria people erase")
     assert talaria(home, "reminders").err == "There is no `talaria reminders`; did you mean jobs?\n"
