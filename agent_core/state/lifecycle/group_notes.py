@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from agent_core.ids import PersonId, PromptHash
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import redact
+from agent_core.transcript import escape
 
 _IN_GROUP = (
     "SELECT id FROM conversations WHERE person_id = :group_id"
@@ -47,15 +48,16 @@ def has_running(connection: Connection, *, group_id: PersonId) -> bool:
 
 
 def drop_prompts(connection: Connection, *, group_id: PersonId, texts: Collection[str]) -> None:
-    """Clear the frozen prompts of a group that show one of the texts.
+    """Clear the frozen prompts of a group that show a line of one of the texts.
 
-    The next turns of their sessions compose new ones.
+    A prompt indents and escapes them. The next turns of its sessions compose a new one.
     """
+    lines = {escape(line.strip()) for text in texts for line in text.splitlines() if line.strip()}
     rows = connection.execute(
         f"SELECT hash, system FROM prompts WHERE hash IN ({_PROMPTS})", {"group_id": group_id}
     ).fetchall()
     for prompt_hash, system in rows:
-        if any(text in system for text in texts):
+        if any(line in system for line in lines):
             connection.execute(
                 "UPDATE sessions SET prompt_hash = NULL"
                 " WHERE ended_at IS NULL AND prompt_hash = :hash",

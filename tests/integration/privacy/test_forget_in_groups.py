@@ -159,3 +159,21 @@ async def _dump(here: SharedHarness) -> list[tuple[str | None, str | None]]:
 
 def _ledger(rows: list[tuple[str | None, str | None]]) -> bytes:
     return "\n".join(text or "" for row in rows for text in row).encode()
+
+
+async def test_a_frozen_prompt_keeps_no_forgotten_note_of_several_lines(tmp_path: Path) -> None:
+    async with group_of_ann_and_bob(tmp_path) as here:
+        await here.says("ann", note("ann keeps\n# a boat\nin Oslo"), room="den")
+        await here.says("cleo", "/new", room="den")
+        await here.says("bob", "hello", room="den")
+
+        async def list_prompts() -> str:
+            rows = await here.harness.read(
+                lambda c: c.execute("SELECT system FROM prompts").fetchall()
+            )
+            return "\n".join(row[0] for row in rows)
+
+        assert "Oslo" in await list_prompts()
+        await here.says("ann", "/forget oslo")
+        await confirm(here, "ann", privacy.FORGET_ENTRIES(), "ann")
+        assert "Oslo" not in await list_prompts()
