@@ -164,7 +164,7 @@ def _ledger(rows: list[tuple[str | None, str | None]]) -> bytes:
 async def test_a_frozen_prompt_keeps_no_forgotten_note_of_several_lines(tmp_path: Path) -> None:
     async with group_of_ann_and_bob(tmp_path) as here:
         await here.says("ann", note("ann keeps\n# a boat\nin Oslo"), room="den")
-        await here.says("cleo", "/new", room="den")
+        await here.says("bob", "/new", room="den")
         await here.says("bob", "hello", room="den")
 
         async def list_prompts() -> str:
