@@ -10,6 +10,7 @@ from agent_core.memory.numbering import ChangeIndex, load_change_index
 from agent_core.memory.store import MemoryStore
 from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import LedgerEntry, Origin
 from agent_core.state.memory.memory_owners import StoredOwner
 from agent_core.state.people import people
@@ -86,7 +87,7 @@ def find_origin_platform(connection: Connection, origin: Origin) -> str:
 
     Only forms of the console page leave no call's key.
     """
-    kind, _, number = (origin.call_key or "").partition(":")
+    kind, _, number = ledger.name_whole_call(origin.call_key or "").partition(":")
     if kind == _INBOX:
         return inbox.find_platform(connection, inbox_id=InboxId(int(number))) or ""
     if kind == API_PLATFORM:

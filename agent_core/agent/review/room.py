@@ -254,7 +254,9 @@ def list_moved(
         owned = ledger.find_row(connection, entry_id=row_id)
         key = owned and owned[0] == person_id and owned[1].origin.call_key
         if key:
-            made = ledger.find_call(connection, person_id=person_id, call_key=key.partition("#")[0])
+            made = ledger.find_call(
+                connection, person_id=person_id, call_key=ledger.name_whole_call(key)
+            )
             moved += [row for row in made if row.change.operation == "remove"]
     return moved
 

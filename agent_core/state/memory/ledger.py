@@ -348,6 +348,11 @@ def name_call(call_key: str, edit: int, row: int) -> str:
     return call_key if row == 0 else f"{call_key}{_PART}{edit}.{row}"
 
 
+def name_whole_call(key: str) -> str:
+    """Return the key of the call that a row's key is part of."""
+    return key.partition(_PART)[0]
+
+
 def read_edit(key: str, call_key: str) -> int:
     """Return the number of the edit that a row of a call belongs to; the reverse of `name_call`."""
     return int(key.removeprefix(call_key).strip(_PART).partition(".")[0] or 0)
@@ -360,7 +365,7 @@ def name_merge(call_key: str, number: int) -> str:
 
 def is_merge(row: LedgerEntry) -> bool:
     """Return whether a row belongs to such a call, which is undone as a whole."""
-    key = (row.origin.call_key or "").partition(_PART)[0]
+    key = name_whole_call(row.origin.call_key or "")
     return row.origin.actor.startswith("review:") and key.startswith(
         f"{row.origin.actor}:{_MERGED}"
     )
@@ -368,7 +373,7 @@ def is_merge(row: LedgerEntry) -> bool:
 
 def identify_group(row: LedgerEntry) -> tuple[str, int, str]:
     """Return a value shared by all rows of one call, or by all rows made by hand at one moment."""
-    key, _, _ = (row.origin.call_key or "").partition(_PART)
+    key = name_whole_call(row.origin.call_key or "")
     return row.origin.actor, row.origin.now, key
 
 

@@ -287,7 +287,7 @@ class Pages:
             person = await self._gateway.identity.identify(LOCAL_PLATFORM, OWNER)
         settings = self._gateway.settings
         has_model = settings.model.provider != STAND_IN
-        following = settings if has_model else await load_next(settings)
+        following = await load_next(settings) if has_frame and not has_model else settings
         is_saved = following.model.provider != settings.model.provider
         return Viewer(
             person=person,

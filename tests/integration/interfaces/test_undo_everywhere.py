@@ -6,8 +6,11 @@ import re
 import aiohttp
 
 from adapters.ids import Address
+from agent_core.state.memory import ledger
+from agent_core.state.memory.ledger import Origin
 from agent_core.state.people import delivery_targets
 from gateway.chats import make_chat
+from gateway.commands.memory_scope import find_origin_platform
 from gateway.texts import forms, pages
 from tests.integration.interfaces.api_setup import ZEBRANA, Setup, find_named
 from tests.integration.interfaces.console_setup import browse_as
@@ -121,3 +124,11 @@ async def test_a_home_in_a_group_comes_back(setup: Setup) -> None:
         assert "Taken back" in await press(setup, "Undo")
         found = await database.read(delivery_targets.find, person_id=person_id)
         assert found.chat == den
+
+
+async def test_each_row_of_a_command_tells_where_it_was_given(setup: Setup) -> None:
+    await hear(setup, "/verbose")
+    database = setup.served.gateway.database
+    for row in (0, 1):
+        origin = Origin(actor="person", now=1, call_key=ledger.name_call("inbox:1", 0, row))
+        assert await database.read(find_origin_platform, origin) == setup.chat.name
