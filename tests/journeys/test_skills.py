@@ -94,7 +94,7 @@ async def test_a_skill_is_offered_tried_and_proved(deployment: Stage, platform: 
         assert "I did 3 of your earlier requests again." in passed.text
         assert "so I use it on my own from now on" in passed.text
         await harness.takes(anna.says("/skills"))
-        await sees(anna, "(worked well 3 of 3 times)")
+        await sees(anna, "(worked well: 3 of 3 times)")
         assert (read_usage(deployment)["state"], read_usage(deployment)["successes"]) == (
             "trial",
             3,

@@ -45,7 +45,7 @@ async def at_noon(home: Path) -> AsyncIterator[tuple[Served, FakeChat]]:
 async def make_job(running: Served, slug: str = "zebrana", **fields: object) -> int:
     """Make a job by the operation of the command line."""
     asked = {"person": slug, "kind": "message", "text": "Water the plants", **fields}
-    made = await add(open_context(running.gateway, actor="person"), load(AddJob, asked))
+    made = await add(open_context(running.gateway), load(AddJob, asked))
     return int(made.id)
 
 

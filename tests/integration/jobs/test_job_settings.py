@@ -241,7 +241,9 @@ def make_maker(gateway: Gateway, folder: Path) -> ToolboxMaker:
         forget_people=gateway.identity.forget_known,
         wake_jobs=gateway.wake_jobs,
         now=gateway.now,
-        agents=make_editor(folder, gateway.database, AgentFolder(folder), gateway.now),
+        agents=make_editor(
+            folder, gateway.database, AgentFolder(folder), gateway.now, gateway.load_ids
+        ),
         skills=SkillDirectory(SkillCatalog(*gateway.settings.skill_places), gateway.database, 0),
         quotas=gateway.quotas,
     )
