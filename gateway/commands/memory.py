@@ -30,6 +30,8 @@ _FORGET = ("forget", "delete", "remove", "vergiss", "lösche", "löschen")
 _BUTTONED = 20
 """Entries with a button; no platform shows more than 25."""
 _LONGEST_LABEL = 40
+_LONGEST_NUMBER = 15
+"""Digits; Python parses no number of thousands of them, and no row has a longer one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,7 @@ class MemoryCommands:
     async def _forget(self, call: Call, scope: MemoryScope, named: str) -> Reply:
         """Delete the entry of a number, or the only one that holds all of some words."""
         if named.isdecimal():
-            return await self.forget(call, scope, int(named))
+            return await self.forget(call, scope, int(named[:_LONGEST_NUMBER]))
         if archived := parse_archive_ref(named):
             return await self.notes.delete(call, scope, archived)
         found = _search(await self._list(call, scope), named)
@@ -149,7 +151,7 @@ class MemoryCommands:
     async def _share(self, call: Call) -> Reply:
         number, _, word = call.argument.partition(" ")
         word = word.strip().casefold()
-        if not number.isdecimal():
+        if not number.isdecimal() or len(number) > _LONGEST_NUMBER:
             return Reply(text=room_texts.NUMBER_MISSING())
         is_room = call.room is not None
         is_back = call.is_undo and word.split()[:1] == [operations.BACK]

@@ -35,6 +35,8 @@ from gateway.texts.people import quote_name
 
 _KEEP = "keep"
 _PRIVATE = "private"
+_LONGEST_NUMBER = 15
+"""Digits; Python parses no number of thousands of them."""
 
 _ASKED = ("time_zone", "language", "quiet_hours")
 """The settings that the greeting asks for."""
@@ -250,8 +252,9 @@ def _find_person(connection: Connection, call: Call) -> Person | None:
 
 def _choose(accounts: list[Account], wanted: str) -> list[Account]:
     """Return the accounts that match a number, a platform or `platform:id`."""
-    if wanted.isdecimal() and 0 < int(wanted) <= len(accounts):
-        return [accounts[int(wanted) - 1]]
+    numbered = dict(enumerate(accounts, start=1))
+    if wanted.isdecimal() and (chosen := numbered.get(int(wanted[:_LONGEST_NUMBER]))):
+        return [chosen]
     word = wanted.casefold()
     return [
         account

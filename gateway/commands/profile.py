@@ -22,6 +22,8 @@ from gateway.texts.rooms import NUMBER_UNKNOWN
 
 _MOST_BUTTONS = 5
 """Most lines with buttons: each has two, and more would fill a phone's screen."""
+_LONGEST_NUMBER = 15
+"""Digits; Python parses no number of thousands of them."""
 
 Forget = Callable[[Call, MemoryScope, int], Awaitable[Reply]]
 """Deletes an entry of a memory by its number."""
@@ -44,11 +46,11 @@ class ProfileCommands:
         if not word:
             return await self._show(call)
         if word.isdecimal():
-            return await self._correct(call, int(word), rest)
+            return await self._correct(call, int(word[:_LONGEST_NUMBER]), rest)
         if word.casefold() == "change" and rest.isdecimal():
-            return await self._correct(call, int(rest), "")
+            return await self._correct(call, int(rest[:_LONGEST_NUMBER]), "")
         if word.casefold() == "forget" and rest.isdecimal():
-            return await self._forget(call, own_scope(call.person), int(rest))
+            return await self._forget(call, own_scope(call.person), int(rest[:_LONGEST_NUMBER]))
         return Reply(text=texts.USAGE())
 
     async def _show(self, call: Call) -> Reply:

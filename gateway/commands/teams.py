@@ -29,6 +29,8 @@ _FIELDS = (
 )
 _LISTS = ("members", "blocks")
 _FREE = "free"
+_LONGEST_NUMBER = 15
+"""Digits; Python parses no number of thousands of them."""
 _AMOUNT = re.compile(r"\$?\d{1,4}([.,]\d{1,9})?")
 
 
@@ -114,8 +116,8 @@ def _read_change(name: str, words: str) -> WriteTeam | None:
     given: object = value
     if key in _LISTS:
         given = _split(value)
-    elif key in ("rounds", "steps") and value.isdigit():
-        given = int(value)
+    elif key in ("rounds", "steps") and value.isdecimal():
+        given = int(value[:_LONGEST_NUMBER])
     elif key == "dollars" and _AMOUNT.fullmatch(value):
         given = float(value.removeprefix("$").replace(",", "."))
     return load(WriteTeam, {"action": "change", "name": name, key: given})
