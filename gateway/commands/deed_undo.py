@@ -17,7 +17,7 @@ from gateway.texts.jobs import BRING_BACK
 from gateway.texts.memory import UNDO
 
 _JOBS = "jobs"
-_DEED, _BACK = "deed", "back"
+_DEED, _BACK, _BROUGHT = "deed", "back", "brought"
 _LONGEST_NUMBER = 15
 _LONGEST_TITLE = 80
 _SIGN = "↩"
@@ -33,15 +33,22 @@ class DeedUndo:
         self._handlers = {name: run for group in groups for name, run in group.items()}
 
     async def undo_named(self, call: Call) -> Reply | None:
-        """Answer `/undo deed 812` and `/undo back 812`; None for any other argument."""
+        """Answer `/undo deed 812`, `/undo back 812` and `/undo brought 812`, which takes back what
+        the second one did; None for any other argument.
+        """
         word, _, number = call.argument.partition(" ")
-        if word not in (_DEED, _BACK) or not _is_number(number):
+        if word not in (_DEED, _BACK, _BROUGHT) or not _is_number(number):
             return None
         if word == _BACK:
             return await self._bring_back(call, int(number))
-        standing = await self._database.read(deeds.list_standing, call.doer)
-        deed = next((one for one in standing if one.id == int(number) and one.undo), None)
-        return await self.undo(call, deed) if deed else Reply(text=texts.TAKEN_ALREADY())
+        if word == _BROUGHT:
+            deed = await self._database.read(deeds.find_brought, call.doer, int(number))
+        else:
+            standing = await self._database.read(deeds.list_standing, call.doer)
+            deed = next((one for one in standing if one.id == int(number)), None)
+        if deed is None or not deed.undo:
+            return Reply(text=texts.TAKEN_ALREADY())
+        return await self.undo(call, deed)
 
     async def undo(self, call: Call, deed: Deed) -> Reply:
         """Take a deed back and say which; if that is impossible, the next undo leaves it out."""
@@ -62,14 +69,25 @@ class DeedUndo:
         return await self._database.read(_find_past, argument) if name == _JOBS else None
 
     async def _bring_back(self, call: Call, number: int) -> Reply:
-        """Do again what an undo took back; that is a deed like any other."""
+        """Do again what an undo took back, once; that is a deed like any other."""
         redo = await self._database.read(deeds.find_redo, call.doer, number)
         if not redo:
             return Reply(text=texts.NO_WAY_BACK())
         name, argument = _split(redo)
         again = replace(call, argument=argument, is_press=False, is_undo=True)
         made = await self._handlers[name](again)
-        return replace(made, buttons=(stand_for("undo", UNDO()),) if made.effect else ())
+        if made.effect is None:
+            return replace(made, buttons=())
+        apply = made.effect
+
+        def effect(connection: Connection) -> Outcome:
+            outcome = apply(connection)
+            deeds.bring_back(connection, call.doer, number, now=call.now)
+            return outcome
+
+        # Not the newest deed, whatever it is by the time of the press.
+        undo = stand_for(f"undo {_BROUGHT} {number}", UNDO())
+        return Reply(effect=effect, buttons=(undo,))
 
 
 def name_command(deed: Deed) -> str:

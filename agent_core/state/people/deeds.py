@@ -130,10 +130,13 @@ def find_last_id(connection: Connection, doer: Doer) -> int:
 
 
 def find_redo(connection: Connection, doer: Doer, deed_id: int) -> str:
-    """Return the command that does a deed again which was taken back; "" if there is none."""
+    """Return the command that does a deed again which was taken back; "" if there is none.
+
+    After `bring_back`, there is none.
+    """
     rows = connection.execute(
         "SELECT detail FROM audit WHERE person_id = :owner_id AND actor = :actor"
-        " AND action = :taken AND id > :deed_id ORDER BY id LIMIT :most",
+        " AND action = :taken AND id > :deed_id ORDER BY id DESC LIMIT :most",
         {
             "owner_id": doer.owner_id,
             "actor": doer.actor,
@@ -144,6 +147,29 @@ def find_redo(connection: Connection, doer: Doer, deed_id: int) -> str:
     ).fetchall()
     taken = (_read_taken(detail) for (detail,) in rows)
     return next((redo for number, redo in taken if number == deed_id), "")
+
+
+def bring_back(connection: Connection, doer: Doer, deed_id: int, *, now: int) -> None:
+    """Record that a deed which was taken back was done again, by the newest deed."""
+    _write(connection, doer, _TAKEN_BACK, {"id": deed_id, "redo": ""}, now)
+
+
+def find_brought(connection: Connection, doer: Doer, deed_id: int) -> Deed | None:
+    """Return the deed that did a deed again, if it stands; see `bring_back`."""
+    row = connection.execute(
+        "SELECT MAX(id) FROM audit WHERE person_id = :owner_id AND actor = :actor"
+        " AND action = :done AND id < (SELECT MAX(id) FROM audit"
+        "  WHERE person_id = :owner_id AND actor = :actor AND action = :taken AND id > :deed_id"
+        "  AND detail LIKE '{%' AND detail ->> 'id' = :deed_id)",
+        {
+            "owner_id": doer.owner_id,
+            "actor": doer.actor,
+            "done": _DONE,
+            "taken": _TAKEN_BACK,
+            "deed_id": deed_id,
+        },
+    ).fetchone()
+    return next((one for one in list_standing(connection, doer) if one.id == row[0]), None)
 
 
 def drop_words(connection: Connection, *, deed_id: int) -> None:

@@ -132,3 +132,14 @@ async def test_each_row_of_a_command_tells_where_it_was_given(setup: Setup) -> N
     for row in (0, 1):
         origin = Origin(actor="person", now=1, call_key=ledger.name_call("inbox:1", 0, row))
         assert await database.read(find_origin_platform, origin) == setup.chat.name
+
+
+async def test_undo_below_what_came_back_takes_back_that_and_nothing_newer(setup: Setup) -> None:
+    await hear(setup, "/verbose on")
+    await hear(setup, "/undo")
+    await press(setup, "Bring it back")
+    assert (await find_named(setup, "zebrana")).verbosity == "verbose"
+    await hear(setup, "/tools off recall")
+    assert await press(setup, "Undo") == "↩ Taken back. Detail as before: normal"
+    assert (await find_named(setup, "zebrana")).verbosity == "normal"
+    assert "Turned back on here" in await hear(setup, "/undo")

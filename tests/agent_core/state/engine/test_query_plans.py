@@ -728,6 +728,8 @@ ODD_VALUES: dict[str, dict[str, Any]] = {
     "deeds.list_standing": {"doer": DOER},
     "deeds.find_last_id": {"doer": DOER},
     "deeds.drop_words": {"deed_id": 1},
+    "deeds.bring_back": {"doer": DOER, "deed_id": 1},
+    "deeds.find_brought": {"doer": DOER, "deed_id": 1},
     "deeds.find_redo": {"doer": DOER, "deed_id": 1},
     "archive.update": {"old": ENTRY, "new": ENTRY},
     "sessions.ensure_conversation": {
