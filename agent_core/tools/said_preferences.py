@@ -26,7 +26,7 @@ _AT_NIGHT = re.compile(
     r"\b(?:(?:at|during the|every) night|overnight|nachts|(?:in|während) der nacht|jede nacht)\b",
     re.IGNORECASE,
 )
-_TALK = re.compile(
+_PRESENT = re.compile(
     r"\b(?:write|talk|answer|reply|schreibe?|antworten?|antworte|rede|here|hier|home)\b", re.I
 )
 """Words beside a span of hours that make it a time to be there or to talk."""
@@ -61,7 +61,7 @@ def read_preferences(words: str) -> Mapping[str, str]:
     found: dict[str, str] = {}
     is_quiet = _QUIET.search(said) is not None
     span = _SPAN.search(said)
-    if span and not is_quiet and _TALK.search(_cut_out(said, span)):
+    if span and not is_quiet and _PRESENT.search(_cut_out(said, span)):
         return {}
     if span:
         hours = f"{span['a'] or span['c']}-{span['b'] or span['d']}"

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from agent_core.state.conversations import approvals
 from agent_core.state.engine.database import Connection, Database
+from gateway.commands.numbers import read_number
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.operations.approvals import take_back
 from gateway.outbound.command_buttons import stand_for
@@ -11,7 +12,6 @@ from gateway.texts import approvals as texts
 
 _BUTTONED = 10
 """Listed approvals with a button; no platform shows more than 25."""
-_LONGEST_NUMBER = 15
 
 
 class ApprovalCommands:
@@ -41,11 +41,12 @@ class ApprovalCommands:
 
 
 def _revoke(call: Call, number: str) -> Reply:
-    if not number.isdecimal() or len(number) > _LONGEST_NUMBER:
+    wanted = read_number(number)
+    if wanted is None:
         return Reply(text=texts.REVOKE_UNKNOWN())
 
     def effect(connection: Connection) -> Outcome:
-        shape = take_back(connection, call.person.id, int(number), actor=call.actor, now=call.now)
+        shape = take_back(connection, call.person.id, wanted, actor=call.actor, now=call.now)
         if not shape:
             return texts.REVOKE_UNKNOWN(), ()
         return texts.describe_revoked(shape), ()

@@ -26,6 +26,7 @@ from agent_core.state.conversations.usage import QuotaUsage, Total
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import dead_letters
 from agent_core.transcript import flatten
+from gateway.commands.numbers import read_number
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.conversation_keys import name_aside
 from gateway.errors import Declined
@@ -44,7 +45,6 @@ _DAY = 86_400_000
 _LISTED = 10
 _MOST_LISTED = 100
 _BUTTONED = 5
-_LONGEST_NUMBER = 9
 _LONGEST_QUOTED = 120
 """Characters of a question in the status."""
 _ASIDE_NOTE = (
@@ -292,13 +292,13 @@ class SessionCommands:
         )
 
     async def _resume(self, call: Call) -> Reply:
-        word = call.argument.removeprefix("#")
-        if not word.isdecimal() or len(word) > _LONGEST_NUMBER:
+        number = read_number(call.argument)
+        if number is None:
             return Reply(text=usage_texts.RESUME_USAGE())
         listed = await self._database.read(past_sessions.list_numbered, call.conversation)
-        wanted = next((one for one in listed if one.number == int(word)), None)
+        wanted = next((one for one in listed if one.number == number), None)
         if not wanted:
-            return Reply(text=usage_texts.RESUME_UNKNOWN(number=int(word)))
+            return Reply(text=usage_texts.RESUME_UNKNOWN(number=number))
         if wanted.is_open:
             return Reply(text=usage_texts.RESUME_OPEN())
         operations.stop_turn(self._lanes, call.conversation.id, call.person)

@@ -9,6 +9,7 @@ from agent_core.state.jobs import jobs
 from agent_core.state.people import deeds
 from agent_core.state.people.deeds import Deed
 from agent_core.transcript import flatten
+from gateway.commands.numbers import read_number
 from gateway.commands.registry import Call, Effect, Handler, Outcome, Reply
 from gateway.errors import Declined
 from gateway.outbound.command_buttons import stand_for
@@ -18,7 +19,6 @@ from gateway.texts.memory import UNDO
 
 _JOBS = "jobs"
 _DEED, _BACK, _BROUGHT = "deed", "back", "brought"
-_LONGEST_NUMBER = 15
 _LONGEST_TITLE = 80
 _SIGN = "↩"
 """Begins a report that says by itself that something was taken back."""
@@ -36,16 +36,17 @@ class DeedUndo:
         """Answer `/undo deed 812`, `/undo back 812` and `/undo brought 812`, which takes back what
         the second one did; None for any other argument.
         """
-        word, _, number = call.argument.partition(" ")
-        if word not in (_DEED, _BACK, _BROUGHT) or not _is_number(number):
+        word, _, named = call.argument.partition(" ")
+        number = read_number(named)
+        if word not in (_DEED, _BACK, _BROUGHT) or number is None:
             return None
         if word == _BACK:
-            return await self._bring_back(call, int(number))
+            return await self._bring_back(call, number)
         if word == _BROUGHT:
-            deed = await self._database.read(deeds.find_brought, call.doer, int(number))
+            deed = await self._database.read(deeds.find_brought, call.doer, number)
         else:
             standing = await self._database.read(deeds.list_standing, call.doer)
-            deed = next((one for one in standing if one.id == int(number)), None)
+            deed = next((one for one in standing if one.id == number), None)
         if deed is None or not deed.undo:
             return Reply(text=texts.TAKEN_ALREADY())
         return await self.undo(call, deed)
@@ -114,10 +115,6 @@ def _finish(call: Call, deed: Deed, made: Reply) -> Effect:
 def _split(command: str) -> tuple[str, str]:
     name, _, argument = command.partition(" ")
     return name, argument
-
-
-def _is_number(word: str) -> bool:
-    return word.isdecimal() and len(word) <= _LONGEST_NUMBER
 
 
 def _find_past(connection: Connection, argument: str) -> str | None:

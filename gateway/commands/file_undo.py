@@ -7,12 +7,12 @@ from agent_core.execution.file_changes import FileChange
 from agent_core.state.engine.database import Database
 from agent_core.tools.contract import MemoryOwner
 from agent_core.tools.workspace.versions import FileVersions
+from gateway.commands.numbers import read_number
 from gateway.commands.registry import Call, Reply
 from gateway.outbound.command_buttons import stand_for
 from gateway.texts import files, memory
 
 _WORD = "files"
-_LONGEST_NUMBER = 9
 
 _log = logging.getLogger(__name__)
 
@@ -27,9 +27,9 @@ class FileUndo:
     async def undo_named(self, call: Call) -> Reply | None:
         """Answer `/undo files 3`; None for any other argument. Raises `StoreError`."""
         word, _, number = call.argument.partition(" ")
-        if word.casefold() != _WORD or call.room or not number.isdecimal():
+        chosen = read_number(number)
+        if word.casefold() != _WORD or call.room or chosen is None:
             return None
-        chosen = int(number[:_LONGEST_NUMBER])
         try:
             made = await self._undo(call, chosen)
         except OSError as error:

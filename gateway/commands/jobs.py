@@ -27,6 +27,7 @@ from agent_core.state.queues import deferred_messages
 from agent_core.tools.time_zones import name_zone
 from agent_core.transcript import flatten
 from gateway.chats import make_chat
+from gateway.commands.numbers import read_number
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.commands.reminders import read_press, take_press
 from gateway.jobs.destinations import name_places
@@ -49,7 +50,6 @@ _BUTTONED = 20
 """Listed jobs with a button; no platform shows more than 25."""
 _RUNS = 100
 """Number of newest runs that are read; many of them may share one line."""
-_LONGEST_NUMBER = 15
 _Verb = JobVerb | Literal["webhook"]
 _VERBS: Mapping[str, _Verb] = {verb: verb for verb in (*get_args(JobVerb), "webhook")}
 _SYNONYMS = {
@@ -329,8 +329,8 @@ def _read_order(words: Sequence[str]) -> _Order | None:
 
 
 def _read_number(word: str) -> JobId | None:
-    word = word.removeprefix("#")
-    return JobId(int(word)) if word.isdecimal() and len(word) <= _LONGEST_NUMBER else None
+    number = read_number(word)
+    return None if number is None else JobId(number)
 
 
 def _refuse(connection: Connection, call: Call, job: Job | None, number: JobId) -> str:

@@ -8,6 +8,7 @@ from agent_core.agent.review.unproved import list_unproved
 from agent_core.state.engine.database import Connection
 from agent_core.tools.clock import ReaderClock
 from gateway.commands.memory_scope import MemoryAccess, own_scope
+from gateway.commands.numbers import read_number
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.commands.settings import note_settings
 from gateway.operations.settings import LEARNING, choose_learning, list_settings
@@ -28,7 +29,6 @@ _MOST_SHOWN = 15
 _MOST_UNPROVED = 5
 _MOST_DISMISSED = 5
 """Most dismissed notes in a list: each has a button, and more would fill a phone's screen."""
-_LONGEST_NUMBER = 18
 
 
 class LearningCommands:
@@ -72,7 +72,8 @@ class LearningCommands:
             return await self.review(call)
         if word == "dismissed":
             return await self._access.database.read(_list_dismissed, call)
-        if (number := word.removeprefix("restore ")).isdecimal() and number != word:
+        verb, _, named = word.partition(" ")
+        if verb == "restore" and (number := read_number(named)) is not None:
             return Reply(effect=lambda connection: self._restore(connection, call, number))
         if word in (*notices.MODES, *notices.SUMMARIES):
             return Reply(effect=lambda connection: _choose(connection, call, word))
@@ -108,11 +109,10 @@ class LearningCommands:
         rows = open_notes.ask(connection, self._questions, call.person.id, call.chat, call.now)
         return ("" if rows else notices.NOTHING_HELD()), rows
 
-    def _restore(self, connection: Connection, call: Call, number: str) -> Outcome:
+    def _restore(self, connection: Connection, call: Call, number: int) -> Outcome:
         """Ask about a dismissed note again."""
         chat = call.chat
-        dismissed = int(number[:_LONGEST_NUMBER])
-        rows = bring_back(connection, self._questions, call.person.id, dismissed, chat, call.now)
+        rows = bring_back(connection, self._questions, call.person.id, number, chat, call.now)
         if rows is None:
             return notices.DISMISSED_UNKNOWN(), []
         return "", rows

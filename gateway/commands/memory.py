@@ -18,6 +18,7 @@ from gateway.commands.memory_scope import (
     refuse_unreadable,
     scope_of,
 )
+from gateway.commands.numbers import read_number
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.errors import Mistaken
 from gateway.operations import memory as operations
@@ -30,8 +31,6 @@ _FORGET = ("forget", "delete", "remove", "vergiss", "lösche", "löschen")
 _BUTTONED = 20
 """Entries with a button; no platform shows more than 25."""
 _LONGEST_LABEL = 40
-_LONGEST_NUMBER = 15
-"""Digits; Python parses no number of thousands of them, and no row has a longer one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +99,8 @@ class MemoryCommands:
 
     async def _forget(self, call: Call, scope: MemoryScope, named: str) -> Reply:
         """Delete the entry of a number, or the only one that holds all of some words."""
-        if named.isdecimal():
-            return await self.forget(call, scope, int(named[:_LONGEST_NUMBER]))
+        if (number := read_number(named)) is not None:
+            return await self.forget(call, scope, number)
         if archived := parse_archive_ref(named):
             return await self.notes.delete(call, scope, archived)
         found = _search(await self._list(call, scope), named)
@@ -149,9 +148,9 @@ class MemoryCommands:
         return _describe_deleted(row)
 
     async def _share(self, call: Call) -> Reply:
-        number, _, word = call.argument.partition(" ")
-        word = word.strip().casefold()
-        if not number.isdecimal() or len(number) > _LONGEST_NUMBER:
+        named, _, word = call.argument.partition(" ")
+        number, word = read_number(named), word.strip().casefold()
+        if number is None:
             return Reply(text=room_texts.NUMBER_MISSING())
         is_room = call.room is not None
         is_back = call.is_undo and word.split()[:1] == [operations.BACK]
@@ -162,10 +161,10 @@ class MemoryCommands:
         def effect(connection: Connection) -> Outcome:
             try:
                 if is_back:
-                    return _put_back(connection, call, int(number), word), ()
+                    return _put_back(connection, call, number, word), ()
                 audience = call.room.audience if call.room else EVERYONE
                 given = None if word == "private" else audience
-                before = _set_audience(connection, call, int(number), given)
+                before = _set_audience(connection, call, number, given)
             except Mistaken as error:
                 return str(error), ()
             describe = _describe_hidden if given is None else _describe_shown

@@ -11,6 +11,7 @@ from agent_core.state.people.people import Account, Person
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage
 from gateway.commands.catalog import show_help
+from gateway.commands.numbers import read_number
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.commands.settings import note_settings, offer_move
 from gateway.operations.accounts import list_own
@@ -35,8 +36,6 @@ from gateway.texts.people import quote_name
 
 _KEEP = "keep"
 _PRIVATE = "private"
-_LONGEST_NUMBER = 15
-"""Digits; Python parses no number of thousands of them."""
 
 _ASKED = ("time_zone", "language", "quiet_hours")
 """The settings that the greeting asks for."""
@@ -252,9 +251,9 @@ def _find_person(connection: Connection, call: Call) -> Person | None:
 
 def _choose(accounts: list[Account], wanted: str) -> list[Account]:
     """Return the accounts that match a number, a platform or `platform:id`."""
-    numbered = dict(enumerate(accounts, start=1))
-    if wanted.isdecimal() and (chosen := numbered.get(int(wanted[:_LONGEST_NUMBER]))):
-        return [chosen]
+    number = read_number(wanted)
+    if number and number <= len(accounts):
+        return [accounts[number - 1]]
     word = wanted.casefold()
     return [
         account

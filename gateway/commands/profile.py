@@ -12,6 +12,7 @@ from gateway.commands.memory_scope import (
     own_scope,
     refuse_unreadable,
 )
+from gateway.commands.numbers import read_number
 from gateway.commands.registry import Call, Handler, Reply
 from gateway.errors import Mistaken
 from gateway.operations.memory_types import EditMemory
@@ -22,8 +23,6 @@ from gateway.texts.rooms import NUMBER_UNKNOWN
 
 _MOST_BUTTONS = 5
 """Most lines with buttons: each has two, and more would fill a phone's screen."""
-_LONGEST_NUMBER = 15
-"""Digits; Python parses no number of thousands of them."""
 
 Forget = Callable[[Call, MemoryScope, int], Awaitable[Reply]]
 """Deletes an entry of a memory by its number."""
@@ -45,12 +44,13 @@ class ProfileCommands:
         rest = rest.strip()
         if not word:
             return await self._show(call)
-        if word.isdecimal():
-            return await self._correct(call, int(word[:_LONGEST_NUMBER]), rest)
-        if word.casefold() == "change" and rest.isdecimal():
-            return await self._correct(call, int(rest[:_LONGEST_NUMBER]), "")
-        if word.casefold() == "forget" and rest.isdecimal():
-            return await self._forget(call, own_scope(call.person), int(rest[:_LONGEST_NUMBER]))
+        if (number := read_number(word)) is not None:
+            return await self._correct(call, number, rest)
+        number = read_number(rest)
+        if word.casefold() == "change" and number is not None:
+            return await self._correct(call, number, "")
+        if word.casefold() == "forget" and number is not None:
+            return await self._forget(call, own_scope(call.person), number)
         return Reply(text=texts.USAGE())
 
     async def _show(self, call: Call) -> Reply:

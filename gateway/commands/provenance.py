@@ -33,6 +33,7 @@ from gateway.commands.memory_scope import (
     refuse_unreadable,
     scope_of,
 )
+from gateway.commands.numbers import read_number
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.commands.skill_undo import SkillUndo
 from gateway.errors import Declined
@@ -93,7 +94,7 @@ class ProvenanceCommands:
         scope = scope_of(call)
         if named := parse_archive_ref(call.argument):
             return await self._notes.explain(call, scope, named)
-        number = _read_number(call.argument)
+        number = read_number(call.argument)
         if number is None:
             return Reply(text=memory.WHY_USAGE())
         if note := await self._find_note(scope, number):
@@ -120,7 +121,7 @@ class ProvenanceCommands:
         if named := parse_archive_ref(call.argument):
             return await self._notes.undo_named(call, scope, named)
         # Buttons of earlier versions name an index, then the number.
-        number = _read_number(call.argument.rpartition(" ")[2])
+        number = read_number(call.argument.rpartition(" ")[2])
         if call.argument and number is None:
             return Reply(text=memory.UNDO_USAGE())
         if number is not None and (note := await self._find_note(scope, number)):
@@ -402,7 +403,3 @@ def _ask(call: Call, change: _Change, reason: str = "") -> Reply:
         ),
         buttons=offer_command(change.command, memory.UNDO()),
     )
-
-
-def _read_number(argument: str) -> int | None:
-    return int(argument) if argument.isdecimal() and len(argument) < 10 else None

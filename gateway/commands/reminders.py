@@ -15,13 +15,13 @@ from agent_core.state.jobs.jobs import Job
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.chats import name_chat
+from gateway.commands.numbers import read_number
 from gateway.commands.registry import Call, Outcome
 from gateway.jobs.history import record_answer
 from gateway.jobs.job_buttons import SENT, is_button_of, make_reminder_buttons
 from gateway.jobs.new_times import NewTimes
 from gateway.texts import reminders
 
-_LONGEST_NUMBER = 15
 _VERBS: dict[str, ReminderVerb] = {verb: verb for verb in get_args(ReminderVerb)}
 
 
@@ -36,9 +36,10 @@ class ReminderPress:
 def read_press(words: Sequence[str]) -> ReminderPress | None:
     """Parse `812 done`, which a button sends; None for anything else."""
     verb = _VERBS.get(words[1]) if len(words) == 2 else None
-    if verb is None or not words[0].isdecimal() or len(words[0]) > _LONGEST_NUMBER:
+    number = read_number(words[0]) if verb else None
+    if verb is None or number is None:
         return None
-    return ReminderPress(run_id=RunId(int(words[0])), verb=verb)
+    return ReminderPress(run_id=RunId(number), verb=verb)
 
 
 def take_press(

@@ -9,6 +9,7 @@ from typing import Literal
 from agent_core.agent.named.editor import AgentEditor
 from agent_core.errors import AgentBroken
 from gateway.commands.agents import make_author
+from gateway.commands.numbers import read_number
 from gateway.commands.registry import Call, Handler, Reply
 from gateway.errors import Declined
 from gateway.operations.agent_types import MoveAgent, PutAway, WriteTeam
@@ -29,8 +30,6 @@ _FIELDS = (
 )
 _LISTS = ("members", "blocks")
 _FREE = "free"
-_LONGEST_NUMBER = 15
-"""Digits; Python parses no number of thousands of them."""
 _AMOUNT = re.compile(r"\$?\d{1,4}([.,]\d{1,9})?")
 
 
@@ -116,8 +115,8 @@ def _read_change(name: str, words: str) -> WriteTeam | None:
     given: object = value
     if key in _LISTS:
         given = _split(value)
-    elif key in ("rounds", "steps") and value.isdecimal():
-        given = int(value[:_LONGEST_NUMBER])
+    elif key in ("rounds", "steps") and (number := read_number(value)) is not None:
+        given = number
     elif key == "dollars" and _AMOUNT.fullmatch(value):
         given = float(value.removeprefix("$").replace(",", "."))
     return load(WriteTeam, {"action": "change", "name": name, key: given})
