@@ -17,7 +17,12 @@ EXCEPTIONS: dict[str, str] = {
     r"^(pipx|uv tool|pip) ": "installs from a wheel or a registry: tools/release_check.py",
     r"\| docker |^(docker |printf .*>|chmod 600 \.env)": "Docker: tools/container_check.sh",
     r"^(sudo |ssh -L)": "needs root, or another machine",
-    r"^make |^cd ~/talaria|^rm requirements": "CI calls these targets: .ci/run",
+    r"^make (setup|check|lint|docs|test|test-fast|test-thorough|hooks)$": "CI: .ci/run",
+    r"^make demo$": "the same lines: tests/journeys/test_terminal.py",
+    r"^make (run|first-hour)$|^cd ~/talaria": "runs until it is stopped, or draws pictures",
+    r"^make (try-\w+|bench|faults|check release-check|release-check|lock)$|^rm requirements": (
+        "takes minutes to an hour, or the network: a developer's, by hand"
+    ),
     r"^(git pull|git -c |rm -rf ~/)": "changes the reader's checkout, or removes the data",
     r"^(python3 -m venv dist|dist/sbom|\.venv/bin/cyclonedx|rm -r dist)": "a release, by hand",
     r"^sed .*age": f"needs the program age; the same file: {_HERE}/test_backup_commands.py",

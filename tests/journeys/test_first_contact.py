@@ -304,12 +304,11 @@ async def test_the_stand_in_answers_in_the_persons_language(stage: Stage) -> Non
     settings = {"TALARIA_MODEL__PROVIDER": "scripted", "TALARIA_MODEL__NAME": "stand-in"}
     async with stage.open(**settings) as harness:
         shown = await harness.ask(BEN, "Wie wird das Wetter?")
-        print(shown)
         assert shown.startswith("Ich bin nur Talarias Platzhalter")
         assert "Du hast geschrieben: „Wie wird das Wetter?“." in shown
         assert "erinnere mich morgen um 9" in shown
         told = await harness.ask(BEN, "Merk dir, dass ich Tee mag")
-        assert told == "Das merke ich mir.\n\n📝 Gemerkt: ich Tee mag"
+        assert told == "Das merke ich mir.\n\n📝 Gemerkt: ich mag Tee"
         shown = await harness.ask(BEN, "Und morgen?")
         assert shown.startswith("Ich kann bisher nur einfache Dinge")
         told = await harness.ask(BEN, "/digest meine Woche")

@@ -61,8 +61,10 @@ _ABOUT_ME = (
 )
 _REMEMBER = (
     r"(?:remember|memorize|memorise|keep in mind|note(?: down)?|don['’]?t forget|do not forget|"
-    r"merke? dir)(?: this)?,?(?: that| dass)?[:,]? (?P<t>.+)"
+    r"merke? dir)(?: this)?,?(?: that|(?P<clause> dass))?[:,]? (?P<t>.+)"
 )
+_CLAUSE = r"(?P<who>ich|wir|du|er|sie|es|man) (?P<what>[^,;:.!?]+) (?P<verb>\w+)[.!]?"
+"""A German clause after "dass" whose verb stands at its end."""
 _FORGET = r"(?:forget|unlearn|vergiss)(?: about| that| this)?[:,]? (?P<t>.+)"
 _COUNT = (
     r"(?:count(?: up)?(?: slowly)?(?: from (?:1|one))? (?:up )?to"
@@ -265,7 +267,8 @@ def read_command(words: str, now: datetime | None = None) -> StandInCommand:
         if found := _match(pattern, line):
             return Remember(target="user", text=form.format(_unquote(found["t"])))
     if found := _match(_REMEMBER, line):
-        return Remember(target="memory", text=_unquote(found["t"]))
+        kept = _unquote(found["t"])
+        return Remember(target="memory", text=_as_sentence(kept) if found["clause"] else kept)
     if found := _match(_FORGET, line):
         return Forget(words=_unquote(found["t"]))
     if found := _match(_COUNT, line):
@@ -278,6 +281,12 @@ def read_command(words: str, now: datetime | None = None) -> StandInCommand:
 
 def _match(pattern: str, line: str) -> re.Match[str] | None:
     return re.fullmatch(_POLITE + pattern, line, re.IGNORECASE)
+
+
+def _as_sentence(clause: str) -> str:
+    """Turn "ich Tee mag", the words after "dass", into "ich mag Tee"; other words stay."""
+    found = re.fullmatch(_CLAUSE, clause, re.IGNORECASE)
+    return f"{found['who']} {found['verb']} {found['what']}" if found else clause
 
 
 def _unquote(text: str) -> str:
