@@ -505,12 +505,15 @@ def render() -> str:
         "",
         "Chats, the console page, the terminal, the API and MCP share the deeds.",
         "This table says where you can ask for one. A number stands for the reason why not.",
+        "“(reads)” means that you can look there, and do it elsewhere.",
     ]
     for group, deeds in GROUPS.items():
         lines += ["", f"## {group}", "", "| Deed | Chat | Page | Terminal | API | MCP |"]
         lines += ["|---|---|---|---|---|---|"]
         for deed in deeds:
             cells = [_show(one, getattr(deed, one), reasons) for one in SURFACES]
+            if _only_reads(deed.api) and not _only_reads(deed.page):
+                cells[SURFACES.index("api")] += " (reads)"
             lines.append(f"| {deed.name} | {' | '.join(cells)} |")
     lines += ["", "## Why not", ""]
     lines += [f"{place}. {REASONS[name]}" for place, name in enumerate(reasons, start=1)]
@@ -533,6 +536,10 @@ def _show(surface: str, cell: str, reasons: Sequence[str]) -> str:
         paths = dict.fromkeys(f"/{one.partition(' /')[2].split('/')[0]}" for one in places)
         return ", ".join(f"`{one}`" for one in paths)
     return ", ".join(f"`{one}`" for one in places)
+
+
+def _only_reads(cell: str) -> bool:
+    return all(one.strip().startswith("GET ") for one in cell.split(","))
 
 
 def list_faults(groups: Mapping[str, Sequence[Deed]] = GROUPS) -> Iterator[str]:
