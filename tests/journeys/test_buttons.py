@@ -118,7 +118,7 @@ async def test_the_model_changes_settings_and_asks_once(deployment: Stage, platf
         unknown = facts(deployment.turns[-1]).split("Not known of them: ")[1]
         assert ("time zone" in unknown) == (platform != "slack")  # Slack's profiles name one
         deployment.plan(calls(call("settings", time_zone="Europe/Vienna", language="de")), "Gern.")
-        told = await harness.hears(anna, "in Vienna; German, please")
+        told = await harness.hears(anna, "my flat is in Vienna, and I would rather read German")
         assert told == "Gern.\n\n⚙ Time zone: Europe/Vienna\n⚙ Language: de"
         assert "time zone Europe/Vienna, language de" in results(deployment.turns[-1])[0]
         await harness.hears(anna, "thanks")
