@@ -23,7 +23,7 @@ from adapters.whatsapp.adapter import WhatsAppAdapter
 from adapters.whatsapp.settings import WhatsAppSettings
 from tests.contracts.rig import Place, Rig, Trait
 from tests.emulators import whatsapp as emulated
-from tests.emulators.whatsapp import Sent, WhatsAppEmulator
+from tests.emulators.whatsapp import NUMBER, Sent, WhatsAppEmulator
 from tests.emulators.whatsapp_hooks import HookServer
 from tests.patience import until
 
@@ -32,7 +32,10 @@ GROUP = "Y2FwaV9ncm91cDoxNzA1NTU1MDEzOToxMjAzNjM0MDQ2OTQyMzM4MjAZD"
 
 
 class WhatsAppRig:
-    """Anna, who writes to the number. WhatsApp can change nothing that was sent."""
+    """Anna, who writes to the number alone and in a group.
+
+    WhatsApp can change nothing that was sent.
+    """
 
     abilities = frozenset[type](
         {
@@ -47,7 +50,7 @@ class WhatsAppRig:
             CanType,
         }
     )
-    traits = frozenset[Trait]({"edits"})
+    traits = frozenset[Trait]({"edits", "rooms", "reactions"})
     room_people = 2
     ways_to_go: tuple[str, ...] = ("left WhatsApp",)
 
@@ -73,6 +76,8 @@ class WhatsAppRig:
     async def says(
         self, text: str, *, place: Place = "direct", files: Sequence[OutboundFile] = ()
     ) -> PlatformMessageId:
+        if place == "room":
+            return PlatformMessageId(self.meta.says(ANNA, f"@{NUMBER} {text}", group=GROUP))
         if files:
             (file,) = files
             self._newest = self.meta.attaches(ANNA, text, file.name, file.data, file.media_type)
@@ -95,14 +100,17 @@ class WhatsAppRig:
         raise LookupError(f"there is no button {label!r}")
 
     async def reacts(self, sign: str, *, is_on: bool = True) -> PlatformMessageId:
-        raise NotImplementedError
+        newest = self._own()[-1].id
+        self.meta.reacts(ANNA, newest, sign if is_on else "")
+        return PlatformMessageId(newest)
 
     async def goes(self, way: str) -> Address:
         self.meta.gone.add(ANNA)
         return self.address
 
     def shown(self, place: Place = "direct") -> list[str]:
-        return [message.text for message in self._own()]
+        chat = {"direct": ANNA, "room": GROUP}.get(place)
+        return [one.text for one in self.meta.sent if one.to == chat]
 
     def buttons(self) -> list[str]:
         return list(self._own()[-1].buttons.values())

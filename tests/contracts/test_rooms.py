@@ -78,13 +78,12 @@ async def test_a_reaction_to_the_bots_message_arrives_and_so_does_its_end(
     for number, (sign, is_on) in enumerate(changes):
         reacted = await rig.reacts(sign, is_on=is_on)
         event = (await inlet.receives(2 + number))[-1]
-        assert rig.adapter.receive(event) == EmojiReaction(
-            address=rig.address,
-            message_id=reacted,
-            user_id=user_id,
-            added=(sign,) if is_on else (),
-            removed=() if is_on else (sign,),
-        )
+        found = rig.adapter.receive(event)
+        assert isinstance(found, EmojiReaction)
+        assert (found.address, found.message_id) == (rig.address, reacted)
+        assert (found.user_id, found.added) == (user_id, (sign,) if is_on else ())
+        # Where a message has one sign of a person, the others may be told as ended, too.
+        assert (sign in found.removed) == (not is_on)
 
 
 async def hears_hello(rig: Rig, inlet: FakeInlet) -> RawEvent:

@@ -414,7 +414,7 @@ class WhatsAppEmulator(LoopbackServer):
                 details="Message Undeliverable.",
             )
         group = body.get("recipient_type") == "group"
-        if group and (to not in self.groups or kind == "interactive"):
+        if group != (to in self.groups) or (group and kind == "interactive"):
             raise Refusal(status=400, code=131009, message="Parameter value is not valid")
         content = body[kind]
         if kind == "text":

@@ -470,7 +470,8 @@ class WhatsAppAccount:
         for file in files:
             return self.api.attaches(self.user_id, text, file.name, file.data, file.media_type)
         context = {"context": {"from": NUMBER, "id": reply_to}} if reply_to else {}
-        return self.api.says(self.user_id, text, group=room or "", **context)
+        words = f"@{NUMBER} {text}" if room and mentions else text
+        return self.api.says(self.user_id, words, group=room or "", **context)
 
     async def edits(self, message: str, text: str) -> None:
         self.api.edits(self.user_id, message, text)

@@ -17,12 +17,14 @@ from agent_core.state.queues.outbox import NewOutboxMessage
 from gateway.texts import people as people_texts
 from tests.emulators import whatsapp as emulated
 from tests.emulators.telegram_cast import ANNA as TELEGRAM_ANNA
+from tests.emulators.telegram_cast import BEN
 from tests.emulators.whatsapp import DAY, WhatsAppEmulator, sign
 from tests.integration.clock import Clock
-from tests.journeys.stage import Harness, Stage, call, calls
+from tests.journeys.stage import Harness, Stage, call, calls, facts
 from tests.patience import PATIENCE
 
 ANNA = "16505551234"
+GROUP = "Y2FwaV9ncm91cDoxNzA1NTU1MDEzOToxMjAzNjM0MDQ2OTQyMzM4MjAZD"
 CHAT = json.dumps([ANNA, None, True], separators=(",", ":"))
 
 
@@ -101,6 +103,25 @@ async def test_metas_signature_is_the_only_key_to_the_path(
         ) as answer:
             assert answer.status == 413
         assert await harness.count("inbox", "platform = 'whatsapp'") == 0
+
+
+async def test_a_group_shows_nothing_that_was_said_alone(
+    deployment: Stage, meta: WhatsAppEmulator
+) -> None:
+    anna, ben = (deployment.account("whatsapp", one) for one in (TELEGRAM_ANNA, BEN))
+    meta.groups[GROUP] = 3
+    async with deployment.open() as harness:
+        nuts = call("memory", action="add", target="user", text="Is allergic to nuts")
+        deployment.plan(calls(nuts), "Got it.")
+        await harness.hears(anna, "Remember that I am allergic to nuts")
+        assert await harness.hears(anna, "lunch at one", room=GROUP, mentions=False) == ""
+        assert await harness.hears(anna, "what to cook?", room=GROUP) == "echo: what to cook?"
+        shown = deployment.turns[-1]
+        assert "nuts" not in json.dumps(shown)
+        assert "others can read along" in facts(shown)
+        assert await harness.hears(ben, "and I?", room=GROUP) == "echo: and I?"
+        await harness.hears(anna, "what to cook?")
+        assert "allergic to nuts" in json.dumps(deployment.turns[-1])
 
 
 async def test_what_is_due_after_a_day_waits_and_comes_first(
