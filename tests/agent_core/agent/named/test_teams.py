@@ -7,11 +7,12 @@ import pytest
 
 from agent_core.agent.named.definition import NamedAgent
 from agent_core.agent.named.team_run import find_called
+from agent_core.models.contract import Usage
 from agent_core.state.conversations import turns
-from agent_core.transcript import Message
+from agent_core.transcript import Message, TextPart
 from tests.agent_core.agent.bench import Bench
 from tests.agent_core.agent.named.agent_folders import make_message_tool, write
-from tests.fakes.model import Play, ask, call, say
+from tests.fakes.model import Play, ask, call, finish, say
 from tests.fakes.tool import FakeTool
 
 
@@ -30,6 +31,12 @@ def give(text: str = "Write the news", team: str = "desk", call_id: str = "c1") 
 def question(to: str, text: str = "Go on", call_id: str = "q1") -> Play:
     given = {"mode": "ask", "to": to, "text": text}
     return ask(call("message_agent", json.dumps(given), call_id))
+
+
+def paid(text: str) -> Play:
+    """An answer that costs a cent."""
+    usage = Usage(input_tokens=10_000)
+    return [finish(TextPart(text=text), usage=usage, model="good")]
 
 
 async def result(bench: Bench) -> str:
@@ -140,6 +147,35 @@ async def test_the_steps_of_all_members_count_together(bench: Bench, home: Path)
     assert (await result(bench)).endswith(
         "[The team desk stopped after 3 contributions: it has used its 3 steps. Tell the person"
         " so.]"
+    )
+
+
+@pytest.mark.parametrize(
+    ("order", "talk"),
+    [
+        ('manager = "round_robin"\nmembers = ["writer", "checker"]', ["One.", "Two."]),
+        ('manager = "free"\nmembers = ["writer", "checker"]', ["@facts?", "@press!"]),
+    ],
+)
+async def test_the_money_of_all_members_counts_together(
+    bench: Bench, home: Path, order: str, talk: list[str]
+) -> None:
+    form(home, "desk", f"{order}\nrounds = 9\ndollars = 0.02")
+    await bench.ask("go", give("@writer go"), *map(paid, talk), say("Here it is."))
+    assert speakers(bench)[1:-1] == ["writer", "checker"]
+    assert (await result(bench)).endswith(
+        "[The team desk stopped after 2 contributions: it has used its $0.02. Tell the person so.]"
+    )
+
+
+async def test_the_money_of_a_member_counts_for_its_supervisor(bench: Bench, home: Path) -> None:
+    form(home, "desk", 'supervisor = "editor"\nmembers = ["writer"]\nrounds = 9\ndollars = 0.01')
+    await bench.ask(
+        "go", give(), question("writer"), paid("A draft."), say("It was cut short."), say("Told.")
+    )
+    assert speakers(bench)[1:-1] == ["editor", "writer", "editor"]
+    assert (await result(bench)).endswith(
+        "[The team desk stopped: it has used its $0.01. Tell the person so.]"
     )
 
 
