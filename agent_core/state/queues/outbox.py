@@ -431,8 +431,14 @@ def mark_waiting(connection: Connection, *, outbox_id: OutboxId, reason: str) ->
 
 
 def mark_unsure(connection: Connection, *, outbox_id: OutboxId, reason: str) -> None:
-    """Record that the outcome of an attempt is unknown, unless a report has told it meanwhile."""
-    change = "state = 'unsure', reason = :reason, attempts = attempts + 1"
+    """Record that the outcome of an attempt is unknown, unless a report has told it meanwhile.
+
+    A new doubt counts its looks from here: earlier attempts must not use them up.
+    """
+    change = (
+        "state = 'unsure', reason = :reason,"
+        " attempts = CASE WHEN state = 'unsure' THEN attempts + 1 ELSE 1 END"
+    )
     connection.execute(
         f"UPDATE outbox SET {change} WHERE id = :id AND state <> 'sent'",
         {"id": outbox_id, "reason": reason},
@@ -440,8 +446,10 @@ def mark_unsure(connection: Connection, *, outbox_id: OutboxId, reason: str) -> 
 
 
 def mark_interrupted(connection: Connection) -> None:
-    """Mark the attempts of an earlier process as unsure."""
-    connection.execute(f"UPDATE outbox SET state = 'unsure' WHERE {IS_OPEN} AND state = 'sending'")
+    """Mark the attempts of an earlier process as unsure, as `mark_unsure` does."""
+    connection.execute(
+        f"UPDATE outbox SET state = 'unsure', attempts = 1 WHERE {IS_OPEN} AND state = 'sending'"
+    )
 
 
 def mark_dead(connection: Connection, *, outbox_id: OutboxId, reason: str) -> None:

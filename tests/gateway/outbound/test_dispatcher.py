@@ -62,6 +62,16 @@ UNSURE = Unsure("no answer")
             4,
             id="never found",
         ),
+        pytest.param(
+            [
+                *[(Unreachable("down"), False)] * 4,
+                (UNSURE, True),
+                *[(Unsure("too many to look through"), False)] * 3,
+            ],
+            ["hello"],
+            4,
+            id="an outage, then arrived and found at the fourth look",
+        ),
     ],
 )
 async def test_a_message_is_sent_once_unless_nobody_can_tell_whether_it_arrived(

@@ -162,9 +162,12 @@ def test_an_unsure_message_that_is_found_is_queued_as_a_change_of_itself(
 
 def test_what_an_earlier_process_was_sending_is_doubted(connection: Connection) -> None:
     rows = [outbox.enqueue(connection, DEBT, now=1) for _ in range(3)]
+    outbox.mark_waiting(connection, outbox_id=rows[0].id, reason="offline")
+    outbox.mark_waiting(connection, outbox_id=rows[0].id, reason="offline")
     outbox.mark_sending(connection, outbox_id=rows[0].id)
     outbox.mark_sent(connection, outbox_id=rows[1].id, message_id="m", body=rows[1].body, now=2)
     outbox.mark_interrupted(connection)
+    assert look(connection, rows[0]).attempts == 1, "its looks are counted from here"
     states = [look(connection, row).state for row in rows]
     assert states == ["unsure", "sent", "owed"]
     assert look(connection, rows[0]).shown == "Hello"
