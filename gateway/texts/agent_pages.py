@@ -15,8 +15,8 @@ ANSWERS_YOU = Text("answers you")
 LET_ANSWER = Text("Let it answer me")
 LET_ANSWER_NAMED = Text("Let {name} answer me")
 ANSWERS_NOW = Text(
-    "{name} now answers you in every direct chat. Your conversation with me is kept; the assistant"
-    " on this page brings it back."
+    "{name} now answers you in all direct chats. Our conversation is kept. To go back to it, choose"
+    " me on this page."
 )
 ASSISTANT_NOW = Text("I'm back, and we're in our earlier conversation again.")
 NO_AGENTS = Text("There are no agents yet. Make one for work that needs a different voice.")
@@ -68,7 +68,7 @@ LATER_TOOLS = Text("Tools that come later")
 LATER_ON, LATER_OFF = Text("It may use them, too"), Text("It may not use them")
 ABOUT_TOOLS = Text("It never has more tools than the person who writes to it.")
 ABOUT_SKILLS = Text("Those with a tick are always loaded; it can find the others itself.")
-ALL_BLOCKS = Text("All that its person sees")
+ALL_BLOCKS = Text("All that the person who writes to it can see")
 ONLY_BLOCKS = Text("Only those with a tick")
 NO_BLOCKS = Text("There are no shared notes yet. /block in a chat makes some.")
 ABOUT_RULES = Text(

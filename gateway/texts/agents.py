@@ -44,7 +44,8 @@ REFUSED = Text("Nothing has changed. {reason}")
 MADE = Text("{name} is ready. Others here can use it, too.")
 CHANGED = Text("{name} has been changed. Its tools change at once, the rest with the next /new.")
 ARCHIVED = Text(
-    "{name} is put away. Where it answered, I answer again. /agents restore {name} brings it back."
+    "{name} is archived. I answer again where it answered before. /agents restore {name} brings it"
+    " back."
 )
 RESTORED = Text("{name} is back. /agents use {name} lets it answer here.")
 _NO_TEAMS = Text(

@@ -36,9 +36,12 @@ HIDDEN_IN_DESCRIPTION = Text(
 )
 SECRET_FOUND = Text("I can't save that, because it seems to contain a password or a key.")
 TAKEN = Text("There's already a block with that name. Choose another one.")
-UNKNOWN = Text("You have no block {name}. /block lists yours.")
+UNKNOWN = Text("You have no block called {name}. /block lists yours.")
 NOT_YOURS = Text("Only owners, and whoever made the block {name}, can do that.")
-ON_OR_OFF = Text("Write /block readonly {name} on or /block readonly {name} off.")
+ON_OR_OFF = Text(
+    "To stop me from changing the block, send /block readonly {name} on. To let me change it again,"
+    " send /block readonly {name} off."
+)
 WITH_WHOM = Text(
     "Add a person's name, an account such as telegram:1234, or the word everyone. In a group, you"
     " can also write the word here."

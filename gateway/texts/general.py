@@ -62,7 +62,8 @@ STOP_NOTHING = Text("Nothing is running here.")
 RETRY_NOTHING = Text("There's nothing to retry here.")
 WAITED = Plural(
     "{platform} lets me write only for a day after your last message, so this waited for you:",
-    "{platform} lets me write only for a day after your last message, so these {n} waited for you:",
+    "{platform} lets me write only for a day after your last message, so these {n} messages waited"
+    " for you:",
 )
 MISSED = Plural(
     "While I couldn't reach you here, {n} message was not delivered. Shall I send it now?",
@@ -77,7 +78,9 @@ QUESTION_LATE = Text("(Nobody answered in time.)")
 PRESSED_LATE = Text(
     "(This question had expired, so nothing was done. Ask me again if you still want it.)"
 )
-QUESTION_EXPIRED = Text("(This question had expired, so nothing has changed. I ask again below.)")
+QUESTION_EXPIRED = Text(
+    "(This question had expired, so nothing has changed. I'm asking again below.)"
+)
 VOID = Text("(Please ignore this message. My answer is in another one.)")
 QUESTION_AGAIN = Text("(I've asked this again below.)")
 QUESTION_MOVED = Text("(I've asked this in another chat.)")

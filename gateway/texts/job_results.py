@@ -45,7 +45,10 @@ _NO_GATE = Text("I couldn't check the reminder's condition. Details: “{fault}.
 SCRIPT_SLOW = Text("The reminder's command took longer than {seconds} s, so I stopped it.")
 SCRIPT_LOUD = Text("The reminder's command wrote more than {most:,} bytes, so I stopped it.")
 SCRIPT_UNSTARTED = Text("I couldn't start {name}. Details: “{fault}.”")
-SCRIPT_INVALID = Text("The reminder's command contains an invalid character.")
+SCRIPT_INVALID = Text(
+    "The reminder's command contains an invalid character, so I didn't run it. An owner can correct"
+    " it with talaria jobs change."
+)
 _SCRIPT_FAILED = Text("Its command failed with status {status}.")
 
 _SIGNED = Text("_{title}_")

@@ -106,7 +106,7 @@ _KINDS: dict[JobKind, Text] = {
 }
 _TARGETS = Text("Sent to: {targets}")
 _LAST_RUNS = Text("Last times:")
-_SAMPLE = Text("The answer to this appears here, and its first line is the notification:")
+_SAMPLE = Text("I post the answer here, and the notification shows its first line. The task:")
 _SAMPLE_OUTPUT = Text("The output of this command appears here:")
 _NEVER_RAN = Text("It hasn't come yet.")
 _PAUSED = Text("{job} is paused. /reminders resume {job_id} restarts it.")
@@ -135,7 +135,9 @@ _ADDRESS = Text(
     " won't show it again. The same command creates a new address and disables this one."
 )
 _INVALID: dict[InvalidJobFault, Text] = {
-    "past": Text("The time of that reminder is past. Ask me to change its schedule."),
+    "past": Text(
+        "The time of that reminder has passed. Tell me a new time, such as “tomorrow 9:00”."
+    ),
     "over": Text("That time is past. Choose a later one."),
     "often": Text("That is too often for something I have to work on. Choose a longer interval."),
     "damaged": Text(

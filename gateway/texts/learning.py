@@ -19,7 +19,7 @@ _MOVED = Text(
     "There is no more room in my notes about you. I've moved those that I needed least to the"
     " archive, where I still find them:"
 )
-_MERGED = Text("My notes about you were nearly full, so I put some together:")
+_MERGED = Text("My notes about you were nearly full, so I merged some:")
 _LEFT_OUT = Text("What this leaves out is in the archive, where I can still find it:")
 _ENDED = Text("This is over, so I moved it to the archive:")
 _HELD = Plural(

@@ -50,8 +50,8 @@ OVERSIZE = Text(
     " {limit:,}. Shorten the file so that I read all of it."
 )
 OWN_OVERSIZE = Text(
-    "Someone edited your memory by hand. It now has {size:,} characters, and I read only the first"
-    " {limit:,}. /memory shows all of it; tell me what to shorten."
+    "Someone edited by hand what I remember about you. It now has {size:,} characters, and I read"
+    " only the first {limit:,}. /memory shows all of it; tell me what to shorten."
 )
 _LONGEST_LABEL = 40
 _REFUSALS = {

@@ -28,11 +28,11 @@ ANSWER_FINAL = Text("Your answer takes effect at once and is final: the work goe
 ANSWER_UNDONE = Text("You can undo your answer later.")
 YOUR_ANSWER = Text("Your answer")
 SEND = Text("Send")
-ANSWERED = Text("I have your answer.")
+ANSWERED = Text("Your answer has arrived.")
 QUESTION_CLOSED = Text("this question is closed, or has no such choice.")
 DONE_TODAY = Text("Done today")
 REMINDED = Text("⏰ I reminded you: {title}")
-ASKED_TODAY = Text("Asked today")
+ASKED_TODAY = Text("Your requests today")
 COST_TODAY = Text("Cost today")
 
 CONVERSATIONS = Text("Conversations")
@@ -56,7 +56,7 @@ NOTHING_FOUND = Text("Nothing was found. Try other words, or a month.")
 
 FOUND_NEAR = Text("The words are in messages just before or after these.")
 
-NO_TURNS = Text("No requests yet. Each message of yours is one, and so is each reminder.")
+NO_TURNS = Text("No requests yet. Every message you send counts, and so does every reminder.")
 OLDER = Text("Older")
 MORE = Text("More")
 STARTED = Text("Started")

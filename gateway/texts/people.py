@@ -128,8 +128,9 @@ ASK_TO_LINK = Text(
     " Each account sees everything the other has said. Is that account yours?"
 )
 _ASKED = Text(
-    "I asked on {platform}: confirm there within ten minutes. You and {name} will then share"
-    " everything you've said to me. If you didn't make that code, send /link cancel now."
+    "I've asked on {platform} whether to link the accounts. Confirm it there within ten minutes."
+    " You and {name} will then share everything that either of you has told me. If you didn't"
+    " create that code, send /link cancel now."
 )
 LINKED = Text(
     "(Linked: {account} is now you. /accounts lists your accounts, and /unlink removes one.)"

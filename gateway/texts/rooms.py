@@ -115,8 +115,8 @@ _CHANGE_MODE = Text(
 )
 _NAMED = Text("I call this group {name}.")
 _MODE = Text("In {name}: {command}")
-NAME_SET = Text("I call this group {name} from now on.")
-NAME_TAKEN_BACK = Text("I use no name for this group from now on.")
+NAME_SET = Text("From now on, I'll call this group {name}.")
+NAME_TAKEN_BACK = Text("From now on, I use no name for this group.")
 _MEMORY_LIST_USAGE = Text(
     "Press a note to see where it comes from or to delete it. With its number: /why {number},"
     " /memory forget {number}, /share {number}."

@@ -19,7 +19,7 @@ async def make_code(harness: Harness, account: Account) -> str:
 async def join(harness: Harness, first: Account, other: Account) -> None:
     """Link `other` to the person of `first`, with codes as intended."""
     code = await make_code(harness, first)
-    assert "I asked on" in await harness.hears(other, f"/link {code}")
+    assert "I've asked on" in await harness.hears(other, f"/link {code}")
     await harness.press(first, people.YES())
     assert "(Linked: " in asked_last(first)
 

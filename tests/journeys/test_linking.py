@@ -24,7 +24,7 @@ async def test_a_person_continues_from_telegram_in_discord_and_slack(
         assert deployment.turns[-1]["messages"][0]["content"][-1]["text"] == "my cat is Mitzi"
         code = await make_code(harness, telegram)
         reported = await harness.hears(discord, f"/link {code}")
-        assert "I asked on Telegram: confirm there" in reported
+        assert "I've asked on Telegram whether to link" in reported
         question = asked(telegram)
         assert question.labels == (people.YES(), people.NO())
         assert discord.user_id in question.text

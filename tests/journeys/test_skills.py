@@ -82,7 +82,7 @@ async def test_a_skill_is_offered_tried_and_proved(deployment: Stage, platform: 
         offer = await sees(anna, "I wrote the skill tally as a draft")
         assert "skills try tally and what to do" in offer.text
         await harness.press(anna, "Try it")
-        await sees(anna, "Send what to do, too:")
+        await sees(anna, "Add what I should do, for example:")
         deployment.plan(ask("skill_view"), "Without it.")
         await harness.takes(anna.says("good morning"))
         assert "is a draft that no test has proved yet" in results(deployment.turns[-1])[0]

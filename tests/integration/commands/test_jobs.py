@@ -327,7 +327,10 @@ async def test_a_job_whose_time_has_passed_cannot_resume(tmp_path: Path) -> None
         past = replace(one, timing="once 2026-11-20T08:00", next_slot=None)
         await harness.gateway.database.write("test", lambda c: jobs.change(c, past))
         said = await ana.says(f"/jobs resume {made.id}")
-        assert said == "The time of that reminder is past. Ask me to change its schedule."
+        assert (
+            said
+            == "The time of that reminder has passed. Tell me a new time, such as “tomorrow 9:00”."
+        )
         assert (await job(harness, made.id)).state == "paused"
 
 

@@ -330,7 +330,7 @@ async def test_before_the_first_run_a_sample_is_shown(home: Path) -> None:
         assert shown["is_sample"]
         for platform in shown["platforms"]:
             (message,) = platform["messages"]
-            assert message.startswith("The answer to this appears here, and its first line is")
+            assert message.startswith("I post the answer here, and the notification shows")
             assert message.endswith("_Digest_")
         made = await at.ask("add", person="ann", kind="script", words=["df"], cron="@daily")
         shown = await at.ask("preview", id=made["id"])

@@ -211,8 +211,8 @@ async def test_an_invalid_request_gets_a_sentence(tmp_path: Path) -> None:
         ("/block readonly shopping perhaps", blocks_texts.ON_OR_OFF(name="shopping")),
         ("/block limit shopping 1000000", blocks_texts.BAD_LIMIT()),
         ("/block describe shopping", blocks_texts.NO_DESCRIPTION()),
-        ("/block share nothing bob", "You have no block `nothing`."),
-        ("/block nothing", "You have no block `nothing`."),
+        ("/block share nothing bob", "You have no block called `nothing`."),
+        ("/block nothing", "You have no block called `nothing`."),
     ]
     async with shared_harness(tmp_path) as here:
         await here.says("ann", NEW)
@@ -228,7 +228,7 @@ async def test_only_the_maker_and_owners_change_a_block(tmp_path: Path) -> None:
         await meet(here, "ann", "bob", "cleo")
         await here.make_owner("cleo")
         await here.says("ann", NEW)
-        hidden = "You have no block `shopping`."
+        hidden = "You have no block called `shopping`."
         words = ("share shopping bob", "limit shopping 300", "drop shopping yes")
         for word in words:
             assert (await here.says("bob", f"/block {word}")).startswith(hidden)

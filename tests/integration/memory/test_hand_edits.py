@@ -43,7 +43,7 @@ async def test_the_prompt_shows_the_first_part_of_a_file_over_its_limit(tmp_path
         assert _LINE.format(number=80) not in request.system
         assert "[cut here: only the first 2,200 characters are shown]" in request.system
         to_owner = await chat.sees_text("Someone edited memories/people/bob/MEMORY.md by hand.")
-        to_bob = await chat.sees_text("Someone edited your memory by hand.")
+        to_bob = await chat.sees_text("Someone edited by hand what I remember about you.")
         assert (
             f"{len(_long()):,} characters, and I read only the first {_LIMIT:,}." in to_owner.text
         )

@@ -100,7 +100,7 @@ async def test_linking_approves_a_stranger(tmp_path: Path) -> None:
     ) as harness:
         home, work = two(harness)
         reported = await work.says(f"/link {await home.makes_code()}")
-        assert "I asked on fake" in reported
+        assert "I've asked on fake" in reported
         assert await work.person() is None
         assert "/approve" not in await work.says("hello?"), "don't have an owner yet"
         assert harness.model.requests == []
@@ -522,7 +522,7 @@ async def test_a_waiting_message_is_answered_once_when_two_accounts_are_linked(
         await harness.chat.says("/link", user="1", chat="1", name="Ana")
         code = code_in((await harness.chat.sees_text("Your code is")).text)
         await harness.chat.says(f"/link {code}", user="2", chat="2", name="Ana at work")
-        await harness.chat.sees_text("I asked on")
+        await harness.chat.sees_text("I've asked on")
         await harness.chat.press(people_texts.YES(), user="1", chat="1", name="Ana")
         await harness.chat.sees_text(people_texts.describe_linked_notice("fake", "Ana"))
         assert await work.person() == await home.person()

@@ -286,7 +286,9 @@ async def test_a_draft_is_offered_once_and_runs_only_for_the_person_who_starts_i
         await harness.chat.sees_text("Without it.")
         assert "is a draft that no test has proved yet" in str(model.requests[-1].messages[-1])
         await harness.chat.says("/skills try tally")
-        await harness.chat.sees_text("Send what to do, too: /skills try tally and your words.")
+        await harness.chat.sees_text(
+            "Add what I should do, for example: /skills try tally sum up my notes"
+        )
         await harness.chat.says("/skills try talli the receipts")
         await harness.chat.sees_text("There's no skill talli.")
         for number, total in ROUNDS:
