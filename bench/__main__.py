@@ -4,7 +4,8 @@ import argparse
 import asyncio
 import sys
 import time
-from collections.abc import Awaitable, Callable
+import traceback
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 
 from bench import (
@@ -79,7 +80,9 @@ def _list_parts(*, is_quick: bool) -> dict[str, Part]:
             schedule_population.measure, count=1000 if is_quick else 10_000
         ),
         "parallel-tools": parallel_tools.measure,
-        "agent-file": agent_file.measure,
+        "agent-file": partial(
+            agent_file.measure, messages=1000 if is_quick else agent_file.MESSAGES
+        ),
         "batch": partial(batch.measure, tasks=200 if is_quick else 1000),
         "steps": partial(steps.measure, rounds=3 if is_quick else 10),
         "steady": partial(steady.measure, turns=100 if is_quick else 500),
@@ -98,19 +101,23 @@ def _list_parts(*, is_quick: bool) -> dict[str, Part]:
     return parts
 
 
-async def _measure(parts: dict[str, Part], *, is_quick: bool) -> bool:
+async def measure(parts: Mapping[str, Part]) -> tuple[list[Figure], list[str]]:
+    """Return the figures, and the names of the parts that crashed, whose errors are printed."""
     figures: list[Figure] = []
+    crashed: list[str] = []
     for name, part in parts.items():
         started = time.monotonic()
-        figures += await part()
+        try:
+            figures += await part()
+        except Exception:
+            traceback.print_exc()
+            crashed.append(name)
         print(f"{name}: {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
-    print(render(figures))
-    print(f"\n{_NOTE}\nKept in {save(figures, is_quick=is_quick)}")
-    return all(figure.is_reached is not False for figure in figures)
+    return figures, crashed
 
 
 def main() -> int:
-    """Exit code 0 if every goal is reached, else 1."""
+    """Exit code 0 if no part crashes and every goal is reached, else 1."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="less of all: half a minute")
     parser.add_argument("--only", metavar="PART", help="parts whose name begins with this")
@@ -122,7 +129,13 @@ def main() -> int:
     }
     if not parts:
         parser.error(f"no part is called {given.only}")
-    return 0 if asyncio.run(_measure(parts, is_quick=given.quick)) else 1
+    figures, crashed = asyncio.run(measure(parts))
+    print(render(figures))
+    if crashed:
+        print(f"\nCrashed, and not measured: {', '.join(crashed)}")
+    print(f"\n{_NOTE}\nKept in {save(figures, is_quick=given.quick)}")
+    missed = any(figure.is_reached is False for figure in figures)
+    return 1 if crashed or missed else 0
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ def arguments_of(name: BotName, platform: PlatformName = "telegram") -> tuple[st
 
 @asynccontextmanager
 async def run_bot(
-    name: BotName, model_url: str, platform: PlatformName = "telegram", **settings: str
+    name: BotName, model_url: str, platform: PlatformName = "telegram", /, **settings: str
 ) -> AsyncIterator[Bot]:
     """A bot in a fresh home, once it listens; `settings` are further variables."""
     with TemporaryDirectory(prefix="talaria-bench-") as folder:

@@ -30,7 +30,8 @@ from gateway.interfaces.http.console import ChatFiles
 from gateway.interfaces.http.page_data import PageData
 from gateway.interfaces.http.readers import Readers
 from gateway.interfaces.pages.routes import Login, find_page, make_pages
-from gateway.operations.logins import LinkFor, make_login_link
+from gateway.operations.login_types import LinkFor
+from gateway.operations.logins import make_login_link
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.served import Served, served
 
@@ -89,7 +90,7 @@ async def measure(*, messages: int = _MESSAGES, people: int = _PEOPLE) -> list[F
                 await meter.time(path)
             await _time_turn(meter)
             async with _browse(running) as other:
-                context = open_context(gateway, actor="house")
+                context = open_context(gateway)
                 link = (await make_login_link(context, LinkFor(person="person-2"))).link
                 path = "/" + link.partition("://")[2].partition("/")[2]
                 await meter.time(path, name="/login")

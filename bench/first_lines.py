@@ -50,7 +50,7 @@ _JOB = ("jobs", "add", "--person", "person-1", "--cron", "0 9 * * *", "--message
 
 def list_verbs() -> list[tuple[str, ...]]:
     """List the help of each verb of each command."""
-    found = []
+    found: list[tuple[str, ...]] = []
     for word in SUBCOMMANDS:
         parser = Parser(prog=f"talaria {word}")
         load_arguments(word)(parser)

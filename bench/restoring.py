@@ -55,9 +55,11 @@ async def _fill(home: Path) -> None:
             value = (text[start:] + text[:start])[:500_000] + draw.randbytes(250_000).hex()
             meta.put(connection, key=f"{number}", value=value)
 
-    for first in range(0, _DATABASE_MB, _BATCH):
-        await database.write("fill", partial(put, first=first))
-    await database.close()
+    try:
+        for first in range(0, _DATABASE_MB, _BATCH):
+            await database.write("fill", partial(put, first=first))
+    finally:
+        await database.close()
     for number in range(_SMALL_FILES + _LARGE_FILES):
         place = home / "workspaces" / "ada" / f"{number // 500}" / f"{number}"
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -54,8 +54,10 @@ async def _measure_bubblewrap(folder: Path, program: str, commands: int) -> list
 
 async def _measure_landlock(folder: Path, commands: int) -> list[Figure]:
     backend = LandlockBackend(folder, _LIMITS, home=folder)
-    inside, bare = await _compare(lambda: _run(backend, _ARGV), commands)
-    await backend.close()
+    try:
+        inside, bare = await _compare(lambda: _run(backend, _ARGV), commands)
+    finally:
+        await backend.close()
     return [
         Figure(name="a command confined by Landlock", unit="ms", value=inside),
         Figure(name="what Landlock adds", unit="ms", value=inside - bare, at_most=30),

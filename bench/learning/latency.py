@@ -54,9 +54,10 @@ async def _measure(count: int) -> None:
         for home in homes:
             home.mkdir()
         learner, other = _Answering(), _Answering()
-        on = {"TALARIA_LEARNING__TURNS": "10", "TALARIA_LEARNING__STEPS": "10"}
         async with (
-            running(homes[0], learner, **on) as learning,
+            running(
+                homes[0], learner, TALARIA_LEARNING__TURNS="10", TALARIA_LEARNING__STEPS="10"
+            ) as learning,
             running(homes[1], other) as idle,
         ):
             taken: dict[str, list[float]] = {"with": [], "without": []}
