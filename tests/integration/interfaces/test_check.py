@@ -86,6 +86,23 @@ def test_incomplete_platform_settings_are_a_fault(home: Path) -> None:
     assert found["slack"]["state"] == "ok"
 
 
+def test_whatsapp_is_noted_until_meta_has_an_address_to_call(home: Path) -> None:
+    names = ("ACCESS_TOKEN", "PHONE_NUMBER_ID", "APP_SECRET", "VERIFY_TOKEN")
+    given = {f"WHATSAPP_{name}": "1" for name in names} | {"TALARIA_HTTP__PORT": "8123"}
+    for address in ("", "http://talaria.example.org"):
+        found = findings(home, 0, TALARIA_HTTP__PUBLIC_URL=address, **given)["whatsapp"]
+        assert found["state"] == "note"
+        assert found["text"] == (
+            "on, but its servers can't call Talaria: it needs a public HTTPS address, whose"
+            " /hooks/whatsapp leads to port 8123"
+        )
+        assert "`talaria config set http.public_url https://YOUR-ADDRESS`" in found["fix"]
+    address = {"TALARIA_HTTP__PUBLIC_URL": "https://talaria.example.org/"}
+    found = findings(home, 0, **address, **given)["whatsapp"]
+    assert found["state"] == "ok"
+    assert found["text"] == "on; its callback URL is https://talaria.example.org/hooks/whatsapp"
+
+
 def test_secrets_are_named_and_never_shown(home: Path) -> None:
     token = "123456789:AAEabcdefghijklmnopqrstuvwxyz0123456"
     found = findings(home, 0, TELEGRAM_BOT_TOKEN=token, ANTHROPIC_API_KEY="sk-ant-secret-key")
