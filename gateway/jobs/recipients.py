@@ -23,20 +23,19 @@ _LOOK_BACK = 200
 def list_direct_chats(connection: Connection, person_id: PersonId) -> list[Chat]:
     """List a person's direct chats: those in chat apps before screens that nobody may look at.
 
-    In each kind, the chat where they wrote last comes first. A chat app where they never wrote
-    counts if they got an answer there, as to the code that linked it.
+    In each kind, the chat where they wrote last comes first. A chat app where they never asked
+    anything comes last, and only if they got an answer there, as to the code that linked it.
     """
     seen = delivery_targets.list_seen(connection, person_id=person_id)
     direct = [one for one in seen if is_chat(one.address) and read_chat(one.address).is_direct]
     apps = [one for one in direct if one.platform not in UNATTENDED]
-    if not apps:
+    linked = {one.platform for one in people.list_accounts(connection, person_id=person_id)}
+    if silent := linked - UNATTENDED - {one.platform for one in apps}:
         told = owners.list_answered_chats(connection, person_id=person_id, limit=_LOOK_BACK)
-        apps = [
+        apps += [
             one
             for one in dict.fromkeys(told)
-            if one.platform not in UNATTENDED
-            and is_chat(one.address)
-            and read_chat(one.address).is_direct
+            if one.platform in silent and is_chat(one.address) and read_chat(one.address).is_direct
         ]
     return [*apps, *(one for one in direct if one.platform in UNATTENDED)]
 

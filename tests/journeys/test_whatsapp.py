@@ -218,16 +218,22 @@ async def test_a_stranger_gets_a_code_and_nothing_else(
         assert deployment.turns == []
 
 
+async def link_whatsapp(harness: Harness, number: str) -> None:
+    """Link a WhatsApp account to Anna's on Telegram."""
+    stage = harness.stage
+    told = await harness.ask(TELEGRAM_ANNA, "/link whatsapp")
+    code = next(word for word in told.replace("`", " ").split() if word.count("-") == 1)
+    stage.whatsapp.says(number, f"/link {code}")
+    await harness.until(lambda: any(one.to == number for one in stage.whatsapp.sent))
+    await harness.press(stage.account("telegram", TELEGRAM_ANNA), people_texts.YES())
+
+
 async def test_one_person_links_whatsapp_to_their_other_app(
     deployment: Stage, meta: WhatsAppEmulator
 ) -> None:
     allowed = f"telegram:{TELEGRAM_ANNA},whatsapp:{ANNA}"
     async with deployment.open(allowed) as harness:
-        told = await harness.ask(TELEGRAM_ANNA, "/link whatsapp")
-        code = next(word for word in told.replace("`", " ").split() if word.count("-") == 1)
-        meta.says(ANNA, f"/link {code}")
-        await harness.until(lambda: texts(meta))
-        await harness.press(deployment.account("telegram", TELEGRAM_ANNA), people_texts.YES())
+        await link_whatsapp(harness, ANNA)
         database = harness.gateway.database
         known = {"telegram": str(TELEGRAM_ANNA), "whatsapp": ANNA}
         both = [
@@ -235,3 +241,27 @@ async def test_one_person_links_whatsapp_to_their_other_app(
             for name, user_id in known.items()
         ]
         assert len({one.id for one in both if one is not None}) == 1
+
+
+async def test_what_whatsapp_has_to_keep_back_goes_to_the_persons_other_app(
+    deployment: Stage, meta: WhatsAppEmulator
+) -> None:
+    deployment.now = clock = Clock(2026, 11, 22, 18, 0)
+    whatsapp, telegram = (
+        deployment.account(name, TELEGRAM_ANNA) for name in ("whatsapp", "telegram")
+    )
+    async with deployment.open() as harness:
+        await link_whatsapp(harness, whatsapp.user_id)
+        plants = call("remind", text="Water the plants", when="2026-11-24T09:00")
+        deployment.plan(calls(plants), "I'll remind you on Tuesday.")
+        await harness.hears(whatsapp, "Remind me here on Tuesday at 9 of the plants")
+        meta.sent.clear()
+        meta.last_heard[whatsapp.user_id] = 0  # Meta's day is over
+        seen = len(telegram.seen())
+        clock.move(harness, hours=40)
+        await harness.until(lambda: len(telegram.seen()) > seen)
+        await harness.at_rest()
+        (reminder,) = (one.text for one in telegram.seen()[seen:])
+        assert "Water the plants" in reminder
+        assert await harness.hears(whatsapp, "good morning") == "echo: good morning"
+        assert [one.text for one in whatsapp.seen()] == ["echo: good morning"]
