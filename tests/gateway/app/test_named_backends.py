@@ -1,11 +1,13 @@
 """Backends with names of the owner's: what each has of its own, and what is refused."""
 
+import os
 from pathlib import Path
 from typing import get_args
 
 import pytest
 
 from agent_core.errors import BackendUnavailable
+from agent_core.execution.contract import Command
 from agent_core.execution.selected import UNKNOWN
 from gateway.app.backends import make_backend
 from gateway.app.named_backends import (
@@ -19,6 +21,8 @@ from gateway.app.named_backends import (
 from gateway.app.settings import Settings, load
 from gateway.app.tool_rules import BackendName
 from gateway.errors import SettingsError
+from tests.agent_core.execution.accounts import DaytonaAccount, ModalAccount, open_account
+from tests.emulators import daytona, modal
 
 MODAL = {"MODAL_TOKEN_ID": "ak-1", "MODAL_TOKEN_SECRET": "as-1"}
 CLUSTER = """
@@ -203,3 +207,115 @@ def test_what_an_hour_costs(tmp_path: Path, table: str, cost: str) -> None:
     )
     backend = find_backend(settings.tools, "x")
     assert describe_cost(apply(settings.tools, backend), backend).startswith(cost)
+
+
+async def begin(settings: Settings) -> None:
+    """Let one workspace begin at the backend `box`, which gets what a sandbox is made with."""
+    backend = make_backend(settings)
+    assert backend is not None
+    assert backend.find_seconds("anna") == 1234
+    try:
+        await backend.write_file("anna", "note", b"kept")
+    finally:
+        await backend.close()
+
+
+@pytest.mark.process
+@pytest.mark.slow
+@pytest.mark.thorough
+async def test_what_a_table_says_of_modal_arrives_there(tmp_path: Path) -> None:
+    table = """
+[tools]
+backend = "box"
+modal_region = "eu"
+
+[[tools.named_backends]]
+name = "box"
+kind = "modal"
+image = "registry.example/torch:1"
+gpu = "A100-80GB:2"
+cpus = 4.5
+memory_mb = 64000
+command_seconds = 1234
+secrets = ["huggingface", "wandb"]
+network = true
+"""
+    token = dict(zip(MODAL, modal.TOKEN, strict=True))
+    async with open_account("modal", tmp_path / "sandboxes") as account:
+        assert isinstance(account, ModalAccount)
+        await begin(read(tmp_path, table, **token))
+        (sandbox,) = account.emulator.sandboxes.values()
+    made = sandbox.definition
+    size = made.resources
+    assert (size.gpu_config.gpu_type, size.gpu_config.count) == ("A100-80GB", 2)
+    assert (size.milli_cpu, size.memory_mb) == (4500, 64_000_000_000 // 2**20)
+    assert list(made.secret_ids) == ["st-huggingface", "st-wandb"]
+    assert made.image_id == "im-registry.example/torch:1"
+    assert list(made.scheduler_placement.regions) == ["eu"]
+    assert sandbox.has_network
+
+
+@pytest.mark.process
+@pytest.mark.slow
+@pytest.mark.thorough
+async def test_what_a_table_says_of_daytona_arrives_there(tmp_path: Path) -> None:
+    table = """
+[tools]
+backend = "box"
+daytona_target = "eu"
+
+[[tools.named_backends]]
+name = "box"
+kind = "daytona"
+image = "registry.example/torch:1"
+gpu = 1
+cpus = 4
+memory_mb = 7900
+command_seconds = 1234
+network = true
+"""
+    async with open_account("daytona", tmp_path / "sandboxes") as account:
+        assert isinstance(account, DaytonaAccount)
+        key = {"DAYTONA_API_KEY": daytona.KEY, "DAYTONA_API_URL": account.emulator.url}
+        await begin(read(tmp_path, table, **key))
+        (sandbox,) = account.emulator.sandboxes.values()
+        told = sandbox.told
+    assert [told[name] for name in ("cpu", "gpu", "memory")] == [4, 1, 8]
+    assert "FROM registry.example/torch:1" in told["buildInfo"]["dockerfileContent"]
+    assert (told["target"], told["networkBlockAll"]) == ("eu", False)
+
+
+@pytest.mark.process
+async def test_what_a_table_says_of_docker_is_told_its_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = """
+[tools]
+backend = "box"
+
+[[tools.named_backends]]
+name = "box"
+kind = "docker"
+image = "python:3.13-slim"
+program = "docker"
+gpu = "all"
+cpus = 4.5
+memory_mb = 4000
+network = "bridge"
+command_seconds = 1234
+"""
+    program, told = tmp_path / "docker", tmp_path / "told"
+    program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" >> {told}\n[ "$1" != run ]\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    backend = make_backend(read(tmp_path, table))
+    assert backend is not None
+    assert backend.find_seconds("anna") == 1234
+    with pytest.raises(BackendUnavailable, match="`docker run` failed"):
+        await backend.start(Command(workspace="anna", argv=("true",)))
+    await backend.close()
+    words = told.read_text().splitlines()
+    given = {name: words[words.index(name) + 1] for name in words if name.startswith("--")}
+    assert (given["--gpus"], given["--cpus"], given["--memory"]) == ("all", "4.5", "4000000000")
+    assert given["--network"] == "bridge"
+    assert "python:3.13-slim" in words
