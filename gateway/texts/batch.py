@@ -26,6 +26,12 @@ _REASONS: Mapping[str, str] = {
     "workspace": "The workspace can't be used",
     "broken": "The task broke",
 }
+_LIMITS: Mapping[str, str] = {
+    "steps": "The task made as many model calls as it may (--steps).",
+    "tokens": "The task read and wrote as much as it may (turns.max_tokens).",
+    "money": "The task spent as much as it may (--task-usd).",
+    "time": "The task took as long as it may (--task-seconds).",
+}
 _LEFT_OUT: Mapping[str, str] = {
     "waiting": "have not run yet",
     "unanswered": "have no answer",
@@ -77,7 +83,8 @@ def describe_report(report: Mapping[str, Any]) -> Iterator[str]:
         "no task": report["no_task"],
     }
     shown = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
-    yield f"{report['lines']:,} lines: {shown or 'nothing'}."
+    lines = "1 line" if report["lines"] == 1 else f"{report['lines']:,} lines"
+    yield f"{lines}: {shown or 'nothing'}."
     if report["attempts"]:
         cost = "no known price" if report["usd"] is None else f"${report['usd']:.4f}"
         tries = f"{report['attempts']:,} attempt{'' if report['attempts'] == 1 else 's'}"
@@ -106,7 +113,8 @@ def explain(task: Mapping[str, Any]) -> str:
     detail = " ".join(str(task["detail"]).split()).rstrip(".")
     if words := _REASONS.get(task["reason"]):
         return f"{words}: {detail}."
-    words = explain_ending(task["ending"], task["reason"])
+    words = _LIMITS.get(task["reason"]) if task["ending"] == "exhausted" else None
+    words = words or explain_ending(task["ending"], task["reason"])
     return f"{words} ({detail})" if detail else words
 
 

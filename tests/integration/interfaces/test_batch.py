@@ -5,8 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from agent_core.batch.records import Attempt, TaskRecord, TaskState
+from agent_core.batch.task_file import BatchTask
+from agent_core.ids import TaskId
+from gateway.texts.batch import draw_progress
 from tests.agent_core.execution.backends import needs_bubblewrap
-from tests.integration.processes import talaria
+from tests.emulators.anthropic import AnthropicEmulator, echo
+from tests.emulators.streaming import Answer, Json, Reply
+from tests.integration.processes import talaria, talaria_beside
 
 TASKS = [
     {"prompt": "Remember that my bike is green."},
@@ -26,6 +32,7 @@ def test_a_batch_runs_is_reported_and_exported(tmp_path: Path) -> None:
     done = talaria(home, "batch", "run", str(tasks))
     assert done.code == 0, done.err
     assert "2 lines: 2 succeeded." in done.out
+    assert done.err.startswith(f"[{'.' * 24}] 0 of 2, ")
     assert "No task has these fields, so they are ignored: answer." in done.out
     assert f"The run is in {tmp_path / 'tasks.run'}. Ctrl-C stops it" in done.out
 
@@ -49,6 +56,22 @@ def test_a_batch_runs_is_reported_and_exported(tmp_path: Path) -> None:
         rows = [json.loads(line) for line in target.read_text().splitlines()]
         assert all(field in row for row in rows)
         target.unlink()
+
+
+def test_the_bar_shows_what_is_over_of_all_what_failed_and_what_it_cost() -> None:
+    task = BatchTask(line=1, id="1", prompt="Hello!")
+    states: tuple[TaskState, ...] = ("done", "dead", "owed", "owed")
+    tried = (Attempt(person="a", ending="answered", micro_dollars=1_250_000),)
+    records = [
+        TaskRecord(id=TaskId(number), line=number, state=state, task=task, attempts=tried)
+        for number, state in enumerate(states, 1)
+    ]
+    no_task = TaskRecord(id=TaskId(5), line=5, state="dead", fault="it is no JSON")
+    assert draw_progress([*records, no_task], 75.4) == (
+        f"[{'#' * 12}{'.' * 12}] 2 of 4, 1 failed, $5.00, 1:15"
+    )
+    assert draw_progress(records[:1], 3600) == f"[{'#' * 24}] 1 of 1, $1.25, 60:00"
+    assert draw_progress([no_task], 0) == f"[{'.' * 24}] 0 of 0, 0:00"
 
 
 @pytest.mark.process
@@ -135,3 +158,32 @@ def test_a_budget_needs_a_price(tmp_path: Path) -> None:
     done = talaria(tmp_path / "home", *words, TALARIA_MODEL__PROVIDER="openai", **given)
     assert done.code == 1
     assert "The price of mine is unknown, so --budget can't be kept." in done.err
+
+
+@pytest.mark.process
+async def test_a_task_ends_at_its_own_limit_and_says_which(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    tasks = write(tmp_path / "tasks.jsonl", {"prompt": "Remember that my bike is green."})
+    limits = {
+        ("--task-usd", "0.000001"): "The task spent as much as it may (--task-usd).",
+        ("--task-seconds", "0.001"): "The task took as long as it may (--task-seconds).",
+    }
+    async with AnthropicEmulator() as api:
+        api.answer = remember_first
+        given = {"ANTHROPIC_API_KEY": "key", "ANTHROPIC_BASE_URL": api.url}
+        for limit, sentence in limits.items():
+            words = ("--retries", "0", "--into", str(tmp_path / limit[0]), *limit)
+            done = await talaria_beside(home, "batch", "run", str(tasks), *words, **given)
+            assert done.code == 1, done
+            assert "1 line: 1 failed." in done.out, done
+            assert done.out.endswith(f"\nLine 1: {sentence}\n"), done
+        done = await talaria_beside(home, "batch", "run", str(tasks), **given)
+        assert (done.code, "1 line: 1 succeeded." in done.out) == (0, True), done
+
+
+def remember_first(body: Json) -> Reply:
+    """Call a tool, and answer only after it."""
+    if len(body["messages"]) > 1:
+        return echo(body)
+    note = {"action": "add", "text": "My bike is green."}
+    return Answer(blocks=[{"type": "tool_use", "name": "memory", "input": note}], stop="tool_use")
