@@ -158,7 +158,7 @@ class DaytonaEmulator:
             "networkBlockAll": bool(body.get("networkBlockAll")),
             "autoStopInterval": body.get("autoStopInterval", 15),
             "kvm": False,
-            "target": "eu",
+            "target": body.get("target") or "eu",
             "cpu": body.get("cpu") or 1,
             "gpu": body.get("gpu") or 0,
             "memory": body.get("memory") or 1,

@@ -262,7 +262,7 @@ async def test_what_a_table_says_of_daytona_arrives_there(tmp_path: Path) -> Non
     table = """
 [tools]
 backend = "box"
-daytona_target = "eu"
+daytona_target = "asia"
 
 [[tools.named_backends]]
 name = "box"
@@ -282,7 +282,7 @@ network = true
         told = sandbox.told
     assert [told[name] for name in ("cpu", "gpu", "memory")] == [4, 1, 8]
     assert "FROM registry.example/torch:1" in told["buildInfo"]["dockerfileContent"]
-    assert (told["target"], told["networkBlockAll"]) == ("eu", False)
+    assert (told["target"], told["networkBlockAll"]) == ("asia", False)
 
 
 @pytest.mark.process
