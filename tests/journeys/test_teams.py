@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 
+import pytest
+
 from tests.emulators.streaming import Json, Reply, text_answer
 from tests.emulators.telegram_cast import ANNA, BEN
-from tests.journeys.stage import Harness, Stage, calls, make_owner, results, system_of
+from tests.journeys.stage import Harness, Stage, call, calls, heard, make_owner, results, system_of
 
 WRITER = "You write short, warm texts."
 CHECKER = "You look for mistakes."
@@ -86,6 +88,42 @@ async def test_what_is_wrong_in_a_chat_is_one_sentence_and_changes_nothing(stage
         ):
             assert told in await harness.ask(ANNA, said), said
         assert "editor leads writer, checker" in await harness.ask(ANNA, "/team")
+
+
+@pytest.mark.parametrize("way", ["command", "tool"])
+async def test_an_agent_that_moves_keeps_its_memory_and_its_conversation(
+    stage: Stage, way: str
+) -> None:
+    async with stage.open() as harness:
+        await harness.ask(ANNA, "hello")
+        await make_owner(harness, "Anna")
+        await hire_newsroom(harness)
+        await harness.ask(ANNA, "/team new radio checker, editor")
+        await harness.ask(ANNA, "/agents use writer")
+        note = call("memory", action="add", target="user", text="Drinks green tea")
+        stage.plan(calls(note), "Noted.")
+        await harness.ask(ANNA, "I drink green tea, and my cat is Tom")
+        if way == "command":
+            told = await harness.ask(ANNA, "/team move writer desk radio")
+            assert told == "writer has moved from desk to radio, with everything it remembers."
+        else:
+            moved = found_tool(
+                "manage_agents", action="move", name="writer", source="desk", target="radio"
+            )
+            await harness.ask(ANNA, "/agents use default")
+            stage.plan(calls(moved), "It has moved.")
+            assert await harness.ask(ANNA, "move the writer to the radio") == "It has moved."
+            await harness.ask(ANNA, "/agents use writer")
+        teams = await harness.ask(ANNA, "/team")
+        assert "editor leads checker" in teams
+        assert "checker, editor, writer" in teams
+        await harness.ask(ANNA, "what is my cat called?")
+        said = ["I drink green tea, and my cat is Tom", "what is my cat called?"]
+        assert heard(stage.turns[-1]) == said
+        await harness.ask(ANNA, "/new")
+        await harness.ask(ANNA, "what do I drink?")
+        assert system_of(stage.turns[-1]).startswith(WRITER)
+        assert "Drinks green tea" in system_of(stage.turns[-1])
 
 
 async def test_an_archived_agent_gives_its_chat_back(stage: Stage) -> None:
