@@ -321,7 +321,7 @@ class SignalAdapter:
         confirming = await self._probe(address, target, people)
         if is_direct:
             return self._receipts.find_direct(address.chat_id, after=after)
-        return self._receipts.find_shared(confirming, after=after)
+        return self._receipts.find_shared(confirming, people, after=after)
 
     async def _may_be_elsewhere(self, found: Sequence[int], address: Address) -> bool:
         """Return whether other chats may explain what was found. Raises `AdapterError`."""

@@ -93,12 +93,17 @@ class Receipts:
             if len(self._confirmed.get(sent_at) or ()) == 1
         ]
 
-    def find_shared(self, people: frozenset[str], *, after: int) -> list[int]:
-        """Return the times that no known send explains and that all of the people confirm."""
+    def find_shared(
+        self, people: frozenset[str], members: Collection[str], *, after: int
+    ) -> list[int]:
+        """Return the times that no known send explains and that all of the people confirm.
+
+        What somebody besides the group's members confirms went to another group.
+        """
         return [
             sent_at
             for sent_at in self._list_unexplained(people, after)
-            if self.list_confirming(people, sent_at) == people
+            if self.list_confirming(people, sent_at) == people and self.is_within(members, sent_at)
         ]
 
     def _list_unexplained(self, people: Iterable[str], after: int) -> list[int]:

@@ -106,6 +106,26 @@ async def test_two_messages_in_doubt_are_told_apart_by_who_confirms_them(rig: Ri
     assert await rig.adapter.find(group, known) == str(world.sent[-1].sent_at)
 
 
+async def test_what_went_to_a_larger_group_is_not_taken_for_a_message_to_a_smaller(
+    rig: Rig,
+) -> None:
+    """Both groups' members confirm it; so does somebody whom the smaller one lacks."""
+    world = rig.daemon.world
+    pair = [rig.anna, world.person("+4915122222222", "Bert")]
+    family = world.group("Family", [*pair, world.person("+4915133333333", "Carl")])
+    couple = world.group("Couple", pair)
+    known = [await rig.adapter.send(rig.say("before", to=couple))]
+    for message, fault in (
+        (rig.say("to all", to=family), "lose"),
+        (rig.say("to two", to=couple), "drop"),
+    ):
+        rig.daemon.fail("send", fault)  # type: ignore[arg-type]
+        with pytest.raises(Unsure):
+            await rig.adapter.send(message)
+    assert await rig.adapter.find(rig.say("to two", to=couple), known) is None
+    assert [one.text for one in world.sent if not one.is_deleted] == ["before", "to all"]
+
+
 async def test_a_message_on_its_way_to_a_group_is_not_taken_for_a_direct_one(rig: Rig) -> None:
     """Its receipt comes before signal-cli's answer, so its time is not known yet."""
     alone = rig.daemon.world.group("Only Anna", [rig.anna])
