@@ -141,7 +141,7 @@ first-hour: $(READY) ## Make the page of the first hour again (needs Chromium, a
 	$(BIN)/python -m tools.first_hour
 
 faults: $(READY) ## Run the long tests: kills, cut connections, examples (an hour)
-	TMPDIR=$${TMPDIR:-/tmp} $(BIN)/pytest tests/faults tests/agent_core/batch -m long -s
+	TMPDIR=$${TMPDIR:-/tmp} $(BIN)/pytest tests -m long -s
 	$(BIN)/pytest tests/adapters tests/agent_core tests/gateway -m examples --hypothesis-profile=long
 
 # MkDocs itself checks links and anchors between pages; the settings are in mkdocs.yml.

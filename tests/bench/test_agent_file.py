@@ -16,6 +16,7 @@ async def test_a_file_of_few_messages_is_measured() -> None:
     figures = await agent_file.measure(messages=20)
     assert [one.name for one in figures] == [
         "agent file of 20 messages",
+        "CPU of the import and the other writes",
         "longest other write meanwhile",
     ]
     assert all(one.value > 0 for one in figures)

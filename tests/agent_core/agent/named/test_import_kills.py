@@ -98,5 +98,6 @@ async def test_a_killed_import_leaves_all_or_nothing(tmp_path: Path) -> None:
 @pytest.mark.long
 async def test_200_killed_imports_leave_all_or_nothing(tmp_path: Path) -> None:
     found = await kill_imports(tmp_path, 200)
+    print(dict(found))
     assert found["nothing"] > 20
     assert found["all"] > 0
