@@ -35,6 +35,7 @@ _BAD_HOURS = Text('"{value}" isn\'t a range of hours. Write one like 22:00-07:30
 _EMPTY_HOURS = Text('Quiet hours can\'t start and end at the same time. Write "off" for none.')
 _SET = Text("⚙ {name}: {value}")
 _SETTING = Text("{name}: {value}")
+_NOT_SET = Text("not set")
 _SET_BACK = Text("{name} as before: {value}")
 _LABELS = {
     "time_zone": Text("Time zone"),
@@ -227,7 +228,7 @@ def confirm_settings(
     """Confirm settings of a call, a line each; `before` are the values that they replace."""
     return tuple(
         Receipt(
-            text=_SET(name=_name(name), value=flatten(str(value), _LONGEST_VALUE) or "–"),
+            text=_SET(name=_name(name), value=flatten(str(value), _LONGEST_VALUE) or _NOT_SET()),
             undo=name_setting_undo(name, before),
         )
         for name, value in arguments.items()
@@ -258,7 +259,7 @@ def _show_each(sentence: Text, values: Mapping[str, str]) -> str:
 
 def _show_value(name: str, value: str) -> str:
     shown = name_language(value) if name == "language" and value else value
-    return flatten(shown, _LONGEST_VALUE) or "–"
+    return flatten(shown, _LONGEST_VALUE) or _NOT_SET()
 
 
 def _name(name: str) -> str:

@@ -128,16 +128,19 @@ _FOUND_JOBS = Text("Reminders: {count:,}")
 _FOUND_BLOCKS = Text("Names of shared notes: {count:,}")
 _RENAMED = Text("These blocks have new names: {names}.")
 _ASK_FORGET = Text(
-    "I found these words in:\n{counts}\n{lines}\n\nWhat should I delete? You can't undo this."
-    " Deleting messages also deletes matching reminders, tool results and files."
+    "I found these words in:\n{counts}\n{lines}\n\nWhat should I delete? You can't undo this. While"
+    " the messages stay, I still know the words in that conversation. Deleting messages also"
+    " deletes matching reminders, tool results and files."
 )
 _ASK_FORGET_HERE = Text(
     "These notes of this group have the words:\n{lines}\n\nShould I delete them? You can't undo"
     " this. For your messages and your own notes, send me /forget in a direct message."
 )
 _FORGOTTEN_HERE = Plural(
-    "Deleted permanently: {n:,} note of this group. The messages here stay.",
-    "Deleted permanently: {n:,} notes of this group. The messages here stay.",
+    "Deleted permanently: {n:,} note of this group. The messages here stay, so I may still know it"
+    " in this conversation. /new starts one without them.",
+    "Deleted permanently: {n:,} notes of this group. The messages here stay, so I may still know"
+    " them in this conversation. /new starts one without them.",
 )
 _FOUND_GROUP_NOTES = Text("Notes in the group {name}: {count:,}")
 _FOUND_PAST = Text("Deleted or changed, but an undo could bring it back")

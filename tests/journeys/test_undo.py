@@ -36,7 +36,9 @@ async def test_undo_takes_back_deeds_from_the_newest_to_the_oldest(
 
         assert "Call Ben" in (told := await harness.hears(anna, "/undo"))
         assert told.startswith("↩ Zurückgenommen. ")
-        assert await harness.hears(anna, "/rückgängig") == ("↩ Taken back. Language as before: –")
+        assert await harness.hears(anna, "/rückgängig") == (
+            "↩ Taken back. Language as before: not set"
+        )
         told = await harness.hears(anna, "Undo that, please!")
         assert told.replace("*", "").startswith("↩ Taken back. I've deleted Call Ben. /reminders")
         assert "Likes tea" in await harness.hears(anna, "/memory")
@@ -93,7 +95,7 @@ async def test_undo_that_asks_before_it_takes_back_an_old_change(deployment: Sta
         assert told.startswith("Die letzte Änderung hier, die ich zurücknehmen kann, ist älter")
         assert "Sprache: Deutsch" in told
         await harness.press(anna, "Zurücknehmen")
-        assert anna.seen()[-1].text == "↩ Taken back. Language as before: –"
+        assert anna.seen()[-1].text == "↩ Taken back. Language as before: not set"
 
 
 async def test_undo_brings_back_what_was_just_deleted_and_leaves_what_undo_took(
@@ -191,11 +193,13 @@ async def test_an_answer_to_the_greeting_is_one_deed(deployment: Stage, platform
         assert "Vienna" in told
         told = await harness.hears(anna, "/undo")
         assert re.fullmatch(
-            r"↩ Taken back\. Time zone as before: (–|Europe/Berlin); Quiet hours as before: –", told
+            r"↩ Taken back\. Time zone as before: (not set|Europe/Berlin);"
+            r" Quiet hours as before: not set",
+            told,
         )
         await harness.press(anna, "Bring it back")
         assert "22:00" in await harness.hears(anna, "/settings")
-        assert "Quiet hours as before: –" in await harness.hears(anna, "/undo")
+        assert "Quiet hours as before: not set" in await harness.hears(anna, "/undo")
 
 
 async def test_every_undo_of_a_deed_can_be_brought_back_and_undone_again_after_a_restart(
