@@ -17,6 +17,7 @@ from adapters.slack.settings import read_manifest_scopes
 from agent_core.state.backups.places import find_newest
 from tests.databases import place_database
 from tests.emulators.openai import OpenAIEmulator
+from tests.emulators.signal_world import ACCOUNT
 from tests.integration.processes import Done, talaria, talaria_beside
 from tests.journeys.stage import Stage
 
@@ -77,6 +78,42 @@ async def test_a_refused_key_is_a_fault_with_its_fix(deployment: Stage) -> None:
     for part, command in (("telegram bot", "setup telegram"), ("model key", "setup model")):
         assert found[part][0]["state"] == "fault"
         assert found[part][0]["fix"] == f"Run `talaria {command}`."
+
+
+async def test_signal_and_whatsapp_have_rows_and_say_what_is_wrong(tmp_path: Path) -> None:
+    async with Stage(tmp_path / "home", ("signal", "whatsapp")) as stage:
+        code, found = await examine(stage)
+        assert code == 0
+        (signal,) = found["signal bot"]
+        assert (signal["state"], signal["text"]) == (
+            "ok",
+            f"{ACCOUNT}, https://signal.me/#p/{ACCOUNT}",
+        )
+        number, waits = found["whatsapp bot"]
+        assert (number["state"], number["text"]) == (
+            "ok",
+            "Talaria (+1 555-078-3881), https://wa.me/15550783881",
+        )
+        assert (waits["state"], "for 24 hours after" in waits["text"]) == ("note", True)
+        _, found = await examine(stage, TALARIA_WHATSAPP__TEMPLATE="talaria_reminder")
+        assert len(found["whatsapp bot"]) == 1
+
+        stage.signal.account = "+4915119999999"
+        code, found = await examine(stage, WHATSAPP_ACCESS_TOKEN="EAAwrong")
+        assert code == 2
+        expect_fault(found, "whatsapp", "Meta does not take WHATSAPP_ACCESS_TOKEN")
+        expect_fault(found, "signal", ACCOUNT)
+
+        await stage.signal.stop()
+        code, found = await examine(stage)
+        assert (code, found["whatsapp bot"][0]["state"]) == (2, "ok")
+        expect_fault(found, "signal", "signal-cli can't be reached")
+
+
+def expect_fault(found: dict[str, Any], platform: str, words: str) -> None:
+    (row,) = found[f"{platform} bot"]
+    assert (row["state"], row["fix"]) == ("fault", f"Run `talaria setup {platform}`.")
+    assert words in row["text"]
 
 
 async def test_every_configured_model_is_checked(deployment: Stage) -> None:
