@@ -2,12 +2,14 @@
 
 import asyncio
 import io
+import itertools
 import json
 from typing import Any
 
 import aiohttp
 import pytest
 
+from agent_core.models.contract import ModelRequest
 from agent_core.state.conversations import approvals, questions
 from agent_core.state.conversations.approvals import NewApproval
 from agent_core.state.memory import ledger
@@ -261,6 +263,129 @@ async def test_only_owners_make_agents_and_teams(setup: Setup, stranger: str, ma
     assert (await send(setup, stranger, "PATCH", "agents/spy", {"soul": "Mine."}))[0] == 403
     status, answer = await send(setup, manager, "POST", "agents", {"name": "spy", "sole": "x"})
     assert (status, "sole" in json.dumps(answer)) == (400, True)
+
+
+async def get(setup: Setup, key: str, path: str) -> Any:
+    """A resource that there is, or None."""
+    status, text, _ = await read(setup, key, f"/api/{path}")
+    assert status in (200, 404), text
+    return json.loads(text) if status == 200 else None
+
+
+async def make_agents(setup: Setup, manager: str, *names: str) -> None:
+    for name in names:
+        body = {"name": name, "soul": f"You are {name}."}
+        assert (await send(setup, manager, "POST", "agents", body))[0] == 201
+
+
+async def test_an_owner_changes_an_agent_and_puts_it_away(
+    setup: Setup, manager: str, stranger: str
+) -> None:
+    given = {"name": "writer", "soul": "You write.", "tags": ["press"], "tools": ["recall"]}
+    status, made = await send(setup, manager, "POST", "agents", given)
+    assert (status, made["name"], made["tags"], made["tools"]) == (
+        201,
+        "writer",
+        ["press"],
+        ["recall"],
+    )
+    assert await get(setup, manager, "agents/writer") == made
+    rule = {"tool": "memory", "most_per_turn": 2}
+    change = {"description": "Writes", "any_tools": True, "rules": [rule]}
+    status, changed = await send(setup, manager, "PATCH", "agents/writer", change)
+    (shown,) = changed["rules"]
+    assert (status, shown["tool"], shown["most_per_turn"]) == (200, "memory", 2)
+    assert changed == made | {"description": "Writes", "tools": None, "rules": [shown]}
+    soul = setup.home / "agents" / "writer" / "SOUL.md"
+    assert soul.read_text() == "You write."
+    status, wrong = await send(setup, manager, "PATCH", "agents/writer", {"tools": ["recal"]})
+    assert (status, "did you mean recall?" in wrong["error"]["message"]) == (409, True)
+    assert await get(setup, stranger, "agents") == {"agents": [changed], "archived": []}
+    for _ in range(2):  # a repeat changes nothing
+        assert await send(setup, manager, "POST", "agents/writer/archive") == (204, None)
+    assert await get(setup, manager, "agents") == {"agents": [], "archived": ["writer"]}
+    assert await get(setup, stranger, "agents") == {"agents": [], "archived": []}
+    assert await get(setup, manager, "agents/writer") is None
+    assert await send(setup, manager, "POST", "agents/writer/restore") == (204, None)
+    assert await get(setup, manager, "agents") == {"agents": [changed], "archived": []}
+
+
+async def test_an_owner_changes_a_team_and_puts_it_away(setup: Setup, manager: str) -> None:
+    await make_agents(setup, manager, "editor", "writer", "checker")
+    given = {"name": "desk", "supervisor": "editor", "members": ["writer", "checker"]}
+    status, made = await send(setup, manager, "POST", "teams", given)
+    assert (status, made["manager"], made["supervisor"]) == (201, "supervisor", "editor")
+    assert made["members"] == ["writer", "checker"]
+    assert await get(setup, manager, "teams/desk") == made
+    change = {"rounds": 5, "dollars": 0.5, "members": ["writer"]}
+    status, changed = await send(setup, manager, "PATCH", "teams/desk", change)
+    assert (status, changed) == (200, made | change)
+    status, wrong = await send(setup, manager, "PATCH", "teams/desk", {"rounds": 99})
+    assert (status, "from 1 to 20" in wrong["error"]["message"]) == (409, True)
+    assert await get(setup, manager, "teams") == {"teams": [changed]}
+    for _ in range(2):
+        assert await send(setup, manager, "POST", "teams/desk/archive") == (204, None)
+    assert await get(setup, manager, "teams") == {"teams": []}
+    assert await get(setup, manager, "teams/desk") is None
+    assert await send(setup, manager, "POST", "teams/desk/restore") == (204, None)
+    assert await get(setup, manager, "teams/desk") == changed
+
+
+async def test_a_member_and_a_reader_change_no_agent_and_no_team(
+    setup: Setup, manager: str, stranger: str
+) -> None:
+    await make_agents(setup, manager, "editor", "writer", "checker")
+    for name, members in (("desk", ["writer", "checker"]), ("radio", ["checker"])):
+        team = {"name": name, "supervisor": "editor", "members": members}
+        assert (await send(setup, manager, "POST", "teams", team))[0] == 201
+    before = [await get(setup, manager, path) for path in ("agents", "teams")]
+    for method, path, body in (
+        ("PATCH", "agents/writer", {"soul": "Mine."}),
+        ("POST", "agents/writer/move", {"source": "desk", "target": "radio"}),
+        ("POST", "agents/writer/archive", None),
+        ("POST", "agents/writer/restore", None),
+        ("POST", "teams", {"name": "mine", "supervisor": "editor", "members": ["writer"]}),
+        ("PATCH", "teams/desk", {"rounds": 9}),
+        ("POST", "teams/desk/archive", None),
+        ("POST", "teams/desk/restore", None),
+    ):
+        for key, code in ((stranger, "owner_only"), (setup.olga, "insufficient_scope")):
+            status, answer = await send(setup, key, method, path, body)
+            assert (status, answer["error"]["code"]) == (403, code), path
+    assert [await get(setup, manager, path) for path in ("agents", "teams")] == before
+    assert (setup.home / "agents" / "writer" / "SOUL.md").read_text() == "You are writer."
+
+
+async def test_an_agent_that_moves_keeps_its_memory_and_its_conversation(
+    setup: Setup, manager: str
+) -> None:
+    await make_agents(setup, manager, "editor", "writer", "checker")
+    for name, members in (("desk", ["writer", "checker"]), ("radio", ["checker"])):
+        team = {"name": name, "supervisor": "editor", "members": members}
+        assert (await send(setup, manager, "POST", "teams", team))[0] == 201
+
+    ids = itertools.count(900)
+
+    async def ask(text: str, answer: str) -> ModelRequest:
+        setup.model.plays = [say(answer)]
+        await setup.chat.says(text, user=OLGA, chat=OLGA, name="Olga", id=next(ids))
+        await setup.chat.sees_text(answer)
+        return setup.model.requests[-1]
+
+    note = {"target": "user", "text": "Drinks green tea"}
+    assert (await send(setup, manager, "POST", "memory/entries", note))[0] == 201
+    await setup.chat.says("/agents use writer", user=OLGA, chat=OLGA, name="Olga", id=next(ids))
+    await setup.chat.sees_text("writer now answers here")
+    before = await ask("my cat is Tom", "A fine cat.")
+    for _ in range(2):
+        way = {"source": "desk", "target": "radio"}
+        status, moved = await send(setup, manager, "POST", "agents/writer/move", way)
+        assert (status, moved["teams"]) == (200, ["radio"])
+    assert (await get(setup, manager, "teams/desk"))["members"] == ["checker"]
+    assert (await get(setup, manager, "teams/radio"))["members"] == ["checker", "writer"]
+    after = await ask("what is my cat called?", "Tom.")
+    assert "Drinks green tea" in after.system
+    assert after.messages[: len(before.messages)] == before.messages
 
 
 async def test_only_a_token_sends_large_agent_files(setup: Setup, manager: str) -> None:
