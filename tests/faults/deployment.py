@@ -112,6 +112,8 @@ class Deployment:
         self.process: Process | None = None
         self.crashes = 0
         """How many processes `supervise` saw end."""
+        self.doubts: set[tuple[str, str]] = set()
+        """Key and text of each message that `lose_power` left in doubt."""
         self.deleted = 0
         """How many unfinished messages of the bot people deleted by hand."""
         self.speed, self.epoch = 1, 0
@@ -372,7 +374,7 @@ class Deployment:
     def look(self) -> Findings:
         """Inspect the result after the last gateway exited normally."""
         assert self.process is not None
-        findings = look(self.home, self.said, self.shown(), self.script.asked)
+        findings = look(self.home, self.said, self.shown(), self.script.asked, self.doubts)
         if self.process.outcome != "ended":
             findings.damage.append(f"the last gateway did not end in order: {self.home}/output.log")
         return findings
@@ -381,4 +383,4 @@ class Deployment:
         """Inspect what people see on one platform."""
         said = [one for one in self.said if self.driver_of(one.chat) is driver]
         shown = {c: x for c, x in self.shown().items() if self.driver_of(c) is driver}
-        return look(self.home, said, shown, self.script.asked)
+        return look(self.home, said, shown, self.script.asked, self.doubts)

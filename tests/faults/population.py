@@ -2,9 +2,15 @@
 
 from tests.faults.deployment import Deployment
 from tests.faults.drivers import KINDS, PEOPLE
+from tests.faults.findings import list_doubts
 
 AT_REST = 180.0
 """Seconds within which everything is answered after the last fault."""
+
+CONNECTED = 0.5
+"""The part of the processes that connect before they are killed. On a busy machine, most of the
+others don't.
+"""
 
 
 def chats_of(deployment: Deployment, people: int) -> list[int]:
@@ -28,7 +34,8 @@ async def meet(deployment: Deployment, chats: list[int]) -> None:
 
 
 async def lose_power(deployment: Deployment) -> None:
-    """Kill the gateway at once."""
+    """Kill the gateway at once, and note which messages that leaves in doubt."""
     assert deployment.process is not None
     deployment.process.kill()
     await deployment.process.died()
+    deployment.doubts.update(list_doubts(deployment.home))

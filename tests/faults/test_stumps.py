@@ -12,7 +12,7 @@ import pytest
 from tests.faults.deployment import Deployment
 from tests.faults.driver_discord import DiscordDriver
 from tests.faults.driver_slack import SlackDriver
-from tests.faults.population import chats_of, lose_power, meet
+from tests.faults.population import CONNECTED, chats_of, lose_power, meet
 from tests.faults.report import Trial, publish, take_seed
 from tests.faults.script import Verb
 from tests.faults.tales import Tales, World, look_at_world
@@ -27,10 +27,6 @@ BREAKING = 0.5
 ANSWERS_AGAIN = 0.6
 """The part of the messages that go to a chat where somebody waits already."""
 FALLBACK = "claude-haiku-5-5"
-CONNECTED = 0.5
-"""The part of the processes that connect before they are killed. On a busy machine, most of the
-others don't.
-"""
 SMALL_WINDOW = "32000"
 """Tokens; a turn with six long answers fits. For one that does not fit, people get a sentence."""
 
