@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import random
 import resource
 import shutil
 import signal
@@ -36,6 +37,8 @@ from tests.patience import PATIENCE
 
 NOW = 1_800_000_000_000
 FULL = 7
+MOST_DEATHS = 30
+"""Deaths of one import; more would show that it does not go on from where it was."""
 TABLES = ("messages", "turns", "sessions", "ledger", "archive", "jobs", "conversations")
 
 
@@ -125,24 +128,30 @@ def bring(home: Path, path: Path, last: int, most_bytes: int) -> None:
 
 @pytest.mark.process
 @pytest.mark.slow
+@pytest.mark.parametrize("kills", [4, pytest.param(200, marks=pytest.mark.long)])
 async def test_a_killed_import_is_finished_by_the_next_and_doubles_nothing(
-    homes: tuple[Path, Path], tmp_path: Path
+    homes: tuple[Path, Path], tmp_path: Path, kills: int
 ) -> None:
-    path, home = homes
-    shutil.copytree(home, tmp_path / "whole")
-    before = count_all(home)
+    path, new = homes
+    before = count_all(new)
+    shutil.copytree(new, tmp_path / "whole")
     assert run_fork(bring, tmp_path / "whole", path, 0, 0) == 0
     wanted = count_all(tmp_path / "whole")
     assert wanted["messages"] > before["messages"] + 390
-    deaths = 0
-    while run_fork(bring, home, path, deaths % 3 + 1, 0) != 0:
-        deaths += 1
-        assert count_all(home)["jobs"] in (before["jobs"], wanted["jobs"])
-        if deaths > 30:
-            break
-    assert deaths > 3
-    assert run_fork(bring, home, path, 0, 0) == 0
-    assert count_all(home) == wanted
+    dice, deaths = random.Random(38), [0]
+    while sum(deaths) < kills:
+        home = tmp_path / f"home-{len(deaths)}"
+        shutil.copytree(new, home)
+        deaths.append(0)
+        while (code := run_fork(bring, home, path, dice.randint(1, 3), 0)) != 0:
+            assert code == -signal.SIGKILL
+            deaths[-1] += 1
+            assert count_all(home)["jobs"] in (before["jobs"], wanted["jobs"])
+            assert deaths[-1] <= MOST_DEATHS
+        assert count_all(home) == wanted
+        assert run_fork(bring, home, path, 0, 0) == 0
+        assert count_all(home) == wanted
+    print(f"{sum(deaths)} deaths in {len(deaths) - 1} imports: {deaths[1:]}")
 
 
 STEPS: dict[str, Callable[[Path], bool]] = {
