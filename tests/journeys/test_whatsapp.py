@@ -141,8 +141,8 @@ async def test_what_is_due_after_a_day_waits_and_comes_first(
     async with deployment.open() as harness:
         meta.says(ANNA, "good morning")
         waited = (
-            "WhatsApp lets me write only for a day after your last message, so these 2 waited for"
-            " you:"
+            "WhatsApp lets me write only for a day after your last message, so these 2 messages"
+            " waited for you:"
         )
         await sees(harness, meta, waited, "Water the plants", "Call Bob", "echo: good morning")
         assert await harness.count("outbox", "state <> 'sent'") == 0
