@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def open_context(gateway: "Gateway", doer: "Doer | None" = None) -> "RunningContext":
-    """Return the services of an operation; its changes are those of a `doer`, or the house's."""
+    """Return the services of an operation; its changes are those of a `doer`, or the gateway's."""
     return RunningContext(gateway, doer)
 
 

@@ -16,14 +16,14 @@ class FindHeir:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heir:
-    """Who gets the import, by the folder."""
+    """Names the person who gets the import, by the folder."""
 
     person: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportLine:
-    """One entry for a person; `origin` is the file that it was read from."""
+    """An entry for a person; `origin` is the file that it was read from."""
 
     person: str
     target: Target
@@ -33,7 +33,7 @@ class ImportLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportJob:
-    """One job for a person, with the options of `talaria jobs add`, and where it was read."""
+    """A job for a person, with the options of `talaria jobs add`, and where it was read."""
 
     person: str
     options: dict[str, Any]

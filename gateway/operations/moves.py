@@ -104,7 +104,7 @@ async def import_person(context: OperationContext, asked: ImportPerson) -> Impor
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Written:
-    """What is here of a session: its number, the last number there, and each pair of both."""
+    """Says what is here of a session: its number, the last number there, and each pair of both."""
 
     last: int
     made: list[list[int]]

@@ -20,7 +20,7 @@ _MEMBER = re.compile(r"^- ([a-z][a-z0-9-]{0,31})\b", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupervisorOrder:
-    """What a supervisor is asked: its team, how often it may ask, and the task.
+    """The question to a supervisor: its team, how often it may ask, and the task.
 
     `described` has a line for each of the `members`.
     """

@@ -1,4 +1,4 @@
-"""What a token is good for. Quick to import, for the command line."""
+"""Scopes of tokens. Quick to import, for the command line."""
 
 from typing import Literal
 

@@ -46,7 +46,7 @@ _FOREVER = 2**62
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageNews:
-    """What an open chat has to know of other platforms; if it changes, there is news.
+    """Tells an open chat what happens on other platforms; if it changes, there is news.
 
     `elsewhere` is the name of the platform on which the conversation is being answered.
     """
