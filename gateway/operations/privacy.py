@@ -158,6 +158,7 @@ async def find_words(context: OperationContext, asked: FindWords) -> FoundWords:
     return FoundWords(
         entries=found.entries,
         messages=found.messages,
+        quotes=found.quotes,
         jobs=found.jobs,
         blocks=found.blocks,
         lines=found.lines,
@@ -181,7 +182,7 @@ async def look_for(
 ) -> Preview:
     """Return what contains the words. Raises `Declined` if nothing does."""
     found = await forgetting.preview(person, words, report)
-    has_counts = found.entries or found.messages or found.jobs or found.blocks
+    has_counts = found.entries or found.messages or found.quotes or found.jobs or found.blocks
     if not (has_counts or found.groups or found.has_past):
         raise Declined(texts.FORGET_NOTHING())
     return found

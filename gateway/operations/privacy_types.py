@@ -78,11 +78,13 @@ class FoundInGroup:
 class FoundWords:
     """Counts the notes, messages, reminders and names of blocks match, and a few lines of them.
 
-    `groups` have further notes. `has_past` is true if an undo could bring the words back.
+    `quotes` are messages that stay, because only quotes in front of them match. `groups` have
+    further notes. `has_past` is true if an undo could bring the words back.
     """
 
     entries: int
     messages: int
+    quotes: int
     jobs: int
     blocks: int
     lines: tuple[str, ...]

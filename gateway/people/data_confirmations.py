@@ -99,6 +99,7 @@ def ask_to_forget(
             (preview.entries, preview.messages, preview.jobs, preview.blocks),
             preview.lines,
             [(one.name, one.lines, one.past) for one in preview.groups],
+            quotes=preview.quotes,
             has_past=preview.has_past,
         ),
         choices=(

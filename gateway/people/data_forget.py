@@ -102,6 +102,7 @@ class DataForget:
             removed.entries,
             removed.messages,
             removed.jobs,
+            quotes=removed.quotes,
             has_messages=has_messages,
             groups=[(one.name, len(one.lines) + one.past) for one in groups],
             has_past=removed.has_past,

@@ -124,6 +124,7 @@ _EXPORT = Text("This is everything I have about you. The README inside explains 
 _EXPORT_PARTS = Text("You get it in {count} archives.")
 _FOUND_NOTES = Text("Notes: {count:,}")
 _FOUND_MESSAGES = Text("Messages: {count:,}")
+_FOUND_QUOTES = Text("Quotes that I noted beside other messages: {count:,}")
 _FOUND_JOBS = Text("Reminders: {count:,}")
 _FOUND_BLOCKS = Text("Names of shared notes: {count:,}")
 _RENAMED = Text("These blocks have new names: {names}.")
@@ -207,11 +208,13 @@ def ask_to_forget(
     lines: Sequence[str],
     groups: Sequence[tuple[str, Sequence[str], int]],
     *,
+    quotes: int,
     has_past: bool,
 ) -> str:
     """Show what holds the words, with some `lines` of it, and ask what to delete.
 
-    `numbers` are those of notes, messages, reminders and names of blocks. `groups` are the names of
+    `numbers` are those of notes, messages, reminders and names of blocks, `quotes` that of further
+    messages that keep their words. `groups` are the names of
     groups, the lines of the notes there, and the number of deleted ones that an undo could bring
     back. `has_past` says that an undo of the person could bring the words back.
     """
@@ -220,6 +223,7 @@ def ask_to_forget(
     shown += [line for _, notes, _ in groups for line in _quote_notes(notes)]
     counts = _count(
         *numbers,
+        quotes=quotes,
         groups=[(name, len(notes)) for name, notes, _ in groups],
         past=_FOUND_PAST if has_past or any(past for _, _, past in groups) else None,
     )
@@ -245,6 +249,7 @@ def describe_forgotten(
     messages: int,
     jobs: int,
     *,
+    quotes: int,
     has_messages: bool,
     groups: Sequence[tuple[str, int]],
     has_past: bool,
@@ -254,6 +259,7 @@ def describe_forgotten(
         entries,
         messages if has_messages else None,
         jobs,
+        quotes=quotes if has_messages else 0,
         groups=groups,
         past=_GONE_PAST if has_past else None,
     )
@@ -341,6 +347,7 @@ def _count(
     jobs: int,
     blocks: int = 0,
     *,
+    quotes: int,
     groups: Sequence[tuple[str, int]],
     past: Text | None,
 ) -> str:
@@ -355,6 +362,8 @@ def _count(
         shown.append(past())
     if messages is not None:
         shown.append(_FOUND_MESSAGES(count=messages))
+    if quotes:
+        shown.append(_FOUND_QUOTES(count=quotes))
     if jobs:
         shown.append(_FOUND_JOBS(count=jobs))
     if blocks:

@@ -2,10 +2,11 @@
 
 import json
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from agent_core.state.tokenizer import list_pieces, list_runs, normalize
-from agent_core.transcript import DocumentPart, ImagePart, Part, RawPart, ToolCallPart
+from agent_core.transcript import DocumentPart, ImagePart, Part, RawPart, TextPart, ToolCallPart
 
 LEAST = 3
 """The smallest number of letters in all words; fewer would match far too much."""
@@ -20,6 +21,14 @@ _INVISIBLE = re.compile(
     "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]"
 )
 """Characters without a shape (Unicode, Default_Ignorable_Code_Point), as pasted text has them."""
+_FRAME = re.compile(
+    r"</?facts>|Now: [A-Z][a-z]+day \d{4}-\d\d-\d\d \d\d:\d\d, [\w/+-]+ \([+-]\d{4}\)"
+)
+"""A line of facts that quotes nobody."""
+_LABEL = re.compile(r'[^"]*(?=")|[^":;]*[:;] ')
+"""The beginning of a line of facts, which says what it quotes."""
+_ESCAPED = re.compile(r"\\(.)")
+"""An escaped character of a JSON string."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +61,46 @@ class WordMatcher:
         return self.is_in(plain(text))
 
     def is_in_part(self, part: Part) -> bool:
-        """True if a message part matches, including names in it."""
+        """True if a message part matches, including names in it; never for facts."""
         if isinstance(part, ToolCallPart):
             return self.is_in_json(part.arguments)
         if isinstance(part, RawPart):
             return self.is_in_json(part.payload)
         if isinstance(part, DocumentPart):
             return self.is_in(f"{part.name}\n{part.text}")
-        return not isinstance(part, ImagePart) and self.is_in(part.text)
+        return not isinstance(part, ImagePart) and not _is_fact(part) and self.is_in(part.text)
+
+    def clean_facts(self, parts: tuple[Part, ...], mark: str) -> tuple[Part, ...]:
+        """Replace what facts quote by a mark if it matches; what they call it stays.
+
+        Equal parts come back if no fact matches, also those that are clean already.
+        """
+        return tuple(
+            replace(part, text=self._clean_fact(part.text, mark))
+            if isinstance(part, TextPart) and part.is_fact
+            else part
+            for part in parts
+        )
+
+    def _clean_fact(self, text: str, mark: str) -> str:
+        """Clean the lines with all words; if the others still match, those with one, then all."""
+        lines = text.split("\n")
+        wanted: tuple[Callable[[str], bool], ...] = (self.is_in, self._is_any_in)
+        for is_wanted in wanted:
+            lines = [
+                self._clean_line(line, mark) if is_wanted(_read_fact(line, mark)) else line
+                for line in lines
+            ]
+            if not self.is_in("\n".join(_read_fact(line, mark) for line in lines)):
+                return "\n".join(lines)
+        return "\n".join(line if _FRAME.fullmatch(line) else mark for line in lines)
+
+    def _clean_line(self, line: str, mark: str) -> str:
+        label = _LABEL.match(line)
+        return f"{label[0]}{mark}" if label and not self._is_any_in(label[0]) else mark
+
+    def _is_any_in(self, text: str) -> bool:
+        return any(WordMatcher((pattern,)).is_in(text) for pattern in self.patterns)
 
     def is_in_bytes(self, data: bytes) -> bool:
         """True if a file's bytes match as text."""
@@ -85,6 +126,19 @@ def parse_words(words: str) -> WordMatcher | None:
         return None
     letters = tuple(dict.fromkeys(_LETTERS.findall(" ".join(run for run, _ in runs))))
     return WordMatcher(tuple(_compile(*run) for run in runs), letters)
+
+
+def _is_fact(part: Part) -> bool:
+    return isinstance(part, TextPart) and part.is_fact
+
+
+def _read_fact(line: str, mark: str) -> str:
+    """Return what a line of facts quotes, also as it was before it became a JSON string."""
+    if _FRAME.fullmatch(line):
+        return ""
+    line = line.replace(mark, "")
+    plain_line = _ESCAPED.sub(lambda found: " " if found[1] in "bfnrt" else found[1], line)
+    return line if plain_line == line else f"{line}\n{plain_line}"
 
 
 def plain(text: str) -> str:

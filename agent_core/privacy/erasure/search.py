@@ -1,6 +1,6 @@
 """Search in all data of a person for the words to remove. Read-only."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -21,12 +21,15 @@ from agent_core.privacy.progress import Progress, Report
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import erase_person, person_data
 from agent_core.state.lifecycle.person_data import DataSubject
+from agent_core.state.lifecycle.redact import FORGOTTEN
 from agent_core.state.memory.blocks import PREFIX
+from agent_core.transcript import Part
 
 _PIECE = 5000
 """Messages between two reports, which take about 50 ms."""
 _MOST_LETTERS = 8
 """Groups of letters that SQLite looks for; each takes time."""
+_Place = tuple[SessionId, MessageId]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +39,8 @@ class FoundRows:
     `keys` are files that other rows may still reference. `evidence_rows` are rows of shared memory
     of which only the evidence matches. `blocks` are blocks with a matching description, `names` are
     (person, folder) of blocks with a matching name, and `audit_rows` the audit rows about these.
-    `deeds` are the audit rows by which `/undo` takes back what the person did.
+    `deeds` are the audit rows by which `/undo` takes back what the person did. `quoting` are
+    messages of which only the facts match.
     """
 
     blocks: tuple[PersonId, ...] = ()
@@ -48,6 +52,7 @@ class FoundRows:
     evidence_rows: tuple[int, ...] = ()
     prompts: tuple[PromptHash, ...] = ()
     messages: tuple[MessageId, ...] = ()
+    quoting: tuple[MessageId, ...] = ()
     titles: tuple[SessionId, ...] = ()
     compactions: tuple[SessionId, ...] = ()
     steps: tuple[int, ...] = ()
@@ -100,13 +105,15 @@ def find_in_conversations(
     connection: Connection, subject: DataSubject, matcher: WordMatcher, report: Report
 ) -> FoundRows:
     """Find matches in conversations and everything derived from them."""
+    messages, quoting = find_messages(connection, subject, matcher, report)
     sent = list(person_data.walk_sent(connection, subject=subject))
     given = list(_find_given(connection, subject, matcher))
     withheld = list(find_withheld(connection, subject, matcher))
     files = [key for _, key in (*given, *withheld)]
     exports = {row.file_key for row in sent if row.file_key and row.turn_id is None}
     return FoundRows(
-        messages=tuple(find_messages(connection, subject, matcher, report)),
+        messages=tuple(messages),
+        quoting=tuple(quoting),
         titles=match_texts(connection, "titles", subject, matcher.is_in),
         compactions=match_texts(connection, "compactions", subject, matcher.is_in),
         steps=match_texts(connection, "steps", subject, matcher.is_in_json),
@@ -158,29 +165,30 @@ def name_neutrally(person_id: PersonId) -> str:
 
 def find_messages(
     connection: Connection, subject: DataSubject, matcher: WordMatcher, report: Report
-) -> list[MessageId]:
-    """Find matching messages in the order of conversations."""
+) -> tuple[list[MessageId], list[MessageId]]:
+    """Find matching messages in the order of conversations, and those that only quote in facts."""
     letters = matcher.letters[:_MOST_LETTERS]
     counts = person_data.count_messages(connection, subject=subject)
     done, total = 0, sum(count for _, count in counts)
-    found = [
-        (session_id, message_id)
-        for session_id, message_id, parts in person_data.walk_messages_elsewhere(
-            connection, subject=subject, letters=letters
-        )
-        if any(map(matcher.is_in_part, parts))
-    ]
+    whole, quoting = list[_Place](), list[_Place]()
+
+    def sort(rows: Iterable[tuple[SessionId, MessageId, tuple[Part, ...]]]) -> None:
+        for session_id, message_id, parts in rows:
+            if any(map(matcher.is_in_part, parts)):
+                whole.append((session_id, message_id))
+            elif matcher.clean_facts(parts, FORGOTTEN) != parts:
+                quoting.append((session_id, message_id))
+
+    sort(person_data.walk_messages_elsewhere(connection, subject=subject, letters=letters))
     for session_ids, size in cut_sessions(counts, _PIECE):
         report(Progress(stage="search", done=done, total=total))
-        found += [
-            (session_id, message_id)
-            for session_id, message_id, parts in person_data.walk_messages(
+        sort(
+            person_data.walk_messages(
                 connection, subject=subject, session_ids=session_ids, letters=letters
             )
-            if any(map(matcher.is_in_part, parts))
-        ]
+        )
         done += size
-    return [message_id for _, message_id in sorted(found)]
+    return [one for _, one in sorted(whole)], [one for _, one in sorted(quoting)]
 
 
 def cut_sessions(

@@ -3,7 +3,7 @@
 import asyncio
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import TypeVar
@@ -55,13 +55,15 @@ class Entry:
 class Preview:
     """The matches before the removal: their numbers, and a few lines of them.
 
-    `messages` also counts waiting messages and earlier versions of jobs. `groups` have further
-    notes; their lines are not among `lines`. `has_past` is true if no present note has the words,
-    but an undo could bring them back.
+    `messages` also counts waiting messages and earlier versions of jobs. `quotes` are messages that
+    stay, because only the facts in front of them quote the words. `groups` have further notes;
+    their lines are not among `lines`. `has_past` is true if no present note has the words, but an
+    undo could bring them back.
     """
 
     entries: int
     messages: int
+    quotes: int
     jobs: int
     blocks: int
     lines: tuple[str, ...]
@@ -73,11 +75,12 @@ class Preview:
 class RemovedCounts:
     """The numbers of removed items, and the new names of renamed blocks.
 
-    `has_past` is as in `Preview`.
+    `quotes` and `has_past` are as in `Preview`.
     """
 
     entries: int
     messages: int
+    quotes: int
     jobs: int
     blocks: tuple[str, ...]
     has_past: bool
@@ -109,13 +112,14 @@ class WordRemoval:
                 for _, words in person_data.walk_texts(connection, kind="jobs", subject=subject)
                 if matcher.is_in(words)
             ]
-            said = word_search.find_messages(connection, subject, matcher, report)
+            said, quoting = word_search.find_messages(connection, subject, matcher, report)
             read = _read_newest(connection, said)
             return Preview(
                 entries=len(lines),
                 messages=len(said)
                 + len(list(word_search.find_withheld(connection, subject, matcher)))
                 + len(word_search.match_texts(connection, "job_versions", subject, matcher.is_in)),
+                quotes=len(quoting),
                 jobs=len(jobs),
                 blocks=len(names),
                 has_past=not lines and _has_past(connection, subject, matcher),
@@ -142,7 +146,7 @@ class WordRemoval:
         subject = await self._whose(person_id)
         await self.check_idle(person_id)
         entries = await self._drop_entries(subject, matcher, now)
-        redacted = jobs = 0
+        redacted = quotes = jobs = 0
         has_past = False
         renamed: list[str] = []
         traced = FoundRows()
@@ -162,14 +166,16 @@ class WordRemoval:
                         report=report,
                     )
                 )
-                await self._remove_from_conversations(subject, traced, report, now)
+                await self._remove_from_conversations(subject, matcher, traced, report, now)
                 redacted += len(traced.messages) + len(traced.withheld) + len(traced.versions)
+                quotes += len(traced.quoting)
                 jobs += len(traced.jobs)
             if found == traced == FoundRows():
                 break
         return RemovedCounts(
             entries=entries,
             messages=redacted,
+            quotes=quotes,
             jobs=jobs,
             blocks=tuple(renamed),
             has_past=has_past,
@@ -258,7 +264,12 @@ class WordRemoval:
             await self.database.write("forget.memory", partial(work, found=piece))
 
     async def _remove_from_conversations(
-        self, subject: DataSubject, found: FoundRows, report: Report, now: int
+        self,
+        subject: DataSubject,
+        matcher: WordMatcher,
+        found: FoundRows,
+        report: Report,
+        now: int,
     ) -> None:
         own = set(await self.database.browse(partial(erase_person.list_sessions, subject=subject)))
         for number, piece in enumerate(_cut(found.messages)):
@@ -266,6 +277,10 @@ class WordRemoval:
             report(Progress(stage="delete", done=number * _BATCH, total=total))
             await self.database.write(
                 "forget.messages", partial(_redact_messages, message_ids=piece, own=own, now=now)
+            )
+        for piece in _cut(found.quoting):
+            await self.database.write(
+                "forget.quotes", partial(_clean_messages, message_ids=piece, matcher=matcher)
             )
         is_done = True
         for part in found.cut(_BATCH):
@@ -335,6 +350,23 @@ def _redact_messages(
         touched.add(session_id)
     for session_id in sorted(touched & own):
         external_sync.enqueue_drop(connection, session_id=session_id, now=now)
+
+
+def _clean_messages(
+    connection: Connection, message_ids: Sequence[MessageId], matcher: WordMatcher
+) -> None:
+    """Clean the facts of messages, and leave the words of their people as they are."""
+    scrub.enqueue_scrub(connection)
+    for message_id in message_ids:
+        found = redact.read_message(connection, message_id=message_id)
+        if found:
+            message, session_id = found
+            parts = matcher.clean_facts(message.parts, FORGOTTEN)
+            redact.clean_facts(
+                connection, message_id=message_id, cleaned=replace(message, parts=parts)
+            )
+            # A summary may paraphrase the words.
+            redact.delete_compactions(connection, session_id=session_id)
 
 
 def _redact_rows(connection: Connection, found: FoundRows) -> bool:

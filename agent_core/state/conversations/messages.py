@@ -15,6 +15,8 @@ from agent_core.transcript import Message, Role, TextPart, dump_stored, load_par
 
 START = MessageId(0)
 """The position before every message."""
+HAS_FORGOTTEN = "(forgotten_at IS NOT NULL OR parts LIKE '%[forgotten]%')"
+"""True for a message of which something was removed; a person's own words are not in `parts`."""
 PRIVATE = "private"
 """The audience of messages that only their person may see."""
 
@@ -176,8 +178,8 @@ def _find_last(
 
 
 def count_forgotten(connection: Connection, *, session_id: SessionId, person_id: PersonId) -> int:
-    """Count the messages of a session that were redacted."""
-    return _count(connection, session_id, person_id, "forgotten_at IS NOT NULL")
+    """Count the messages of a session that were redacted, or whose facts were cleaned."""
+    return _count(connection, session_id, person_id, HAS_FORGOTTEN)
 
 
 def count_spoken(connection: Connection, *, session_id: SessionId, person_id: PersonId) -> int:

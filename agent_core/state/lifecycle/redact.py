@@ -21,7 +21,7 @@ from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.memory.blocks import PREFIX
 from agent_core.state.search import message_index
 from agent_core.state.tokenizer import list_entries
-from agent_core.transcript import Message, dump_parts, load_parts
+from agent_core.transcript import Message, dump_parts, dump_stored, load_parts
 
 _FILE_KEY = re.compile(r'"key": "([0-9a-f]{64})"')
 
@@ -79,6 +79,27 @@ def redact_message(
         " AND turn_id = (SELECT turn_id FROM messages WHERE id = :message_id)",
         {"message_id": message_id},
     )
+    _drop_detail_of_turn(connection, message_id)
+
+
+def clean_facts(connection: Connection, *, message_id: MessageId, cleaned: Message) -> None:
+    """Store a message again whose facts were cleaned. Its text, and so its index entry, stays.
+
+    The error of its turn is removed, as by `redact_message`.
+    """
+    parts = dump_stored(cleaned.parts)
+    connection.execute(
+        "UPDATE messages SET parts = :parts, checksum = :checksum WHERE id = :message_id",
+        {
+            "message_id": message_id,
+            "parts": parts,
+            "checksum": checksum(cleaned.role, parts, cleaned.text),
+        },
+    )
+    _drop_detail_of_turn(connection, message_id)
+
+
+def _drop_detail_of_turn(connection: Connection, message_id: MessageId) -> None:
     connection.execute(
         "UPDATE turns SET detail = '' WHERE detail <> ''"
         " AND id = (SELECT turn_id FROM messages WHERE id = :message_id)",

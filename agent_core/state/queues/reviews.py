@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from agent_core.ids import CallId, MessageId, PersonId, TurnId
+from agent_core.state.conversations.messages import HAS_FORGOTTEN
 from agent_core.state.engine.connection import read_all
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger
@@ -180,11 +181,11 @@ def list_own_words(
 def has_forgotten(
     connection: Connection, *, person_id: PersonId, after: TurnId, until: TurnId
 ) -> bool:
-    """Return whether a message of these turns was deleted by `/forget`."""
+    """Return whether `/forget` deleted or cleaned a message of these turns."""
     row = connection.execute(
         f"SELECT 1 FROM turns{_OWN} JOIN messages ON messages.turn_id = turns.id"
         " WHERE turns.person_id = :person_id AND turns.id > :after AND turns.id <= :until"
-        " AND messages.forgotten_at IS NOT NULL LIMIT 1",
+        f" AND {HAS_FORGOTTEN} LIMIT 1",
         {"person_id": person_id, "after": after, "until": until},
     ).fetchone()
     return row is not None

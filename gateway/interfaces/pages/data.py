@@ -54,6 +54,7 @@ async def find(look: Look) -> Response:
         (found.entries, found.messages, found.jobs, found.blocks),
         found.lines,
         [(one.name, one.lines, one.past) for one in found.groups],
+        quotes=found.quotes,
         has_past=found.has_past,
     )
     return look.show_again("data.html", HTTPStatus.OK, **_describe(words, found=shown))

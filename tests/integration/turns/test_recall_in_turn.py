@@ -9,7 +9,9 @@ from gateway.texts import privacy
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.accounts import count
+from tests.integration.canaries import search
 from tests.integration.harness import Harness, running
+from tests.integration.privacy.deletions import settled
 from tests.integration.turns.rebuilt import rebuild, see
 
 BOILER = "The boiler makes a loud noise"
@@ -133,3 +135,47 @@ async def test_forgotten_words_leave_the_facts_too(tmp_path: Path) -> None:
         await harness.at_rest()
         held = "parts LIKE '%boiler%' OR text LIKE '%boiler%'"
         assert await count(harness, "messages", held) == 0
+
+
+async def test_a_message_that_only_quotes_forgotten_words_keeps_its_own(tmp_path: Path) -> None:
+    model, said_first = FakeModel(), "The bluefish makes a loud noise"
+    async with running(tmp_path, model) as harness:
+        await talk(harness, said_first, "I see.")
+        await harness.chat.says("/new")
+        await talk(harness, "What did I say about the loud noise?", "That it is there.")
+        assert said_first in facts(model.requests[-1])
+        await harness.chat.says("/forget bluefish")
+        asked = (await harness.chat.sees_text("I found these words")).text
+        assert "- Messages: 1\n- Quotes that I noted beside other messages: 1\n" in asked
+        assert said_first in asked
+        assert "loud noise?" not in asked, "it stays"
+        await harness.chat.press(privacy.FORGET_ALL())
+        done = (await harness.chat.sees_text("Deleted:")).text
+        assert "- Messages: 1\n- Quotes that I noted beside other messages: 1\n" in done
+        await settled(harness)
+        await talk(harness, "and now?", "Still there.")
+        asked_again = model.requests[-1]
+        said = [one.text for one in asked_again.messages if one.role == "user"]
+        assert said == ["What did I say about the loud noise?", "and now?"]
+        assert "[forgotten]" in see(asked_again).messages[0][1]
+        await harness.chat.says("/forget noise")
+        assert "- Messages: 1\n" in (await harness.chat.sees_text("loud noise?")).text
+    assert rebuild(tmp_path)[-1] == see(asked_again)
+    assert search(tmp_path, "bluefish") == []
+    assert search(tmp_path, "loud noise?") != []
+
+
+async def test_words_that_are_only_quoted_are_found_and_counted(tmp_path: Path) -> None:
+    model = FakeModel()
+    async with running(tmp_path, model) as harness:
+        quoted = {"quote": {"author": "Ben", "text": "first\nbluefish", "is_ours": False}}
+        await talk(harness, "what is this?", "A fish.", **quoted)
+        assert "bluefish" in facts(model.requests[-1])
+        await harness.chat.says("/forget bluefish")
+        asked = (await harness.chat.sees_text("I found these words")).text
+        assert "- Messages: 0\n- Quotes that I noted beside other messages: 1\n" in asked
+        await harness.chat.press(privacy.FORGET_ALL())
+        await harness.chat.sees_text("Deleted:")
+        await settled(harness)
+        assert await count(harness, "messages", "text = 'what is this?'") == 1
+    assert search(tmp_path, "bluefish") == []

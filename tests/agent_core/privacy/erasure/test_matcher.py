@@ -94,3 +94,37 @@ def test_json_is_read_whatever_way_its_letters_are_written() -> None:
     assert wanted.is_in_json(json.dumps({"text": ["Ärger!"]}))
     assert wanted.is_in_json("no JSON, but Ärger")
     assert not wanted.is_in_json("[" * 100_000)
+
+
+NOW = "Now: Monday 2026-11-30 06:48, Europe/Berlin (+0100)"
+
+
+@pytest.mark.parametrize(
+    ("words", "line", "cleaned"),
+    [
+        ("lisbon", 'Answers a message by "Ben": "to Lisbon"', "Answers a message by [forgotten]"),
+        ("lisbon", 'Answers your message: "to\\nLisbon"', "Answers your message: [forgotten]"),
+        ('"the trip"', 'From: "a \\"the\\ttrip\\""', "From: [forgotten]"),
+        ("lisbon", '- 2 May, "Ben", fake: "Lisbon"', "- 2 May, [forgotten]"),
+        ("lisbon", "You can search: 2 messages (tags: lisbon)", "You can search: [forgotten]"),
+        ("lisbon", "Trip to Lisbon: at noon", "[forgotten]"),
+        ("lisbon", "| Lisbon", "[forgotten]"),
+        ("ben lisbon", 'From: "Ben"\nLisbon', "From: [forgotten]\n[forgotten]"),
+        (
+            '"old flat"',
+            'From: "old\nflat"\nPlace: Slack',
+            "[forgotten]\n[forgotten]\n[forgotten]",
+        ),
+        ("monday", "Place: Slack, direct talk", "Place: Slack, direct talk"),
+        ("forgotten", "From: [forgotten]", "From: [forgotten]"),
+    ],
+)
+def test_of_facts_only_what_they_quote_goes(words: str, line: str, cleaned: str) -> None:
+    matcher = parse_words(words)
+    assert matcher
+    fact = TextPart(text=f"<facts>\n{NOW}\n{line}\n</facts>", is_fact=True)
+    wanted = TextPart(text=f"<facts>\n{NOW}\n{cleaned}\n</facts>", is_fact=True)
+    own = TextPart(text="Lisbon, by the old flat")
+    assert matcher.clean_facts((fact, own), "[forgotten]") == (wanted, own)
+    assert matcher.clean_facts((wanted, own), "[forgotten]") == (wanted, own), "clean already"
+    assert not matcher.is_in_part(fact)

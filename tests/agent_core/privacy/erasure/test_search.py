@@ -58,8 +58,11 @@ def test_sqlite_leaves_out_no_message_that_the_words_match(connection: sqlite3.C
         matcher = parse_words(words)
         assert matcher is not None
         wanted = [key for key, part in zip(ids, parts, strict=True) if matcher.is_in_part(part)]
-        assert find_messages(connection, subject, matcher, report_to_nobody) == wanted
+        found, quoting = find_messages(connection, subject, matcher, report_to_nobody)
+        assert found == wanted
         assert wanted
+        fact = next(part for part in parts if isinstance(part, TextPart) and part.is_fact)
+        assert quoting == ([ids[parts.index(fact)]] if matcher.is_in(fact.text) else [])
 
     check_each(
         (
@@ -87,5 +90,5 @@ def test_a_search_tells_how_far_it_is(connection: sqlite3.Connection) -> None:
     matcher = parse_words("lisbon")
     assert matcher
     told: list[Progress] = []
-    assert find_messages(connection, subject, matcher, told.append) == list(ids)
+    assert find_messages(connection, subject, matcher, told.append) == (list(ids), [])
     assert told == [Progress(stage="search", done=0, total=6)]
