@@ -16,6 +16,7 @@ TEST_2 := tests/integration $(call IGNORE,integration/interfaces integration/tur
 TEST_3 := tests/agent_core tests/gateway $(call IGNORE,agent_core/execution agent_core/tools)
 TEST_4 := tests/agent_core/execution tests/agent_core/tools
 TEST_5 := tests $(call IGNORE,agent_core architecture gateway integration)
+LOOK := .pytest_cache/parts
 # Folders without tests of a whole gateway; the marker leaves out those that start a process.
 FAST_1 := tests/adapters tests/gateway
 FAST_2 := tests/agent_core/[a-r]* tests/architecture tests/tools
@@ -34,7 +35,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The model of 1.1 GB and its server are made once, which takes some 15 minutes.
 MODEL_DIR ?= $(HOME)/.cache/talaria-local-model
 MODEL_PORT ?= 18080
-.PHONY: help setup fmt lint test test-1 test-2 test-3 test-4 test-5 test-thorough test-fast fast-1 fast-2 fast-3 check run demo bench try-clients try-letta try-model try-rl try-voice first-hour faults docs hooks lock release-check clean
+.PHONY: help setup fmt lint test test-1 test-2 test-3 test-4 test-5 test-thorough thorough-1 test-fast fast-1 fast-2 fast-3 check run demo bench try-clients try-letta try-model try-rl try-voice first-hour faults docs hooks lock release-check clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -83,15 +84,26 @@ lint: $(READY) ## Run the linters, the type checker and the import rules
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Each part keeps what failed in it for the second look. Usage: $(call part,NAME,ARGUMENTS)
+define part
+@mkdir -p $(LOOK)/$(1); $(PYTEST) -o cache_dir=$(LOOK)/$(1) $(2) || { echo $$? >$(LOOK)/$(1)/status; exit 1; }
+endef
+# Runs what failed, at most ten tests, once more alone; `make` fails only if a test fails twice.
+SECOND_LOOK = $(BIN)/python -m tools.second_look $(LOOK) $(PYTEST) -p no:cacheprovider
+
 test: $(READY) ## Run the tests, except the thorough ones; nothing leaves this machine
-	@$(MAKE) -j5 -k --no-print-directory test-1 test-2 test-3 test-4 test-5
+	@rm -rf $(LOOK); $(MAKE) -j5 -k --no-print-directory test-1 test-2 test-3 test-4 test-5 || \
+		$(SECOND_LOOK) --hypothesis-profile=few
 
 test-1 test-2 test-3 test-4 test-5: test-%:
-	@$(PYTEST) -p no:cacheprovider -m "not long and not thorough" --hypothesis-profile=few $(TEST_$*)
+	$(call part,$*,-m "not long and not thorough" --hypothesis-profile=few $(TEST_$*))
+
+test-thorough: $(READY) ## Run the others: kills, containers, a browser, further rows (CI does)
+	@rm -rf $(LOOK); $(MAKE) --no-print-directory thorough-1 || $(SECOND_LOOK)
 
 # These compute more than they wait.
-test-thorough: $(READY) ## Run the others: kills, containers, a browser, further rows (CI does)
-	$(PYTEST) -n 2 --dist worksteal -m "(thorough or examples) and not long"
+thorough-1:
+	$(call part,thorough,-n 2 --dist worksteal -m "(thorough or examples) and not long")
 
 test-fast: $(READY) ## Run the quick tests: no process, no gateway, no long search
 	@$(MAKE) -j3 -k $(SYNC) --no-print-directory fast-1 fast-2 fast-3
