@@ -3,6 +3,7 @@
 In a test: `async with SlackEmulator() as slack:`.
 """
 
+import asyncio
 import contextlib
 import functools
 import time
@@ -417,9 +418,14 @@ class SlackEmulator(LoopbackServer):
         """
         self._sockets.refusal = reason
 
-    async def send_disconnect(self, reason: str = "refresh_requested") -> None:
-        """Tell every client to reconnect; a "warning" leaves the connection open."""
-        await self._sockets.leave(reason)
+    async def send_disconnect(
+        self, reason: str = "refresh_requested", may_close: asyncio.Event | None = None
+    ) -> None:
+        """Tell every client to reconnect; a "warning" leaves the connection open.
+
+        The others close once the event is set, or 0.1 seconds later without one.
+        """
+        await self._sockets.leave(reason, may_close)
 
     def mute_sockets(self) -> None:
         """Make the current connections half-open: nothing is sent, not even pongs."""

@@ -14,7 +14,7 @@ from tests.emulators.slack_shapes import Json, Refusal
 MOST = 10
 """Connections that one app may hold."""
 _CLOSE_AFTER = 0.1
-"""Seconds for a client to disconnect once told to."""
+"""Seconds for a client to disconnect once told to; Slack gives about ten."""
 
 
 class Socket:
@@ -24,6 +24,8 @@ class Socket:
         self.ws = ws
         self.is_mute = False
         self.is_leaving = False
+        self.may_close: asyncio.Event | None = None
+        """Set once a leaving connection closes; without one, it closes soon."""
         self.frames: asyncio.Queue[Json] = asyncio.Queue()
         self._transport = request.transport
 
@@ -94,11 +96,15 @@ class Sockets:
             self._stir()
         return ws
 
-    async def leave(self, reason: str) -> None:
-        """Tell every client to disconnect; all but a warning close the connection soon after."""
+    async def leave(self, reason: str, may_close: asyncio.Event | None) -> None:
+        """Tell every client to disconnect; all but a warning close the connection.
+
+        They do so once the event is set, or soon after without one.
+        """
         for socket in list(self.open):
             frame = {"type": "disconnect", "reason": reason, "debug_info": {"host": "emulated"}}
             socket.frames.put_nowait(frame)
+            socket.may_close = may_close
             socket.is_leaving = reason != "warning"
 
     def close(self) -> None:
@@ -116,7 +122,10 @@ class Sockets:
             except ConnectionError:
                 return
             if frame["type"] == "disconnect" and socket.is_leaving:
-                await asyncio.sleep(_CLOSE_AFTER)
+                if socket.may_close is None:
+                    await asyncio.sleep(_CLOSE_AFTER)
+                else:
+                    await socket.may_close.wait()
                 await socket.ws.close()
 
     async def _read(self, socket: Socket) -> None:

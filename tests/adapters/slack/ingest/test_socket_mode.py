@@ -70,15 +70,22 @@ async def test_one_broken_socket_of_two_is_not_even_noticed(rig: Rig) -> None:
 @pytest.mark.parametrize("reason", ["refresh_requested", "warning"])
 async def test_a_connection_that_will_end_is_replaced_before_it_does(rig: Rig, reason: str) -> None:
     states: set[str] = set()
-    await rig.slack.send_disconnect(reason)
+    may_close = asyncio.Event()
+    await rig.slack.send_disconnect(reason, may_close)
 
     def are_replaced() -> bool:
         states.add(rig.adapter.health().state)
         return rig.slack.connections_opened == 4
 
+    def are_closed() -> bool:
+        states.add(rig.adapter.health().state)
+        return reason == "warning" or rig.slack.sockets == 2
+
     await until(are_replaced)
     await rig.slack.says(ANNA, "still there?")
     await rig.inlet.receives(1)
+    may_close.set()
+    await until(are_closed)
     assert states == {"connected"}
 
 
