@@ -46,7 +46,7 @@ PAGES = (
     *("/usage", "/people", "/people/usage", "/people/usage?by=person", "/condition"),
     *("/settings", "/accounts", "/configuration", "/", "/chats/1", "/search", "/talks"),
 )
-"""The pages that are measured first; `console_paint` measures them, too."""
+"""The pages that are measured first."""
 _BUSY = ("/jobs", "/jobs/calendar", "/jobs/calendar?week=", "/webhooks", "/memory", "/skills")
 """Pages that are measured with jobs and webhooks, a long ledger, and a skill with versions."""
 _SINGLE = ("/people/2", "/people/2/2", "/people/3/remove", "/configuration/model.mode")
@@ -75,10 +75,8 @@ async def measure(*, messages: int = _MESSAGES, people: int = _PEOPLE) -> list[F
                 pass
             gateway, meter = running.gateway, _Meter(session)
             newest = await _find(session, "/turns", r'href="(/turns/\d+)"')
-            plain = [path for path in _list_routes(gateway) if "{" not in path]
-            for path in (*PAGES, newest, "/health", "/metrics", *plain):
-                if path not in meter.paths:
-                    await meter.time(path)
+            for path in (*list_addresses(gateway), newest, "/health", "/metrics"):
+                await meter.time(path)
             await _time_searches(meter, "owner")
             await add_work(gateway, session)
             await add_memory(gateway)
@@ -162,6 +160,12 @@ def _list_routes(gateway: Gateway) -> dict[str, Route]:
         if isinstance(route, Route) and "GET" in (route.methods or ())
         if route.path not in _UNMEASURED and route.endpoint is not find_page
     }
+
+
+def list_addresses(gateway: Gateway) -> list[str]:
+    """Return the addresses of `PAGES` and of every other page whose address names nothing."""
+    plain = (path for path in _list_routes(gateway) if "{" not in path)
+    return list(dict.fromkeys((*PAGES, *plain)))
 
 
 def _refuse_forgotten(gateway: Gateway, paths: Sequence[str]) -> None:
