@@ -8,16 +8,16 @@ from agent_core.agent.named.chain import DEFAULT
 from agent_core.agent.named.editor import AgentEditor, Author
 from agent_core.agent.named.folder import AgentEntry, AgentFolder
 from agent_core.errors import AgentBroken
-from agent_core.schedule.job_editor import InvalidJob, JobRequest, JobRules, redraft_job
+from agent_core.schedule.job_editor import InvalidJob, JobRules
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
-from agent_core.state.jobs import job_versions, jobs
-from agent_core.state.jobs.jobs import Job
+from agent_core.state.jobs import jobs
 from agent_core.state.people import people
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.errors import Declined
 from gateway.operations.agent_types import PutAway, WriteAgent
 from gateway.operations.agents import put_away_as, write_agent_as
+from gateway.operations.jobs import set_options
 from gateway.operations.wire import load
 from gateway.outbound.command_buttons import stand_for
 from gateway.texts import agents as texts
@@ -127,9 +127,8 @@ class AgentCommands:
             if job.kind != "prompt":
                 return texts.JOB_NO_AGENT(), ()
             try:
-                changed = self._redraft(job, name, call.now)
-                job_versions.record(connection, job_id=job.id, now=call.now)
-                jobs.change(connection, changed)
+                options = replace(job.options, agent=name)
+                set_options(connection, job, options, rules=self.rules, now=call.now)
             except InvalidJob as error:
                 return job_texts.describe_invalid(error), ()
             if name:
@@ -137,10 +136,6 @@ class AgentCommands:
             return texts.JOB_DEFAULT(title=job.title), ()
 
         return Reply(effect=effect)
-
-    def _redraft(self, job: Job, name: str, now: int) -> Job:
-        request = JobRequest(options=replace(job.options, agent=name))
-        return redraft_job(job, request, rules=self.rules, now=now)
 
 
 def make_author(call: Call) -> Author:

@@ -1,9 +1,6 @@
 """Archive notes in the memory commands: list and explain them, delete them, undo changes."""
 
-from functools import partial
-
 from agent_core.agent.agent import Agent
-from agent_core.errors import ToolArgumentError
 from agent_core.ids import PersonId
 from agent_core.memory.archive.entries import format_archive_id
 from agent_core.memory.archive.history import (
@@ -14,7 +11,6 @@ from agent_core.memory.archive.history import (
     load_archive_history,
 )
 from agent_core.memory.archive.search import search_archive
-from agent_core.memory.archive.writes import delete_entry
 from agent_core.memory.recall.query import read_query
 from agent_core.memory.undo import UndoneChange
 from agent_core.state.engine.database import Connection
@@ -110,16 +106,10 @@ class ArchiveNotes:
         if scope.is_room and not await self._access.may_change(call, history.rows[-1]):
             return Reply(text=memory.NOT_YOUR_CHANGE())
         origin = origin_of(call, scope)
-        work = partial(delete_entry, person_id=scope.person_id, archive_id=named.id, origin=origin)
-        try:
-            await self._database.write("archive.forget", work)
-        except ToolArgumentError:
+        row = await operations.delete_note(self._database, scope.person_id, named.id, origin)
+        if row is None:
             return _unknown(named)
         self._agent.invalidate_conversations()
-        after = await self._find(scope, named)
-        if after is None:
-            raise AssertionError("a deleted note keeps its history")
-        row = after.rows[-1]
         button = make_undo_button(row, memory.UNDO())
         return Reply(
             text=describe_forgotten(format_archive_change(row).change.before or ""),

@@ -8,21 +8,20 @@ from typing import Literal, get_args
 
 from agent_core.chats import Chat
 from agent_core.ids import JobId
-from agent_core.schedule.confirmations import describe_followers, move_jobs
+from agent_core.schedule.confirmations import describe_followers
 from agent_core.schedule.job_editor import (
     LONGEST_TITLE,
     InvalidJob,
     JobAlreadyRunning,
     JobRules,
     find_visible_job,
-    renew_webhook,
 )
 from agent_core.schedule.receipts import confirm_verb
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job, JobState, Target
-from agent_core.state.people import delivery_targets, people
+from agent_core.state.people import people
 from agent_core.state.queues import deferred_messages
 from agent_core.tools.time_zones import name_zone
 from agent_core.transcript import flatten
@@ -39,8 +38,8 @@ from gateway.jobs.job_buttons import (
 )
 from gateway.jobs.new_times import NewTimes
 from gateway.operations.job_types import JobVerb
-from gateway.operations.jobs import JobDeed, act, name_undo
-from gateway.operations.settings import name_home
+from gateway.operations.jobs import JobDeed, act, make_address, move_zone, name_undo
+from gateway.operations.settings import name_home, set_home
 from gateway.outbound.command_buttons import stand_for
 from gateway.texts import jobs as job_texts
 
@@ -160,13 +159,7 @@ class JobCommands:
             zones = {name: job.zone for job in found for name in _list_zone_names(job.zone)}
             if named not in zones:
                 return job_texts.NONE_TO_MOVE(), ()
-            moved = move_jobs(
-                connection,
-                person_id=call.person.id,
-                zone=zones[named],
-                to=call.zone,
-                now=call.now,
-            )
+            moved = move_zone(connection, call.person.id, zones[named], call.zone, call.now)
             done = job_texts.MOVED(len(moved), zone=name_zone(call.zone))
             return _answer(connection, done, call), ()
 
@@ -264,7 +257,7 @@ class JobCommands:
         if not self._hooks:
             return job_texts.NO_ADDRESSES()
         try:
-            return job_texts.describe_address(job, self._hooks + renew_webhook(connection, job))
+            return job_texts.describe_address(job, make_address(connection, job, self._hooks))
         except InvalidJob as error:
             return job_texts.describe_invalid(error)
 
@@ -299,8 +292,7 @@ class JobCommands:
 
 def _set_home(connection: Connection, call: Call, chat: Chat | None, did: str) -> None:
     """Set the chat for a person's reminders, and record it for `/undo`."""
-    before = delivery_targets.find(connection, person_id=call.person.id).chat
-    delivery_targets.set_home(connection, person_id=call.person.id, chat=chat)
+    before = set_home(connection, call.person.id, chat)
     if chat == before:
         call.note_fixed(connection, did)
         return

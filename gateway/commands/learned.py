@@ -11,6 +11,7 @@ from gateway.commands.memory_scope import MemoryAccess, own_scope
 from gateway.commands.numbers import read_number
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.commands.settings import note_settings
+from gateway.operations import proposals
 from gateway.operations.settings import LEARNING, choose_learning, list_settings
 from gateway.outbound.command_buttons import stand_for
 from gateway.outbound.questions import Questions
@@ -18,7 +19,6 @@ from gateway.texts import learning as notices
 from gateway.texts.rooms import ONLY_IN_DIRECT
 from gateway.turns import open_notes
 from gateway.turns.proposals import (
-    bring_back,
     list_held,
     list_refused,
     make_learned_buttons,
@@ -111,8 +111,8 @@ class LearningCommands:
 
     def _restore(self, connection: Connection, call: Call, number: int) -> Outcome:
         """Ask about a dismissed note again."""
-        chat = call.chat
-        rows = bring_back(connection, self._questions, call.person.id, number, chat, call.now)
+        asking, person_id = self._questions, call.person.id
+        rows = proposals.bring_back(connection, asking, person_id, number, call.chat, call.now)
         if rows is None:
             return notices.DISMISSED_UNKNOWN(), []
         return "", rows

@@ -14,10 +14,11 @@ from gateway.commands.catalog import show_help
 from gateway.commands.numbers import read_number
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.commands.settings import note_settings, offer_move
+from gateway.operations import reading
 from gateway.operations.accounts import list_own
-from gateway.operations.people import clean_name, describe_invitation
+from gateway.operations.people import admit, clean_name, describe_invitation, make_code
 from gateway.operations.settings import list_settings
-from gateway.people.admission import LOCAL_PLATFORM, approve, invite
+from gateway.people.admission import LOCAL_PLATFORM
 from gateway.people.console_links import (
     LINK_MINUTES,
     check_pages,
@@ -29,7 +30,6 @@ from gateway.people.identity import Identity
 from gateway.people.linking import Linking, read_link
 from gateway.people.merging import QuestionsFirst, UnlinkRequest
 from gateway.people.onboarding import Onboarding, StartRequest
-from gateway.people.reading_consent import end_reading
 from gateway.texts import access, general
 from gateway.texts import people as people_texts
 from gateway.texts.people import quote_name
@@ -183,7 +183,7 @@ class PeopleCommands:
         guest = clean_name(call.argument) if call.argument else ""
 
         def effect(connection: Connection) -> Outcome:
-            code = invite(connection, guest, call.actor, call.now)
+            code = make_code(connection, guest, call.actor, call.now)
             made = describe_invitation(guest, code, self.linking.adapters, call.now)
             ways = [
                 people_texts.describe_way(one.platform, one.address or None, one.command)
@@ -199,11 +199,11 @@ class PeopleCommands:
 
         def effect(connection: Connection) -> Outcome:
             by = _find_person(connection, call) or call.person
-            approved = approve(connection, call.argument, call.zone, call.now, by=by.id)
-            if isinstance(approved, str):
-                return approved, []
-            welcome = outbox.enqueue(connection, approved.greeting, now=call.now)
-            return general.APPROVED(name=quote_name(approved.name)), [welcome]
+            done = admit(connection, call.argument, call.zone, call.now, by=by.id)
+            if isinstance(done, str):
+                return done, []
+            name, welcome = done
+            return general.APPROVED(name=quote_name(name)), [welcome]
 
         return Reply(effect=effect)
 
@@ -212,7 +212,7 @@ class PeopleCommands:
 
             def end(connection: Connection) -> Outcome:
                 person = _find_person(connection, call) or call.person
-                end_reading(connection, person=person, actor=call.actor, now=call.now)
+                reading.end(connection, person, call.actor, call.now)
                 return access.PRIVATE(), []
 
             return Reply(effect=end)

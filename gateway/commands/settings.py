@@ -11,7 +11,7 @@ from agent_core.schedule.job_editor import InvalidJob, JobRequest, JobRules, red
 from agent_core.schedule.receipts import confirm_changed
 from agent_core.state.conversations.questions import Choice, Style
 from agent_core.state.engine.database import Connection, Database
-from agent_core.state.jobs import job_versions, jobs
+from agent_core.state.jobs import jobs
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
@@ -29,6 +29,7 @@ from gateway.commands.conversation import StatusReport
 from gateway.commands.jobs import digest_zone
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.operations.contract import PreferenceContext
+from gateway.operations.jobs import set_options
 from gateway.operations.settings import (
     BACK,
     DEFAULT,
@@ -42,6 +43,7 @@ from gateway.operations.settings import (
     name_back,
     parse_setting,
     save_settings,
+    set_model,
     set_values,
 )
 from gateway.outbound.command_buttons import stand_for
@@ -312,13 +314,13 @@ class ModelCommands:
         def effect(connection: Connection) -> Outcome:
             if current.job is None:
                 before = self._find(connection, call, None).model
-                people.set_model(connection, person_id=call.person.id, model=wanted)
+                set_model(connection, call.person.id, wanted)
                 note_settings(connection, call, {MODEL: before}, {MODEL: wanted})
             else:
                 fresh = self._find(connection, call, number).job
                 assert fresh is not None  # noqa: S101 - a job was asked for, or it raises
-                job_versions.record(connection, job_id=fresh.id, now=call.now)
-                jobs.change(connection, self._redraft(fresh, wanted, call.now))
+                options = replace(fresh.options, model=wanted)
+                set_options(connection, fresh, options, rules=self.rules, now=call.now)
                 words = f"model job {fresh.id} {wanted or DEFAULT}"
                 did = confirm_changed(fresh, call.clock).text
                 call.note_deed(connection, words, f"jobs undo {fresh.id}", did)

@@ -1,20 +1,16 @@
 """Undo of skill changes in a conversation: `/undo skill NAME`, and `/undo` for the newest one."""
 
-import os
-from functools import partial
 from pathlib import Path
 
-from agent_core.errors import SkillConflict
 from agent_core.ids import TurnId
-from agent_core.skills.intents import write_planned
-from agent_core.skills.ledger_sync import note_loaded
-from agent_core.skills.undo import undo_skill_change
 from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import blocks, ledger, skill_changes, skills
 from agent_core.state.memory.ledger import LedgerEntry, Origin
 from gateway.commands.memory_scope import PERSON
 from gateway.commands.registry import Call, Reply
+from gateway.errors import Declined
+from gateway.operations.skills import undo_newest
 from gateway.outbound.command_buttons import offer_command
 from gateway.texts import memory
 from gateway.texts import skills as texts
@@ -48,14 +44,16 @@ class SkillUndo:
 
     async def undo(self, call: Call, name: str) -> Reply:
         """Undo the newest change of a skill; a repeated event undoes it once."""
-        work = partial(_undo, call=call, folder=self._folder, name=name)
+        origin = Origin(
+            actor=f"{PERSON}{call.person.id}",
+            now=call.now,
+            evidence=call.message.text,
+            call_key=call.call_key,
+        )
         try:
-            made = await self._database.write("skills.undo", work)
-            await self._database.write("skills.write_planned", write_planned, self._folder)
-        except (SkillConflict, FileExistsError) as error:
-            return Reply(text=texts.describe_kept(str(error)))
-        except OSError as error:
-            return Reply(text=texts.describe_kept(error.strerror or str(error)))
+            made = await undo_newest(self._database, self._folder, name, origin)
+        except Declined as refusal:
+            return Reply(text=texts.describe_kept(str(refusal)))
         if made is None:
             return Reply(text=texts.UNKNOWN(name=name))
         again = offer_command(f"undo {_WORD} {name}", memory.UNDO_AGAIN())
@@ -70,30 +68,6 @@ class SkillUndo:
     async def find_made(self, call: Call) -> str | None:
         """Return the skill of which this call has undone a change before a crash."""
         return await self._database.read(_find_made, call)
-
-
-def _undo(connection: Connection, *, call: Call, folder: Path, name: str) -> LedgerEntry | None:
-    """Undo the newest change of a skill; None if there is none. Raises as `undo_skill_change`."""
-    team = blocks.find_team(connection)
-    row = skills.find(connection, name=name)
-    if team is None or row is None:
-        return None
-    if made := ledger.find_call(connection, person_id=team, call_key=call.call_key):
-        return made[0]  # by an earlier process
-    write_planned(connection, folder)
-    if os.path.lexists(folder / name):
-        hand = Origin(actor="hand", now=call.now, evidence="found before a change was undone")
-        note_loaded(connection, folder, name, hand)
-    newest = skill_changes.find_text_row(connection, person_id=team, skill_id=row.id)
-    if newest is None:
-        return None
-    origin = Origin(
-        actor=f"{PERSON}{call.person.id}",
-        now=call.now,
-        evidence=call.message.text,
-        call_key=call.call_key,
-    )
-    return undo_skill_change(connection, folder, newest, origin).row
 
 
 def _find_newest(connection: Connection, call: Call) -> tuple[str, LedgerEntry] | None:

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 
 from agent_core.errors import SkillBroken, SkillConflict
 from agent_core.skills.evaluation.cases import agree_to_cases, may_test, read_cases
-from agent_core.skills.states import request_test
 from agent_core.skills.tools.directory import SkillDirectory
 from agent_core.skills.usage import SkillRecord, list_records
 from agent_core.state.engine.database import Connection, Database
 from gateway.commands.catalog import OWN_NAMES
 from gateway.commands.registry import Call, CommandSpec, Handler, Outcome, Reply, SlashCommand
+from gateway.operations.skills import ask_for_test
 from gateway.outbound.command_buttons import offer_command
 from gateway.texts import skills as texts
 from gateway.texts.general import OWNER_ONLY
@@ -98,7 +98,7 @@ class SkillCommands:
             return Reply(text=texts.describe_bad_cases(name, str(error)))
 
         def work(connection: Connection) -> Outcome:
-            request_test(connection, name, call.call_key, call.now)
+            ask_for_test(connection, name, call.call_key, call.now)
             return texts.CASES_APPROVED(name=name), ()
 
         return Reply(effect=work)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import JobId, PersonId, RoomId
 from agent_core.schedule.almanac import read_calendars
-from agent_core.schedule.confirmations import describe_followers
+from agent_core.schedule.confirmations import describe_followers, move_jobs
 from agent_core.schedule.descriptions import describe_next, describe_timing
 from agent_core.schedule.job_editor import (
     PAUSED_BY_OPERATOR,
@@ -18,6 +18,7 @@ from agent_core.schedule.job_editor import (
     InvalidJob,
     JobAlreadyRunning,
     JobOwner,
+    JobRequest,
     JobRules,
     change_job,
     create_job,
@@ -43,7 +44,7 @@ from agent_core.schedule.triggers import Timing, load_timing
 from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
-from agent_core.state.jobs.jobs import Job, JobKind, JobState, NewJob, Target
+from agent_core.state.jobs.jobs import Job, JobKind, JobState, NewJob, Options, Target
 from agent_core.state.people import delivery_targets, people, rooms
 from agent_core.tools.clock import ReaderClock
 from gateway.errors import Declined, Mistaken
@@ -204,6 +205,27 @@ async def do_verb(context: OperationContext, asked: ActOnJob, *, verb: JobVerb) 
     return await _change(context, asked.id, work, states)
 
 
+def set_options(
+    connection: Connection, job: Job, options: Options, *, rules: JobRules, now: int
+) -> Job:
+    """Give a job other options, such as another model or agent. Raises `InvalidJob`."""
+    return change_job(
+        connection, redraft_job(job, JobRequest(options=options), rules=rules, now=now), now
+    )
+
+
+def move_zone(
+    connection: Connection, person_id: PersonId, zone: str, to: str, now: int
+) -> Sequence[Job]:
+    """Let a person's jobs of one time zone keep their hours in another; return the moved ones."""
+    return move_jobs(connection, person_id=person_id, zone=zone, to=to, now=now)
+
+
+def make_address(connection: Connection, job: Job, hooks: str) -> str:
+    """Give a job a new web address, and return it whole. Raises `InvalidJob`."""
+    return hooks + renew_webhook(connection, job)
+
+
 async def renew_address(context: OperationContext, asked: PickJob) -> ChangedJob:
     """Give a job a new web address.
 
@@ -211,14 +233,14 @@ async def renew_address(context: OperationContext, asked: PickJob) -> ChangedJob
     """
     if not context.scheduling.hooks:
         raise Declined("Web addresses need the HTTP server; set http.port in config.toml.")
-    secrets = []
+    addresses: list[str] = []
 
     def work(connection: Connection, job: Job) -> Job:
-        secrets.append(renew_webhook(connection, job))
+        addresses.append(make_address(connection, job, context.scheduling.hooks))
         return job
 
     done = await _change(context, asked.id, work)
-    return replace(done, address=context.scheduling.hooks + secrets[-1])
+    return replace(done, address=addresses[-1])
 
 
 async def add(context: OperationContext, asked: AddJob) -> JobOutline:

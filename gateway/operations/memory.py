@@ -4,9 +4,12 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from agent_core.ids import PersonId
+from agent_core.errors import ToolArgumentError
+from agent_core.ids import ArchiveId, PersonId
 from agent_core.memory import undo as memory_undo
+from agent_core.memory.archive.history import load_archive_history
 from agent_core.memory.archive.undo import ArchiveUndoRefused, restore_archive, undo_archive_change
+from agent_core.memory.archive.writes import delete_entry
 from agent_core.memory.edits_within_limits import Edit, Refusal
 from agent_core.memory.numbering import (
     NumberedEntry,
@@ -324,6 +327,24 @@ async def undo_note(
         return await database.write("archive.undo", work)
     except ArchiveUndoRefused as error:
         raise Declined(texts.explain_refusal(error.fault, row.id)) from error
+
+
+async def delete_note(
+    database: "Database", person_id: PersonId, archive_id: ArchiveId, origin: Origin
+) -> LedgerEntry | None:
+    """Delete a note of an archive, and return the row that says so; None if there is none.
+
+    The ledger keeps the note, so an undo brings it back.
+    """
+    work = partial(delete_entry, person_id=person_id, archive_id=archive_id, origin=origin)
+    try:
+        await database.write("archive.forget", work)
+    except ToolArgumentError:
+        return None
+    history = await database.read(load_archive_history, person_id=person_id, archive_id=archive_id)
+    if history is None:
+        raise AssertionError("a deleted note keeps its history")
+    return history.rows[-1]
 
 
 async def _undo_archived(

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from adapters.abilities import CanInvite, SpellsCommands
 from adapters.contract import ChatAdapter
+from agent_core.ids import PersonId
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import codes, people
 from agent_core.state.queues import outbox
@@ -95,11 +96,23 @@ async def invite(context: OperationContext, asked: Invite) -> Invitation:
     guest = clean_name(asked.guest) if asked.guest.strip() else ""
     now, actor = context.now(), context.actor
 
-    def work(connection: Connection) -> str:
-        return admission.invite(connection, guest, actor, now)
-
-    code = await context.database.write("people.invite", work)
+    code = await context.database.write("people.invite", make_code, guest, actor, now)
     return describe_invitation(guest, code, context.scheduling.load_platforms(), now)
+
+
+def make_code(connection: Connection, guest: str, actor: str, now: int) -> str:
+    """Make the code of an invitation, and record who did."""
+    return admission.invite(connection, guest, actor, now)
+
+
+def admit(
+    connection: Connection, key: str | int, zone: str, now: int, *, by: PersonId | None = None
+) -> tuple[str, OutboxRow] | str:
+    """Admit whoever waits with a code or number, and welcome them; or say why not."""
+    approved = admission.approve(connection, key, zone, now, by=by)
+    if isinstance(approved, str):
+        return approved
+    return approved.name, outbox.enqueue(connection, approved.greeting, now=now)
 
 
 def describe_invitation(
@@ -179,14 +192,8 @@ async def approve(context: OperationContext, asked: Approve) -> NamedPerson:
     if not code and asked.number is None:
         raise Declined("The code is missing.")
 
-    def work(connection: Connection) -> tuple[str, OutboxRow] | str:
-        key = code if asked.number is None else asked.number
-        approved = admission.approve(connection, key, "", now)
-        if isinstance(approved, str):
-            return approved
-        return approved.name, outbox.enqueue(connection, approved.greeting, now=now)
-
-    done = await context.database.write("people.approve", work)
+    key = code if asked.number is None else asked.number
+    done = await context.database.write("people.approve", admit, key, "", now)
     if isinstance(done, str):
         raise Declined(done)
     name, welcome = done

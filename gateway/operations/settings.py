@@ -175,10 +175,10 @@ def _set(
     name, value = setting
     if name == MODEL:
         model = find_model(preferences.models, value) if value else ""
-        people.set_model(connection, person_id=person.id, model=model)
+        set_model(connection, person.id, model)
     elif name == HOME:
         home = find_home_chat(connection, person, value) if value else None
-        delivery_targets.set_home(connection, person_id=person.id, chat=home)
+        set_home(connection, person.id, home)
     elif name == LEARNING:
         for word in value.split() or [""]:
             fresh = people.find(connection, person_id=person.id) or person
@@ -229,6 +229,13 @@ def list_home_platforms(connection: Connection, *, person_id: PersonId) -> list[
     """List the platforms whose direct chat may get a person's reminders, the latest first."""
     chats = list_direct_chats(connection, person_id)
     return list(dict.fromkeys(one.platform for one in chats if one.platform not in UNATTENDED))
+
+
+def set_home(connection: Connection, person_id: PersonId, chat: Chat | None) -> Chat | None:
+    """Send a person's reminders to a chat, or for None where they last wrote; return the former."""
+    before = delivery_targets.find(connection, person_id=person_id).chat
+    delivery_targets.set_home(connection, person_id=person_id, chat=chat)
+    return before
 
 
 def name_home(chat: Chat | None) -> str:
@@ -311,6 +318,11 @@ def _save(connection: Connection, person: Person, mode: Learning, now: int) -> N
         reviews.skip(connection, person_id=person.id, payload=nothing, now=now)
     set_learning(connection, person_id=person.id, learning=mode)
     set_summary(connection, person_id=person.id, summary="")
+
+
+def set_model(connection: Connection, person_id: PersonId, model: str) -> None:
+    """Let a model answer a person; "" is the default one."""
+    people.set_model(connection, person_id=person_id, model=model)
 
 
 def find_model(names: Sequence[str], words: str) -> str:

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import os
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
 from agent_core.errors import SkillBroken, SkillConflict, SkillMissing
@@ -20,12 +22,13 @@ from agent_core.skills.evaluation.record import CaseRun, load_record
 from agent_core.skills.install.contract import StagedSkill
 from agent_core.skills.install.installs import list_versions, plan_install, plan_rollback
 from agent_core.skills.intents import SkillChange, has_written_all, write_planned
+from agent_core.skills.ledger_sync import note_loaded
 from agent_core.skills.parser import is_name
 from agent_core.skills.states import request_test
 from agent_core.skills.undo import undo_skill_change
 from agent_core.skills.usage import SkillRecord, list_records
-from agent_core.state.engine.database import Connection
-from agent_core.state.memory import blocks, skill_changes, skills
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory import blocks, ledger, skill_changes, skills
 from agent_core.state.memory.ledger import LedgerEntry, Origin
 from agent_core.state.queues import skill_tests
 from gateway.errors import Declined
@@ -190,6 +193,47 @@ async def undo(context: OperationContext, asked: UndoSkillChange) -> UndoneSkill
     )
 
 
+def ask_for_test(connection: Connection, name: str, cause: str, now: int) -> bool:
+    """Have a skill tested soon; False if nobody can pay for it. `cause` names the request."""
+    return request_test(connection, name, cause, now)
+
+
+async def undo_newest(
+    database: Database, folder: Path, name: str, origin: Origin
+) -> LedgerEntry | None:
+    """Undo the newest change of a skill's text; None if there is none. Raises `Declined`.
+
+    A repeat with a call's key undoes it once.
+    """
+    try:
+        made = await database.write("skills.undo", _undo_newest, folder, name, origin)
+        await database.write("skills.write_planned", write_planned, folder)
+    except (SkillConflict, FileExistsError) as error:
+        raise Declined(str(error)) from error
+    except OSError as error:
+        raise Declined(error.strerror or str(error)) from error
+    return made
+
+
+def _undo_newest(
+    connection: Connection, folder: Path, name: str, origin: Origin
+) -> LedgerEntry | None:
+    team = blocks.find_team(connection)
+    row = skills.find(connection, name=name)
+    if team is None or row is None:
+        return None
+    if made := ledger.find_call(connection, person_id=team, call_key=origin.call_key or ""):
+        return made[0]  # by an earlier process
+    write_planned(connection, folder)
+    if os.path.lexists(folder / name):
+        hand = Origin(actor="hand", now=origin.now, evidence="found before a change was undone")
+        note_loaded(connection, folder, name, hand)
+    newest = skill_changes.find_text_row(connection, person_id=team, skill_id=row.id)
+    if newest is None:
+        return None
+    return undo_skill_change(connection, folder, newest, origin).row
+
+
 async def install(context: OperationContext, asked: InstallSkill) -> ChangedSkill:
     """Install a staged skill that the user has agreed to. Raises `Declined`."""
     staged = StagedSkill(
@@ -271,7 +315,7 @@ async def test(context: OperationContext, asked: EvaluateSkill) -> SkillTest:
             connection, person_id=team, skill_id=row.id
         )
         chosen = str(cause or f"asked-{now}")
-        if cause is None and not request_test(connection, name, chosen, now):
+        if cause is None and not ask_for_test(connection, name, chosen, now):
             raise Declined("Nobody can pay for the test: there is no owner yet.")
         found = skill_tests.find(connection, skill_id=row.id, text_row=text_row or 0, cause=chosen)
         if found is None:

@@ -44,7 +44,7 @@ class ReadingConsent:
         chat = find_direct_chat(connection, person, self._platforms)
         if chat is None:
             raise Declined(access.NO_DIRECT_CHAT(name=person.name))
-        _record(connection, person.id, f"person:{reader.id}", "ask", reader, now)
+        record(connection, person.id, f"person:{reader.id}", "ask", reader, now)
         with use_language(person.language):
             question = NewQuestion(
                 person_id=person.id,
@@ -68,14 +68,6 @@ def is_asked(connection: Connection, *, reader: Person, person_id: PersonId) -> 
     return any(one.kind == _KIND and one.payload == str(reader.id) for one in asked)
 
 
-def end_reading(connection: Connection, *, person: Person, actor: str, now: int) -> int:
-    """End every consent of a person; return how many there were."""
-    ended = reading_consents.end_all(connection, person_id=person.id, now=now)
-    if ended:
-        _record(connection, person.id, actor, "end", person, now)
-    return ended
-
-
 def make_reading_answerers() -> Mapping[QuestionKind, Answerer]:
     """Return the handler of the question's answers."""
     return {_KIND: _answer}
@@ -90,7 +82,7 @@ def _answer(
     if reader is None or not reader.is_owner:
         return AnswerOutcome(words=access.NO_OWNER_ANY_MORE())
     if key != _YES:
-        _record(connection, person.id, actor, "refuse", reader, now)
+        record(connection, person.id, actor, "refuse", reader, now)
         return AnswerOutcome(words=access.REFUSED(name=reader.name))
     reading_consents.insert(
         connection,
@@ -99,13 +91,14 @@ def _answer(
         now=now,
         expires_at=now + READING_HOURS * _HOUR,
     )
-    _record(connection, person.id, actor, "allow", reader, now)
+    record(connection, person.id, actor, "allow", reader, now)
     return AnswerOutcome(words=access.ALLOWED(name=reader.name, hours=READING_HOURS))
 
 
-def _record(
+def record(
     connection: Connection, person_id: PersonId, actor: str, what: str, other: Person, now: int
 ) -> None:
+    """Record what was done about a consent, and with whom."""
     deed = AuditEntry(
         person_id=person_id,
         actor=actor,

@@ -43,7 +43,6 @@ from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.questions import (
     PROPOSAL_LASTS,
     AnswerOutcome,
-    Questions,
     close_answered,
     make_secret,
 )
@@ -226,25 +225,6 @@ def list_refused(connection: Connection, person_id: PersonId) -> list[Question]:
         if question.turn_id
         and turns.find_of_person(connection, turn_id=question.turn_id, person_id=person_id)
     ]
-
-
-def bring_back(
-    connection: Connection,
-    asking: Questions,
-    person_id: PersonId,
-    number: int,
-    chat: Chat | None,
-    now: int,
-) -> list[OutboxRow] | None:
-    """Let a change that was not accepted wait for an answer again; None if there is none.
-
-    It is asked in `chat`; without one it waits on the console's pages.
-    """
-    for question in list_refused(connection, person_id):
-        if question.id == number:
-            end = now + PROPOSAL_LASTS
-            return asking.reopen(connection, question, chat=chat, expires_at=end, now=now)
-    return None
 
 
 def name_change(question: Question) -> str:

@@ -22,7 +22,8 @@ from gateway.interfaces.api.requests import Question, Requests, make_name
 from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.api.streams import ALIVE, end_with_error, grow, write_event
 from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing, parse_number
-from gateway.people.reading_consent import ReadingConsent, end_reading
+from gateway.operations import reading
+from gateway.people.reading_consent import ReadingConsent
 from gateway.texts import pages as texts
 from gateway.texts import turns as turn_texts
 from gateway.turns.client_calls import Client
@@ -157,10 +158,10 @@ async def ask_to_read(look: Look) -> Fields:
     number = PersonId(look.find_id("person"))
 
     def work(connection: Connection) -> Any:
-        person = people.find(connection, person_id=number)
-        if person is None or person.id == look.person.id:
+        rows = reading.ask(connection, consent, look.person, number, now)
+        if rows is None:
             raise Missing
-        return consent.ask(connection, reader=look.person, person=person, now=now)
+        return rows
 
     gateway.dispatcher.enqueue(await gateway.database.write("reading.ask", work))
     return {}
@@ -169,13 +170,8 @@ async def ask_to_read(look: Look) -> Fields:
 async def end_consents(look: Look) -> Fields:
     """End every consent that the person has given."""
     person, now = look.person, look.gateway.now()
-    await look.gateway.database.write(
-        "reading.end",
-        end_reading,
-        person=person,
-        actor=f"person:{person.id}",
-        now=now,
-    )
+    actor = f"person:{person.id}"
+    await look.gateway.database.write("reading.end", reading.end, person, actor, now)
     return {}
 
 

@@ -1,6 +1,5 @@
 """Memory: waiting claims, entries, profile, archive, and changes with evidence and undo."""
 
-import hashlib
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -9,7 +8,7 @@ from starlette.responses import Response
 from agent_core.agent.review.profile import list_profile
 from agent_core.agent.review.record import HeldClaim
 from agent_core.agent.review.replacing import find_replaced
-from agent_core.ids import QuestionId
+from agent_core.chats import Chat
 from agent_core.memory.archive.conclusions import list_conclusions
 from agent_core.memory.archive.entries import format_archive_id
 from agent_core.memory.archive.history import format_archive_change
@@ -25,6 +24,7 @@ from gateway.errors import Declined, Mistaken
 from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.pages.curator import read_tidying
 from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing, parse_number
+from gateway.operations import proposals
 from gateway.operations.logins import find_page_chat
 from gateway.operations.memory import edit as edit_memory
 from gateway.operations.memory import find_audiences, undo
@@ -33,16 +33,12 @@ from gateway.operations.memory_types import EditMemory, ShareEntry, UndoChange
 from gateway.people.owner_notices import find_direct_chat
 from gateway.texts import approvals, forms, profile, rooms
 from gateway.texts import learning as notices
-from gateway.texts import pages as texts
 from gateway.turns.proposals import (
-    ACCEPT,
     CHOICES,
-    bring_back,
     find_doubt,
     list_held,
     list_refused,
     name_change,
-    take_held,
 )
 
 _PAGE = 30
@@ -99,7 +95,7 @@ async def show(look: Look) -> Fields:
         "bring_back": approvals.BRING_BACK,
         "titles": profile.TITLES,
         "doubt": _describe_doubt,
-        "digest": _digest,
+        "digest": proposals.digest,
         "choices": {"accept": approvals.ACCEPT, "dismiss": approvals.DISMISS},
         "undo": look.flash.get("undo"),
         "fault": None,
@@ -164,24 +160,17 @@ async def decide(look: Look) -> Fields:
         raise Missing
     seen = (await read_form(look.request, _MOST_BYTES)).get("seen", [""])[0]
 
-    def work(connection: Connection) -> QuestionId:
-        waiting = ((task_id, one) for task_id, one in list_held(connection, person.id))
-        held = next((one for task_id, one in waiting if (task_id, one.number) == number), None)
-        if held is None:
-            raise Missing
-        replaced = find_replaced(connection, person_id=person.id, claim=held.claim)
-        if choice == ACCEPT and replaced and seen != _digest(replaced):
-            raise Declined(approvals.CHANGED_SINCE())
-        chat = find_direct_chat(connection, person, gateway.platforms.adapters)
-        here = chat or find_page_chat(connection, person.id)
-        question = take_held(connection, person.id, number, here, now)
-        if question is None:
-            raise Missing
-        return questions.ask(connection, question, now=now).id
+    def find_chat(connection: Connection) -> Chat:
+        direct = find_direct_chat(connection, person, gateway.platforms.adapters)
+        return direct or find_page_chat(connection, person.id)
 
-    asked = await gateway.database.write("memory.held", work)
-    if not await gateway.questions.decide(person, asked, choice):
-        raise Declined(texts.QUESTION_CLOSED())
+    here = await gateway.database.read(find_chat)
+    decision = proposals.Decision(number=number, choice=choice, seen=seen)
+    is_done = await proposals.decide(
+        gateway.database, gateway.questions, person, decision, here, now
+    )
+    if not is_done:
+        raise Missing
     return {}
 
 
@@ -194,21 +183,16 @@ def _describe_doubt(held: HeldClaim, replaced: str) -> str:
     return notices.describe_doubt(find_doubt(held, replaced))
 
 
-def _digest(replaced: str) -> str:
-    """Identify the note that a page showed as the one that goes."""
-    return hashlib.sha256(replaced.encode()).hexdigest()[:16]
-
-
 async def restore(look: Look) -> Fields:
     """Make a dismissed change wait for an answer again. Raises `Missing`."""
     gateway, person, now = look.gateway, look.person, look.gateway.now()
     number = look.find_id("question")
 
-    def work(connection: Connection) -> None:
-        if bring_back(connection, gateway.questions, person.id, number, None, now) is None:
-            raise Missing
-
-    await gateway.database.write("memory.restore", work)
+    rows = await gateway.database.write(
+        "memory.restore", proposals.bring_back, gateway.questions, person.id, number, None, now
+    )
+    if rows is None:
+        raise Missing
     return {}
 
 

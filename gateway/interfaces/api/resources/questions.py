@@ -17,7 +17,8 @@ from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.resources import models
 from gateway.interfaces.api.resources.replies import Id, find_person, make_missing, show
 from gateway.operations.approvals import take_back
-from gateway.turns.proposals import bring_back, list_refused
+from gateway.operations.proposals import bring_back
+from gateway.turns.proposals import list_refused
 
 _CLOSED = "This question is closed, or has no such choice."
 
@@ -79,12 +80,11 @@ def add_decisions(router: APIRouter, gateway: Gateway) -> None:
     )
     async def restore(question: Id, client: Manager) -> None:
         now, asking = gateway.now(), gateway.questions
-
-        def work(connection: Connection) -> None:
-            if bring_back(connection, asking, client.person_id, question, None, now) is None:
-                raise make_missing()
-
-        await database.write("questions.restore", work)
+        rows = await database.write(
+            "questions.restore", bring_back, asking, client.person_id, question, None, now
+        )
+        if rows is None:
+            raise make_missing()
 
     @router.delete("/approvals/{approval}", summary="Revoke an approval", status_code=204)
     async def revoke(approval: Id, client: Manager) -> None:
