@@ -8,7 +8,7 @@ import gc
 from importlib import import_module
 from pkgutil import iter_modules
 
-from agent_core.tools.time_zones import find_zone
+from agent_core.time_zones import find_zone
 
 SELDOM = (
     "agent_core.digest.readers",

@@ -20,9 +20,9 @@ from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_versions, jobs
 from agent_core.state.jobs.jobs import Job, NewJob
+from agent_core.time_zones import name_zone
 from agent_core.tools.clock import ReaderClock
 from agent_core.tools.contract import ToolContext
-from agent_core.tools.time_zones import name_zone
 from agent_core.tools.user_questions import Answer, UserPrompt, UserPrompter
 from agent_core.transcript import quote
 

@@ -38,8 +38,8 @@ from agent_core.schedule.triggers import Cron, Every, Once, OnEvent, Timing, mom
 from agent_core.schedule.wall_clock import Slot
 from agent_core.state.jobs.jobs import NewJob, Options
 from agent_core.state.jobs.missed_slots import Late
+from agent_core.time_zones import name_zone
 from agent_core.tools.clock import ReaderClock, local_time
-from agent_core.tools.time_zones import name_zone
 
 _ONCE = Text("Once, {moment}")
 _AFTER = {

@@ -4,44 +4,19 @@ import re
 from collections.abc import Mapping
 from itertools import pairwise
 
+from agent_core.spoken_settings import LANGUAGE_NAMES
+from agent_core.time_zones import find_zone, read_hours
 from agent_core.tools.clock import read_days
-from agent_core.tools.time_zones import find_zone, read_hours
 
 _WORD = re.compile(r"[^\W\d_][\w'-]*")
 _CLOCK = re.compile(r"(?<![\d:.])(\d{1,2})(?:[:.](\d\d))?(?![\d:]) ?([ap]\.?m\b)?", re.IGNORECASE)
 _MIDNIGHT = re.compile(r"\b(?:midnight|mitternacht)\b", re.IGNORECASE)
 _NOON = 12
 _MINUTES = 60
-_LANGUAGES = """
-en english englisch
-de german deutsch
-fr french französisch
-es spanish spanisch
-it italian italienisch
-pt portuguese portugiesisch
-nl dutch niederländisch holländisch
-pl polish polnisch
-cs czech tschechisch
-sv swedish schwedisch
-da danish dänisch
-nb norwegian norwegisch
-fi finnish finnisch
-tr turkish türkisch
-ru russian russisch
-uk ukrainian ukrainisch
-el greek griechisch
-hu hungarian ungarisch
-ro romanian rumänisch
-ja japanese japanisch
-zh chinese chinesisch
-ko korean koreanisch
-ar arabic arabisch
-"""
 _DAYS = (
     *("mon", "tue|die|dienstag", "wed|mittwoch", "thu|donnerstag", "fri|frei"),
     *("sat|samstag|sonnabend", "sun|sonntag"),
 )
-_NAMES = {line.split()[0]: line.split()[1:] for line in _LANGUAGES.strip().splitlines()}
 
 
 _ABOUT: Mapping[str, re.Pattern[str]] = {
@@ -63,12 +38,6 @@ _LIVES = (
 )
 
 
-def find_language_tag(name: str) -> str | None:
-    """Return the BCP 47 tag of a language that a person names, such as "German" or "Deutsch"."""
-    said = name.casefold()
-    return next((tag for tag, names in _NAMES.items() if said in names), None)
-
-
 def says_setting(sentence: str, name: str, value: str) -> bool:
     """Return whether a sentence names the value of a setting; no words name an unknown one."""
     if name in _ABOUT and not _ABOUT[name].search(sentence):
@@ -78,7 +47,9 @@ def says_setting(sentence: str, name: str, value: str) -> bool:
             return _says_zone(sentence, value)
         case "language":
             tag, said = value.partition("-")[0].casefold(), sentence.casefold()
-            return any(re.search(rf"\b{one}\w{{0,3}}\b", said) for one in _NAMES.get(tag, ()))
+            return any(
+                re.search(rf"\b{one}\w{{0,3}}\b", said) for one in LANGUAGE_NAMES.get(tag, ())
+            )
         case "quiet_hours":
             hours = read_hours(value)
             return hours is not None and set(hours) <= _list_clocks(sentence)

@@ -8,14 +8,15 @@ from typing import Protocol
 
 from agent_core.errors import ToolArgumentError
 from agent_core.localization import Text, name_language
+from agent_core.spoken_settings import find_language_tag
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import delivery_targets, people
 from agent_core.state.people.people import Person, SpokenAnswers, Verbosity
+from agent_core.time_zones import find_zone, read_hours
 from agent_core.tools.clock import describe_days, read_days
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.own_words.contract import Essentials
-from agent_core.tools.said_settings import find_language_tag, says_setting
-from agent_core.tools.time_zones import find_zone, read_hours
+from agent_core.tools.said_settings import says_setting
 from agent_core.transcript import Receipt, ToolSpec, flatten
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
@@ -240,6 +241,11 @@ def name_setting_undo(name: str, before: Mapping[str, str]) -> str:
     return f"settings {name} {before.get(name) or OFF}"
 
 
+def confirm_set(values: Mapping[str, str]) -> str:
+    """Say that settings have these values now, a line each; "" for none."""
+    return _show_each(_SET, values, "\n")
+
+
 def confirm_set_back(values: Mapping[str, str]) -> str:
     """Say that settings have their values of before; "" for none."""
     return _show_each(_SET_BACK, values)
@@ -250,11 +256,11 @@ def name_settings(values: Mapping[str, str]) -> str:
     return _show_each(_SETTING, values)
 
 
-def _show_each(sentence: Text, values: Mapping[str, str]) -> str:
+def _show_each(sentence: Text, values: Mapping[str, str], between: str = "; ") -> str:
     shown = [
         sentence(name=_name(name), value=_show_value(name, value)) for name, value in values.items()
     ]
-    return "; ".join(shown)
+    return between.join(shown)
 
 
 def _show_value(name: str, value: str) -> str:

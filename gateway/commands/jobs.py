@@ -23,7 +23,7 @@ from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job, JobState, Target
 from agent_core.state.people import people
 from agent_core.state.queues import deferred_messages
-from agent_core.tools.time_zones import name_zone
+from agent_core.time_zones import name_zone
 from agent_core.transcript import flatten
 from gateway.chats import make_chat
 from gateway.commands.numbers import read_number

@@ -10,6 +10,7 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Account, Person
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage
+from agent_core.tools.settings_tool import confirm_set, name_setting_undo
 from gateway.commands.catalog import show_help
 from gateway.commands.numbers import read_number
 from gateway.commands.registry import Call, Handler, Outcome, Reply
@@ -18,6 +19,7 @@ from gateway.operations import reading
 from gateway.operations.accounts import list_own
 from gateway.operations.people import admit, clean_name, describe_invitation, make_code
 from gateway.operations.settings import list_settings
+from gateway.outbound.command_buttons import offer_command
 from gateway.people.admission import LOCAL_PLATFORM
 from gateway.people.console_links import (
     LINK_MINUTES,
@@ -32,6 +34,7 @@ from gateway.people.merging import QuestionsFirst, UnlinkRequest
 from gateway.people.onboarding import Onboarding, StartRequest
 from gateway.texts import access, general
 from gateway.texts import people as people_texts
+from gateway.texts.memory import UNDO
 from gateway.texts.people import quote_name
 
 _KEEP = "keep"
@@ -76,6 +79,7 @@ class PeopleCommands:
             is_whole=call.is_press or not call.argument,
         )
 
+        known = await self.database.read(_list_asked, call.person)
         shown = await self.onboarding.preview(request, call.now)
         zones = (call.zone, shown.time_zone or call.zone)
         move, buttons = await self.database.read(lambda c: offer_move(c, call, *zones))
@@ -83,11 +87,14 @@ class PeopleCommands:
         def effect(connection: Connection) -> Outcome:
             before = _list_asked(connection, call.person)
             greeting = self.onboarding.start(connection, request, call.now)
+            after = _list_asked(connection, call.person)
             if call.argument:
-                note_settings(connection, call, before, _list_asked(connection, call.person))
-            return f"{greeting.text}{move}", []
+                note_settings(connection, call, before, after)
+            said = "" if request.is_whole else confirm_set(_list_changed(before, after))
+            return "\n\n".join(part for part in (said, f"{greeting.text}{move}") if part), []
 
-        return Reply(effect=effect, buttons=(*buttons, *shown.buttons))
+        undo = () if request.is_whole else _offer_undo(known, shown.settings)
+        return Reply(effect=effect, buttons=(*undo, *buttons, *shown.buttons))
 
     async def _link(self, call: Call) -> Reply:
         sent = read_link(call.platform, call.message, call.argument)
@@ -240,6 +247,18 @@ def _list_asked(connection: Connection, person: Person) -> dict[str, str]:
     """List the settings that the greeting asks for."""
     known = list_settings(connection, person, can_speak=False)
     return {name: known[name] for name in _ASKED}
+
+
+def _list_changed(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in after.items() if value != before[name]}
+
+
+def _offer_undo(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Choice, ...]:
+    """Make the button that takes back the one setting that changed; `/undo` takes back several."""
+    changed = [name for name in before if before[name] != after[name]]
+    if len(changed) != 1:
+        return ()
+    return offer_command(name_setting_undo(changed[0], before), UNDO())
 
 
 def _find_person(connection: Connection, call: Call) -> Person | None:

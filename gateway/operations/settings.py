@@ -10,6 +10,7 @@ from agent_core.chats import Chat
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import PersonId, TurnId
 from agent_core.schedule.confirmations import list_left
+from agent_core.spoken_settings import read_settings, split_setting
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import delivery_targets, people
 from agent_core.state.people.learning import set_learning, set_summary
@@ -18,6 +19,8 @@ from agent_core.state.queues import reviews
 from agent_core.tools.clock import read_days
 from agent_core.tools.settings_tool import (
     DAYS_OFF,
+    NAMES,
+    OFF,
     SPOKEN_ANSWERS,
     apply_setting,
     list_values,
@@ -33,7 +36,6 @@ from gateway.operations.contract import (
     find_person,
     note_deed,
 )
-from gateway.operations.setting_words import split_setting
 from gateway.operations.settings_types import (
     ChangedSettings,
     SetSettings,
@@ -284,9 +286,12 @@ def change_setting(wanted: PersonalSettings, name: str, value: str) -> PersonalS
 def parse_setting(words: str) -> tuple[str, str | None]:
     """Parse a setting's name and value, in English or German.
 
-    An empty value resets it, None means no value was given.
+    An empty value resets it, None means no value was given. A sentence such as "speak German" is
+    read as in a conversation.
     """
     name, value = split_setting(words)
+    if name not in NAMES and (said := read_settings(words, is_asked=True)):
+        name, value = said[0].name, said[0].value or OFF
     if value.lower() in ("off", "none", "auto", "aus", "keine"):
         return name, ""
     if (name, value) == ("quiet_hours", "night"):

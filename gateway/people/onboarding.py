@@ -8,13 +8,13 @@ import hashlib
 import re
 import secrets
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from adapters.messages import InboundMessage, Sender
 from agent_core.agent.present_words import find_typed
 from agent_core.chats import Chat
 from agent_core.errors import ToolArgumentError
-from agent_core.ids import PersonId
+from agent_core.ids import PersonId, TurnId
 from agent_core.localization import (
     LANGUAGES,
     choose_language,
@@ -22,17 +22,18 @@ from agent_core.localization import (
     set_language,
     use_language,
 )
-from agent_core.state.conversations import turns
+from agent_core.spoken_settings import read_settings
+from agent_core.state.conversations import messages, turns
+from agent_core.state.conversations.private_history import find_newest_turn
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
+from agent_core.time_zones import find_zone, name_zone
 from agent_core.tools.clock import local_time
-from agent_core.tools.said_preferences import read_preferences
-from agent_core.tools.settings_tool import apply_setting, describe_hours
-from agent_core.tools.time_zones import find_zone, name_zone
+from agent_core.tools.settings_tool import apply_setting, describe_hours, list_values
 from agent_core.written_language import find_written
 from gateway.chats import make_chat
 from gateway.outbound.command_buttons import stand_for
@@ -89,6 +90,8 @@ class Greeting:
     """The person's time zone after the greeting, if they have set one."""
     person_id: PersonId | None = None
     """The person that it greets; None for a refusal."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """The person's settings after the greeting, by their names."""
 
     def make_outgoing(self, chat: Chat) -> NewOutboxMessage:
         """Make the message for a chat."""
@@ -154,6 +157,7 @@ def compose(
         buttons=_make_buttons(person, zone),
         time_zone=person.time_zone,
         person_id=person.id,
+        settings=list_values(person, ()),
     )
 
 
@@ -226,7 +230,7 @@ class Onboarding:
         known = people.find(connection, person_id=request.person.id) or request.person
         person = take_from_platform(known, request.sender)
         name, _, value = request.words.partition(" ")
-        given = {name: value} if name == _LANGUAGE else read_preferences(request.words)
+        given = {name: value} if name == _LANGUAGE else _read(request.words)
         try:
             for key, setting in given.items():
                 person = apply_setting(person, key, setting)
@@ -238,14 +242,17 @@ class Onboarding:
         """Return whether a message is nothing but an answer to the greeting. Raises `StoreError`.
 
         After the first turn, "Paris" may answer a question of the model; "Paris, quiet 22-7" can't.
+        Without a model, "9-10" may answer "When?".
         """
         is_plain = not (message.attachments or message.forwarded_from or message.quote)
-        found = read_preferences(message.text) if is_plain else {}
+        found = _read(message.text) if is_plain else {}
         if person.asked_at is None or not found:
             return False
-        if len(found) > 1 or not self.has_model:
+        if len(found) > 1 or (not self.has_model and read_settings(message.text)):
             return True
-        return not await self.database.read(turns.has_any, person_id=person.id)
+        if self.has_model:
+            return not await self.database.read(turns.has_any, person_id=person.id)
+        return not await self.database.read(_has_asked, person)
 
     async def learn(self, person: Person, sender: Sender, now: int, words: str = "") -> Person:
         """Store what the platform and the words of a newcomer show. Raises `StoreError`."""
@@ -287,6 +294,20 @@ class Onboarding:
         self.renew(known)
         note = _GREETED.format(names=", ".join(unset)) if unset else ""
         return Introduction(person=known, note=note, rows=(row,))
+
+
+def _has_asked(connection: Connection, person: Person) -> bool:
+    """Return whether the last paragraph of the newest answer to the person asks something."""
+    newest = find_newest_turn(connection, person_id=person.id)
+    if newest is None:
+        return False
+    said = messages.answer_of_turn(connection, turn_id=TurnId(newest.id), person_id=person.id)
+    return "?" in said.rstrip().rpartition("\n")[2]
+
+
+def _read(words: str) -> Mapping[str, str]:
+    """Read what answers the greeting: settings by their names, bare values too."""
+    return {one.name: one.value for one in read_settings(words, is_asked=True)}
 
 
 def _find_typed(message: InboundMessage) -> str:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from agent_core.localization import Plural, Text, join_list, name_language
 from agent_core.safe_names import read_call_name
-from agent_core.tools.time_zones import name_zone
+from agent_core.time_zones import name_zone
 from gateway.known_platforms import find_title
 
 CODE_INVALID = Text("That code is invalid, expired or already used. Ask for a new one.")

@@ -22,8 +22,8 @@ from agent_core.schedule.triggers import Once, is_event, load_timing
 from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job, JobKind
+from agent_core.time_zones import name_zone
 from agent_core.tools.clock import ReaderClock
-from agent_core.tools.time_zones import name_zone
 from gateway.texts.general import name_platform
 from gateway.texts.job_results import describe_runs, shorten
 from gateway.texts.people import quote_name

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent_core.localization import LANGUAGES, Plural, Text, join_list
+from agent_core.time_zones import name_city as find_city
 from agent_core.tools.clock import ReaderClock
-from agent_core.tools.time_zones import name_city as find_city
 from agent_core.transcript import flatten
 from gateway.texts.general import EXAMPLES, PURPOSE, name_platform
 

@@ -86,6 +86,30 @@ async def test_the_greeting_is_answered_after_another_message_too(stage: Stage) 
         assert "auf Deutsch" in await harness.ask(ANNA, "German please")
 
 
+async def test_a_setting_said_before_a_city_is_known_gets_its_receipt_and_an_undo(
+    stage: Stage,
+) -> None:
+    anna = stage.account("telegram", ANNA)
+    async with stage.open() as harness:
+        await harness.ask(ANNA, "/start")
+        told = await harness.ask(ANNA, "please don't disturb me between 22 and 7")
+        assert told.startswith("⚙ Quiet hours: 22:00-07:00\n\nWhich time zone are you in?")
+        await harness.press(anna, "Undo")
+        assert "Quiet hours: 22:00" not in await harness.ask(ANNA, "/settings")
+        told = await harness.ask(ANNA, "Vienna, German")
+        assert told.startswith("⚙ Zeitzone: Europe/Vienna\n⚙ Sprache: Deutsch\n\nBei dir ist es")
+
+
+async def test_a_time_that_answers_the_stand_in_sets_no_quiet_hours(stage: Stage) -> None:
+    settings = {"TALARIA_MODEL__PROVIDER": "scripted", "TALARIA_MODEL__NAME": "stand-in"}
+    async with stage.open(**settings) as harness:
+        await harness.ask(ANNA, "/start vienna")
+        assert "When should I" in await harness.ask(ANNA, "remind me to call Bob")
+        assert "Quiet hours" not in await harness.ask(ANNA, "9-10")
+        assert "Quiet hours: 09:00" not in await harness.ask(ANNA, "/settings")
+        assert "⚙ Quiet hours: 21:00-06:00" in await harness.ask(ANNA, "quiet from 9pm to 6am")
+
+
 async def test_a_reply_that_answers_no_question_of_a_model_is_read_by_code(stage: Stage) -> None:
     async with stage.open() as harness:
         stage.plan("Hi! How can I help?", "Paris it is.")

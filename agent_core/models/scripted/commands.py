@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 
 from agent_core.localization import LANGUAGES, Text, use_language
 from agent_core.models.transcript_view import Notes, find_entries
+from agent_core.spoken_settings import SaidSetting, SettingName
 from agent_core.transcript import ToolResultPart, flatten
 
 _QUOTED_LIMIT = 500
@@ -289,14 +290,19 @@ class ShowMemory(StandInCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeSetting(_ToolCommand):
-    """Change a setting; an empty value clears it."""
+    """Change a setting, or several; an empty value clears it."""
 
-    name: Literal["time_zone", "language", "quiet_hours", "days_off"]
+    name: SettingName
     value: str
+    more: tuple[SaidSetting, ...] = ()
 
     def list_calls(self, notes: Notes) -> list[PlannedCall]:
-        """Change it with the tool for settings."""
-        return [PlannedCall("settings", _dump({self.name: self.value}))]
+        """Change them with the tool for settings."""
+        values: dict[str, str] = {
+            self.name: self.value,
+            **{one.name: one.value for one in self.more},
+        }
+        return [PlannedCall("settings", _dump(values))]
 
     def report(self, result: ToolResultPart) -> str:
         """Confirm it; the receipt says the rest."""

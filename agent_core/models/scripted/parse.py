@@ -27,6 +27,7 @@ from agent_core.models.scripted.commands import (
     Think,
 )
 from agent_core.models.scripted.reminders import ME, read_reminder, read_untimed
+from agent_core.spoken_settings import read_settings
 
 _MOST_NUMBERS = 1000
 _LONGEST_THOUGHT = 600
@@ -107,109 +108,12 @@ _COURTESIES: Mapping[Literal["hello", "thanks", "fine"], str] = {
     r"|good night|gute nacht|tschüss|tschüß)",
 }
 _TIME = r"(?:what time is it(?: now)?|what['’]?s the time|wie spät ist es|wie viel uhr ist es)"
-_PLACE = r"(?P<v>[^\d\W][\w.'/-]*(?: [\w.'/-]+){0,2}?)"
-_ZONE = r"(?:time ?zone|zeitzone)"
-_CITY = r"(?:(?:set|change|setze?|ändere?) )?(?:(?:my|meine) |(?=\w+\s?[:=]))(?:city|stadt)"
-_SPEECH = r"(?:(?:preferred )?language|sprache)"
-_QUIET = r"(?:quiet (?:hours?|times?)|ruhe(?:zeit(?:en)?)?)"
-_FREE = r"(?:days? off|freien? tage?)"
-_TO = r"(?: (?:is|are|to|at|from|be|ist|sind|auf|zu|von|in|nach|should be)\b|\s*[:=])"
-_SET = (
-    r"(?:(?:set|change|switch|make|put|move|update|adjust|setze?|stelle?|ändere?|änder|mache?"
-    r"|wechsle|verschiebe?|lege?)(?: bitte)? )?"
-    r"(?:(?:my|the|our|meine[nr]?|mein|die|den|das) )?{name}(?: bitte)?"
-    rf"(?:{_TO}+|(?= ))\s*{{value}}(?: (?:um|ein|ändern|stellen|setzen|umstellen|please|bitte))?"
-)
-_TAG = (
-    r"(?P<v>(?:english|german|french|spanish|italian|portuguese|dutch|polish|englisch|deutsch"
-    r"|französisch|spanisch|italienisch|portugiesisch|niederländisch|polnisch))"
-)
-_SPEAK = (
-    r"(?:(?:speak|write|talk|answer|reply|respond|switch|change|sprich|sprechen|schreibe?"
-    r"|antworte?|rede|wechsle|wechsel)"
-    r"(?: (?:to|in|with|me|mit|mir|uns|auf|zu|nur|only|bitte|from now on|ab jetzt|always|immer))*"
-    r"|i (?:want|prefer|speak|would like)|ich (?:möchte|will|spreche|hätte gern)(?: lieber)?"
-    r"|in|auf|lass uns(?: auf)?)"
-)
-_CLOCK = r"\d{1,2}(?:[:.]\d\d)? ?(?:uhr|h|am|pm|a\.m\.|p\.m\.)?"
-_HOURS = rf"(?P<v>{_CLOCK} ?(?:-|–|to|until|till|bis|and|und) ?{_CLOCK})"
-_SILENCE = (
-    r"(?:(?:i (?:want|need) )?(?:no|keine) (?:messages?|notifications?|nachrichten|meldungen)"
-    r"|(?:do not|don['’]?t) (?:message|disturb|write|ping|text|bother)(?: to)?(?: me)?"
-    r"|(?:be|sei|bleib|keep) (?:quiet|silent|still|ruhig|leise)|nicht stören"
-    r"|störe? mich(?: bitte)? nicht|schreibe? mir(?: bitte)? (?:nichts|nicht))"
-)
-_WISH = r"(?:schreibe? mir|ich (?:möchte|will))(?: bitte)?"
-"""The beginning of a German wish for quiet hours, whose "not" comes last."""
-_FROM = r"(?: (?:at night|overnight|nachts))?(?: (?:between|from|zwischen|von|ab))?"
-_NOT = (
-    r"(?: bitte)? (?:nicht(?:s| gestört werden)?|(?:meine )?ruhe(?: haben)?"
-    r"|keine (?:nachrichten|meldungen)(?: bekommen| haben)?)"
-)
-_AT_END = (
-    r"(?: (?:nicht gestört werden|please|bitte|keine nachrichten|nachrichten|meine ruhe|ruhe"
-    r"|nicht stören|nicht|still|quiet))*"
-)
-_UNSET = (
-    r"(?:(?:turn|switch) off|remove|delete|clear|no(?: more)?|without|lösche?|keine?|schalte?)"
-    rf" (?:(?:my|the|meine|die) )?{_QUIET}(?: (?:ab|aus|off|mehr))?"
-    rf"|(?:(?:my|meine|die) )?{_QUIET} (?:off|aus|weg|none)"
-    rf"|(?:turn|switch) (?:(?:my|the) )?{_QUIET} off"
-)
-_HERE = r"(?: (?:now|currently|at the moment|jetzt|gerade|nun|derzeit))?"
-_CAPITAL = r"(?=(?-i:[A-ZÄÖÜ]))"
-"""The name of a place begins so; "in trouble" doesn't."""
-_SETTINGS: tuple[tuple[Literal["time_zone", "language", "quiet_hours", "days_off"], str], ...] = (
-    ("quiet_hours", _SET.format(name=_QUIET, value=_HOURS)),
-    ("quiet_hours", rf"{_SILENCE}{_FROM} {_HOURS}{_AT_END}"),
-    ("quiet_hours", rf"{_WISH}{_FROM} {_HOURS}{_NOT}{_AT_END}"),
-    (
-        "quiet_hours",
-        (
-            rf"(?:between|from|zwischen|von|ab) {_HOURS} "
-            r"(?:(?:möchte|will) ich |ich (?:möchte|will) )?(?:(?:bitte|please) )?"
-            r"(?:keine nachrichten|nicht stören|no messages|be quiet|quiet|ruhe|still"
-            r"|don['’]?t (?:disturb|message|write)(?: me)?)(?: haben| please| bitte)?"
-        ),
-    ),
-    ("language", _SET.format(name=_SPEECH, value=_TAG)),
-    (
-        "language",
-        (
-            rf"(?:{_SPEAK} )?{_TAG}(?: (?:to|with|mit|zu) (?:me|mir))?"
-            r"(?: (?:please|bitte|from now on|ab jetzt|antworten|sprechen|schreiben|reden))*"
-        ),
-    ),
-    ("days_off", _SET.format(name=_FREE, value=r"(?P<v>[^\W\d].*?)")),
-    ("time_zone", _SET.format(name=_ZONE, value=_PLACE)),
-    ("time_zone", rf"{_CITY}{_TO}+\s*{_PLACE}"),
-    ("time_zone", rf"(?:i|we)(?: have)? moved to {_PLACE}"),
-    ("time_zone", rf"(?:ich|wir) (?:bin|sind){_HERE} nach {_PLACE} (?:um)?gezogen"),
-    (
-        "time_zone",
-        (
-            r"(?:i am|i['’]?m|i|we are|we['’]?re|we)(?: now| currently)?"
-            rf" (?:(?:live|living|staying|based|now|am) )?in {_CAPITAL}{_PLACE}{_HERE}"
-        ),
-    ),
-    ("time_zone", rf"(?:i|we) live in {_PLACE}{_HERE}"),
-    ("time_zone", rf"(?:ich|wir) (?:wohnen?|leben?){_HERE} in {_PLACE}"),
-    ("time_zone", rf"ich bin (?:jetzt|gerade|nun|derzeit) in {_PLACE}"),
-)
 
 
-def _read_setting(line: str) -> ChangeSetting | None:
-    """Read a wish for a setting; the tool knows cities and languages."""
-    if _match(_UNSET, line):
-        return ChangeSetting(name="quiet_hours", value="")
-    for name, pattern in _SETTINGS:
-        if not (found := _match(pattern, line)):
-            continue
-        value = found["v"].strip()
-        if name == "quiet_hours":
-            value = re.sub(r" ?(?:and|und) ?", "-", value)
-        return ChangeSetting(name=name, value=re.sub(r"\s+(?:and|und)\s+", ",", value))
-    return None
+def _read_setting(words: str) -> ChangeSetting | None:
+    """Read a wish for settings; the tool knows their values."""
+    said = read_settings(words)
+    return ChangeSetting(name=said[0].name, value=said[0].value, more=said[1:]) if said else None
 
 
 def _read_courtesy(line: str, now: datetime | None) -> StandInCommand | None:
@@ -244,7 +148,7 @@ def read_command(words: str, now: datetime | None = None) -> StandInCommand:
         return ShowHelp()
     if any(_match(pattern, line) for pattern in _SHOW):
         return ShowMemory()
-    if understood := _read_courtesy(line, now) or _read_setting(line):
+    if understood := _read_courtesy(line, now) or _read_setting(words):
         return understood
     if _match(_JOBS, line):
         return ShowJobs()

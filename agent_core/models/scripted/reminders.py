@@ -32,6 +32,8 @@ _AT_END = (
 """A wish whose verb comes after the rest."""
 _BEFORE_TEXT = re.compile(r"(?:,? ?(?:to|that|about|daran,?|dass|zu|:)|[,:]) ?", re.IGNORECASE)
 """The words between a time and what to say then."""
+_ABOUT_IT = re.compile(r"an (?:(?:die|den|das|der|dem) )?(?=[A-ZÄÖÜ]|mein|unser|dein)")
+"""The German "an den" before what to think of: "an den Müll" is said as "Müll"."""
 _TIMED = re.compile(
     r"(?:(?:at|um|@|and|und|on|am|from|ab|until|till|bis)\b ?|@ ?)"
     r"(?:\d|noon|midnight|mittag|mitternacht|\w+(?:day|tag)s?\b|mittwoch)"
@@ -81,7 +83,10 @@ def read_reminder(
 
 def read_untimed(line: str, match: Callable[[str, str], re.Match[str] | None]) -> str | None:
     """Return what a line wants to be reminded of, if it says nothing of a time."""
-    found = match(rf"{ME} (?:to|about|that|daran,?(?: dass)?|an) (?P<text>[^\d]+)", line)
+    found = match(
+        rf"{ME} (?:to|about|that|daran,?(?: dass)?|an(?: d(?:ie|en|as|er|em))?) (?P<text>[^\d]+)",
+        line,
+    )
     if found is None or _ANY_TIME.search(found["text"]):
         return None
     return found["text"].strip()
@@ -115,4 +120,5 @@ def _remind(words: str, timing: SpokenTime) -> Remind | None:
     text = _BEFORE_TEXT.sub("", words, count=1) if _BEFORE_TEXT.match(words) else words
     if _TIMED.match(text):
         return None
+    text = _ABOUT_IT.sub("", text, count=1) if _ABOUT_IT.match(text) else text
     return Remind(text=text.strip() or _ENDED(), **asdict(timing))

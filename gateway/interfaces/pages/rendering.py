@@ -28,8 +28,8 @@ from agent_core.localization import (
 )
 from agent_core.state.conversations.session_list import ListedSession
 from agent_core.state.people.people import Person
+from agent_core.time_zones import name_zone
 from agent_core.tools.clock import ReaderClock, local_time
-from agent_core.tools.time_zones import name_zone
 from gateway.interfaces.pages.flashes import FLASH
 from gateway.operations.skill_types import SkillLine
 from gateway.texts import access, agent_pages, console_page, forms, model_page, shell, states

@@ -9,9 +9,9 @@ from zoneinfo import ZoneInfo
 from starlette.responses import Response
 
 from agent_core.localization import Text, format_weekday
+from agent_core.time_zones import list_zones, name_zone
 from agent_core.tools.clock import local_time
 from agent_core.tools.settings_tool import DAYS, DAYS_OFF, SPOKEN_ANSWERS
-from agent_core.tools.time_zones import list_zones, name_zone
 from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.pages.views import Fields, Look, Missing
 from gateway.operations import settings as operations

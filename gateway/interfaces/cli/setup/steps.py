@@ -11,7 +11,7 @@ from adapters.abilities import Bot
 from adapters.declaration import Platform
 from adapters.registry import list_declared
 from agent_core.agent.prompt.persona import VOICES
-from agent_core.tools.time_zones import find_zone
+from agent_core.time_zones import find_zone
 from gateway.app.config_file import read_zone as read_present_zone
 from gateway.app.settings import CONSOLE_PORT, Settings, load
 from gateway.errors import Declined, Mistaken, SettingsError, StartError

@@ -4,7 +4,7 @@ from zoneinfo import available_timezones
 
 import pytest
 
-from agent_core.tools.time_zones import (
+from agent_core.time_zones import (
     find_zone,
     name_city,
     name_zone,

@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 
 from agent_core.ids import PersonId
+from agent_core.spoken_settings import read_settings
 from agent_core.state.people.people import Person
-from agent_core.tools.said_preferences import read_preferences
-from agent_core.tools.settings_tool import apply_setting, describe_hours
+from agent_core.tools.clock import read_days
+from agent_core.tools.settings_tool import apply_setting, describe_hours, list_values
+from tests.agent_core.tools.said_settings_corpus import ACTS, MENTIONS
 from tests.tables import check_each
 
 VIENNA, NIGHT = "Europe/Vienna", "22:00-07:00"
@@ -80,6 +82,10 @@ NOT_READ = (
 )
 
 
+def read_asked(words: str) -> Mapping[str, str]:
+    return {one.name: one.value for one in read_settings(words, is_asked=True)}
+
+
 def apply(given: Mapping[str, str]) -> Person:
     person = Person(id=PersonId(1), slug="", name="", role="member", time_zone=None)
     for name, value in given.items():
@@ -90,7 +96,7 @@ def apply(given: Mapping[str, str]) -> Person:
 def test_a_city_a_language_and_hours_are_read_in_any_order() -> None:
     def check(row: tuple[str, str | None, str | None, str]) -> None:
         words, zone, language, hours = row
-        person = apply(read_preferences(words))
+        person = apply(read_asked(words))
         assert (person.time_zone, person.language, describe_hours(person)) == (
             zone,
             language,
@@ -102,6 +108,35 @@ def test_a_city_a_language_and_hours_are_read_in_any_order() -> None:
 
 def test_whatever_says_something_else_is_left_alone() -> None:
     def check(words: str) -> None:
-        assert read_preferences(words) == {}
+        assert read_asked(words) == {}
 
     check_each(NOT_READ, check)
+
+
+def test_a_wish_in_a_sentence_of_its_own_is_read() -> None:
+    def check(row: tuple[str, str, str]) -> None:
+        words, name, value = row
+        (said,) = read_settings(words)
+        person, days = apply({}), ()
+        if said.name == "days_off":
+            days = read_days(said.value)
+        else:
+            person = apply({said.name: said.value})
+        assert (said.name, list_values(person, days)[name]) == (name, value)
+
+    check_each(ACTS, check)
+
+
+def test_a_sentence_that_mentions_a_setting_sets_none() -> None:
+    def check(words: str) -> None:
+        assert read_settings(words) == ()
+
+    check_each(MENTIONS, check)
+
+
+def test_two_wishes_in_one_sentence_are_both_read() -> None:
+    said = read_settings("I live in Vienna and please speak German")
+    assert [(one.name, one.value) for one in said] == [
+        ("time_zone", "Vienna"),
+        ("language", "German"),
+    ]
