@@ -100,10 +100,9 @@ class DataForget:
             await self._forget_copies(person_id, words)
         said = privacy.describe_forgotten(
             removed.entries,
-            removed.messages,
+            removed.messages if has_messages else None,
             removed.jobs,
             quotes=removed.quotes,
-            has_messages=has_messages,
             groups=[(one.name, len(one.lines) + one.past) for one in groups],
             has_past=removed.has_past,
         )

@@ -222,7 +222,7 @@ def ask_to_forget(
     shown = [*map(quote_name, lines), *([_MORE(left)] if left > 0 else [])]
     shown += [line for _, notes, _ in groups for line in _quote_notes(notes)]
     counts = _count(
-        *numbers,
+        numbers,
         quotes=quotes,
         groups=[(name, len(notes)) for name, notes, _ in groups],
         past=_FOUND_PAST if has_past or any(past for _, _, past in groups) else None,
@@ -246,20 +246,20 @@ def describe_forgotten_here(count: int) -> str:
 
 def describe_forgotten(
     entries: int,
-    messages: int,
+    messages: int | None,
     jobs: int,
     *,
     quotes: int,
-    has_messages: bool,
     groups: Sequence[tuple[str, int]],
     has_past: bool,
 ) -> str:
-    """Say what was deleted; `groups` are the names of groups, and how many notes went there."""
+    """Say what was deleted; `groups` are the names of groups, and how many notes went there.
+
+    `messages` is None if messages were kept.
+    """
     counts = _count(
-        entries,
-        messages if has_messages else None,
-        jobs,
-        quotes=quotes if has_messages else 0,
+        (entries, messages, jobs, 0),
+        quotes=quotes if messages is not None else 0,
         groups=groups,
         past=_GONE_PAST if has_past else None,
     )
@@ -342,15 +342,13 @@ def _list_names(backups: Sequence[str]) -> str:
 
 
 def _count(
-    entries: int,
-    messages: int | None,
-    jobs: int,
-    blocks: int = 0,
+    numbers: tuple[int, int | None, int, int],
     *,
     quotes: int,
     groups: Sequence[tuple[str, int]],
     past: Text | None,
 ) -> str:
+    entries, messages, jobs, blocks = numbers
     shown = [_FOUND_NOTES(count=entries)]
     for name, count in groups:
         shown.append(
