@@ -33,6 +33,8 @@ _HOURS = {"evening": 20, "abend": 20, "tonight": 20, "heute abend": 20, "morning
 """Default hours of names for parts of a day."""
 _HOUR = 9
 _DAY_MINUTES = 1440
+_LONGEST_LEAP = 8
+"""The most years from one 29 February to the next: from 2096 to 2104."""
 _PLACES = (
     ("first", "1st", "erste"),
     ("second", "2nd", "zweite"),
@@ -170,7 +172,11 @@ def read_timing(found: re.Match[str], now: datetime | None) -> SpokenTime | None
         month = _month_of(given["month"].lower())
         return SpokenTime(cron=f"{minute} {hour} {int(given['dom'])} {month} *")
     if given.get("month"):
-        moment = _find_date(int(given["dom"]), (given["month"] or "").lower(), at, now)
+        day, month = int(given["dom"]), _month_of(given["month"].lower())
+        moment = _find_date(day, month, at, now)
+        if moment is None and 1 <= day <= 31:
+            # A date that never occurs: the reader of cron expressions says so.
+            return SpokenTime(cron=f"{minute} {hour} {day} {month} *")
     else:
         moment = _find_moment(named, at, now)
     return SpokenTime(at=f"{moment:%Y-%m-%dT%H:%M}") if moment else None
@@ -242,12 +248,11 @@ def _month_of(named: str) -> int:
     return next(number for number, names in enumerate(MONTHS, start=1) if named in names)
 
 
-def _find_date(day: int, month: str, at: datetime, now: datetime) -> datetime | None:
+def _find_date(day: int, month: int, at: datetime, now: datetime) -> datetime | None:
     """Return the next moment of a day of a month, at the hour of `at`."""
-    number = _month_of(month)
-    for year in (now.year, now.year + 1):
+    for year in range(now.year, now.year + _LONGEST_LEAP + 1):
         try:
-            found = at.replace(year=year, month=number, day=day)
+            found = at.replace(year=year, month=month, day=day)
         except ValueError:
             continue
         if found > now:

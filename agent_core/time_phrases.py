@@ -204,7 +204,7 @@ _REWRITES: tuple[tuple[re.Pattern[str], _Put], ...] = tuple(
         (r"\b(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})?", _numbered_date),
         (r"\b(?:on|am) (\d{4}-)", r"\1"),
         (r"\b(\d{4}-\d\d-\d\d)t(\d)", r"\1 at \2"),
-        (rf"^every (?=\d{{1,2}} (?:{_MONTH})\b)", "every year on "),
+        (rf"^(?:every|jeden) (?=\d{{1,2}} (?:{_MONTH})\b)", "every year on "),
         (rf"^(?:on |am )?(?={_DAYS}\b)", "every "),
         (rf"^every (?:coming )?(?P<one>{_LONG_DAY})s\b", r"every \g<one>"),
         (r"\bcoming (?=[a-z]+day)", ""),

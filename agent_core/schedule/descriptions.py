@@ -21,8 +21,9 @@ from agent_core.localization import (
     say_day,
     say_moment,
 )
+from agent_core.schedule.cron_rules import CronRules, read_rules
 from agent_core.schedule.job_fields import DECLARATIONS
-from agent_core.schedule.occurrences import walk_slots
+from agent_core.schedule.occurrences import first_slot, walk_slots
 from agent_core.schedule.rules import (
     ALWAYS,
     WORKING_DAYS,
@@ -57,15 +58,13 @@ _FILE = Text("Whenever a file {pattern} arrives")
 _WHEN_CALLED = Text("when a program calls its web address; /reminders webhook NUMBER shows it")
 _WHEN_IT_HAPPENS = Text("when it happens")
 _UNITS = (
-    (Plural("Every day", "Every {n} days"), 86_400),
-    (Plural("Every hour", "Every {n} hours"), 3600),
-    (Plural("Every minute", "Every {n} minutes"), 60),
-    (Plural("Every second", "Every {n} seconds"), 1),
+    (Plural("every day", "every {n} days"), 86_400),
+    (Plural("every hour", "every {n} hours"), 3600),
+    (Plural("every minute", "every {n} minutes"), 60),
+    (Plural("every second", "every {n} seconds"), 1),
 )
-_CRON = Text("By the Cron pattern {expression}")
-_DAILY = Text("At {time}")
-_WEEKLY = Text("At {time} on {days}")
-_MONTHLY = Text("At {time} on day {day} of the month")
+_EITHER_DAYS = Text("{days}, and also {weekdays}")
+_SET_TIMES = Text("At set times; the next are {moments}")
 _EVERY_DAY, _WORKING_DAYS = Text("Every day, {clock}"), Text("Monday to Friday, {clock}")
 _EVERY_WEEK = Text("Every {days}, {clock}")
 _EVERY_MONTH = Text("Every month on day {day}, {clock}")
@@ -79,12 +78,10 @@ _WEEKDAYS = (
     Text("Saturday"),
     Text("Sunday"),
 )
-_EITHER = Text("At {time} on day {days} of the month, or on any {weekdays}")
-_CRON_DAYS = {"SUN": 0, "MON": 1, "TUE": 2, "WED": 3, "THU": 4, "FRI": 5, "SAT": 6}
-_OR_CRON = re.compile(r"(\d{1,2}) (\d{1,2}) ([\d,-]+) \* ([\w,-]+)")
-_AT, _SPREAD = (
-    Text("at {time}"),
-    Plural("every minute from {first} to {last}", "every {n} minutes from {first} to {last}"),
+_AT = Text("at {time}")
+_SPREADS = (
+    (Plural("every hour from {first} to {last}", "every {n} hours from {first} to {last}"), 60),
+    (Plural("every minute from {first} to {last}", "every {n} minutes from {first} to {last}"), 1),
 )
 _SUN = {"sunrise": Text("at sunrise"), "sunset": Text("at sunset")}
 _BEFORE = {
@@ -111,6 +108,7 @@ _ORDINALS = {
     -2: Text("second to last"),
 }
 _NTH_DAY = Text("on the {nth} {day}")
+_DATE, _LEAP_DAY = Text("every year on {day} {month}"), Text("every leap year on {day} {month}")
 _WORKING_DAY = Text("working day")
 _ON, _ON_DAY, _IF_DAY = (
     Text("on {days}"),
@@ -142,8 +140,11 @@ _LATE: dict[Late, Text] = {
     "all": Text("If I'm switched off then: each missed one comes, as soon as I'm back"),
 }
 _URGENT = Text("It comes in quiet hours and on days off, too")
-_PLAIN_CRON = re.compile(r"(\d{1,2}) (\d{1,2}) (\*|\d{1,2}) \* (\*|[\d,-]+)")
-_NTH_CRON = re.compile(r"(\d{1,2}) (\d{1,2}) \* \* ([0-7]|[A-Z]{3})#([1-5])")
+_PLAIN_CRON = re.compile(r"\d{1,2} \d{1,2} (?:(?:\*|\d{1,2}) \* \*|\* \* [\d,-]+)")
+_DAY_MINUTES = 1440
+_LAST_SURE = 28
+"""The last day that each month has."""
+_LEAP = (2, 29)
 SHOWN = 3
 """The number of next runs shown before a job is confirmed."""
 
@@ -156,8 +157,7 @@ def describe_timing(timing: Timing, zone: ZoneInfo, clock: ReaderClock | None = 
     """
     dates = _Dates(zone=zone, clock=clock)
     if isinstance(timing, Cron):
-        said = (_say_cron(timing.expression) or _say_nth(timing.expression)) if clock else None
-        return said or _describe_cron(timing.expression)
+        return _describe_cron(timing, dates)
     if isinstance(timing, Once):
         return _ONCE(moment=dates.show(timing.at))
     if isinstance(timing, RecurrenceRule):
@@ -167,7 +167,7 @@ def describe_timing(timing: Timing, zone: ZoneInfo, clock: ReaderClock | None = 
     every = next(
         every(timing.seconds // size) for every, size in _UNITS if not timing.seconds % size
     )
-    return ", ".join([every, *_describe_ends(timing, dates)])
+    return _begin(", ".join([every, *_describe_ends(timing, dates)]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,12 +212,10 @@ def _describe_ends(timing: Every, dates: _Dates) -> list[str]:
 
 
 def _describe_rule(rule: RecurrenceRule, dates: _Dates) -> str:
-    said = _say_rule(rule) if dates.clock else None
-    show = show_clock if dates.clock is None else _say_minutes
-    times = join_list([_describe_time(time_of_day, show) for time_of_day in rule.times])
-    pattern = _RULE if dates.clock is None else _SAID_RULE
-    whole = pattern(times=times, days=_describe_days(rule.days))
-    parts = [said or whole[:1].upper() + whole[1:]]
+    if dates.clock and _name_days(rule.days) is None:
+        return _describe_next_times(rule, dates.zone, dates.clock)
+    said = _say_plainly(rule.days, rule.times) if dates.clock else None
+    parts = [said or _describe_times_and_days(rule.times, [rule.days], dates)]
     if rule.region:
         counted = _NOT_COUNTED if rule.days.positions else _NO_HOLIDAYS
         parts.append(counted(region=rule.region))
@@ -234,23 +232,53 @@ def _describe_rule(rule: RecurrenceRule, dates: _Dates) -> str:
     return ", ".join(parts)
 
 
-def _say_rule(rule: RecurrenceRule) -> str | None:
-    """Say the days and times of a rule as people do; None for one that is not plain."""
-    days = rule.days
+def _describe_times_and_days(
+    times: Sequence[TimeOfDay], days: Sequence[DayRule], dates: _Dates
+) -> str:
+    show = show_clock if dates.clock is None else _say_minutes
+    shown = join_list([_describe_time(time_of_day, show) for time_of_day in times])
+    named = [_describe_days(one) for one in days]
+    either = named[0] if len(named) == 1 else _EITHER_DAYS(days=named[0], weekdays=named[1])
+    pattern = _RULE if dates.clock is None else _SAID_RULE
+    return _begin(pattern(times=shown, days=either))
+
+
+def _begin(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
+
+
+def _say_plainly(days: DayRule, times: Sequence[TimeOfDay]) -> str | None:
+    """Say days and times as people do; None for those that are not plain."""
     clocks = []
-    for one in rule.times:
+    for one in times:
         if isinstance(one, SunTime) or one.first != one.last:
             return None
         clocks.append(_say_minutes(one.first))
-    is_rare = days.interval != 1 or days.month_days or days.months or days.positions
-    if is_rare or days.frequency not in ("DAILY", "WEEKLY") or any(nth for nth, _ in days.weekdays):
-        return None
     clock, named = join_list(clocks), [day for _, day in days.weekdays]
+    if days.interval != 1 or days.months or days.positions:
+        return None
+    if days.frequency == "MONTHLY":
+        return _say_day_of_month(days, clock)
+    if days.frequency == "YEARLY" or days.month_days or any(nth for nth, _ in days.weekdays):
+        return None
     if sorted(named) == [*range(5)]:
         return _WORKING_DAYS(clock=clock)
     if named:
         return _EVERY_WEEK(days=join_list([_WEEKDAYS[day]() for day in named]), clock=clock)
     return _EVERY_DAY(clock=clock) if days.frequency == "DAILY" else None
+
+
+def _say_day_of_month(days: DayRule, clock: str) -> str | None:
+    if days.month_days and not days.weekdays:
+        day = days.month_days[0]
+        is_plain = len(days.month_days) == 1 and 1 <= day <= _LAST_SURE
+        return _EVERY_MONTH(day=day, clock=clock) if is_plain else None
+    if days.month_days or len(days.weekdays) != 1:
+        return None
+    nth, weekday = days.weekdays[0]
+    if nth not in _ORDINALS:
+        return None
+    return _EVERY_NTH(nth=_ORDINALS[nth](), day=_WEEKDAYS[weekday](), clock=clock)
 
 
 def _describe_limit(limit: datetime, usual: time, dates: _Dates) -> str:
@@ -277,7 +305,8 @@ def _describe_time(wanted: TimeOfDay, show: Callable[[int], str]) -> str:
     if wanted.first == wanted.last:
         return _AT(time=show(wanted.first))
     last = wanted.first + (wanted.last - wanted.first) // wanted.step * wanted.step
-    return _SPREAD(wanted.step, first=show(wanted.first), last=show(last))
+    spread, size = next(one for one in _SPREADS if not wanted.step % one[1])
+    return spread(wanted.step // size, first=show(wanted.first), last=show(last))
 
 
 def _describe_days(days: DayRule) -> str:
@@ -285,11 +314,25 @@ def _describe_days(days: DayRule) -> str:
     named = _name_days(days)
     if named is None:
         return _BY_RULE(rule=dump_days(days))
+    if date_of_year := _name_date(days):
+        return date_of_year
     is_plain = days.interval == 1 and days.frequency in ("DAILY", "WEEKLY") and bool(named)
     parts = [] if is_plain else [_FREQUENCIES[days.frequency](days.interval)]
     if days.months:
         parts.append(_IN(months=join_list([name_month(month) for month in days.months])))
     return " ".join([*parts, *named])
+
+
+def _name_date(days: DayRule) -> str:
+    """Name the one day of each year that a rule means; "" for others."""
+    plain = DayRule(frequency="YEARLY", months=days.months, month_days=days.month_days)
+    if plain != days or len(days.months) != 1 or len(days.month_days) != 1:
+        return ""
+    month, day = days.months[0], days.month_days[0]
+    if day < 1:
+        return ""
+    pattern = _LEAP_DAY if (month, day) == _LEAP else _DATE
+    return pattern(day=day, month=name_month(month))
 
 
 def _name_days(days: DayRule) -> list[str] | None:
@@ -332,12 +375,15 @@ def _name_ordinals(ordinal: Sequence[tuple[int, int]]) -> str:
 
 
 def _name_month_days(days: DayRule) -> list[str]:
-    first = [str(day) for day in days.month_days if day > 0]
-    named = [_ON_DAY(days=join_list(first))] if first else []
+    first = [day for day in days.month_days if day > 0]
+    is_span = len(first) > 2 and first == [*range(first[0], first[-1] + 1)]
+    ends = {"first": first[0], "last": first[-1]} if is_span else {}
+    shown = _SPAN(**ends) if is_span else join_list([str(day) for day in first])
+    named = [_ON_DAY(days=shown)] if first else []
     for day in days.month_days:
         if day < 0:
             named.append(_LAST_DAY() if day == -1 else _BEFORE_LAST(number=-day))
-    is_rare = any(abs(day) > 28 for day in days.month_days)
+    is_rare = any(abs(day) > _LAST_SURE for day in days.month_days)
     return [join_list(named), *([_LEFT_OUT()] if is_rare else [])]
 
 
@@ -346,7 +392,7 @@ def is_plain(timing: Timing) -> bool:
     if isinstance(timing, Every):
         return not timing.begins and timing.until is None
     if isinstance(timing, Cron):
-        return _say_cron(timing.expression) is not None
+        return _PLAIN_CRON.fullmatch(timing.expression) is not None
     if isinstance(timing, RecurrenceRule):
         return _is_plain_rule(timing)
     return isinstance(timing, Once)
@@ -363,72 +409,39 @@ def _is_plain_rule(rule: RecurrenceRule) -> bool:
     return plain == rule and is_single and days.frequency in ("DAILY", "WEEKLY")
 
 
-def _say_cron(expression: str) -> str | None:
-    """Say a cron expression as people do; None for one that is not plain."""
-    found = _PLAIN_CRON.fullmatch(expression)
-    if found is None:
-        return None
-    minute, hour, day, weekdays = found.groups()
-    clock = say_clock(datetime(2000, 1, 1, int(hour), int(minute)))
-    if day != "*":
-        return _EVERY_MONTH(day=day, clock=clock) if weekdays == "*" else None
-    if weekdays == "*":
-        return _EVERY_DAY(clock=clock)
-    days = _read_weekdays(weekdays)
-    if days == [*range(5)]:
-        return _WORKING_DAYS(clock=clock)
-    return _EVERY_WEEK(days=join_list([_WEEKDAYS[number]() for number in days]), clock=clock)
+def _describe_cron(cron: Cron, dates: _Dates) -> str:
+    """Say a cron expression in words; where there are none, with its next times.
 
-
-def _say_nth(expression: str) -> str | None:
-    """Say a cron expression of a weekday in each month as people do; None for another one."""
-    found = _NTH_CRON.fullmatch(expression)
-    if found is None:
-        return None
-    minute, hour, weekday, nth = found.groups()
-    clock = say_clock(datetime(2000, 1, 1, int(hour), int(minute)))
-    day = _WEEKDAYS[(_read_weekday(weekday) - 1) % 7]()
-    return _EVERY_NTH(nth=_ORDINALS[int(nth)](), day=day, clock=clock)
-
-
-def _describe_cron(expression: str) -> str:
-    """Explain a cron expression; CronSim can do so in English only.
-
-    With a day of the month and a weekday, cron runs on either of them. The word "and" would be
-    wrong then.
+    Programs and models, which give no clock, read CronSim's English words where these are right.
+    They are not for a day of the month with a weekday: cron runs on either of them, not on both.
     """
-    if either := _OR_CRON.fullmatch(expression):
-        minute, hour, days, weekdays = either.groups()
-        names = [_WEEKDAYS[number]() for number in _read_weekdays(weekdays)]
-        shown = f"{int(hour):02}:{int(minute):02}"
-        return _EITHER(time=shown, days=days, weekdays=join_list(names))
-    if find_language() == "en":
-        return CronSim(expression, datetime(2024, 1, 1)).explain()
-    found = _PLAIN_CRON.fullmatch(expression)
-    if found is None:
-        return _CRON(expression=expression)
-    minute, hour, day, weekdays = found.groups()
-    clock = f"{int(hour):02}:{int(minute):02}"
-    if day == "*" and weekdays == "*":
-        return _DAILY(time=clock)
-    if day == "*":
-        days = [_WEEKDAYS[number]() for number in _read_weekdays(weekdays)]
-        return _WEEKLY(time=clock, days=join_list(days))
-    return _MONTHLY(time=clock, day=day) if weekdays == "*" else _CRON(expression=expression)
+    rules = read_rules(cron.expression)
+    if rules is None and dates.clock:
+        return _describe_next_times(cron, dates.zone, dates.clock)
+    if rules is None or (not dates.clock and len(rules.days) == 1 and find_language() == "en"):
+        return CronSim(cron.expression, datetime(2024, 1, 1)).explain()
+    if len(rules.days) == 1 and (
+        said := _say_often(rules) or _say_plainly(rules.days[0], rules.times)
+    ):
+        return said
+    return _describe_times_and_days(rules.times, rules.days, dates)
 
 
-def _read_weekdays(field: str) -> list[int]:
-    """Return the weekdays of a cron field, Monday as 0; cron counts Sunday as 0 and 7."""
-    found = set()
-    for part in field.split(","):
-        first, _, last = part.partition("-")
-        numbers = range(_read_weekday(first), _read_weekday(last or first) + 1)
-        found |= {(number - 1) % 7 for number in numbers}
-    return sorted(found)
+def _say_often(rules: CronRules) -> str:
+    """Say an interval that fills each day, such as `Every 15 minutes`; "" for others."""
+    at = rules.times[0]
+    count = (at.last - at.first) // at.step + 1
+    is_all_day = not at.first and count * at.step == _DAY_MINUTES
+    if rules.days[0] != DayRule(frequency="DAILY") or not is_all_day:
+        return ""
+    return next(
+        _begin(every(at.step * 60 // size)) for every, size in _UNITS if not at.step * 60 % size
+    )
 
 
-def _read_weekday(text: str) -> int:
-    return _CRON_DAYS[text] if text in _CRON_DAYS else int(text)
+def _describe_next_times(timing: Timing, zone: ZoneInfo, clock: ReaderClock) -> str:
+    first = first_slot(timing, zone, clock.now)
+    return _SET_TIMES(moments=say_next(timing, zone, first, clock)) if first else _say_none(timing)
 
 
 def describe_next(timing: Timing, zone: ZoneInfo, waited: Slot | None, reader: ZoneInfo) -> str:

@@ -58,8 +58,13 @@ def list_verbs(job: Job, run: Run) -> tuple[ReminderVerb, ...]:
 
 def list_open_verbs(job: Job, run: Run) -> tuple[ReminderVerb, ...]:
     """List the answers that a reminder takes after what was answered to it so far."""
-    left = {"": ("done", "10m", "1h", "tomorrow", "skip", "change"), PUT_OFF: ("done", "undo")}
-    allowed = left.get(run.reason, ("undo",) if run.reason == SKIPPED_NEXT else ())
+    left: dict[str, tuple[ReminderVerb, ...]] = {
+        "": ("done", "10m", "1h", "tomorrow", "skip", "change"),
+        PUT_OFF: ("done", "undo"),
+        SKIPPED_NEXT: ("undo",),
+        ACKNOWLEDGED: ("undo",),
+    }
+    allowed = left.get(run.reason, ())
     return tuple(verb for verb in list_verbs(job, run) if verb in allowed)
 
 

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from agent_core.errors import ToolArgumentError
 from agent_core.schedule.job_fields import JobFields
+from agent_core.schedule.said_rules import read_rule
 from agent_core.schedule.triggers import (
     EventKind,
     Once,
@@ -90,7 +91,13 @@ def _read(words: str, now: datetime) -> dict[str, Any] | None:
         return {"times": tuple(times), "rule": found["rule"] or found["first"]}
     if found := _SEVERAL.fullmatch(words):
         return _read_several(found[1].strip() or "today", _CLOCK.findall(found[2]), now)
-    return _read_cron(words)
+    return _read_cron(words) or read_rule(words, now, lambda plain: _read_repeated(plain, now))
+
+
+def _read_repeated(words: str, now: datetime) -> dict[str, Any] | None:
+    """Read a plain time; its days are a rule where they repeat."""
+    found = _read(words, now)
+    return _make_rule(found["cron"]) if found and "cron" in found else found
 
 
 def _read_stamp(words: str, now: datetime) -> str:

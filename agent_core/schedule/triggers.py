@@ -4,6 +4,7 @@ They are parsed and stored as text.
 """
 
 import re
+from calendar import monthrange
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal, get_args
@@ -11,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
 
+from agent_core.localization import Text, name_month
 from agent_core.schedule.rules import (
     ALWAYS,
     RecurrenceRule,
@@ -30,10 +32,17 @@ _ALIASES = {
     "@yearly": "0 0 1 1 *",
     "@annually": "0 0 1 1 *",
 }
+_NO_SUCH_DATE = Text("{day} {month} never occurs. Choose another day, such as {last} {month}.")
 _FIELDS = 5
 _STEP = re.compile(r"/(\d{1,9})")
 _LARGEST_STEPS = (("minutes", 59), ("hours", 23), ("days", 31), ("months", 12), ("weekdays", 7))
 _LONGEST_CRON = 200
+
+
+class NeverOccurs(ValueError):
+    """A day that its month never has; the message is a sentence for people."""
+
+
 LEAST_INTERVAL = 60
 """Seconds; for a shorter interval, a program is better than an assistant."""
 MOST_INTERVAL = 366 * 86_400
@@ -153,26 +162,32 @@ def _parse_cron(expression: str) -> Cron:
     try:
         next(CronSim(expression, datetime(2024, 1, 1)))
     except CronSimError as error:
-        if _is_never(expression):
-            raise ValueError(f"{expression!r} never occurs") from None
+        if named := _find_missing_date(expression):
+            raise NeverOccurs(_say_never(*named)) from None
         raise ValueError(
             f"{expression!r} is not a cron expression: {str(error).lower()} (minute 0-59, hour"
             " 0-23, day 1-31 or L or LW, month 1-12 or JAN-DEC, weekday 0-7 or SUN-SAT, 5L, 1#2)"
         ) from error
     except StopIteration:
-        raise ValueError(f"{expression!r} never occurs") from None
+        raise ValueError(f"{expression!r} never occurs; leave out its days or its months") from None
     return Cron(expression=expression.upper())
 
 
-def _is_never(expression: str) -> bool:
-    """True if day and month are each valid, but never occur together, such as 31 February."""
+def _find_missing_date(expression: str) -> tuple[int, int] | None:
+    """Find a day and a month that are each valid, but never occur together: (31, 2)."""
     minute, hour, day, month, weekday = expression.split()
     try:
-        CronSim(f"{minute} {hour} {day} * {weekday}", datetime(2024, 1, 1))
-        CronSim(f"{minute} {hour} * {month} {weekday}", datetime(2024, 1, 1))
+        days = CronSim(f"{minute} {hour} {day} * {weekday}", datetime(2024, 1, 1)).days
+        months = CronSim(f"{minute} {hour} * {month} {weekday}", datetime(2024, 1, 1)).months
     except CronSimError:
-        return False
-    return True
+        return None
+    return min(days), min(months)
+
+
+def _say_never(day: int, month: int) -> str:
+    """Say that a month has no such day, and name the last day that it has each year."""
+    name = name_month(month)
+    return _NO_SUCH_DATE(day=day, last=monthrange(2023, month)[1], month=name)
 
 
 def read_every(

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import get_args
 
+from agent_core.chats import Chat
 from agent_core.ids import RunId
 from agent_core.schedule.job_editor import InvalidJob
 from agent_core.schedule.reminder_answers import ReminderVerb, answer_reminder, list_verbs
-from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.job_runs import SKIPPED_NEXT, Run
@@ -22,6 +22,8 @@ from gateway.jobs.job_buttons import SENT, is_button_of, make_reminder_buttons
 from gateway.jobs.new_times import NewTimes
 from gateway.texts import reminders
 
+_LOOKED_THROUGH = 100
+"""The newest messages of a chat among which a reminder's message is looked for."""
 _VERBS: dict[str, ReminderVerb] = {verb: verb for verb in get_args(ReminderVerb)}
 
 
@@ -47,7 +49,7 @@ def take_press(
 ) -> Outcome:
     """Apply an answer, and show in the reminder's own message what came of it.
 
-    A second press changes nothing, and says nothing.
+    A second press changes nothing, and says nothing where the message shows the answer.
     """
     run = job_runs.find(connection, run_id=press.run_id)
     job = jobs.find(connection, job_id=run.job_id) if run else None
@@ -63,7 +65,7 @@ def take_press(
         is_late = press.verb == "undo"
         return (reminders.TOO_LATE() if is_late else reminders.NOT_WAITING()), ()
     if answer is None:
-        return ("" if call.is_press else reminders.ANSWERED()), ()
+        return ("" if _find_pressed(connection, call) else reminders.ANSWERED()), ()
     sent = f"jobs {SENT} {run.id}"
     shown = reminders.describe_answer(answer, call.clock)
     record_answer(connection, job, run, shown, call.now)
@@ -72,9 +74,8 @@ def take_press(
     call.note_deed(connection, f"{sent} {press.verb}", undo, named)
     answered = job_runs.find(connection, run_id=run.id) or run
     line = "" if press.verb == "undo" else shown
-    rest = make_reminder_buttons(job, answered)
-    rows = _show_answer(connection, call, (job, run), (line, named), rest)
-    return ("" if rows else named), rows
+    rows = _show_answer(connection, call, (job, answered), (line, named))
+    return ("" if rows and call.is_press else named), rows
 
 
 def _may_answer(call: Call, job: Job, run: Run, verb: ReminderVerb) -> bool:
@@ -90,38 +91,53 @@ def _may_answer(call: Call, job: Job, run: Run, verb: ReminderVerb) -> bool:
 
 
 def _show_answer(
-    connection: Connection,
-    call: Call,
-    sent: tuple[Job, Run],
-    lines: tuple[str, str],
-    rest: tuple[Choice, ...],
+    connection: Connection, call: Call, sent: tuple[Job, Run], lines: tuple[str, str]
 ) -> list[OutboxRow]:
     """Write an answer below the messages of a reminder, in each of its chats.
 
     `lines` are those for a message of its own, and for one that holds other reminders, too. Their
-    buttons stay, and `rest` follow. Returns nothing if no message has a button of the reminder.
+    buttons stay, and those that the reminder still takes follow.
     """
     job, run = sent
-    pressed = outbox.find_message(
+    rows = []
+    for row in _list_messages(connection, call, run):
+        others = tuple(one for one in row.buttons if not is_button_of(one, run))
+        line = lines[1] if others else lines[0]
+        body = row.body or reminders.show_reminder(job.body)
+        # It was answered before, and that doesn't count any more.
+        body = reminders.leave_out_answer(body, job.title if others else "")
+        body = f"{body}\n{line}" if line else body
+        buttons = (*others, *make_reminder_buttons(job, run, job.title if others else ""))
+        rows.append(outbox.revise(connection, outbox_id=row.id, body=body, buttons=buttons))
+    return rows
+
+
+def _list_messages(connection: Connection, call: Call, run: Run) -> list[OutboxRow]:
+    """List the messages with the buttons of a reminder; the pressed one may hold others, too.
+
+    After `/undo`, which presses nothing, a message that holds others is looked for in this chat.
+    """
+    pressed = _find_pressed(connection, call)
+    turn = job_runs.find_turn(connection, run_id=run.id)
+    found = [pressed] if pressed else []
+    if turn and (not pressed or pressed.turn_id == turn[0]):
+        found = outbox.list_buttoned(connection, turn_id=turn[0])
+    if not found:
+        chat = Chat(platform=call.platform, address=name_chat(call.message.address))
+        found = outbox.list_newest_shown(connection, chat=chat, limit=_LOOKED_THROUGH)
+    return [row for row in found if any(is_button_of(one, run) for one in row.buttons)]
+
+
+def _find_pressed(connection: Connection, call: Call) -> OutboxRow | None:
+    """Return the message of a pressed button; None after `/undo`, and if it was sent again since.
+
+    A platform that can't edit a message gets it again, with the answer.
+    """
+    if not call.is_press:
+        return None
+    return outbox.find_message(
         connection,
         platform=call.platform,
         chat=name_chat(call.message.address),
         message_id=call.message.message_id,
     )
-    found = [pressed] if pressed and call.is_press else []
-    if found and found[0].turn_id is not None:
-        found = outbox.list_buttoned(connection, turn_id=found[0].turn_id)
-    rows = []
-    for row in found:
-        others = tuple(one for one in row.buttons if not is_button_of(one, run))
-        if others == row.buttons:
-            continue
-        line = lines[1] if others else lines[0]
-        body = row.body or reminders.show_reminder(job.body)
-        before, _, last = body.rpartition("\n")
-        if not others and before and reminders.is_answer(last):
-            body = before  # it was answered before, and that doesn't count any more
-        body = f"{body}\n{line}" if line else body
-        buttons = (*others, *rest)
-        rows.append(outbox.revise(connection, outbox_id=row.id, body=body, buttons=buttons))
-    return rows

@@ -24,6 +24,8 @@ _LABELS: Mapping[ReminderVerb, Text] = {
     "change": reminders.CHANGE,
     "undo": memory.UNDO,
 }
+_SIGNS: Mapping[ReminderVerb, str] = {"done": "✓", "undo": "↩"}
+"""What stands before the title of a reminder on its button in a message that holds several."""
 
 
 def make_reminder_buttons(job: Job, run: Run, title: str = "") -> tuple[Choice, ...]:
@@ -35,7 +37,8 @@ def make_reminder_buttons(job: Job, run: Run, title: str = "") -> tuple[Choice, 
     """
     verbs = list_open_verbs(job, run)
     if title:
-        return tuple(_answer(run, verb, f"✓ {title}") for verb in verbs if verb == "done")
+        verb: ReminderVerb = "done" if "done" in verbs else "undo"
+        return (_answer(run, verb, f"{_SIGNS[verb]} {title}"),) if verb in verbs else ()
     return tuple(_answer(run, verb, _LABELS[verb]()) for verb in verbs)
 
 

@@ -11,7 +11,7 @@ from agent_core.schedule.job_fields import JobFields
 from agent_core.schedule.receipts import confirm_changed
 from agent_core.schedule.requests import read_request
 from agent_core.schedule.said_times import fill_in
-from agent_core.schedule.triggers import load_timing
+from agent_core.schedule.triggers import NeverOccurs, load_timing
 from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.conversations import questions as stored
 from agent_core.state.conversations.questions import Choice, NewQuestion, Question
@@ -77,8 +77,10 @@ def make_time_answerer(
             return AnswerOutcome(words=reminders.UNKNOWN())
         try:
             changed = _move(connection, job, words, now)
-        except (InvalidJob, ToolArgumentError, ValueError):
-            return AnswerOutcome(words=reminders.NO_TIME(), stays_open=True)
+        except (InvalidJob, ToolArgumentError, ValueError) as error:
+            is_never = isinstance(error.__cause__, NeverOccurs)
+            words = str(error) if is_never else reminders.NO_TIME()
+            return AnswerOutcome(words=words, stays_open=True)
         clock = ReaderClock(zone=zone_of(person), now=now)
         receipt = confirm_changed(changed, clock)
         room = rooms.find_by_id(connection, room_id=job.room_id) if job.room_id else None

@@ -40,7 +40,7 @@ from agent_core.schedule.quiet_times import comes_in_quiet, find_held_slot
 from agent_core.schedule.receipts import confirm_changed, confirm_created, confirm_verb
 from agent_core.schedule.requests import TIMINGS, read_request
 from agent_core.schedule.said_times import fill_in
-from agent_core.schedule.triggers import Timing, load_timing
+from agent_core.schedule.triggers import NeverOccurs, Timing, load_timing
 from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
@@ -348,6 +348,8 @@ def _read_when(
     try:
         return fill_in(given, words, zone=zone, now=now, old=old)
     except (ToolArgumentError, ValueError) as error:
+        if isinstance(error.__cause__, NeverOccurs):
+            raise Mistaken(str(error)) from error
         raise Mistaken(jobs_texts.WHEN_UNREAD(words=shorten(words, _LONGEST_WORDS))) from error
 
 

@@ -399,7 +399,7 @@ class OutboxDispatcher:
         A question is never asked again just because its outcome can't be shown.
         """
         if not isinstance(adapter, CanEdit):
-            return "shown"
+            return "gone" if row.question_id is None else "shown"
         message = await self._composer.compose(row, row.body)
         try:
             await adapter.edit(message, PlatformMessageId(message_id))

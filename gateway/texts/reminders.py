@@ -7,7 +7,9 @@ from agent_core.localization import Text
 from agent_core.schedule.reminder_answers import ReminderAnswer
 from agent_core.tools.clock import ReaderClock
 
-SIGN, _SKIP_SIGN = "⏰", "⏭"
+SIGN = "⏰"
+_ANSWERS = (SIGN, "⏭", "✓")
+"""What a line begins with that says what was answered to a reminder."""
 DONE, SKIP_NEXT, CHANGE = Text("Done"), Text("Skip next"), Text("Change")
 TEN_MINUTES, ONE_HOUR, TOMORROW = Text("+10 min"), Text("+1 h"), Text("Tomorrow")
 LEAVE = Text("Leave it")
@@ -47,9 +49,15 @@ def show_reminder(body: str) -> str:
     return body if body.startswith(SIGN) else f"{SIGN} {body}"
 
 
-def is_answer(line: str) -> bool:
-    """Return whether a line below a reminder says what was answered to it."""
-    return line.startswith((SIGN, _SKIP_SIGN))
+def leave_out_answer(body: str, title: str = "") -> str:
+    """Return a message without the lines that say what was answered to its reminder.
+
+    `title` is the one of the reminder where the message holds several.
+    """
+    first, *lines = body.split("\n")
+    end = f": {title}" if title else ""
+    kept = [line for line in lines if not (line.startswith(_ANSWERS) and line.endswith(end))]
+    return "\n".join([first, *kept])
 
 
 def ask_when(title: str, timing: str) -> str:

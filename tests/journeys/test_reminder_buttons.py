@@ -56,7 +56,7 @@ async def test_done_is_shown_in_the_message_of_the_reminder(
         again = anna.holds("Done")
         await harness.press(anna, "Done")
         assert last(anna).text == "⏰ Call Ben.\n✓ Done"
-        assert last(anna).labels == ()
+        assert last(anna).labels == ("Undo",)
         await harness.takes(again())
         assert last(anna).text == "⏰ Call Ben.\n✓ Done"
         assert len(anna.seen()) == count + 1
@@ -128,6 +128,40 @@ async def test_what_was_pressed_by_mistake_can_be_undone(deployment: Stage, plat
         await harness.takes(late())
         assert "can't undo that any more" in last(anna).text
         assert "Call Ben." not in await harness.hears(anna, "/jobs")
+
+
+@everywhere
+async def test_undo_in_words_shows_the_true_state_on_the_card(
+    deployment: Stage, platform: str
+) -> None:
+    anna, clock = deployment.account(platform, ANNA), Clock(*NOON)
+    deployment.now = clock
+    open_labels = ("Done", "+10 min", "+1 h", "Tomorrow")
+    async with deployment.open() as harness:
+        await harness.hears(anna, "/settings time_zone UTC")
+        await ask_for(harness, anna, "today 15:00")
+        place = len(anna.seen())
+        clock.move(harness, hours=3)
+        await comes(harness, anna, place + 1)
+
+        def card() -> Seen:
+            return anna.seen()[place]
+
+        for label, line, labels in (
+            ("+10 min", "⏰ again at 15:10", ("Done", "Undo")),
+            ("Done", "✓ Done", ("Undo",)),
+        ):
+            await harness.press(anna, label)
+            assert (card().text, card().labels) == (f"⏰ Call Ben.\n{line}", labels)
+            assert "↩" in await harness.hears(anna, "/undo")
+            await harness.at_rest()
+            assert (card().text, card().labels) == ("⏰ Call Ben.", open_labels)
+            await harness.press(anna, "Bring it back")
+            await harness.at_rest()
+            assert (card().text, card().labels) == (f"⏰ Call Ben.\n{line}", labels)
+            await harness.hears(anna, "/undo")
+            await harness.at_rest()
+            assert (card().text, card().labels) == ("⏰ Call Ben.", open_labels)
 
 
 async def test_done_ends_a_reminder_that_was_put_off(stage: Stage) -> None:
@@ -342,9 +376,14 @@ async def test_reminders_that_waited_have_a_button_each(stage: Stage) -> None:
         assert shown.labels == ("✓ Call Ben.", "✓ Buy milk.")
         await harness.press(anna, "✓ Buy milk.")
         assert last(anna).text.endswith("\n✓ Done: Buy milk.")
-        assert last(anna).labels == ("✓ Call Ben.",)
+        assert last(anna).labels == ("✓ Call Ben.", "↩ Buy milk.")
+        await harness.press(anna, "↩ Buy milk.")
+        assert "✓ Done" not in last(anna).text
+        assert last(anna).labels == ("✓ Call Ben.", "✓ Buy milk.")
+        await harness.press(anna, "✓ Buy milk.")
+        assert last(anna).text.endswith("\n✓ Done: Buy milk.")
         await harness.press(anna, "✓ Call Ben.")
-        assert last(anna).labels == ()
+        assert last(anna).labels == ("↩ Buy milk.", "↩ Call Ben.")
         assert len(anna.seen()) == count + 1
 
 

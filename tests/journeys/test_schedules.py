@@ -205,4 +205,5 @@ async def test_cron_with_a_day_and_a_weekday_is_shown_as_either(stage: Stage) ->
         stage.plan(remind(cron="0 8 1-7 * MON"), "Agreed.")
         await harness.notes(anna.says("the first Monday of the month at 8"))
         await harness.asks(anna, YES)
-        assert "At 08:00 on day 1-7 of the month, or on any Monday: shall I" in texts(anna)[-1]
+        shown = "Every month on day 1 to 7, and also on Monday, at 8:00: shall I send this?"
+        assert shown in texts(anna)[-1]

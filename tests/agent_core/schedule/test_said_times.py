@@ -60,6 +60,44 @@ READ: list[tuple[str, dict[str, Any]]] = [
         "alle zwei Wochen am Montag um 9",
         {"times": ("09:00",), "rule": "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO"},
     ),
+    ("on 29 february", {"at": "2028-02-29T09:00"}),
+    (
+        "half an hour before sunset on Fridays, ten times",
+        {"times": ("sunset-30",), "rule": "FREQ=WEEKLY;BYDAY=FR", "count": 10},
+    ),
+    (
+        "every 90 minutes between 9 and 17 on weekdays, except on holidays",
+        {
+            "times": ("09:00-17:00/90",),
+            "rule": "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR",
+            "skip": ("holidays",),
+        },
+    ),
+    (
+        "jeden Werktag um 7 außer an Feiertagen",
+        {"times": ("07:00",), "rule": "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", "skip": ("holidays",)},
+    ),
+    (
+        "am letzten Werktag jeden Monats um 10",
+        {"times": ("10:00",), "rule": "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1"},
+    ),
+    ("jeden Tag bei Sonnenuntergang", {"times": ("sunset",), "rule": "FREQ=DAILY"}),
+    (
+        "two days before the month ends at 9",
+        {"times": ("09:00",), "rule": "FREQ=MONTHLY;BYMONTHDAY=-3"},
+    ),
+    (
+        "every day at 8, not from 24 December to 6 January",
+        {"times": ("08:00",), "rule": "FREQ=DAILY", "skip": ("2026-12-24/2027-01-06",)},
+    ),
+    (
+        "every 2 weeks on Thursday at 8:00 and 18:30, until the end of March",
+        {
+            "times": ("8:00", "18:30"),
+            "rule": "FREQ=WEEKLY;INTERVAL=2;BYDAY=TH",
+            "until": "2027-03-31",
+        },
+    ),
     ("am ersten Montag im Monat um 8", {"cron": "0 8 * * 1#1"}),
     ("jeden letzten Freitag des Monats um 17 Uhr", {"cron": "0 17 * * 5L"}),
     ("every 1st monday at 18:00", {"cron": "0 18 * * 1#1"}),

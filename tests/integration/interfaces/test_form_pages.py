@@ -5,6 +5,7 @@ import html
 import json
 import re
 from itertools import count
+from pathlib import Path
 
 import aiohttp
 import pytest
@@ -77,6 +78,16 @@ async def test_a_wrong_reminder_says_so_beside_the_field(setup: Setup) -> None:
     rows = [
         ({"when": "someday"}, "when", "I can't read “someday” as a time."),
         ({"when": "2001-01-01T08:00"}, "when", "That time is past. Choose a later one."),
+        (
+            {"when": "every 30 February"},
+            "when",
+            "30 February never occurs. Choose another day, such as 28 February.",
+        ),
+        (
+            {"when": "0 9 31 4 *"},
+            "when",
+            "31 April never occurs. Choose another day, such as 30 April.",
+        ),
         ({"when": ""}, "when", "Please fill this in."),
         ({"text": ""}, "text", "Please fill this in."),
     ]
@@ -90,6 +101,39 @@ async def test_a_wrong_reminder_says_so_beside_the_field(setup: Setup) -> None:
             assert f'value="{kept["when"]}"' in text
             assert f">{kept['text']}</textarea>" in text
     assert await list_jobs(setup, "zebrana") == before
+
+
+DOCS = Path("docs/reminders-and-digests.md").read_text()
+SAID_IN_DOCS = (
+    ("in 20 minutes", "in 20 minutes to call Ada"),
+    ("Every Monday at 8", "Every Monday at 8, remind me"),
+    ("On the last working day of each month at 16:00", ""),
+    ("Every weekday at 7", "Every weekday at 7, send me"),
+    ("Every 2 weeks on Thursday at 8:00 and 18:30, until the end of March.", ""),
+    ("Every 90 minutes between 9 and 17 on weekdays, except on holidays.", ""),
+    ("On the first working day of the month at 9.", ""),
+    ("Half an hour before sunset on Fridays, ten times.", ""),
+    ("every day at 8, not from 24 December to 6 January", "not from 24 December to 6 January"),
+    ("every day at 8:00 and 18:30", "8:00 and 18:30"),
+    ("two days before the month ends at 9", "two days before the month ends"),
+    ("the last Friday of the month at 9", "the last Friday"),
+)
+"""What the field When reads, and the words of the docs that promise it, if others."""
+
+
+async def test_the_field_reads_each_time_that_the_docs_promise(setup: Setup) -> None:
+    await says(setup, "/settings time_zone Europe/Vienna", ZEBRANA)
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        for when, promised in SAID_IN_DOCS:
+            assert (promised or when) in DOCS, when
+            status, text = await post(session, "/jobs/new/times", REMINDER | {"when": when})
+            assert (status, "I understand: " in text) == (200, True), text[
+                text.index('id="times"') :
+            ][:400]
+        status, text = await post(session, "/jobs/new/times", REMINDER | {"when": "at full moon"})
+        shown = text[text.index('<div id="times"') :]
+        assert (status, "I can't read “at full moon” as a time." in shown) == (200, True)
+    await says(setup, "/settings time_zone UTC", ZEBRANA)
 
 
 async def test_an_invitation_lets_in_one_account_and_no_other(setup: Setup) -> None:
