@@ -229,6 +229,14 @@ def undo_change(
     return change_job(connection, redraft_job(job, request, rules=rules, now=now), now)
 
 
+def name_change_undo(connection: Connection, job_id: JobId) -> str:
+    """Return the command, without slash, that takes the newest change of a job back.
+
+    It names the version, so that it takes nothing else back after a further change.
+    """
+    return f"jobs undo {job_id} to {job_versions.find_newest(connection, job_id=job_id)}"
+
+
 def check_event(connection: Connection, job: NewJob) -> None:
     """Refuse a job that follows a missing job, or follows itself. Raises `InvalidJob`.
 

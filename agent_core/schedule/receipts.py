@@ -43,10 +43,10 @@ def confirm_created(job: Job, clock: ReaderClock, places: Sequence[str] = ()) ->
     return Receipt(text=text, undo=f"jobs drop {job.id} yes")
 
 
-def confirm_changed(job: Job, clock: ReaderClock) -> Receipt:
-    """Confirm a change of a job."""
+def confirm_changed(job: Job, clock: ReaderClock, undo: str) -> Receipt:
+    """Confirm a change of a job, which `undo` takes back."""
     text = _CHANGED(title=_name(job).rstrip("."), moments=_list_next(job, clock))
-    return Receipt(text=text, undo=f"jobs undo {job.id}")
+    return Receipt(text=text, undo=undo)
 
 
 def confirm_act(job: Job, action: str) -> Receipt:

@@ -444,7 +444,7 @@ class JobTool:
             return ToolResult(text=f"Nothing was changed. {confirmed}")
         is_urgent = confirmed.is_urgent if confirmed != changed else None
 
-        def work(connection: Connection) -> Job:
+        def work(connection: Connection) -> tuple[Job, str]:
             found = job_editor.find_visible_job(connection, job_id=job.id, may_see=asker.may_see)
             if found is None:  # the confirmation may take minutes
                 raise ToolArgumentError(f"job {job.id} has ended or was deleted meanwhile")
@@ -452,14 +452,15 @@ class JobTool:
             now_so = self._redraft(asker, found)[1]
             if is_urgent is not None:
                 now_so = replace(now_so, is_urgent=is_urgent)
-            return job_editor.change_job(connection, now_so, asker.context.now)
+            done = job_editor.change_job(connection, now_so, asker.context.now)
+            return done, job_editor.name_change_undo(connection, job.id)
 
-        made = await self._database.write("jobs.change", work)
+        made, undo = await self._database.write("jobs.change", work)
         self._changed()
         note = note_left_out(asker.left_out)
         return ToolResult(
             text=f"Changed. {_describe(made, asker.zone)} /jobs undo {made.id} undoes it.{note}",
-            receipts=(confirm_changed(made, asker.clock),),
+            receipts=(confirm_changed(made, asker.clock, undo),),
         )
 
     def _read(self, asker: _Asker, job: Job | None) -> JobRequest:

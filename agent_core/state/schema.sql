@@ -2,7 +2,7 @@
 -- a test keeps both ways equal. `user_version` is the number of the newest migration. Times are integer milliseconds since the epoch, UTC. JSON is text.
 -- `checksum` is a CRC-32 that detects a damaged row.
 
-PRAGMA user_version = 58;
+PRAGMA user_version = 59;
 
 -- Single values of Talaria itself, by key.
 CREATE TABLE meta (

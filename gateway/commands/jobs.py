@@ -38,7 +38,7 @@ from gateway.jobs.job_buttons import (
 )
 from gateway.jobs.new_times import NewTimes
 from gateway.operations.job_types import JobVerb
-from gateway.operations.jobs import JobDeed, act, make_address, move_zone, name_undo
+from gateway.operations.jobs import JobDeed, act, make_address, move_zone, name_undo, name_verb
 from gateway.operations.settings import name_home, set_home
 from gateway.outbound.command_buttons import stand_for
 from gateway.texts import jobs as job_texts
@@ -67,7 +67,7 @@ _SYNONYMS = {
 _SHORTEST_NAME = 3
 """Letters of a word that names a reminder."""
 _MOVE, _DIGEST = "move", 8
-_YES, _OFF = "yes", "off"
+_YES, _OFF, _TO = "yes", "off", "to"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +76,8 @@ class _Order:
 
     verb: _Verb
     job_id: JobId
-    is_sure: bool
+    is_sure: bool = False
+    version: int | None = None
 
 
 class JobCommands:
@@ -140,7 +141,7 @@ class JobCommands:
             return Reply(text=text, buttons=_open_each(found))
         if verb is None:
             return await self._show(call, found[0].id)
-        return await self._change(call, _Order(verb=verb, job_id=found[0].id, is_sure=False))
+        return await self._change(call, _Order(verb=verb, job_id=found[0].id))
 
     def _restore(self, connection: Connection, call: Call, job_id: JobId) -> Outcome:
         """Bring a deleted job back."""
@@ -149,7 +150,7 @@ class JobCommands:
             return job_texts.UNKNOWN(number=job_id), ()
         if refusal := _refuse(connection, call, job, job_id):
             return refusal, ()
-        return self._act(connection, job, "restore", call), ()
+        return self._act(connection, job, _Order(verb="restore", job_id=job.id), call), ()
 
     def _move(self, call: Call, named: str) -> Reply:
         """Move the caller's jobs from a zone, by its name or digest, to their present one."""
@@ -213,16 +214,24 @@ class JobCommands:
                 done = (
                     self._give_address(connection, current, call)
                     if order.verb == "webhook"
-                    else self._act(connection, current, order.verb, call)
+                    else self._act(connection, current, order, call)
                 )
             return done, ()
 
         return Reply(effect=effect, buttons=_make_later_buttons(job, order.verb))
 
-    def _act(self, connection: Connection, job: Job, verb: JobVerb, call: Call) -> str:
+    def _act(self, connection: Connection, job: Job, order: _Order, call: Call) -> str:
+        assert order.verb != "webhook"  # noqa: S101 - `_change` answers that
+        verb = order.verb
         deed = JobDeed(
-            verb=verb, rules=self._rules, now=call.now, key=call.call_key, is_press=call.is_press
+            verb=verb,
+            rules=self._rules,
+            now=call.now,
+            key=call.call_key,
+            is_press=call.is_press,
+            version=order.version,
         )
+        redo = name_verb(connection, job.id, deed)
         try:
             done = act(connection, job, deed)
         except JobAlreadyRunning:
@@ -230,12 +239,11 @@ class JobCommands:
         except InvalidJob as error:
             return job_texts.describe_invalid(error)
         # To pause what is paused already changes nothing that could be taken back.
-        did, undo = confirm_verb(job, verb), name_undo(job.id, verb)
+        did, undo = confirm_verb(job, verb), name_undo(connection, job.id, verb)
         if not undo or (verb in ("pause", "resume") and done.state == job.state):
             call.note_fixed(connection, did)
         else:
-            sure = f" {_YES}" if verb == "drop" else ""
-            call.note_deed(connection, f"jobs {verb} {job.id}{sure}", undo, did)
+            call.note_deed(connection, redo, undo, did)
         match verb:
             case "pause":
                 return job_texts.describe_paused(done) + describe_followers(connection, job)
@@ -309,7 +317,11 @@ def _list_zone_names(zone: str) -> tuple[str, str, str]:
 
 
 def _read_order(words: Sequence[str]) -> _Order | None:
-    """Parse `pause 3`, or `drop 3 yes` from a button; None for anything else."""
+    """Parse `pause 3`, or `drop 3 yes` or `undo 3 to 7` from a button; None for anything else."""
+    version = None
+    if len(words) == 4 and words[0] == "undo" and words[2] == _TO:
+        version = read_number(words[3])
+        words = words[:2] if version else words
     is_sure = words[-1] == _YES
     if is_sure:
         words = words[:-1]
@@ -317,7 +329,9 @@ def _read_order(words: Sequence[str]) -> _Order | None:
     if verb is None:
         return None
     number = _read_number(words[1])
-    return _Order(verb=verb, job_id=number, is_sure=is_sure) if number else None
+    if number is None:
+        return None
+    return _Order(verb=verb, job_id=number, is_sure=is_sure, version=version)
 
 
 def _read_number(word: str) -> JobId | None:

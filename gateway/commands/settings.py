@@ -7,7 +7,13 @@ from dataclasses import dataclass, replace
 from agent_core.errors import ToolArgumentError
 from agent_core.localization import LANGUAGES, choose_language, set_language, use_language
 from agent_core.schedule.confirmations import KEEP, MOVE, ask_to_move, list_left
-from agent_core.schedule.job_editor import InvalidJob, JobRequest, JobRules, redraft_job
+from agent_core.schedule.job_editor import (
+    InvalidJob,
+    JobRequest,
+    JobRules,
+    name_change_undo,
+    redraft_job,
+)
 from agent_core.schedule.receipts import confirm_changed
 from agent_core.state.conversations.questions import Choice, Style
 from agent_core.state.engine.database import Connection, Database
@@ -322,8 +328,9 @@ class ModelCommands:
                 options = replace(fresh.options, model=wanted)
                 set_options(connection, fresh, options, rules=self.rules, now=call.now)
                 words = f"model job {fresh.id} {wanted or DEFAULT}"
-                did = confirm_changed(fresh, call.clock).text
-                call.note_deed(connection, words, f"jobs undo {fresh.id}", did)
+                undo = name_change_undo(connection, fresh.id)
+                done = confirm_changed(fresh, call.clock, undo)
+                call.note_deed(connection, words, done.undo, done.text)
             return shown.text, []
 
         return Reply(effect=effect, buttons=shown.buttons)

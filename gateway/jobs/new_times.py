@@ -6,7 +6,13 @@ from agent_core.chats import Chat
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import JobId
 from agent_core.schedule.descriptions import describe_timing
-from agent_core.schedule.job_editor import InvalidJob, JobRules, change_job, redraft_job
+from agent_core.schedule.job_editor import (
+    InvalidJob,
+    JobRules,
+    change_job,
+    name_change_undo,
+    redraft_job,
+)
 from agent_core.schedule.job_fields import JobFields
 from agent_core.schedule.receipts import confirm_changed
 from agent_core.schedule.requests import read_request
@@ -82,7 +88,7 @@ def make_time_answerer(
             words = str(error) if is_never else reminders.NO_TIME()
             return AnswerOutcome(words=words, stays_open=True)
         clock = ReaderClock(zone=zone_of(person), now=now)
-        receipt = confirm_changed(changed, clock)
+        receipt = confirm_changed(changed, clock, name_change_undo(connection, job.id))
         room = rooms.find_by_id(connection, room_id=job.room_id) if job.room_id else None
         doer = Doer(
             person_id=person.id,

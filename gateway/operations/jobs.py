@@ -25,6 +25,7 @@ from agent_core.schedule.job_editor import (
     default_options,
     draft_job,
     drop_job,
+    name_change_undo,
     next_slot_of,
     pause_job,
     redraft_job,
@@ -130,13 +131,22 @@ _UNDO: Mapping[JobVerb, str] = {
     "resume": "pause {}",
     "drop": "restore {}",
     "restore": "drop {} yes",
-    "undo": "undo {}",
 }
 """The words behind `/jobs` that take a verb back."""
 
 
-def name_undo(job_id: JobId, verb: JobVerb) -> str:
-    """Return the command, without slash, that takes a verb back; "" if none does."""
+def name_verb(connection: Connection, job_id: JobId, deed: JobDeed) -> str:
+    """Return the command, without slash, for a deed that is about to be done."""
+    if deed.verb == "undo" and deed.version is None:
+        return name_change_undo(connection, job_id)
+    rest = f" to {deed.version}" if deed.verb == "undo" else " yes" if deed.verb == "drop" else ""
+    return f"jobs {deed.verb} {job_id}{rest}"
+
+
+def name_undo(connection: Connection, job_id: JobId, verb: JobVerb) -> str:
+    """Return the command, without slash, that takes a done verb back; "" if none does."""
+    if verb == "undo":
+        return name_change_undo(connection, job_id)
     return f"jobs {_UNDO[verb].format(job_id)}" if verb in _UNDO else ""
 
 
@@ -191,13 +201,13 @@ async def do_verb(context: OperationContext, asked: ActOnJob, *, verb: JobVerb) 
     def work(connection: Connection, job: Job) -> Job:
         if verb == "drop" and job.kind == "system":
             raise Declined(f"Job {job.id} is a system job: it can be paused, but not deleted.")
+        redo = name_verb(connection, job.id, deed)
         try:
             done = act(connection, job, deed)
         except JobAlreadyRunning as error:
             raise Declined(f"Job {job.id} is running already.") from error
-        undo = name_undo(job.id, verb)
+        undo = name_undo(connection, job.id, verb)
         if undo and (verb not in ("pause", "resume") or done.state != job.state):
-            redo = f"jobs {verb} {job.id}{' yes' if verb == 'drop' else ''}"
             note_deed(context, connection, undo=undo, redo=redo, did=confirm_verb(job, verb))
         return done
 
@@ -382,7 +392,8 @@ async def change(context: OperationContext, asked: ChangeJob) -> ChangedJob:
         if changed == job:
             raise Mistaken("Say what to change; see `talaria jobs change --help`.")
         done = change_job(connection, changed, now)
-        receipt = confirm_changed(done, ReaderClock(zone=done.zone, now=now))
+        clock, undo = ReaderClock(zone=done.zone, now=now), name_change_undo(connection, done.id)
+        receipt = confirm_changed(done, clock, undo)
         note_deed(context, connection, undo=receipt.undo, redo=receipt.undo, did=receipt.text)
         return done
 

@@ -121,7 +121,7 @@ def ask_to_forget_here(
     return NewQuestion(
         person_id=person.id,
         kind="forget",
-        text=privacy.ask_to_forget_here(found.lines, found.past),
+        text=privacy.ask_to_forget_here(found.lines, has_past=found.past > 0 or found.has_deeds),
         choices=(
             Choice(key=_ENTRIES, label=privacy.ERASE_YES(), style="danger"),
             Choice(key=_NONE, label=privacy.FORGET_NONE()),

@@ -77,7 +77,10 @@ class DataForget:
             return privacy.FORGET_NOTHING_HERE()
         group = OneGroup(id=group_id, is_all=person.is_owner)
         removed = await self._groups.forget(person_id, words, self._now(), group)
-        return privacy.describe_forgotten_here(sum(len(one.lines) + one.past for one in removed))
+        return privacy.describe_forgotten_here(
+            sum(len(one.lines) + one.past for one in removed),
+            has_deeds=any(one.has_deeds for one in removed),
+        )
 
     async def remove(
         self, person_id: PersonId, text: str, report: Report, *, has_messages: bool

@@ -143,6 +143,7 @@ _FORGOTTEN_HERE = Plural(
     "Deleted permanently: {n:,} notes of this group. The messages here stay, so I may still know"
     " them in this conversation. /new starts one without them.",
 )
+_FORGOTTEN_DEEDS = Text("Deleted permanently: no undo in this group brings the words back.")
 _FOUND_GROUP_NOTES = Text("Notes in the group {name}: {count:,}")
 _FOUND_PAST = Text("Deleted or changed, but an undo could bring it back")
 _GONE_PAST = Text("Words from before: no undo brings them back")
@@ -230,18 +231,18 @@ def ask_to_forget(
     return _ASK_FORGET(counts=counts, lines=_list_lines(shown))
 
 
-def ask_to_forget_here(notes: Sequence[str], past: int) -> str:
+def ask_to_forget_here(notes: Sequence[str], *, has_past: bool) -> str:
     """Show the notes of a group that hold the words, and ask whether to delete them.
 
-    `past` notes are deleted already, and are not shown to the group again.
+    What was deleted or changed already, `has_past`, is not shown to the group again.
     """
-    shown = [*_quote_notes(notes), *([_FOUND_PAST()] if past else [])]
+    shown = [*_quote_notes(notes), *([_FOUND_PAST()] if has_past else [])]
     return _ASK_FORGET_HERE(lines=_list_lines(shown).strip())
 
 
-def describe_forgotten_here(count: int) -> str:
-    """Say in a group how many of its notes were deleted."""
-    return _FORGOTTEN_HERE(count)
+def describe_forgotten_here(count: int, *, has_deeds: bool) -> str:
+    """Say in a group how many of its notes were deleted, or that only an undo held the words."""
+    return _FORGOTTEN_HERE(count) if count or not has_deeds else _FORGOTTEN_DEEDS()
 
 
 def describe_forgotten(

@@ -160,10 +160,12 @@ class Compactor:
             summary = (
                 await self._summarize(draft.plan, draft.summary, target, wanted, paid)
                 if is_asked
-                else ""
+                else None
             )
-            summary_failed = is_asked and not summary
-            draft = draft.with_summary(summary) if summary else draft.without(planner, wanted)
+            summary_failed = is_asked and summary is None
+            draft = (
+                draft.without(planner, wanted) if summary is None else draft.with_summary(summary)
+            )
         built = self._build(draft, (visible, former), target, sizes)
         compaction = await finish(self._write(target, (former, revision), built, paid))
         if compaction:
@@ -219,8 +221,8 @@ class Compactor:
         target: CompactionTarget,
         wanted: CompactionRequest,
         paid: list[ModelCall],
-    ) -> str:
-        """The summary of a plan's messages; empty if no model returns one."""
+    ) -> str | None:
+        """The summary of a plan's messages; None if no model returns one."""
         request = SummaryRequest(
             messages=tuple(one.message for one in plan.summarized),
             earlier=earlier,
@@ -233,7 +235,7 @@ class Compactor:
             return await self._summarizer.summarize(request, paid)
         except (ModelError, QuotaExceeded, TimeoutError) as error:
             _log.warning("session %d is not summarized: %r", target.session_id, error)
-            return ""
+            return None
 
     def _build(
         self,

@@ -184,6 +184,7 @@ class Summarizer:
     async def summarize(self, request: SummaryRequest, paid: list[ModelCall]) -> str:
         """Return a summary, and append the usage of its calls to `paid`, even if it fails.
 
+        If no model may see any of the messages, it is the earlier summary, and no call is made.
         Raises `ModelError`, `QuotaExceeded`, `StoreError`, and `TimeoutError`.
         """
         most = min(PIECE, max(request.room * _CHARACTERS, _LEAST_PIECE))

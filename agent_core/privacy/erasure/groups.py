@@ -5,7 +5,7 @@ wordings are shown: a later one may be somebody else's.
 """
 
 from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import contains
 
@@ -22,7 +22,7 @@ from agent_core.state.lifecycle import group_notes, person_data
 from agent_core.state.lifecycle.redact import FORGOTTEN
 from agent_core.state.memory import archive, ledger, memory_owners
 from agent_core.state.memory.ledger import Change, LedgerEntry, Origin
-from agent_core.state.people import rooms
+from agent_core.state.people import deeds, rooms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +43,8 @@ class GroupNotes:
     """The own words of each present note."""
     past: int
     """The number of deleted notes that an undo could bring back."""
+    has_deeds: bool = False
+    """True if an undo of something else could bring the words back; asked in the group only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,11 @@ class GroupRemoval:
     ) -> tuple[GroupNotes, ...]:
         """Return the groups whose memory holds the words of a person. Raises `StoreError`."""
         groups = await self._list_groups(person_id, now, group)
-        return await self.database.browse(partial(_look, groups=groups, matcher=matcher))
+        found = await self.database.browse(partial(_look, groups=groups, matcher=matcher))
+        if group and await self._find_deeds(person_id, matcher, group):
+            (notes,) = found or (await self._name(group),)
+            return (replace(notes, has_deeds=True),)
+        return found
 
     async def forget(
         self, person_id: PersonId, matcher: WordMatcher, now: int, group: OneGroup | None = None
@@ -78,15 +84,48 @@ class GroupRemoval:
         Prompts and former wordings go with them, so that no undo brings them back. Raises
         `StoreError`, `OSError` if a memory file is unreadable, and `WorkInProgress`.
         """
+        found = await self.look(person_id, matcher, now, group)
         groups = await self._list_groups(person_id, now, group)
-        found = await self.database.browse(partial(_look, groups=groups, matcher=matcher))
         for one in found:
             if await self.database.read(group_notes.has_running, group_id=one.group_id):
                 raise WorkInProgress
         origin = Origin(actor=f"person:{person_id}", now=now)
         for one in found:
             await self._forget_in(one.group_id, groups[one.group_id], matcher, origin)
+        if group:
+            await self._forget_deeds(await self._find_deeds(person_id, matcher, group))
         return found
+
+    async def _find_deeds(
+        self, person_id: PersonId, matcher: WordMatcher, group: OneGroup
+    ) -> list[int]:
+        """Return the rows of `/undo` in a group that hold the words."""
+
+        def look(connection: Connection) -> list[int]:
+            subject = person_data.find_subject(
+                connection, person_id=person_id, is_alone=self.is_alone
+            )
+            rows = group_notes.walk_deeds(
+                connection,
+                group_id=group.id,
+                person_ids=None if group.is_all else subject.person_ids,
+            )
+            return [row_id for row_id, words in rows if matcher.is_in(words)]
+
+        return await self.database.browse(look)
+
+    async def _forget_deeds(self, deed_ids: Sequence[int]) -> None:
+        def work(connection: Connection) -> None:
+            scrub.enqueue_scrub(connection)
+            for deed_id in deed_ids:
+                deeds.drop_words(connection, deed_id=deed_id)
+
+        if deed_ids:
+            await self.database.write("forget.deeds", work)
+
+    async def _name(self, group: OneGroup) -> GroupNotes:
+        name = await self.database.read(rooms.find_name, person_id=group.id)
+        return GroupNotes(group_id=group.id, name=name, lines=(), past=0)
 
     async def _forget_in(
         self,

@@ -121,10 +121,14 @@ _OF_SESSION = (
 
 
 def find_newest_turn(connection: Connection, *, person_id: PersonId) -> NewestTurn | None:
-    """Return a person's newest turn; if it changes, there is news."""
+    """Return a person's newest turn; if it changes, there is news.
+
+    Chores, and a conversation that still comes in from a file, are none.
+    """
     found = connection.execute(
-        "SELECT id, state, platform, conversation_id FROM turns WHERE person_id = :person_id"
-        " ORDER BY id DESC LIMIT 1",
+        "SELECT turns.id, state, platform, conversation_id FROM turns JOIN conversations"
+        " ON conversations.id = conversation_id AND kind <> 'housekeeping'"
+        " WHERE turns.person_id = :person_id ORDER BY turns.id DESC LIMIT 1",
         {"person_id": person_id},
     )
     return read_one(NewestTurn, found)

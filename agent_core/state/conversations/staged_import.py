@@ -3,7 +3,7 @@
 The writer is never held for long: each function but `publish` does a small part of the work.
 """
 
-from agent_core.ids import PersonId, SessionId
+from agent_core.ids import MessageId, PersonId, SessionId
 from agent_core.state.conversations import past_import, sessions
 from agent_core.state.conversations.sessions import Conversation, NewConversation
 from agent_core.state.engine import meta
@@ -99,8 +99,10 @@ def list_unindexed(connection: Connection) -> list[SessionId]:
 def index_next(connection: Connection, *, session_id: SessionId, most: int) -> bool:
     """Index up to `most` messages of a published session; True once a search finds all.
 
-    A conversation that its person removed meanwhile is left to its restoration.
+    A conversation that its person removed meanwhile is left to its restoration. The last indexed
+    message is noted, so that the next piece begins behind it.
     """
+    key = f"{_UNINDEXED}{session_id}"
     row = connection.execute(
         "SELECT conversation_id, conversations.person_id FROM sessions JOIN conversations"
         " ON conversations.id = sessions.conversation_id WHERE sessions.id = :session_id",
@@ -108,10 +110,15 @@ def index_next(connection: Connection, *, session_id: SessionId, most: int) -> b
     ).fetchone()
     if row:
         here = sessions.get_conversation(connection, conversation_id=row[0], person_id=row[1])
-        scope = scopes_of_messages(here.person_id, here.id)
-        if here.is_searchable and message_index.index_next(
-            connection, session_id=session_id, scope=scope, most=most
-        ):
+        last = here.is_searchable and message_index.index_next(
+            connection,
+            session_id=session_id,
+            after=MessageId(int(meta.get(connection, key=key) or 0)),
+            scope=scopes_of_messages(here.person_id, here.id),
+            most=most,
+        )
+        if last:
+            meta.put(connection, key=key, value=str(last))
             return False
-    meta.drop(connection, key=f"{_UNINDEXED}{session_id}")
+    meta.drop(connection, key=key)
     return True

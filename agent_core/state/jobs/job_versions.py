@@ -57,6 +57,15 @@ def list_of(connection: Connection, *, job_id: JobId) -> list[JobVersion]:
     return [one for one in found if one.job.is_whole]
 
 
+def find_newest(connection: Connection, *, job_id: JobId) -> int | None:
+    """Return the number of the newest former version of a job."""
+    row = connection.execute(
+        "SELECT MAX(id) FROM job_versions WHERE job_id = :job_id", {"job_id": job_id}
+    ).fetchone()
+    found: int | None = row[0]
+    return found
+
+
 def drop_addresses(connection: Connection, *, job_id: JobId) -> None:
     """Delete the versions with a web address: restoring one would reopen a replaced address."""
     connection.execute(

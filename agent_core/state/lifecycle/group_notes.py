@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from agent_core.ids import PersonId, PromptHash
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import redact
+from agent_core.state.lifecycle.person_data import DEED_WORDS, IS_DEED
 from agent_core.transcript import escape
 
 _IN_GROUP = (
@@ -36,6 +37,20 @@ def list_own_changes(
     ).fetchall():
         found.setdefault(PersonId(group_id), set()).add(row_id)
     return found
+
+
+def walk_deeds(
+    connection: Connection, *, group_id: PersonId, person_ids: Sequence[PersonId] | None
+) -> list[tuple[int, str]]:
+    """Return the rows of `/undo` in a group with their words: of these people, or of all."""
+    return connection.execute(
+        f"SELECT id, {DEED_WORDS} FROM audit WHERE {IS_DEED} AND person_id = :group_id AND"
+        " (:people IS NULL OR actor IN (SELECT 'person:' || value FROM json_each(:people)))",
+        {
+            "group_id": group_id,
+            "people": None if person_ids is None else json.dumps(person_ids),
+        },
+    ).fetchall()
 
 
 def has_running(connection: Connection, *, group_id: PersonId) -> bool:

@@ -168,6 +168,14 @@ def _behind(field: str) -> str:
     return f"substr({command}, instr({command} || ' ', ' '))"
 
 
+DEED_WORDS = (
+    f"COALESCE(detail ->> 'did', '') || char(10) || {_behind('undo')}"
+    f" || char(10) || {_behind('redo')}"
+)
+"""SQL for the words of a row of `/undo`."""
+IS_DEED = "action IN ('deed', 'deed.undone') AND detail LIKE '{%'"
+"""SQL that is true for a row of `/undo` with words."""
+
 TEXTS: Mapping[str, str] = {
     "titles": (
         "SELECT id, title || char(10) || plan FROM sessions"
@@ -193,9 +201,7 @@ TEXTS: Mapping[str, str] = {
     "descriptions": f"SELECT person_id, description FROM blocks WHERE person_id IN {_PEOPLE}",
     "audit": f"SELECT id, detail FROM audit WHERE person_id IN {_PEOPLE} AND detail <> ''",
     "deeds": (
-        f"SELECT id, COALESCE(detail ->> 'did', '') || char(10) || {_behind('undo')}"
-        f" || char(10) || {_behind('redo')} FROM audit"
-        " WHERE action IN ('deed', 'deed.undone') AND detail LIKE '{%'"
+        f"SELECT id, {DEED_WORDS} FROM audit WHERE {IS_DEED}"
         f" AND person_id IN (SELECT id FROM people WHERE kind = 'room' OR id IN {_PEOPLE})"
         " AND actor IN (SELECT 'person:' || value FROM json_each(:people))"
     ),

@@ -117,15 +117,17 @@ def move_sessions(
     return moved
 
 
-def index_next(connection: Connection, *, session_id: SessionId, scope: str, most: int) -> int:
-    """Index up to `most` messages of a session that have no entry; return their number.
+def index_next(
+    connection: Connection, *, session_id: SessionId, after: MessageId, scope: str, most: int
+) -> MessageId | None:
+    """Index up to `most` messages of a session that have no entry; return the last; None without.
 
-    `scope` is their new scope, in which searches find them.
+    The messages up to `after` have entries. `scope` is the new scope, in which searches find them.
     """
     rows = connection.execute(
-        f"SELECT {_INDEXED} FROM messages WHERE session_id = :session_id"
+        f"SELECT {_INDEXED} FROM messages WHERE session_id = :session_id AND id > :after"
         " AND scope NOT LIKE 'p% c%' ORDER BY id LIMIT :most",
-        {"session_id": session_id, "most": most},
+        {"session_id": session_id, "after": after, "most": most},
     ).fetchall()
     found = list(map(_read_indexed, rows))
     for one in found:
@@ -135,7 +137,7 @@ def index_next(connection: Connection, *, session_id: SessionId, scope: str, mos
         "UPDATE messages SET scope = :scope WHERE id = :id",
         [{"id": one.id, "scope": scope} for one in found],
     )
-    return len(found)
+    return found[-1].id if found else None
 
 
 def count_holders(

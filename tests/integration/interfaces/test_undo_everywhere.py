@@ -6,11 +6,15 @@ import re
 import aiohttp
 
 from adapters.ids import Address
+from agent_core.state.jobs import jobs
 from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import Origin
 from agent_core.state.people import delivery_targets
 from gateway.chats import make_chat
 from gateway.commands.memory_scope import find_origin_platform
+from gateway.interfaces.contexts import open_context
+from gateway.operations.job_types import AddJob
+from gateway.operations.jobs import add
 from gateway.texts import forms, pages
 from tests.integration.interfaces.api_setup import ZEBRANA, Setup, find_named
 from tests.integration.interfaces.console_setup import browse_as
@@ -143,3 +147,28 @@ async def test_undo_below_what_came_back_takes_back_that_and_nothing_newer(setup
     assert await press(setup, "Undo") == "↩ Taken back. Detail as before: normal"
     assert (await find_named(setup, "zebrana")).verbosity == "normal"
     assert "Turned back on here" in await hear(setup, "/undo")
+
+
+async def test_an_older_change_of_a_reminder_takes_back_itself_when_a_newer_one_stands(
+    setup: Setup,
+) -> None:
+    """The undo of the first change was a bare `jobs undo`, which reverted the second one only."""
+    database = setup.served.gateway.database
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        asked = AddJob(person="zebrana", kind="message", text="Water it", cron="0 9 * * *")
+        number = (await add(open_context(setup.served.gateway), asked)).id
+
+        async def title() -> str:
+            found = await database.read(jobs.find, job_id=number)
+            assert found
+            return found.title
+
+        before = await title()
+        await send(session, f"/jobs/{number}/change", title="Feed")
+        assert "Feed" in await undo_all(setup)
+        await send(session, f"/jobs/{number}/change", title="Prune")
+        assert await title() == "Prune"
+        await press(setup, "Undo")
+        assert await title() == before
+        await press(setup, "Bring it back")
+        assert await title() == "Prune"

@@ -50,3 +50,23 @@ async def test_deeds_in_groups_and_what_was_taken_back_hold_none(tmp_path: Path)
         assert "Graz" not in await list_deeds(here)
         # The deed that was taken back does not stand again.
         assert "Detail as before" in await here.says("cleo", "/undo", room="den")
+
+
+async def test_in_the_group_itself_a_deed_there_is_found_and_forgotten(tmp_path: Path) -> None:
+    async with shared_harness(tmp_path, Noter()) as here:
+        await here.says("cleo", "hello")
+        await here.make_owner("cleo")
+        await here.says("cleo", "hello", room="den")
+        await here.says("cleo", "/room name Graz Club", room="den")
+        await here.says("cleo", "/room name Den", room="den")
+        assert "I found no note" in await here.says("cleo", "/forget linz", room="den")
+        asked = await here.says("cleo", "/forget graz", room="den")
+        assert "Deleted or changed, but an undo could bring it back" in asked
+        assert "Graz" not in asked, "others read it"
+        await here.harness.chat.press(
+            privacy.ERASE_YES(), user="cleo", name="cleo", chat="den", direct=False
+        )
+        done = "Deleted permanently: no undo in this group brings the words back."
+        await here.harness.chat.sees_text(done)
+        await settled(here.harness)
+        assert "Graz" not in await list_deeds(here)

@@ -7,6 +7,7 @@ from agent_core.errors import ModelBusy
 from agent_core.ids import ConversationId
 from agent_core.models.catalog import Price, Prices
 from agent_core.state.engine.database import Database
+from agent_core.transcript import Message, TextPart, mark_stood_in
 from tests.agent_core.agent.compaction.dialogues import Script
 from tests.agent_core.agent.compaction.rig import Rig, budget, exact, long_dialogue
 from tests.fakes.compactor import compactor
@@ -72,6 +73,24 @@ async def test_a_failing_summary_costs_one_call_and_leaves_nothing_out_while_the
     assert await rig.compactions() == []
     assert await rig.window(10).fit(await rig.request(), budget()) is None
     assert len(rig.model.requests) == 1, "it is tried again once the conversation has grown"
+
+
+async def test_talk_of_the_stand_in_alone_asks_no_model_and_is_no_failure(
+    database: Database,
+) -> None:
+    rig = await open_rig(database, turns=0)
+    script = Script()
+    for number in range(10):
+        script.says(f"{number} " + "hello " * 400)
+        stood_in = (TextPart(text="no model " * 100), mark_stood_in("stand-in"))
+        script.add(Message(role="assistant", parts=stood_in))
+    script.says("and now?")
+    await rig.grow(script)
+    window = rig.window(11)
+    assert await window.fit(await rig.request(), budget()) is not None
+    (compaction,) = await rig.compactions()
+    assert (compaction.summary, compaction.left_out_from) == ("", None)
+    assert rig.model.requests == []
 
 
 async def test_newest_turns_that_are_long_themselves_are_left_alone(database: Database) -> None:

@@ -17,7 +17,13 @@ from agent_core.agent.named.past_conversation import PastConversation, stage
 from agent_core.errors import AgentBroken, AgentRefused, StoreError
 from agent_core.ids import ConversationId, PersonId, SessionId, TurnId
 from agent_core.memory.sync import MemoryList, find_list
-from agent_core.state.conversations import past_import, sessions, staged_import, transcripts
+from agent_core.state.conversations import (
+    past_import,
+    private_history,
+    sessions,
+    staged_import,
+    transcripts,
+)
 from agent_core.state.conversations.past_import import PastTurn
 from agent_core.state.conversations.sessions import NewConversation
 from agent_core.state.engine import meta
@@ -182,6 +188,8 @@ async def test_a_staged_conversation_is_seen_by_nobody_and_goes_with_the_next_st
 
     shown = await bench.database.read(look)
     assert shown[1] == 0
+    newest = partial(private_history.find_newest_turn, person_id=bench.person.id)
+    assert await bench.database.read(newest) is None, "an open page has no news"
     await make_editor(bench).finish_earlier()
     assert await count_all(bench) == before
 
@@ -193,6 +201,40 @@ async def test_a_staged_conversation_is_seen_by_nobody_and_goes_with_the_next_st
     await make_editor(bench).finish_earlier()
     assert await bench.database.read(look) == (shown[0] + 1, 500)
     assert not await bench.database.write("test.again", partial(publish, session_id=SessionId(9)))
+    assert await bench.database.read(newest) is not None
+
+
+async def test_each_piece_of_an_index_begins_behind_the_last(bench: Bench) -> None:
+    said = tuple((user_message("x"), 2) for _ in range(2000))
+    past = PastConversation(
+        person_id=bench.person.id,
+        title="long.af",
+        turns=[PastTurn(began_at=1, ended_at=2, said=said)],
+    )
+    ids = await SessionCache(bench.database).id_allocator()
+    session_id = await stage(bench.database, ids, past, bench.time)
+    into = NewConversation(key="k", kind="direct", person_id=bench.person.id, is_direct=True)
+    publish = partial(staged_import.publish, session_id=session_id, into=into, now=bench.time)
+    await bench.database.write("test.publish", publish)
+
+    def work(connection: Connection) -> int:
+        """Index a piece, and return the steps of SQLite's machine in hundreds."""
+        steps = 0
+
+        def count() -> int:
+            nonlocal steps
+            steps += 1
+            return 0
+
+        connection.set_progress_handler(count, 100)
+        try:
+            staged_import.index_next(connection, session_id=session_id, most=20)
+        finally:
+            connection.set_progress_handler(None, 0)
+        return steps
+
+    pieces = [await bench.database.write("test.index", work) for _ in range(95)]
+    assert max(pieces[-5:]) < 2 * max(pieces[:5]), pieces
 
 
 async def test_an_import_takes_no_number_of_a_turn_that_is_about_to_begin(bench: Bench) -> None:

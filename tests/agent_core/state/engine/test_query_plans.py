@@ -333,6 +333,7 @@ VALUES: dict[str, Any] = {
     "period": 1,
     "room_ids": [RoomId(1)],
     "redacted": Message(role="user", parts=()),
+    "cleaned": Message(role="user", parts=()),
     "person_ids": [PersonId(1)],
     "group_id": PersonId(1),
     "texts": ["t"],

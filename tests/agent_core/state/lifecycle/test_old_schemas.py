@@ -65,3 +65,16 @@ def test_old_databases_are_judged_by_their_own_schema(tmp_path: Path) -> None:
 @pytest.mark.thorough
 def test_a_database_of_every_past_schema_is_restored(tmp_path: Path) -> None:
     check_each(SCHEMAS, lambda schema: check_schema(tmp_path, schema))
+
+
+def test_owners_hear_no_more_of_strangers_that_wrote_before_they_were_counted() -> None:
+    old = sqlite3.connect(":memory:", isolation_level=None)
+    with closing(old):
+        migrate(old, MIGRATIONS[:58])
+        old.executemany(
+            "INSERT INTO strangers (platform, user_id, messages, last_at) VALUES ('fake', ?, 1, ?)",
+            [("before", NOW), ("since", 1_796_000_000_000)],
+        )
+        migrate(old)
+        told = old.execute("SELECT user_id, told_at FROM strangers ORDER BY user_id").fetchall()
+    assert told == [("before", NOW), ("since", None)]
