@@ -36,14 +36,18 @@ REASONS: Mapping[str, str] = {
     "-browser": "It is about the browser.",
     "-read": "Reading is enough there.",
     "-rare": "It is rare, and one place is enough.",
-    "-later": "It makes sense there, and is missing so far.",
+    "-named": "A program names its conversation in each request, and may take a new name.",
+    "-proof": "An account proves itself: in its own chat, or in a browser that is logged in.",
 }
 """Why a deed is not done somewhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deed:
-    """What a person or an owner can ask for, and where; a cell is a list of places or a reason."""
+    """What a person or an owner can ask for, and where.
+
+    A cell is a list of places, or a reason. A reason behind places that only read says why no more.
+    """
 
     name: str
     chat: str
@@ -69,7 +73,7 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
             page="POST /new, GET /conversations, GET /chats/{session:int},"
             " POST /chats/{session:int}/go-on, POST /chats/{session:int}/title, GET /talks",
             terminal="chat",
-            api="GET /conversations",
+            api="GET /conversations, -named",
             mcp="-place",
         ),
         Deed(
@@ -232,8 +236,10 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
         Deed(
             name="See memory blocks, make them, and share them with people and groups",
             chat="block",
-            page="-later",
-            api="GET /blocks",
+            page="GET /blocks, POST /blocks/new, POST /blocks/{block}/change,"
+            " POST /blocks/{block}/share, POST /blocks/{block}/unshare, POST /blocks/{block}/drop",
+            api="GET /blocks, POST /blocks, PATCH /blocks/{name}, DELETE /blocks/{name},"
+            " PUT /blocks/{name}/readers/{reader}, DELETE /blocks/{name}/readers/{reader}",
         ),
     ),
     "Skills, tools and models": (
@@ -356,7 +362,7 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
             chat="link, accounts, unlink, whoami",
             page="GET /accounts, GET /accounts/{account:int}/unlink,"
             " POST /accounts/{account:int}/unlink",
-            api="GET /me",
+            api="GET /me, -proof",
             mcp="-place",
         ),
         Deed(
@@ -393,7 +399,7 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
             name="Export, forget or erase your data",
             chat="export, forget, erase",
             page="GET /data, POST /data/find, POST /data/forget, POST /data/erase",
-            terminal="people export, people import, people erase",
+            terminal="people export, people import, people forget, people erase",
             api="GET /export, POST /forget",
         ),
         Deed(
@@ -433,7 +439,7 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
             chat="-machine",
             page="GET /people, GET /people/{person:int}/remove, POST /people/{person:int}/remove",
             terminal="people list, people erase",
-            api="GET /people",
+            api="GET /people, -owner",
         ),
         Deed(
             name="Change the configuration",
@@ -505,15 +511,13 @@ def render() -> str:
         "",
         "Chats, the console page, the terminal, the API and MCP share the deeds.",
         "This table says where you can ask for one. A number stands for the reason why not.",
-        "“(reads)” means that you can look there, and do it elsewhere.",
+        "“(reads)” means that you can look there; the number says why no more.",
     ]
     for group, deeds in GROUPS.items():
         lines += ["", f"## {group}", "", "| Deed | Chat | Page | Terminal | API | MCP |"]
         lines += ["|---|---|---|---|---|---|"]
         for deed in deeds:
             cells = [_show(one, getattr(deed, one), reasons) for one in SURFACES]
-            if _only_reads(deed.api) and not _only_reads(deed.page):
-                cells[SURFACES.index("api")] += " (reads)"
             lines.append(f"| {deed.name} | {' | '.join(cells)} |")
     lines += ["", "## Why not", ""]
     lines += [f"{place}. {REASONS[name]}" for place, name in enumerate(reasons, start=1)]
@@ -523,7 +527,10 @@ def render() -> str:
 def _show(surface: str, cell: str, reasons: Sequence[str]) -> str:
     if cell in REASONS:
         return f"({reasons.index(cell) + 1})"
-    places = [one.strip() for one in cell.split(",")]
+    places = _list_places(cell)
+    if why := [one for one in places if one in REASONS]:
+        reads = _show(surface, ", ".join(one for one in places if one not in REASONS), reasons)
+        return f"{reads} (reads; {reasons.index(why[0]) + 1})"
     if surface == "page":
         return "yes"
     if surface == "terminal":
@@ -538,8 +545,12 @@ def _show(surface: str, cell: str, reasons: Sequence[str]) -> str:
     return ", ".join(f"`{one}`" for one in places)
 
 
+def _list_places(cell: str) -> list[str]:
+    return [one.strip() for one in cell.split(",")]
+
+
 def _only_reads(cell: str) -> bool:
-    return all(one.strip().startswith("GET ") for one in cell.split(","))
+    return all(one.startswith("GET ") for one in _list_places(cell))
 
 
 def list_faults(groups: Mapping[str, Sequence[Deed]] = GROUPS) -> Iterator[str]:
@@ -550,8 +561,9 @@ def list_faults(groups: Mapping[str, Sequence[Deed]] = GROUPS) -> Iterator[str]:
         for deed in deeds:
             for surface in SURFACES:
                 cell = getattr(deed, surface)
-                if cell not in REASONS:
-                    named[surface] |= {one.strip() for one in cell.split(",")}
+                named[surface] |= {one for one in _list_places(cell) if one not in REASONS}
+            if _only_reads(deed.api) and not _only_reads(deed.page):
+                yield f"api: “{deed.name}” only reads, without a reason"
     for surface in SURFACES:
         yield from (f"{surface}: no {one}" for one in sorted(named[surface] - known[surface]))
         needed = {one for one in known[surface] if not one.startswith(("GET ", "ask"))}

@@ -92,6 +92,30 @@ _ASK_DROP_SHARED = Text(
     "Delete the block {label}? {names} use it, too. Nobody will see it any more; its file and "
     "history stay on disk. To confirm, send: /block drop {label} yes"
 )
+BLOCKS = Text("Shared notes (blocks)")
+ABOUT_BLOCKS = Text(
+    "A block holds notes that I keep in every conversation of those who see it. I read it there,"
+    " and change it when one of them asks."
+)
+NO_BLOCKS = Text("You have no shared notes yet.")
+SIZE = Text("{size:,} of {limit:,} characters")
+ONLY_READ = Text("I don't change it")
+SEEN_BY = Text("{name} sees it")
+SEEN_BY_NOBODY = Text("Nobody else sees it.")
+HIDE = Text("Hide")
+HIDE_FROM = Text("Hide {label} from {name}")
+HIDE_FROM_ME = Text("Hide {name} from me")
+CHANGE_NAMED = Text("Share or change {name}")
+SHARE_WITH = Text("Share with (a person's name, or “everyone” if you are an owner)")
+SHARE_NAMED = Text("Share {name}")
+DESCRIPTION = Text("What it is for")
+LIMIT = Text("Most characters (100 to 20,000)")
+KEEP_AS_IS = Text("The assistant doesn't change it")
+ABOUT_DROP = Text("Nobody will see it any more. Its file and history stay on disk.")
+DROP_NAMED = Text("Delete {name}")
+MAKE = Text("Make a block")
+NAME = Text("Name")
+HINT_NAME = Text("One word, such as shopping.")
 DROPPED = Text("I've deleted the block {label}.")
 _BEFORE, _NOW = Text("before"), Text("now")
 _SOUL_CHANGED = Text(

@@ -137,6 +137,7 @@ ABOUT_SETTINGS = Text(
     "These apply only to you, here and in every chat. Leave a field empty for the usual value."
 )
 SAVE = Text("Save")
+SHARED_NOTES = Text("Shared notes (blocks): make, share and change them")
 SAVE_SETTING = Text("Save: {name}")
 SETTING_WAS = Text("{name}, before: {value}.")
 NOT_SET = Text("not set")

@@ -35,26 +35,9 @@ NO_DEEDS = {
 CHAT = "is about the chat in which it is said, which no other surface has"
 BROWSER = "is about the browser's own login"
 LINKS = "goes by the account that the chat proves; `AccountMerging` is what operations call, too"
-BLOCKS = "becomes an operation with the blocks on page and API"
 MACHINE = "is about the process or the home, before any service exists"
 EXCEPTIONS = {
     "gateway/commands/agents.py:_use": CHAT,
-    "gateway/commands/block_requests.py:find_target": BLOCKS,
-    **dict.fromkeys(
-        (
-            f"gateway/commands/blocks.py:{name}"
-            for name in (
-                "_make",
-                "_share",
-                "_unshare",
-                "_set_read_only",
-                "_set_limit",
-                "_describe",
-                "_drop",
-            )
-        ),
-        BLOCKS,
-    ),
     "gateway/commands/conversation.py:_branch": CHAT,
     "gateway/commands/conversation.py:_btw": CHAT,
     "gateway/commands/conversation.py:_retry": CHAT,

@@ -185,6 +185,29 @@ class Talaria:
         """List the shared lists that the person sees."""
         return cast(types.BlockList, self._get("/blocks"))["blocks"]
 
+    def make_block(self, block: types.NewBlock) -> types.BlockAnswer:
+        """Make a memory block, which only you see until you share it."""
+        return cast(types.BlockAnswer, self._post("/blocks", block))
+
+    def change_block(self, name: str, change: types.BlockChange) -> types.BlockAnswer:
+        """Change a memory block that you made."""
+        asked = self._ask("PATCH", f"/blocks/{quote(name)}", change)
+        return cast(types.BlockAnswer, json.loads(asked))
+
+    def drop_block(self, name: str) -> types.BlockAnswer:
+        """Delete a memory block that you made."""
+        return cast(types.BlockAnswer, json.loads(self._ask("DELETE", f"/blocks/{quote(name)}")))
+
+    def share_block(self, name: str, reader: str) -> types.BlockAnswer:
+        """Let somebody see a memory block; owners can name everyone."""
+        path = f"/blocks/{quote(name)}/readers/{quote(reader)}"
+        return cast(types.BlockAnswer, json.loads(self._ask("PUT", path)))
+
+    def unshare_block(self, name: str, reader: str) -> types.BlockAnswer:
+        """Hide a memory block from somebody, or from `me`."""
+        path = f"/blocks/{quote(name)}/readers/{quote(reader)}"
+        return cast(types.BlockAnswer, json.loads(self._ask("DELETE", path)))
+
     def questions(self) -> list[types.QuestionModel]:
         """List what waits for the person."""
         return cast(types.QuestionList, self._get("/questions"))["questions"]

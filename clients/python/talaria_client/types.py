@@ -114,6 +114,21 @@ class ArchivePage(TypedDict):
     next: int | None
 
 
+class BlockAnswer(TypedDict):
+    """The block, and what was done to it, in your language."""
+
+    name: str
+    said: str
+
+
+class BlockChange(TypedDict):
+    """A change to a block; omitted fields stay unchanged. `limit` is in characters."""
+
+    description: NotRequired[str | None]
+    limit: NotRequired[int | None]
+    is_read_only: NotRequired[bool | None]
+
+
 class BlockModel(TypedDict):
     """A shared list that the person sees."""
 
@@ -422,6 +437,14 @@ class NewAgent(TypedDict):
     any_tools: NotRequired[bool]
     any_blocks: NotRequired[bool]
     name: str
+
+
+class NewBlock(TypedDict):
+    """A new block of at most `limit` characters, which you see until you share it."""
+
+    name: str
+    description: str
+    limit: NotRequired[int]
 
 
 class NewEntry(TypedDict):

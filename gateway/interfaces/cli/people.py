@@ -25,8 +25,12 @@ from gateway.operations.people_types import (
     PickPerson,
 )
 from gateway.operations.privacy_types import (
+    BegunForgetting,
     ErasedPerson,
     ExportPerson,
+    FindWords,
+    ForgetWords,
+    FoundWords,
     ImportedPerson,
     ImportPerson,
     PersonToErase,
@@ -87,16 +91,33 @@ def configure(parser: Parser) -> None:
         ],
     )
     _add_moves(verbs)
+    _add_removals(verbs)
+    for verb in (settings, change):
+        verb.add_argument("slug", metavar="SLUG", help=_SLUG)
+    change.add_argument("name", metavar="NAME", help="the setting, from `settings`")
+    change.add_argument("value", metavar="VALUE", help="as in a chat; off resets it")
+
+
+def _add_removals(verbs: "argparse._SubParsersAction[Parser]") -> None:
+    """Add the verbs that delete a person's data, or what it says with some words."""
     erase = verbs.add_parser(
         "erase",
         help="permanently delete a person's data",
         examples=["talaria people erase ada", "talaria people erase ada --yes"],
     )
-    for verb in (erase, settings, change):
+    forget = verbs.add_parser(
+        "forget",
+        help="delete what a person's data says with some words, after a yes",
+        examples=[
+            'talaria people forget ada "dentist"',
+            'talaria people forget ada "dentist" --notes --yes',
+        ],
+    )
+    for verb in (erase, forget):
         verb.add_argument("slug", metavar="SLUG", help=_SLUG)
-    change.add_argument("name", metavar="NAME", help="the setting, from `settings`")
-    change.add_argument("value", metavar="VALUE", help="as in a chat; off resets it")
-    erase.add_argument("--yes", action="store_true", help="ask nothing")
+        verb.add_argument("--yes", action="store_true", help="ask nothing")
+    forget.add_argument("words", metavar="WORDS", help="as after /forget in a chat")
+    forget.add_argument("--notes", action="store_true", help="keep messages and their reminders")
 
 
 def _add_moves(verbs: "argparse._SubParsersAction[Parser]") -> None:
@@ -161,16 +182,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         )
         print(f"{approved.name} can talk to Talaria now.")
     elif verb == "export":
-        asked = ExportPerson(
-            slug=arguments.slug, target=str(arguments.file.absolute()), moves=arguments.move
-        )
-        written = client.perform_typed(home, "privacy.export", asked, WrittenExport, timeout=_LONG)
-        print(f"Written to {written.target}, signed by the key {written.key}.")
-        if arguments.move:
-            print(
-                f"Jobs that are paused here, and go on there: {written.paused}. If you change your"
-                " mind, don't import the file; resume each job with `talaria jobs resume ID`."
-            )
+        _export(home, arguments)
     elif verb == "import":
         _import(home, arguments, environ)
     elif verb == "settings":
@@ -182,12 +194,28 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         change = SetSettings(person=arguments.slug, settings=(wanted,))
         done = client.perform_typed(home, "settings.set", change, ChangedSettings)
         print("\n".join(map(_describe_setting, done.settings)))
+    elif verb == "forget":
+        _forget(home, arguments)
     elif verb == "erase":
         _erase(home, arguments.slug, is_asked=not arguments.yes)
     else:
         listed = client.perform_typed(home, "people.list", Nothing(), ListedPeople).people
         print("\n".join(map(_describe, listed)) or "Nobody yet.")
     return 0
+
+
+def _export(home: Path, arguments: argparse.Namespace) -> None:
+    """Write a person's data, and say by which key it is signed. Raises `Declined`."""
+    asked = ExportPerson(
+        slug=arguments.slug, target=str(arguments.file.absolute()), moves=arguments.move
+    )
+    written = client.perform_typed(home, "privacy.export", asked, WrittenExport, timeout=_LONG)
+    print(f"Written to {written.target}, signed by the key {written.key}.")
+    if arguments.move:
+        print(
+            f"Jobs that are paused here, and go on there: {written.paused}. If you change your"
+            " mind, don't import the file; resume each job with `talaria jobs resume ID`."
+        )
 
 
 def _import(home: Path, arguments: argparse.Namespace, environ: Mapping[str, str]) -> None:
@@ -240,6 +268,32 @@ def _erase(home: Path, slug: str, *, is_asked: bool) -> None:
     from gateway.texts.privacy import describe_remains  # it needs the database
 
     print(f"{done.name} is erased. {describe_remains(done.backups, done.outside)}")
+
+
+def _forget(home: Path, arguments: argparse.Namespace) -> None:
+    """Show what holds the words, and delete it after a yes. Raises `Declined`."""
+    from gateway.texts import privacy as texts  # it needs the database
+
+    asked = FindWords(slug=arguments.slug, words=arguments.words)
+    found = client.perform_typed(home, "privacy.find", asked, FoundWords, timeout=_LONG)
+    print(
+        texts.ask_to_forget(
+            (found.entries, found.messages, found.jobs, found.blocks),
+            found.lines,
+            [(one.name, one.lines, one.past) for one in found.groups],
+            quotes=found.quotes,
+            has_past=found.has_past,
+        )
+    )
+    if not arguments.yes and input("Type yes to delete it: ").strip().casefold() != "yes":
+        raise Declined(texts.FORGET_KEPT())
+    wish = ForgetWords(slug=arguments.slug, words=arguments.words, has_messages=not arguments.notes)
+    begun = client.perform_typed(home, "privacy.forget", wish, BegunForgetting)
+    late = ", once they have answered what I asked them" if begun.is_late else ""
+    print(
+        f"The running gateway deletes it soon{late}, and tells them. Without one, the next start"
+        " does."
+    )
 
 
 def _strip_off(value: str) -> str:

@@ -20,6 +20,7 @@ from gateway.people.data_erase import DataErase
 from tests.integration.canaries import fill, search
 from tests.integration.processes import run_fork, talaria, talaria_beside
 from tests.integration.served import served
+from tests.patience import until
 
 
 async def test_export_and_erase_work_without_a_gateway(tmp_path: Path) -> None:
@@ -115,3 +116,23 @@ async def test_a_running_gateway_exports_erases_and_forgets_the_person(tmp_path:
     with zipfile.ZipFile(target) as archive:
         assert "bluefishmemory" in archive.read("memory/MEMORY.md").decode()
     assert search(home, "bluefish", "zebrana", "4711002") == []
+
+
+async def test_words_are_forgotten_after_a_yes(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    await fill(home)
+    nothing = talaria(home, "people", "forget", "zebrana", "pelican")
+    assert nothing.code == 1
+    assert "found nothing of yours" in nothing.err
+    kept = talaria(home, "people", "forget", "zebrana", "bluefishmemory", given="no\n")
+    assert kept.code == 1
+    assert "Notes: " in kept.out
+    assert "deleted nothing" in kept.err
+    assert search(home, "bluefishmemory")
+    async with served(home):
+        begun = await talaria_beside(
+            home, "people", "forget", "zebrana", "bluefishmemory", given="yes\n"
+        )
+        assert begun.code == 0, begun.err
+        memory = home / "memories" / "people" / "zebrana" / "MEMORY.md"
+        await until(lambda: "bluefishmemory" not in memory.read_text())

@@ -59,6 +59,19 @@ async def test_the_client_reaches_each_address(setup: Setup) -> None:
     assert await setup.served.gateway.database.read(turns.find_newest)
 
 
+def use_blocks(talaria: Recorder) -> None:
+    """Make, change, share, hide and delete a block."""
+    made = talaria.make_block({"name": "Trips", "description": "where we go"})
+    assert made["name"] == "trips"
+    assert "2,000" in talaria.change_block("trips", {"limit": 2000, "is_read_only": True})["said"]
+    assert "Zebrana" in talaria.share_block("trips", "zebrana")["said"]
+    assert "Zebrana" in talaria.unshare_block("trips", "zebrana")["said"]
+    assert [one["name"] for one in talaria.blocks()] == ["team", "block:trips"]
+    assert "trips" in talaria.drop_block("block:trips")["said"]
+    with pytest.raises(TalariaError, match="nothing with this id"):
+        talaria.drop_block("trips")
+
+
 def use(talaria: Recorder) -> None:
     """Ask everything once."""
     assert talaria.me()["slug"] == "olga"
@@ -107,6 +120,7 @@ def use(talaria: Recorder) -> None:
     assert talaria.turn(newest["id"])["answer"] == "Still grey."
     assert talaria.requests(newest["id"])["calls"]
     talaria.memory(), talaria.blocks(), talaria.usage()
+    use_blocks(talaria)
     use_agents(talaria)
     assert talaria.curator()["proposals"] == []
     assert talaria.tidy_up() == {"scope": "everything"}

@@ -1,13 +1,15 @@
 """Memory: the person's own lists, the ledger, and the blocks that they see."""
 
+from collections.abc import Awaitable
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from agent_core.state.memory import ledger
 from gateway.app.gateway import Gateway
 from gateway.interfaces.api.clients import Manager, ReaderClient
+from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.resources import models
 from gateway.interfaces.api.resources.changes import open_own, perform
 from gateway.interfaces.api.resources.replies import (
@@ -20,10 +22,21 @@ from gateway.interfaces.api.resources.replies import (
     make_missing,
     show,
 )
+from gateway.operations import blocks
+from gateway.operations.block_types import (
+    BlockAudience,
+    ChangeBlock,
+    ChangedBlock,
+    MakeBlock,
+    PickBlock,
+)
 from gateway.operations.memory import edit as edit_memory
 from gateway.operations.memory import share, undo
 from gateway.operations.memory_types import EditMemory, ShareEntry, UndoChange
 from gateway.turns.client_calls import Client
+
+_BLOCK = "block:"
+"""Precedes the name of a block among the lists."""
 
 
 def add_memory(router: APIRouter, gateway: Gateway) -> None:
@@ -73,6 +86,88 @@ def add_memory(router: APIRouter, gateway: Gateway) -> None:
                 for one in found
             ]
         )
+
+
+class BlockChange(BaseModel):
+    """A change to a block; omitted fields stay unchanged. `limit` is in characters."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    description: Annotated[str, Field(min_length=1, max_length=300)] | None = None
+    limit: Annotated[int, Field(ge=100, le=20_000)] | None = None
+    is_read_only: bool | None = None
+
+
+class NewBlock(BaseModel):
+    """A new block of at most `limit` characters, which you see until you share it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: Annotated[str, Field(min_length=1, max_length=40)]
+    description: Annotated[str, Field(min_length=1, max_length=300)]
+    limit: Annotated[int, Field(ge=100, le=20_000)] = 1000
+
+
+class BlockAnswer(BaseModel):
+    """The block, and what was done to it, in your language."""
+
+    name: str
+    said: str
+
+
+def add_block_changes(router: APIRouter, gateway: Gateway) -> None:
+    """Add the routes that make, change, share and delete memory blocks."""
+
+    async def name_person(client: Client) -> str:
+        return (await gateway.database.read(find_person, client.person_id)).slug
+
+    async def end(work: Awaitable[ChangedBlock]) -> BlockAnswer:
+        try:
+            return show(BlockAnswer, await perform(work))
+        except ApiError as error:
+            if isinstance(error.__cause__, blocks.UnknownBlock):
+                raise make_missing() from error
+            raise
+
+    @router.post("/blocks", summary="Make a block", status_code=201)
+    async def make_block(asked: NewBlock, client: Manager) -> BlockAnswer:
+        wish = MakeBlock(
+            person=await name_person(client),
+            name=asked.name,
+            description=asked.description,
+            limit=asked.limit,
+        )
+        return await end(blocks.make_own(open_own(gateway, client), gateway.memory, wish))
+
+    @router.patch("/blocks/{name}", summary="Change a block")
+    async def change_block(name: str, asked: BlockChange, client: Manager) -> BlockAnswer:
+        wish = ChangeBlock(
+            person=await name_person(client),
+            name=name.removeprefix(_BLOCK),
+            description=asked.description,
+            limit=asked.limit,
+            is_read_only=asked.is_read_only,
+        )
+        return await end(blocks.change_own(open_own(gateway, client), wish))
+
+    @router.delete("/blocks/{name}", summary="Delete a block")
+    async def drop_block(name: str, client: Manager) -> BlockAnswer:
+        wish = PickBlock(person=await name_person(client), name=name.removeprefix(_BLOCK))
+        return await end(blocks.drop_own(open_own(gateway, client), wish))
+
+    @router.put("/blocks/{name}/readers/{reader}", summary="Share a block with somebody")
+    async def share_block(name: str, reader: str, client: Manager) -> BlockAnswer:
+        wish = await name_audience(client, name, reader)
+        return await end(blocks.share_own(open_own(gateway, client), wish))
+
+    @router.delete("/blocks/{name}/readers/{reader}", summary="Hide a block from somebody")
+    async def unshare_block(name: str, reader: str, client: Manager) -> BlockAnswer:
+        wish = await name_audience(client, name, reader)
+        return await end(blocks.unshare_own(open_own(gateway, client), wish))
+
+    async def name_audience(client: Client, name: str, reader: str) -> BlockAudience:
+        person = await name_person(client)
+        return BlockAudience(person=person, name=name.removeprefix(_BLOCK), reader=reader)
 
 
 class EntryText(BaseModel):

@@ -15,7 +15,12 @@ from gateway.interfaces.api.resources.curator import add_curator
 from gateway.interfaces.api.resources.files import add_file_changes, add_files
 from gateway.interfaces.api.resources.job_changes import add_job_changes
 from gateway.interfaces.api.resources.jobs import add_jobs
-from gateway.interfaces.api.resources.memory import add_memory, add_memory_changes, add_memory_edits
+from gateway.interfaces.api.resources.memory import (
+    add_block_changes,
+    add_memory,
+    add_memory_changes,
+    add_memory_edits,
+)
 from gateway.interfaces.api.resources.messages import add_messages
 from gateway.interfaces.api.resources.own_data import add_own_data
 from gateway.interfaces.api.resources.people import add_people, add_setting_changes
@@ -50,6 +55,7 @@ def add_resources(router: APIRouter, gateway: Gateway, requests: Requests) -> No
         add_file_changes,
         add_memory_changes,
         add_memory_edits,
+        add_block_changes,
         add_decisions,
         add_setting_changes,
         add_job_changes,
