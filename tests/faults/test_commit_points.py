@@ -25,8 +25,10 @@ LIVE = ("turns.begin", "outbox.opening", "outbox.opened", "turns.settle")
 IN_PARTS = ("outbox.sending:1", "outbox.sending:2", "outbox.sent:2", "outbox.sent:3")
 STEERED = ("turns.answer", "turns.input", "turns.settle")
 PHASES = ("begin", "committed")
-_PROMPT = 5.0
-"""Seconds for answers beside a turn that kills processes, without restarts."""
+_PROMPT = 25.0
+"""Seconds for answers beside a turn that kills processes, without restarts. A quiet machine needs
+less than five.
+"""
 
 
 async def _die_and_recover(deployment: Deployment, point: str, verb: Verb) -> None:

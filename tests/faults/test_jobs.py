@@ -13,6 +13,7 @@ from tests.faults.event_jobs import EventJobs
 from tests.faults.job_checks import JobChecks
 from tests.faults.population import lose_power
 from tests.faults.report import RESULTS, take_seed
+from tests.patience import PATIENCE
 
 POINTS = ("jobs.take", "runs.begin", "runs.end", "turns.begin", "turns.settle", "outbox.sent")
 EVENT_POINTS = ("jobs.hear", "jobs.call", "jobs.sources")
@@ -22,7 +23,7 @@ FIRST = (("begin", "jobs.take"), ("committed", "jobs.take"), ("committed", "runs
 SPEED = 60
 """A minute takes a second."""
 _POLL = 0.05
-_STUCK = 60.0
+_STUCK = PATIENCE
 """Seconds without progress after which a test stops waiting."""
 _LONGEST_LIFE = 3.0
 

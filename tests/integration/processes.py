@@ -56,7 +56,11 @@ def talaria(home: Path, *words: str, given: str = "", **variables: str) -> Done:
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder, name) for name in ("in", "out", "err")]
         files[0].write_text(given, encoding="utf-8")
-        code = run_fork(run_command, files, words, environ(home, **variables))
+        try:
+            code = run_fork(run_command, files, words, environ(home, **variables))
+        except TimeoutError as error:
+            said = "".join(file.read_text(encoding="utf-8") for file in files[1:] if file.exists())
+            raise TimeoutError(f"{words} takes more than {PATIENCE:g} s:\n{said}") from error
         out, err = (file.read_text(encoding="utf-8") for file in files[1:])
         return Done(code=code, out=out, err=err)
 

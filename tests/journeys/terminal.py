@@ -14,6 +14,9 @@ from pathlib import Path
 
 from tests.integration.processes import PATIENCE, Fork, run_command
 
+_PAUSE = 2.0
+"""Seconds after which a person types keys without effect again."""
+
 
 @dataclass
 class Terminal:
@@ -26,23 +29,42 @@ class Terminal:
     def type(self, keys: str) -> None:
         os.write(self.descriptor, keys.encode())
 
+    def insist(self, keys: str, pattern: str) -> re.Match[str]:
+        """Type keys until a match, as people do: what they type before a prompt listens is lost."""
+        latest = time.monotonic() + PATIENCE
+        while True:
+            assert time.monotonic() < latest, self.seen
+            self.type(keys)
+            again = time.monotonic() + _PAUSE
+            while time.monotonic() < again:
+                if found := self._find(pattern):
+                    return found
+
     def wait_for(self, pattern: str) -> re.Match[str]:
         """Wait for a match, drop the output before it, and return it."""
         latest = time.monotonic() + PATIENCE
-        while not (found := re.search(pattern, self.seen)):
+        while not (found := self._find(pattern)):
             assert time.monotonic() < latest, self.seen
-            ready, _, _ = select.select([self.descriptor], [], [], 0.1)
-            if ready:
-                self.seen += strip_codes(os.read(self.descriptor, 65_536).decode(errors="replace"))
-        self.seen = self.seen[found.end() :]
         return found
+
+    def _find(self, pattern: str) -> re.Match[str] | None:
+        """Look for a match in what is seen, and read on for a moment if there is none."""
+        if found := re.search(pattern, self.seen):
+            self.seen = self.seen[found.end() :]
+            return found
+        ready, _, _ = select.select([self.descriptor], [], [], 0.1)
+        if ready:
+            self.seen += strip_codes(os.read(self.descriptor, 65_536).decode(errors="replace"))
+        return None
 
     def leave(self) -> int:
         """Type Ctrl-D and wait for the exit, reading on so that nothing blocks."""
-        self.type("\x04")
-        latest = time.monotonic() + PATIENCE
+        latest, again = time.monotonic() + PATIENCE, 0.0
         while self.process.returncode is None:
             assert time.monotonic() < latest
+            if time.monotonic() > again:
+                self.type("\x04")
+                again = time.monotonic() + _PAUSE
             ready, _, _ = select.select([self.descriptor], [], [], 0.1)
             if ready:
                 os.read(self.descriptor, 65_536)

@@ -314,8 +314,7 @@ async def test_a_prompt_names_what_it_could_not_send(home: Path) -> None:
             terminal.type("are you there?\r")
             terminal.wait_for("› are you there")
             terminal.wait_for("›")
-            terminal.type("\x04")
-            terminal.wait_for("Not sent: are you there")
+            terminal.insist("\x04", "Not sent: are you there")
 
     async with served(home):
         talking = asyncio.create_task(asyncio.to_thread(dialogue))

@@ -36,8 +36,6 @@ Listed = Callable[[McpServer, Listing], Awaitable[None]]
 """Called with every new list of tools. May raise `StoreError`."""
 FindFiles = Callable[[], Awaitable[AccountFiles | None]]
 """Finds the files of the account to use; None if nobody signed in. May raise `StoreError`."""
-_LINK_SECONDS = 15.0
-"""Seconds in which a server has to offer a page to sign in on."""
 
 
 class McpNotAsked(McpUnavailable):
@@ -53,6 +51,8 @@ class Timings:
     longest_pause: float = 300.0
     refresh: float = 600.0
     least_refresh: float = 2.0
+    link: float = 15.0
+    """A server has so long to offer a page to sign in on."""
     idle: float = 600.0
     """A session with a person's own account ends after this time without a call."""
     most_sessions: int = 64
@@ -146,7 +146,7 @@ class McpConnection:
         ready = asyncio.create_task(self.wait_ready())
         try:
             await asyncio.wait(
-                (link, ready), timeout=_LINK_SECONDS, return_when=asyncio.FIRST_COMPLETED
+                (link, ready), timeout=self._timings.link, return_when=asyncio.FIRST_COMPLETED
             )
         finally:
             ready.cancel()

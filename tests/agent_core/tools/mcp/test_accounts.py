@@ -31,9 +31,11 @@ from tests.agent_core.tools.mcp.hub_stage import add_one
 from tests.agent_core.tools.mcp.oauth_server import OAuthServer, sign_in
 from tests.databases import place_database
 from tests.integration.processes import be_killed
-from tests.patience import until
+from tests.patience import PATIENCE, until
 
-TIMINGS = Timings(start=30, first_pause=0.05, longest_pause=0.05, least_refresh=0.01)
+TIMINGS = Timings(
+    start=PATIENCE, first_pause=0.05, longest_pause=0.05, least_refresh=0.01, link=PATIENCE
+)
 DAY = 86_400_000
 
 

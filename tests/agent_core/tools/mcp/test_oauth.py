@@ -27,7 +27,7 @@ from agent_core.tools.mcp.supervisor import McpConnection, Timings
 from agent_core.tools.mcp.token_files import TokenFolder
 from tests.agent_core.tools.mcp.oauth_server import OAuthServer, serve, sign_in
 from tests.emulators.sources import Sources
-from tests.patience import until
+from tests.patience import PATIENCE, until
 
 
 def make_server(on: OAuthServer) -> McpServer:
@@ -59,7 +59,7 @@ class Place:
             self.surroundings,
             load_sessions,
             listed=ignore,
-            timings=Timings(start=5, first_pause=60, longest_pause=60),
+            timings=Timings(start=PATIENCE, first_pause=60, longest_pause=60),
             find_files=find,
         )
 
