@@ -16,7 +16,7 @@ async def main() -> None:
     await telegram.updater.start_polling()
     async with asyncio.TaskGroup() as group:
         group.create_task(bare_discord.Bot(model_url).start(os.environ["DISCORD_BOT_TOKEN"]))
-        group.create_task(bare_slack.make_handler(model_url).start_async())
+        group.create_task(bare_slack.make_handler(model_url).start_async())  # type: ignore[no-untyped-call]
 
 
 if __name__ == "__main__":

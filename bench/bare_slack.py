@@ -34,7 +34,7 @@ def make_handler(model_url: str) -> AsyncSocketModeHandler:
 
 async def main() -> None:
     """Listen until a signal."""
-    await make_handler(os.environ["ANTHROPIC_BASE_URL"]).start_async()
+    await make_handler(os.environ["ANTHROPIC_BASE_URL"]).start_async()  # type: ignore[no-untyped-call]
 
 
 if __name__ == "__main__":

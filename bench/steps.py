@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -63,9 +64,10 @@ async def measure(*, rounds: int) -> list[Figure]:
     """Return the time of a step in milliseconds: a model call and one call of the tool."""
     ours: list[float] = []
     bare: list[float] = []
-    async with run_server("bench.steps") as url:
-        client = AsyncAnthropic(api_key="key", base_url=url)
+    async with run_server("bench.steps") as url, AsyncExitStack() as stack:
+        client = await stack.enter_async_context(AsyncAnthropic(api_key="key", base_url=url))
         model = cast(FakeModel, create(AnthropicSettings(api_key="key", base_url=url)))
+        stack.push_async_callback(model.close)
         with TemporaryDirectory(prefix="talaria-bench-") as folder:
             async with running(
                 Path(folder),
@@ -84,8 +86,6 @@ async def measure(*, rounds: int) -> list[Figure]:
                     if number:  # the first loads the SDK and opens connections
                         ours.append(taken)
                         bare.append(loop)
-        await client.close()
-        await model.close()
     return [
         Figure(
             name=f"{_STEPS} tool steps, per step, against a bare loop",

@@ -10,6 +10,7 @@ import sqlite3
 import statistics
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -72,7 +73,7 @@ def _count(connection: sqlite3.Connection, person_id: int) -> int:
 async def _search(path: Path, population: int, *, is_merged: bool) -> None:
     vocabulary = Talkers(random.Random(4)).vocabulary
     chance = random.Random(5)
-    kinds = {
+    kinds: dict[str, Callable[[], str]] = {
         "common words": lambda: " ".join(chance.choices(vocabulary[:20], k=3)),
         "rare words": lambda: " ".join(chance.choices(vocabulary[1000:6000], k=3)),
         "a rare and common ones": lambda: " ".join(
