@@ -54,10 +54,10 @@ from gateway.turns.lanes import Lanes
 
 _log = logging.getLogger(__name__)
 
-_MODEL_CHECK = 15.0
-"""Seconds for the provider to confirm key and model before start-up continues.
+_MODEL_CHECK = 60.0
+"""Seconds to confirm key and model before start-up continues, with the import of an SDK.
 
-A provider's SDK is imported meanwhile, which takes seconds on a small or busy machine.
+A small or busy machine imports for many seconds; a provider gets less, by a limit of its client.
 """
 
 
