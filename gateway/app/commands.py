@@ -61,6 +61,7 @@ def make_commands(gateway: "Gateway") -> tuple[SlashCommand, ...]:
     scheduled = JobCommands(database, rules, settings.http.hooks, new_times)
     personal, models = _make_settings_commands(gateway, report, rules)
     tools = ToolCommands(database, gateway.toolboxes, gateway.agents)
+    agents = _make_agent_commands(gateway, rules)
     undone = (
         SessionCommands(database=database, lanes=lanes),
         RoomCommands(gateway.rooms, gateway.consent),
@@ -85,7 +86,9 @@ def make_commands(gateway: "Gateway") -> tuple[SlashCommand, ...]:
             pages=settings.http.pages,
         ),
         memory,
-        _make_undo(gateway, access, notes, (*undone, memory, scheduled, personal, models, tools)),
+        _make_undo(
+            gateway, access, notes, (*undone, memory, scheduled, personal, models, tools, *agents)
+        ),
         learning,
         curator,
         ProfileCommands(access, memory.forget),
@@ -100,7 +103,7 @@ def make_commands(gateway: "Gateway") -> tuple[SlashCommand, ...]:
         gateway.skill_commands,
         tools,
         ApprovalCommands(database),
-        *_make_agent_commands(gateway, rules),
+        *agents,
     )
     handlers = {name: run for group in groups for name, run in group.handlers().items()}
     return bind(handlers, PrivateAnswers(adapters).wrap)

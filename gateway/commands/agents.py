@@ -8,7 +8,7 @@ from agent_core.agent.named.chain import DEFAULT
 from agent_core.agent.named.editor import AgentEditor, Author
 from agent_core.agent.named.folder import AgentEntry, AgentFolder
 from agent_core.errors import AgentBroken
-from agent_core.schedule.job_editor import InvalidJob, JobRules
+from agent_core.schedule.job_editor import InvalidJob, JobRules, name_change_undo
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import jobs
@@ -16,7 +16,7 @@ from agent_core.state.people import people
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.errors import Declined
 from gateway.operations.agent_types import PutAway, WriteAgent
-from gateway.operations.agents import put_away_as, write_agent_as
+from gateway.operations.agents import name_put_away, name_use, put_away_as, write_agent_as
 from gateway.operations.jobs import set_options
 from gateway.operations.wire import load
 from gateway.outbound.command_buttons import stand_for
@@ -86,7 +86,7 @@ class AgentCommands:
                 asked = load(PutAway, {"kind": "agent", "action": verb, "name": name})
                 await put_away_as(self.editor, author, asked)
                 done = texts.ARCHIVED if verb == "archive" else texts.RESTORED
-                return Reply(text=done(name=name))
+                return note_put_away(call, asked, done(name=name))
             wish = _read_new(name, words) if verb == "new" else _read_change(name, words)
             if wish is None:
                 return Reply(text=texts.HOW_TO_CHANGE(fields=", ".join(_FIELDS)))
@@ -111,7 +111,10 @@ class AgentCommands:
             return Reply(text=texts.BUSY())
 
         def effect(connection: Connection) -> Outcome:
+            before = people.find(connection, person_id=call.owner_id)
             people.bind_agent(connection, person_id=call.owner_id, agent=name)
+            undo = name_use(before.agent if before else "")
+            call.note_deed(connection, name_use(name), undo, texts.name_choice(name))
             if call.is_of_room:
                 call.record(connection, "room.agent", name or DEFAULT, call.owner_id)
             return texts.USED(name=name) if name else texts.DEFAULT_USED(), ()
@@ -131,11 +134,25 @@ class AgentCommands:
                 set_options(connection, job, options, rules=self.rules, now=call.now)
             except InvalidJob as error:
                 return job_texts.describe_invalid(error), ()
-            if name:
-                return texts.JOB_USED(name=name, title=job.title), ()
-            return texts.JOB_DEFAULT(title=job.title), ()
+            done = texts.JOB_USED(name=name, title=job.title)
+            if not name:
+                done = texts.JOB_DEFAULT(title=job.title)
+            redo = f"agents job {job.id} {name or DEFAULT}"
+            call.note_deed(connection, redo, name_change_undo(connection, job.id), done)
+            return done, ()
 
         return Reply(effect=effect)
+
+
+def note_put_away(call: Call, asked: PutAway, text: str) -> Reply:
+    """Answer that an agent or a team was archived or restored, and record it for `/undo`."""
+
+    def effect(connection: Connection) -> Outcome:
+        did = texts.name_deed(asked.name, is_archive=asked.action == "archive")
+        call.note_deed(connection, name_put_away(asked), name_put_away(asked, is_undo=True), did)
+        return text, ()
+
+    return Reply(effect=effect)
 
 
 def make_author(call: Call) -> Author:

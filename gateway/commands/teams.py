@@ -8,7 +8,7 @@ from typing import Literal
 
 from agent_core.agent.named.editor import AgentEditor
 from agent_core.errors import AgentBroken
-from gateway.commands.agents import make_author
+from gateway.commands.agents import make_author, note_put_away
 from gateway.commands.numbers import read_number
 from gateway.commands.registry import Call, Handler, Reply
 from gateway.errors import Declined
@@ -54,7 +54,7 @@ class TeamCommands:
         if not call.person.is_owner:
             return Reply(text=texts.ONLY_OWNER_MAKES())
         try:
-            return Reply(text=await self._edit(call, name, words.split(maxsplit=1)))
+            return await self._edit(call, name, words.split(maxsplit=1))
         except Declined as error:
             return Reply(text=texts.REFUSED(reason=error))
 
@@ -67,7 +67,7 @@ class TeamCommands:
             return Reply(text=texts.describe_team(team))
         return Reply(pending=call.as_message(texts.TEAM_TASK(name=name, task=task)))
 
-    async def _edit(self, call: Call, verb: str, words: list[str]) -> str:
+    async def _edit(self, call: Call, verb: str, words: list[str]) -> Reply:
         """Make or change a team; return the reply. Raises `Declined`."""
         author, editor = make_author(call), self.editor
         name, rest = (*words, "", "")[:2]
@@ -77,18 +77,19 @@ class TeamCommands:
                     await move_as(
                         editor, author, MoveAgent(name=agent, source=source, target=target)
                     )
-                    return texts.MOVED(name=agent, source=source, target=target)
-            return texts.TEAM_USAGE()
+                    moved = texts.MOVED(name=agent, source=source, target=target)
+                    return Reply(text=moved)
+            return Reply(text=texts.TEAM_USAGE())
         if verb in ("archive", "restore") and name and not rest:
             asked = load(PutAway, {"kind": "team", "action": verb, "name": name})
             await put_away_as(editor, author, asked)
             done = texts.TEAM_ARCHIVED if verb == "archive" else texts.TEAM_RESTORED
-            return done(name=name)
+            return note_put_away(call, asked, done(name=name))
         wish = _read_new(name, rest) if verb == "new" else _read_change(name, rest)
         if wish is None:
-            return texts.TEAM_USAGE()
+            return Reply(text=texts.TEAM_USAGE())
         await write_team_as(editor, author, wish)
-        return (texts.TEAM_MADE if verb == "new" else texts.TEAM_CHANGED)(name=name)
+        return Reply(text=(texts.TEAM_MADE if verb == "new" else texts.TEAM_CHANGED)(name=name))
 
 
 def _read_new(name: str, words: str) -> WriteTeam | None:

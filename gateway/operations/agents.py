@@ -9,6 +9,7 @@ from typing import TypeVar, cast
 
 from agent_core.agent.named import file_transfer
 from agent_core.agent.named.agent_files import AgentChange
+from agent_core.agent.named.chain import DEFAULT
 from agent_core.agent.named.definition import NamedAgent
 from agent_core.agent.named.editor import AgentEditor, Author, Deed, Wanted
 from agent_core.agent.named.folder import AgentEntry
@@ -40,7 +41,7 @@ from gateway.operations.agent_types import (
     WriteAgent,
     WriteTeam,
 )
-from gateway.operations.contract import Operation, OperationContext, find_person
+from gateway.operations.contract import Operation, OperationContext, find_person, note_deed
 from gateway.operations.wire import typed
 from gateway.texts import agents as texts
 
@@ -90,10 +91,24 @@ async def use_agent(context: OperationContext, asked: UseAgent) -> ChangedAgent:
     def work(connection: Connection) -> None:
         person = find_person(connection, asked.person)
         people.bind_agent(connection, person_id=person.id, agent=name)
+        undo, redo = name_use(person.agent), name_use(name)
+        note_deed(context, connection, undo=undo, redo=redo, did=texts.name_choice(name))
 
     await context.database.write("agents.use", work)
     context.forget_known()
     return ChangedAgent(name=name)
+
+
+def name_use(name: str) -> str:
+    """Return the command, without slash, that lets an agent answer; "" is the default."""
+    return f"agents use {name or DEFAULT}"
+
+
+def name_put_away(asked: PutAway, *, is_undo: bool = False) -> str:
+    """Return the command, without slash, that archives or restores, or takes that back."""
+    is_archive = (asked.action == "archive") != is_undo
+    command = "agents" if asked.kind == "agent" else "team"
+    return f"{command} {'archive' if is_archive else 'restore'} {asked.name.strip()}"
 
 
 async def _find(context: OperationContext, name: str) -> NamedAgent:
@@ -137,7 +152,15 @@ async def write_team_as(editor: AgentEditor, author: Author, asked: WriteTeam) -
 
 async def put_away(context: OperationContext, asked: PutAway) -> ChangedAgent:
     """Archive or restore an agent or a team. Raises `Declined`."""
-    return await put_away_as(context.agents, await _find_author(context, asked.by), asked)
+    done = await put_away_as(context.agents, await _find_author(context, asked.by), asked)
+    did = texts.name_deed(done.name, is_archive=asked.action == "archive")
+
+    def work(connection: Connection) -> None:
+        undo, redo = name_put_away(asked, is_undo=True), name_put_away(asked)
+        note_deed(context, connection, undo=undo, redo=redo, did=did)
+
+    await context.database.write("agents.deed", work)
+    return done
 
 
 async def put_away_as(editor: AgentEditor, author: Author, asked: PutAway) -> ChangedAgent:

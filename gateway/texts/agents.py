@@ -84,6 +84,10 @@ TEAM_TASK = Text(
 )
 ONLY_OWNER = Text("Only an owner can choose who answers in a group or channel.")
 BUSY = Text("I'm still answering here. Wait until I'm done or send /stop, then try again.")
+_DID_ARCHIVE = Text("Archived: {name}")
+_DID_RESTORE = Text("Brought back: {name}")
+_DID_USE = Text("{name} answers")
+_DID_USE_DEFAULT = Text("I answer myself again")
 USED = Text("{name} now answers here. To switch back, send /agents use default.")
 DEFAULT_USED = Text("I'm back, and we're in our earlier conversation again.")
 JOB_UNKNOWN = Text("You have no reminder with that number. /reminders lists your reminders.")
@@ -168,3 +172,13 @@ def _outline(agent: NamedAgent) -> str:
     if agent.model:
         text = _WITH_MODEL(description=text, model=agent.model)
     return _WITH_TAGS(description=text, tags=", ".join(agent.tags)) if agent.tags else text
+
+
+def name_deed(name: str, *, is_archive: bool) -> str:
+    """Name for `/undo` that an agent or a team was archived, or brought back."""
+    return (_DID_ARCHIVE if is_archive else _DID_RESTORE)(name=name)
+
+
+def name_choice(name: str) -> str:
+    """Name for `/undo` which agent answers since a choice; "" is the default."""
+    return _DID_USE(name=name) if name else _DID_USE_DEFAULT()

@@ -30,7 +30,6 @@ OTHER_WAYS = {
     "connections": Text("connections; /connections makes one again"),
     "mcp": Text("servers of tools; /mcp shows them"),
     "block": Text("a shared block; /block undo NAME takes its newest change back"),
-    "agents": Text("who answers here; /agents chooses again"),
 }
 """What commands change that have another way back, or none; by the name of the command."""
 _UNNAMED = Text("a change")

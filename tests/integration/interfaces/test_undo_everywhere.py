@@ -6,6 +6,8 @@ import re
 import aiohttp
 
 from adapters.ids import Address
+from agent_core.agent.named.agent_files import AgentChange
+from agent_core.agent.named.editor import Author, Wanted
 from agent_core.state.jobs import jobs
 from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import Origin
@@ -172,3 +174,25 @@ async def test_an_older_change_of_a_reminder_takes_back_itself_when_a_newer_one_
         assert await title() == before
         await press(setup, "Bring it back")
         assert await title() == "Prune"
+
+
+async def test_an_agent_that_was_put_away_and_who_answers_are_taken_back(setup: Setup) -> None:
+    gateway = setup.served.gateway
+    person = await find_named(setup, "zebrana")
+    await gateway.database.write(
+        "test", lambda c: c.execute("UPDATE people SET role = 'owner' WHERE id = ?", (person.id,))
+    )
+    gateway.forget_known()
+    editor = gateway.agent_editor
+    await editor.do("create", "coder", Wanted(agent=AgentChange(soul="You code.")), Author())
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        await send(session, "/agents/coder/archive")
+        assert "Archived: coder" in await undo_all(setup)
+        assert "coder is back" in await press(setup, "Undo")
+        assert editor.files.agents.find("coder").name == "coder"
+        assert "coder is archived" in await press(setup, "Bring it back")
+        assert "coder is back" in await hear(setup, "/undo")
+        await hear(setup, "/agents use coder")
+        assert (await find_named(setup, "zebrana")).agent == "coder"
+        assert "Taken back" in await hear(setup, "/undo")
+        assert (await find_named(setup, "zebrana")).agent == ""
