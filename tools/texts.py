@@ -149,6 +149,7 @@ SAMPLES: dict[str, object] = {
     "kept": 20_000,
     "label": "books",
     "language": "de",
+    "languages": "English and Deutsch",
     "last": "Ben",
     "least": 8_000,
     "left": 180_000,

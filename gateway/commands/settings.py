@@ -5,7 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent_core.errors import ToolArgumentError
-from agent_core.localization import LANGUAGES, choose_language, set_language, use_language
+from agent_core.localization import (
+    LANGUAGES,
+    choose_language,
+    join_list,
+    set_language,
+    use_language,
+)
 from agent_core.schedule.confirmations import KEEP, MOVE, ask_to_move, list_left
 from agent_core.schedule.job_editor import (
     InvalidJob,
@@ -131,12 +137,14 @@ class SettingsCommands:
         if name == BACK and call.is_undo:
             return Reply(effect=lambda connection: self._set_again(connection, call, value or ""))
         if name in NAMES and value is None:
-            return Reply(text=general.SETTING_MISSING(name=name))
+            return Reply(text=general.SETTING_MISSING(name=words.strip()))
         try:
             expected = change_setting(await self._look(call), name, value or "")
         except ToolArgumentError as error:
             return Reply(text=str(error))
 
+        # A language without a catalogue leaves the sentences in the one of before.
+        tags = (expected.person.language, call.person.language, call.message.sender.language)
         move, buttons = "", tuple[Choice, ...]()
         if is_direct:
             zones = (self.zone_of(call.person), self.zone_of(expected.person))
@@ -146,7 +154,7 @@ class SettingsCommands:
             found = find_settings(connection, call.person, can_speak=self.preferences.can_speak)
             wanted = change_setting(found, name, value or "")
             person = wanted.person
-            set_language(person.language, call.message.sender.language)
+            set_language(*tags)
             save_settings(connection, wanted, zone=self.zone_of(person), now=call.now)
             before, after = (list_values(one.person, one.days_off) for one in (found, wanted))
             shown = {name: after.get(name, "")}
@@ -160,10 +168,10 @@ class SettingsCommands:
                 return general.VERBOSITY_SAVED(shown=shown_steps), []
             if not is_direct:
                 return general.SETTING_SAVED(), []
-            text = f"{show(wanted, self.zone_of(person)).text}{move}"
+            text = f"{_name_gap(name, person)}{show(wanted, self.zone_of(person)).text}{move}"
             return text if call.is_press else f"{general.SETTING_SAVED()}\n\n{text}", []
 
-        with use_language(expected.person.language, call.message.sender.language):
+        with use_language(*tags):
             shown = show(expected, self.zone_of(expected.person))
         return Reply(effect=effect, buttons=(buttons or shown.buttons) if is_direct else ())
 
@@ -180,6 +188,15 @@ class SettingsCommands:
     async def _look(self, call: Call) -> PersonalSettings:
         can_speak = self.preferences.can_speak
         return await self.database.read(find_settings, call.person, can_speak=can_speak)
+
+
+def _name_gap(name: str, person: Person) -> str:
+    """Say that a chosen language has no catalogue, and which have one; "" if it has."""
+    tag = person.language or ""
+    if name != "language" or not tag or choose_language(tag) == tag.partition("-")[0].casefold():
+        return ""
+    languages = join_list([*LANGUAGES.values()])
+    return f"{general.LANGUAGE_PARTLY(language=tag, languages=languages)}\n\n"
 
 
 def note_settings(

@@ -1,7 +1,9 @@
 """Connect a model: try a key or an address with its provider, before anything is saved."""
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from urllib.parse import urlsplit
 
 from gateway.app.settings import Settings, load
 from gateway.errors import StartError, find_nearest
@@ -10,6 +12,11 @@ from gateway.interfaces.doctor.probes import NoSuchModel, check_model, list_mode
 PROVIDER, NAME = "TALARIA_MODEL__PROVIDER", "TALARIA_MODEL__NAME"
 KEY, ADDRESS = "OPENAI_API_KEY", "OPENAI_BASE_URL"
 """The variables that OpenAI shares with every other server of its API."""
+
+
+_HERE = re.compile(r"(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?(?:/|$)", re.IGNORECASE)
+"""An address on this machine without a scheme."""
+_VERSION = "/v1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +56,29 @@ def sends_key_elsewhere(environ: Mapping[str, str], secrets: Mapping[str, str]) 
         one.get(ADDRESS, "").strip().rstrip("/") for one in (environ, {**environ, **secrets})
     )
     return present != wanted
+
+
+def complete_address(words: str) -> str:
+    """Return an address as it is; one on this machine without a scheme gets `http://`."""
+    return f"http://{words}" if _HERE.match(words) else words
+
+
+def find_api(environ: Mapping[str, str], wish: ModelWish) -> str:
+    """Return the address at which a wish's server lists its models: as given, or with `/v1`.
+
+    Asks both unless it ends with `/v1`; without an answer, returns it as given. Blocks for up to
+    half a minute. Raises `SettingsError`.
+    """
+    given = wish.secrets.get(ADDRESS, "").rstrip("/")
+    if not given or given.endswith(_VERSION):
+        return given
+    has_path = bool(urlsplit(given).path)
+    tried = (given, given + _VERSION) if has_path else (given + _VERSION, given)
+    for address in tried:
+        secrets = {**wish.secrets, ADDRESS: address}
+        if list_models(load_trial(environ, replace(wish, secrets=secrets))):
+            return address
+    return given
 
 
 def load_trial(environ: Mapping[str, str], wish: ModelWish) -> Settings:

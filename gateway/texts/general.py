@@ -39,6 +39,10 @@ _YES, _NO = Text("yes, yes please, ok, okay, sure"), Text("no, no thanks, no tha
 _NEVER_MIND = Text("nothing, never mind, nevermind, cancel, forget it, leave it, not now")
 SETTING_SAVED = Text("Done.")
 VERBOSITY_SAVED = Text("Done. What you see of my work: {shown}.")
+LANGUAGE_PARTLY = Text(
+    "I'll answer you in that language ({language}). My buttons, receipts and commands aren't in it"
+    " yet; they are in {languages}."
+)
 SETTING_MISSING = Text(
     "Write the new value after the name, or “off” to clear the setting: /settings {name} …"
 )
@@ -128,7 +132,7 @@ _UNSENT_FILES = Text("I made {names}, but I can't send files here. Ask for them 
 _REPLY_WITH_NUMBER = Text("Reply with the number.")
 _REPEAT = Text("(You may have received this before.)")
 _STRANGER = Text(
-    "I don't know you yet, so I can't answer. Ask my owner to send me this within an hour:\n"
+    "I don't know you yet, so I can't answer. Ask my owner to send me this within a day:\n"
     "{approve}\nIf I know you elsewhere, send me {linking} there instead."
 )
 _STRANGER_THERE = Text("On {platform}, these are {approve} and {linking}.")

@@ -12,6 +12,7 @@ from adapters.registry import list_declared
 from agent_core.state.engine.database import Database
 from agent_core.state.people import people
 from tests.emulators import whatsapp
+from tests.emulators.openai import OpenAIEmulator
 from tests.emulators.signal import SignalEmulator
 from tests.emulators.signal_world import ACCOUNT
 from tests.emulators.telegram_cast import ANNA
@@ -341,6 +342,27 @@ async def test_a_refused_key_leads_back_to_the_choice(deployment: Stage) -> None
 
     await asyncio.to_thread(dialogue, addresses(deployment))
     assert not (deployment.home / ".env").exists()
+
+
+async def test_an_address_of_this_machine_is_completed(tmp_path: Path) -> None:
+    def dialogue(address: str, used: str) -> None:
+        given = environ(tmp_path / "home", TALARIA_MODEL__FIND_LOCAL="false")
+        with at_terminal(given, "setup", "model") as terminal:
+            terminal.wait_for(r"Choose \[1\]")
+            terminal.type("3\n")
+            terminal.wait_for("Its address")
+            terminal.type(f"{address}\n")
+            terminal.wait_for("Its key")
+            terminal.type("\n")
+            terminal.wait_for(rf"The server answers at {used}:\d+/v1, so I use that address")
+            terminal.wait_for("This server has .*gpt-5-mini")
+            assert terminal.leave() == 2
+
+    async with OpenAIEmulator() as api:
+        bare = api.url.removeprefix("http://")
+        await asyncio.to_thread(
+            dialogue, bare.replace("127.0.0.1", "localhost"), "http://localhost"
+        )
 
 
 async def test_a_key_of_another_company_is_not_sent_and_leads_back(tmp_path: Path) -> None:

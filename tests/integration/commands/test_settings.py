@@ -70,6 +70,35 @@ async def test_each_setting_can_be_set_and_is_shown(tmp_path: Path) -> None:
         await await_each(rows, check)
 
 
+async def test_a_language_without_a_catalogue_is_said_in_the_persons_own(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel()) as harness:
+        await says(harness, "/settings Sprache Deutsch")
+        shown = await says(harness, "/settings Sprache fr")
+        assert "Ich antworte dir in dieser Sprache (fr)." in shown
+        assert "noch nicht, nur auf English und Deutsch." in shown
+        assert "Sprache: fr" in shown
+        assert "Leselimit 50000" in shown, "the card stays German"
+        assert "noch nicht" not in await says(harness, "/settings language en")
+
+
+async def test_the_german_names_of_the_card_set_what_they_name(tmp_path: Path) -> None:
+    rows = (
+        ("Zeitzone Wien", "Europe/Vienna"),
+        ("Ruhezeiten 22:00-07:30", "22:00-07:30"),
+        ("freie Tage Samstag, Sonntag", "Sa, So"),
+    )
+    async with running(tmp_path, FakeModel()) as harness:
+        await says(harness, "/settings Sprache Deutsch")
+
+        async def check(row: tuple[str, str]) -> None:
+            shown = await says(harness, f"/settings {row[0]}")
+            assert f"/settings {row[0].split()[0]}" in shown
+            assert row[1] in shown
+
+        await await_each(rows, check)
+        assert "/settings Zeitzone …" in await says(harness, "/settings Zeitzone")
+
+
 async def test_a_reset_setting_uses_the_gateways_default(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(), TALARIA_PEOPLE__TIME_ZONE="Europe/Paris") as harness:
         for said in ("time_zone Asia/Tokyo", "language ja", "quiet_hours night", "days_off fri"):

@@ -33,6 +33,8 @@ from gateway.interfaces.model_connection import (
     KEY,
     ModelWish,
     UnknownModel,
+    complete_address,
+    find_api,
     load_trial,
     sends_key_elsewhere,
     try_model,
@@ -122,13 +124,17 @@ def _connect(home: SetupHome, provider: _Provider) -> None:
             raise StartError("The present key is for another server. OpenAI needs a key of its own")
         secrets |= home.give_up_key(secrets[ADDRESS])
     wish = ModelWish(provider=provider.name, secrets=secrets)
+    if (address := find_api(home.environ, wish)) != secrets.get(ADDRESS, "").rstrip("/"):
+        print(f"The server answers at {address}, so I use that address.")
+        wish = replace(wish, secrets={**secrets, ADDRESS: address})
     settings = load_trial(home.environ, wish)
     with suppress(NoSuchModel):
         check_model(settings)
     names = list_models(settings)
     usual = settings.model.name if settings.model.name in names or not names else names[0]
     if names:
-        print(f"This key can use {', '.join(names)}.")
+        has_key = provider.name == "anthropic" or settings.secrets.openai_api_key
+        print(f"{'This key can use' if has_key else 'This server has'} {', '.join(names)}.")
     while True:
         name = ask("The model's name", usual)
         try:
@@ -163,6 +169,7 @@ def _ask_for(
         begun = question.partition(";")[0]
         shown = f"{begun}; leave this empty to keep the present one" if has_one else question
         while answer := ask_secret(shown) if is_hidden else ask(shown):
+            answer = complete_address(answer) if variable == ADDRESS else answer
             try:
                 load({**known, variable: answer})
             except SettingsError as error:
