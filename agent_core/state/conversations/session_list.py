@@ -18,11 +18,13 @@ _LISTED = (
     " AND person_id = :person_id ORDER BY id DESC LIMIT 1), '') AS platform,"
     " COALESCE((SELECT SUBSTR(text, 1, :first) FROM messages WHERE session_id = listed.id"
     " AND person_id = :person_id AND role = 'user' AND text <> '' AND forgotten_at IS NULL"
-    " ORDER BY id LIMIT 1), '') AS first"
+    " ORDER BY id LIMIT 1), '') AS first,"
+    " COALESCE((SELECT COALESCE(NULLIF(rooms.name, ''), rooms.title) FROM rooms"
+    " WHERE rooms.id = room_id), '') AS room"
 )
 _OF_PERSON = (
-    "SELECT sessions.id, conversation_id, kind, agent, title, last_at, ended_at IS NULL AS is_open"
-    " FROM conversations CROSS JOIN sessions ON sessions.conversation_id = conversations.id"
+    "SELECT sessions.id, conversation_id, kind, agent, title, last_at, ended_at IS NULL AS is_open,"
+    " room_id FROM conversations CROSS JOIN sessions ON sessions.conversation_id = conversations.id"
     " WHERE conversations.person_id = :person_id AND removed_at IS NULL"
     " AND kind IN ('direct', 'room', 'program', 'fork')"
 )
@@ -47,6 +49,13 @@ class ListedSession:
     platform: str
     first: str
     """The first words of the person."""
+    room: str
+    """The name of the group in which it takes place; "" for any other."""
+
+    @property
+    def name(self) -> str:
+        """Return its title, or what stands in for one; "" without any words."""
+        return self.title or self.room or self.first
 
 
 def list_newest(

@@ -208,6 +208,20 @@ def find_call(connection: Connection, *, person_id: PersonId, call_key: str) -> 
     return [read_row(row) for row in rows]
 
 
+def list_undone(connection: Connection, *, person_id: PersonId, since: int) -> frozenset[int]:
+    """Return the ids of the changes from row `since` on that were undone and not redone."""
+    rows = connection.execute(
+        "SELECT id, undoes FROM ledger WHERE person_id = :person_id AND id > :since"
+        " AND undoes IS NOT NULL ORDER BY id DESC",
+        {"person_id": person_id, "since": since},
+    ).fetchall()
+    undone = set[int]()
+    for row_id, target in rows:  # a row that was undone itself, by a later one, undoes nothing
+        if row_id not in undone:
+            undone.add(target)
+    return frozenset(undone)
+
+
 def find_of_archived(
     connection: Connection, *, person_id: PersonId, archive_id: ArchiveId
 ) -> list[LedgerEntry]:

@@ -95,6 +95,15 @@ def take_back(connection: Connection, doer: Doer, deed: Deed, *, redo: str, now:
 
 def list_standing(connection: Connection, doer: Doer) -> list[Deed]:
     """List the deeds that still stand, newest first, on all platforms."""
+    return _list(connection, doer, is_taken=False)
+
+
+def list_taken_back(connection: Connection, doer: Doer) -> list[Deed]:
+    """List the deeds that were taken back, newest first, on all platforms."""
+    return _list(connection, doer, is_taken=True)
+
+
+def _list(connection: Connection, doer: Doer, *, is_taken: bool) -> list[Deed]:
     rows = connection.execute(
         "SELECT id, action, detail, created_at FROM audit WHERE person_id = :owner_id"
         " AND actor = :actor AND action IN (:done, :taken) ORDER BY id DESC LIMIT :most",
@@ -110,7 +119,7 @@ def list_standing(connection: Connection, doer: Doer) -> list[Deed]:
     return [
         Deed(id=number, at=at, **_read_told(detail))
         for number, action, detail, at in rows
-        if action == _DONE and detail and number not in gone
+        if action == _DONE and detail and (number in gone) == is_taken
     ]
 
 

@@ -65,6 +65,19 @@ async def show(look: Look) -> Fields:
     }
 
 
+async def find_names(running: Settings, asked: str, most: int) -> list[tuple[str, str]]:
+    """List the addresses and the titles of settings with all these words, at most `most`."""
+    groups = await asyncio.to_thread(_group, await load_next(running), asked.casefold().split())
+    lines = [line for lines in groups.values() for line in lines][:most]
+    return [
+        (
+            f"/configuration/{one.name}" if one.is_open else f"/configuration?find={one.name}",
+            one.title,
+        )
+        for one in lines
+    ]
+
+
 async def edit(look: Look) -> Fields:
     """Show one setting for its form. Raises `Missing`."""
     settings = await load_next(look.gateway.settings)

@@ -11,7 +11,7 @@ from agent_core.ids import ConversationId, MessageId, PersonId
 from agent_core.state.conversations import session_list, sessions, transcripts
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
-from agent_core.state.people import people, reading_consents
+from agent_core.state.people import people, reading_consents, rooms
 from agent_core.state.people.people import Person
 from gateway.conversation_keys import CONSOLE
 from gateway.errors import Declined
@@ -67,7 +67,9 @@ async def show(look: Look) -> Fields:
         found = sessions.get_conversation(
             connection, conversation_id=number, person_id=look.person.id
         )
+        room = rooms.find_by_id(connection, room_id=found.room_id) if found.room_id else None
         return fields | {
+            "name": (room.name or room.platform_title) if room else "",
             "origin": transcripts.find_origin(
                 connection, conversation_id=number, person_id=look.person.id
             ),
@@ -259,6 +261,7 @@ def _read(connection: Connection, look: Look, person_id: PersonId) -> dict[str, 
         "conversation": number,
         "messages": found[::-1],
         "next": next_id,
+        "name": "",
         "origin": None,
         "can_fork": False,
         "can_write": False,

@@ -43,6 +43,7 @@ from gateway.texts.skills import summarize_bundled
 from gateway.texts.usage import describe_amount, describe_charged, name_purpose
 
 _CODE = re.compile(r"```\w*\n(.*?)\n```|`([^`\n]+)`", re.DOTALL)
+_CELLS = re.compile(r"<(?:tr|th|td)\b")
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:;"
     # Before 15.4, Safari's 'self' does not cover a WebSocket of the page's own host. The gate has
@@ -222,6 +223,21 @@ def mark_code(text: str) -> Markup:
     return Markup(_CODE.sub(mark, str(escape(text))))  # noqa: S704 - escaped
 
 
+def label_cells(rows: str, headings: Sequence[str]) -> Markup:
+    """Return rows of a table whose cells name their columns, for phones, which show no heads."""
+    columns = iter(headings)
+
+    def label(found: re.Match[str]) -> str:
+        nonlocal columns
+        if found[0] == "<tr":
+            columns = iter(headings)
+            return found[0]
+        heading = next(columns, "")
+        return str(Markup('<td data-label="{}"').format(heading)) if found[0] == "<td" else found[0]
+
+    return Markup(_CELLS.sub(label, rows))  # noqa: S704 - templates have escaped the rows
+
+
 def render_note(
     request: Request, note: Callable[[], str], status: HTTPStatus, viewer: Viewer = NOBODY
 ) -> Response:
@@ -313,6 +329,7 @@ def _load() -> jinja2.Environment:
         "charged": describe_charged,
         "code": mark_code,
         "connection": lambda state: states.CONNECTIONS[state](),
+        "label_cells": label_cells,
         "job_state": lambda state: states.JOBS[state](),
         "mode": lambda mode: states.MODES[mode](),
         "place": lambda address: PLACES[address](),

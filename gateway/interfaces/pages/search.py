@@ -17,6 +17,8 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import jobs
 from agent_core.state.search.search_scope import SearchFilter, scope_of_person
 from agent_core.tools.clock import local_time
+from gateway.interfaces.pages.configuration import find_names
+from gateway.interfaces.pages.settings import list_names
 from gateway.interfaces.pages.views import Fields, Look
 from gateway.operations.skill_types import ListSkills
 from gateway.operations.skills import list_skills
@@ -44,7 +46,8 @@ class Hit:
 async def show(look: Look) -> Fields:
     """Search for the words of the address; without any, list the newest sessions."""
     asked = look.request.query_params.get("q", "").replace("\0", " ")[:LONGEST_QUERY].strip()
-    found: dict[str, Any] = {"asked": asked, "exact": [], "near": [], "noted": [], "skills": []}
+    lists = ("exact", "near", "noted", "skills", "settings")
+    found: dict[str, Any] = {"asked": asked, **{name: [] for name in lists}}
     if asked:
         own = await look.gateway.memory.store.snapshot(
             look.person.id, look.person.slug, look.gateway.now()
@@ -54,6 +57,9 @@ async def show(look: Look) -> Fields:
         found["skills"] = _pick(
             ((one.name, f"{one.name} {one.description}") for one in listed), asked
         )
+        found["settings"] = _pick((((a, name), name) for a, name in list_names()), asked)
+        if look.viewer.is_owner:
+            found["settings"] += await find_names(look.gateway.settings, asked, _MOST)
 
     def work(connection: Connection) -> dict[str, Any]:
         hits = find_hits(connection, look, read_query(asked)) if asked else ([], [])

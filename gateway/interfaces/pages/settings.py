@@ -95,6 +95,12 @@ _LANGUAGES = {
 """Languages by their own names; another one can be set in a chat."""
 
 
+def list_names() -> list[tuple[str, str]]:
+    """List the addresses and the names of a person's settings, and of the pages that have more."""
+    own = [("/settings", name()) for name in _LABELS.values()]
+    return own + [(address, name()) for address, name in _FURTHER.items()]
+
+
 async def show(look: Look) -> Fields:
     """Read the person's settings."""
     found = await operations.show(look.context, ShowSettings(person=look.person.slug))

@@ -11,10 +11,12 @@ from agent_core.ids import JobId, QuestionId, TurnId
 from agent_core.schedule.triggers import milliseconds
 from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.conversations import messages, questions, turns, usage
-from agent_core.state.conversations.turns import StoredTurn
+from agent_core.state.conversations.turns import Step, StoredTurn
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import calendar_runs, jobs
 from agent_core.state.lifecycle.redact import FORGOTTEN
+from agent_core.state.memory import ledger
+from agent_core.state.people import deeds
 from agent_core.state.queues import person_events
 from gateway.errors import Declined
 from gateway.interfaces.api.responses import read_form
@@ -27,6 +29,8 @@ from gateway.texts.usage import describe_charged
 from gateway.turns.proposals import list_held, list_refused
 
 _MOST = 12
+_DROP = "jobs drop"
+"""The command that takes back a new reminder; its number follows."""
 _MOST_BYTES = 64_000
 """Most bytes of a form: an answer of 4,000 characters, each encoded as up to 12 bytes."""
 
@@ -35,13 +39,14 @@ _MOST_BYTES = 64_000
 class Deed:
     """A change that a turn made, or a reminder that came; `at` is in milliseconds UTC.
 
-    `job_id` is that of a reminder that still exists.
+    `job_id` is that of a reminder that still exists. What was taken back is not done any more.
     """
 
     at: int
     text: str
     turn_id: TurnId | None = None
     job_id: JobId | None = None
+    is_taken_back: bool = False
 
 
 async def show(look: Look) -> Fields:
@@ -67,7 +72,7 @@ async def show(look: Look) -> Fields:
             return turn, asked
 
         ended = [turn for turn in recent if turn.ended_at and turn.ended_at >= since]
-        done = [*_list_deeds(connection, ended), *_list_came(connection, look, (since, now))]
+        done = [*_list_deeds(connection, look, ended), *_list_came(connection, look, (since, now))]
         acted = {deed.turn_id for deed in done}
         asked = [describe(turn) for turn in ended if turn.id not in acted]
         coming = list_coming(connection, look)
@@ -92,18 +97,51 @@ async def show(look: Look) -> Fields:
     }
 
 
-def _list_deeds(connection: Connection, ended: Sequence[StoredTurn]) -> list[Deed]:
+def _list_deeds(connection: Connection, look: Look, ended: Sequence[StoredTurn]) -> list[Deed]:
     """List what turns changed, in the words that the person read about it."""
-    return [
-        Deed(at=turn.ended_at or turn.started_at, text=text, turn_id=turn.id)
-        for turn in ended
-        for text in dict.fromkeys(
-            receipt.text
-            for step in turns.list_steps(connection, turn_id=turn.id)
-            for receipt in step.receipts
-            if receipt.text
-        )
-    ]
+    doer = look.context.doer
+    taken = {
+        (one.undo, one.did) for one in (deeds.list_taken_back(connection, doer) if doer else ())
+    }
+    found = []
+    for turn in ended:
+        states: dict[str, bool] = {}
+        for step in turns.list_steps(connection, turn_id=turn.id):
+            undone = _find_undone(connection, turn, step)
+            for place, receipt in enumerate(step.receipts):
+                is_taken = (
+                    place in undone
+                    or (receipt.undo, receipt.text.rstrip(".")) in taken
+                    or _is_dropped(connection, receipt.undo)
+                )
+                # A line that was said twice stands as long as one of its deeds does.
+                states[receipt.text] = is_taken and states.get(receipt.text, True)
+        found += [
+            Deed(at=turn.ended_at or turn.started_at, text=text, turn_id=turn.id, is_taken_back=one)
+            for text, one in states.items()
+            if text
+        ]
+    return found
+
+
+def _find_undone(connection: Connection, turn: StoredTurn, step: Step) -> set[int]:
+    """Return the places of a call's receipts whose changes of memory were undone."""
+    rows = ledger.find_call(
+        connection, person_id=turn.person_id, call_key=f"{turn.id}:{step.call_id}"
+    )
+    if not rows or len(rows) != len(step.receipts):
+        return set()
+    undone = ledger.list_undone(connection, person_id=turn.person_id, since=rows[0].id)
+    return {place for place, row in enumerate(rows) if row.id in undone}
+
+
+def _is_dropped(connection: Connection, undo: str) -> bool:
+    """Return whether the reminder that a turn made was deleted since."""
+    command, _, number = undo.removesuffix(" yes").rpartition(" ")
+    if command != _DROP:
+        return False
+    job = jobs.find(connection, job_id=JobId(int(number)))
+    return job is None or job.state == "dropped"
 
 
 def _list_came(connection: Connection, look: Look, span: tuple[int, int]) -> list[Deed]:

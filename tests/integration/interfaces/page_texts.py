@@ -6,10 +6,15 @@ import aiohttp
 
 
 async def read(session: aiohttp.ClientSession, path: str) -> str:
-    """The text of a page."""
+    """The text of a page; see `drop_labels`."""
     async with session.get(path) as answer:
         assert answer.status == 200, path
-        return await answer.text()
+        return drop_labels(await answer.text())
+
+
+def drop_labels(text: str) -> str:
+    """A page without the names of columns that each cell has for phones."""
+    return re.sub(r'<td data-label="[^"]*"', "<td", text)
 
 
 def find_row(text: str, head: str) -> list[str]:

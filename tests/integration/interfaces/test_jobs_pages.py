@@ -278,7 +278,7 @@ async def test_the_calendar_begins_with_this_week_and_shows_five(home: Path) -> 
 
 def pick_day(text: str, day: str) -> str:
     """The part of a calendar that shows a day."""
-    return text.partition(f'<time datetime="{day}">')[2].partition("<h2")[0]
+    return text.partition(f'<time datetime="{day}" ')[2].partition("<h2")[0]
 
 
 async def test_the_calendar_shows_past_and_planned_runs_in_the_persons_time_zone(

@@ -19,7 +19,7 @@ from agent_core.state.conversations import turns
 from agent_core.state.conversations.questions import QuestionKind
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import jobs
-from agent_core.state.people import people, reading_consents
+from agent_core.state.people import people, reading_consents, rooms
 from agent_core.state.people.people import NewAccount
 from gateway.app.config_file import change_config
 from gateway.home import CONFIG_NAME
@@ -48,7 +48,7 @@ PATIENCE = 90_000.0
 """Milliseconds."""
 PARTS = 8
 """Tests that share the pages, so that none takes minutes."""
-LOOKS = (("light", 390), ("dark", 1280))
+LOOKS = (("light", 390), ("dark", 390), ("dark", 1280))
 """The colours and the widths, in pixels, in which each page is looked at."""
 
 playwright = pytest.importorskip("playwright.async_api")
@@ -86,6 +86,8 @@ PAGES = (
     "usage",
     "settings",
     "webhooks",
+    "data",
+    "workspace",
     "accounts",
     "approvals",
     "tools",
@@ -191,6 +193,13 @@ async def keep(page: Any, name: str) -> None:
 
 _OVERFLOWS = "document.documentElement.scrollHeight > innerHeight + 8"
 """True if a page scrolls as a whole: its menu would slide away."""
+
+
+_WIDE_TABLES = """
+[...document.querySelectorAll(".wide")].filter((one) => one.scrollWidth > one.clientWidth + 1)
+  .map((one) => one.innerText.slice(0, 80))
+"""
+"""The tables that a reader would have to move sideways."""
 
 
 async def check(page: Any, name: str) -> None:
@@ -394,6 +403,11 @@ async def test_a_message_from_the_page_is_answered_on_it(home: Path) -> None:
         await page.keyboard.press("Control+k")
         await page.locator("#sought").fill("heron")
         await page.locator("#palette mark", has_text="heron").first.wait_for()
+        field, box = (
+            await page.locator("#sought").bounding_box(),
+            await page.locator("#palette").bounding_box(),
+        )
+        assert field["width"] > 0.9 * box["width"], "the field is as wide as its box"
         await check(page, "palette")
         await page.keyboard.press("Enter")
         await page.locator(".sought").wait_for()
@@ -545,7 +559,14 @@ async def list_addresses(running: Served) -> list[str]:
     everybody = {one.slug: one.id for one in await database.read(people.list_all)}
     zebrana = everybody["zebrana"]
     job = (await database.read(lambda c: jobs.list_of_person(c, person_id=zebrana)))[-1].id
+    room = await database.write(
+        "test",
+        lambda c: (
+            rooms.insert(c, platform="fake", chat_id="7", title="Choir", slug="choir", now=1).id
+        ),
+    )
     singles = (
+        f"people/rooms/{room}",
         *(f"turns/{newest}", f"turns/{newest}/replay", f"conversations/{own}", f"people/{olga}"),
         *(f"chats/{session}" for session in talked),
         *(f"jobs/{job}", f"jobs/{job}?when=times"),
@@ -570,4 +591,6 @@ async def test_axe_finds_no_violation_and_no_page_scrolls_sideways(home: Path, p
                     assert found.violations_count == 0, (name, scheme, found.generate_report())
                     scrolled = await page.evaluate("document.documentElement.scrollWidth")
                     assert scrolled <= width, (name, width)
+                    if width == 390:
+                        assert await page.evaluate(_WIDE_TABLES) == [], name
                     await keep(page, f"{re.sub('[^a-z0-9]+', '-', name)}-{scheme}-{width}")

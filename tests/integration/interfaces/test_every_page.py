@@ -1,0 +1,297 @@
+"""What holds for every page of the console: ways on, times and names instead of identifiers."""
+
+import re
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from html.parser import HTMLParser
+from pathlib import Path
+
+import aiohttp
+
+from agent_core.localization import Text
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import people
+from gateway.interfaces.pages import routes
+from gateway.texts import (
+    agent_pages,
+    approvals,
+    connections,
+    forms,
+    health,
+    jobs,
+    mcp,
+    model_page,
+    pages,
+    setting_topics,
+    shell,
+    skills,
+    tokens,
+    turns,
+    usage,
+    webhooks,
+)
+from tests.agent_core.agent.named.agent_folders import write
+from tests.agent_core.skills.skill_folders import write_skill
+from tests.fakes.chat import FakeChat
+from tests.fakes.model import FakeModel
+from tests.integration.canaries import Planter
+from tests.integration.harness import is_settled
+from tests.integration.interfaces.api_setup import OLGA, ZEBRANA
+from tests.integration.interfaces.console_setup import browse, browse_as, submit
+from tests.integration.interfaces.page_texts import read
+from tests.integration.served import Served, served
+from tests.patience import until
+
+_TEXTS = (
+    agent_pages,
+    approvals,
+    connections,
+    forms,
+    health,
+    jobs,
+    mcp,
+    model_page,
+    pages,
+    setting_topics,
+    shell,
+    skills,
+    tokens,
+    turns,
+    usage,
+    webhooks,
+)
+_EMPTY = re.compile(r"(?:NO|NOTHING|NOBODY|NONE|NEVER)(?:_[A-Z_]+)?")
+"""How the sentences are named that say that something is not there."""
+_NO_WAY_ON: Mapping[str, str] = {
+    "No errors. Messages that can't be delivered appear here with the reason.": (
+        "nothing is to be done"
+    ),
+    "No runs yet": "the chores of each night come by themselves",
+    "None yet. Talaria makes one each night, or at once with `talaria backup`.": (
+        "the sentence names the command"
+    ),
+    "No MCP server is configured. `talaria mcp add` adds one.": (
+        "a server is a program of this machine, and the sentence names the command"
+    ),
+    "Your conversations appear here.": "the sidebar has New chat above it",
+}
+"""Sentences with no button or link of their own, each with the reason."""
+_VOID = frozenset(
+    {"area", "br", "col", "hr", "img", "input", "link", "meta", "rect", "use", "path"}
+)
+_ROOM = "-100200300400"
+
+
+class _Page(HTMLParser):
+    """Reads what a page shows: its words by section, its ways on, and its times."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words: list[tuple[str, int]] = []
+        """Each text with the number of the smallest section around it."""
+        self.ways: set[int] = set()
+        """The sections with a link or a button, those around them included."""
+        self.times: list[dict[str, str | None]] = []
+        self._open: list[tuple[str, int]] = [("", 0)]
+        self._count = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        named = dict(attrs)
+        section = self._open[-1][1]
+        if tag in ("main", "section", "article") or named.get("class") == "empty":
+            self._count += 1
+            section = self._count
+        if (tag == "a" and named.get("href")) or tag == "button":
+            self.ways |= {one for _, one in self._open} | {section}
+        if tag == "time":
+            self.times.append(named)
+        if tag not in _VOID:
+            self._open.append((tag, section))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in _VOID:
+            while self._open.pop()[0] != tag:
+                pass
+
+    def handle_data(self, data: str) -> None:
+        hidden = {"script", "style", "title"} & {tag for tag, _ in self._open}
+        if data.strip() and not hidden:
+            self.words.append((" ".join(data.split()), self._open[-1][1]))
+
+    @property
+    def text(self) -> str:
+        """What is shown, on one line."""
+        return " ".join(words for words, _ in self.words)
+
+
+async def _open(session: aiohttp.ClientSession, path: str) -> _Page:
+    page = _Page()
+    page.feed(await read(session, path))
+    return page
+
+
+def _list_empty() -> dict[str, str]:
+    """The sentences about what is not there, as a page shows them, with their names."""
+    found = {}
+    for module in _TEXTS:
+        for name, text in vars(module).items():
+            if isinstance(text, Text) and _EMPTY.fullmatch(name):
+                start = re.split(r"[{`]", text.english)[0].strip()
+                if len(start.split()) > 1:
+                    found[start] = text.english
+    return found
+
+
+def _list_plain() -> list[str]:
+    """The addresses of the pages that are there in every home."""
+    return [path for path in ("/", *routes._VIEWS) if "{" not in path]
+
+
+async def _walk(
+    session: aiohttp.ClientSession, paths: Iterable[str]
+) -> AsyncIterator[tuple[str, _Page]]:
+    for path in paths:
+        yield path, await _open(session, path)
+
+
+async def test_whatever_is_empty_has_a_way_on(tmp_path: Path) -> None:
+    empty, seen, wrong = _list_empty(), set(), []
+    async with served(tmp_path / "home", model=FakeModel()) as running, browse(running) as session:
+        paths = [
+            *_list_plain(),
+            "/search?q=heron",
+            "/jobs/calendar?week=",
+            "/configuration?find=zzz",
+        ]
+        async for path, page in _walk(session, paths):
+            for words, section in page.words:
+                for start, source in empty.items():
+                    if words.startswith(start):
+                        seen.add(source)
+                        if section not in page.ways and source not in _NO_WAY_ON:
+                            wrong.append((path, source))
+    assert wrong == []
+    assert set(_NO_WAY_ON) <= seen, "a reason that nothing needs"
+    assert len(seen) > 20, "the walk meets the empty pages"
+
+
+@asynccontextmanager
+async def _filled(home: Path) -> AsyncIterator[tuple[Served, FakeChat, aiohttp.ClientSession]]:
+    """A gateway in which things have happened of which the pages show something."""
+    write_skill(home / "skills", "tidy", "Sort the letters.")
+    write(home, "coder", 'description = "Writes code"')
+    write(home, "checker", 'description = "Reads what coder wrote"')
+    (home / "teams").mkdir()
+    (home / "teams" / "press.toml").write_text(
+        'manager = "round_robin"\nmembers = ["coder", "checker"]\n'
+    )
+    chat = FakeChat(limit=100_000)
+    async with (
+        served(home, adapters={"fake": chat}, model=Planter()) as running,
+        browse_as(running, chat, OLGA) as session,
+    ):
+        await submit(session, "/jobs/new", {"text": "Water the plants", "when": "daily at 9"})
+        await submit(session, "/memory/entries", {"text": "Keeps bees"})
+        for user, name in ((OLGA, "Olga"), (ZEBRANA, "Zebrana")):
+            await _say(running, chat, "Which heron is grey?", user=user, chat=user, name=name)
+        group = {"chat": _ROOM, "direct": False, "addressed": True, "room_title": "Choir"}
+        await _say(running, chat, "When do we sing?", user=OLGA, name="Olga", **group)
+        yield running, chat, session
+
+
+async def _say(running: Served, where: FakeChat, words: str, **fields: object) -> None:
+    """Say something, and wait for the answer."""
+    seen = len(where.shown)
+    await where.says(words, id=f"{words} {fields['user']}", **fields)
+    await where.until(lambda: len(where.shown) > seen)
+    await until(lambda: is_settled(running.gateway))
+
+
+async def _list_single(running: Served) -> list[str]:
+    """The addresses of single things of the owner."""
+
+    def work(connection: Connection) -> list[str]:
+        olga = next(one.id for one in people.list_all(connection) if one.slug == "olga")
+        tables = {
+            "/turns/%s": "SELECT id FROM turns WHERE person_id = :olga",
+            "/turns/%s/replay": "SELECT MAX(id) FROM turns WHERE person_id = :olga",
+            "/jobs/%s": "SELECT id FROM jobs WHERE person_id = :olga",
+            "/conversations/%s": "SELECT id FROM conversations WHERE person_id = :olga",
+            "/chats/%s": "SELECT sessions.id FROM sessions JOIN conversations"
+            " ON conversations.id = conversation_id WHERE person_id = :olga AND kind = 'direct'",
+            "/people/rooms/%s": "SELECT id FROM rooms",
+        }
+        return [
+            path % row[0]
+            for path, query in tables.items()
+            for row in connection.execute(query, {"olga": olga} if ":olga" in query else {})
+        ]
+
+    found = await running.gateway.database.read(work)
+    return [*found, "/skills/tidy", "/agents/coder", "/teams/press", "/search?q=heron"]
+
+
+_IDENTIFIERS = re.compile(
+    r"(?P<uuid>\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-)|(?P<hash>\b(?=[a-f]*[0-9])[0-9a-f]{16,}\b)"
+    r"|(?P<turn>\b(?:turn|person|account|job|session|conversation|message)[:#]\d+)"
+    rf"|(?P<user>{OLGA}|{ZEBRANA}|{_ROOM})"
+)
+
+
+_THE_POINT = {"/configuration": "it shows the list of accounts as the file has it"}
+"""Pages whose point is an identifier, each with the reason."""
+
+
+async def test_no_page_shows_a_raw_identifier_and_every_time_has_its_exact_one(
+    home: Path,
+) -> None:
+    shown, times = {}, []
+    async with _filled(home) as (running, _, session):
+        paths = [*_list_plain(), *await _list_single(running)]
+        async for path, page in _walk(session, paths):
+            if found := {one[0] for one in _IDENTIFIERS.finditer(page.text)}:
+                shown[path] = found
+            times += [(path, one) for one in page.times]
+    assert set(shown) == set(_THE_POINT)
+    assert len(times) > 20
+    assert [one for one in times if not (one[1].get("datetime") and one[1].get("title"))] == []
+
+
+async def test_the_sidebar_lists_conversations_by_their_last_message(home: Path) -> None:
+    async with _filled(home) as (running, chat, session):
+        first = _list_talks(await read(session, "/talks"))
+        assert first[0][1:] == ("fake", "Choir"), "a group has its name"
+        await _say(running, chat, "Which one is blue?", user=OLGA, chat=OLGA, name="Olga")
+        then = _list_talks(await read(session, "/talks"))
+        room = first[0][0]
+        assert [one[0] for one in then].index(room) == 1, "the direct one is newer now"
+        assert "<h1>Choir</h1>" in await read(session, room)
+
+
+def _list_talks(text: str) -> list[tuple[str, str, str]]:
+    """The address, the platform that the icon stands for, and the name of each conversation."""
+    return re.findall(
+        r'<li><a href="(/[^"]*)"[^>]*><svg class="icon".*?</svg>'
+        r'<span class="quiet">(\w+): </span><span class="cut-line">([^<]*)</span>',
+        text,
+    )
+
+
+async def test_the_search_finds_each_kind_of_thing(home: Path) -> None:
+    async with _filled(home) as (_, __, session):
+        for words, head, name in (
+            ("today", "Pages", "Today"),
+            ("heron", "Messages", "Which <mark>heron</mark>"),
+            ("plants", "Reminders", "Water the plants"),
+            ("bees", "Memory", "Keeps <mark>bees</mark>"),
+            ("tidy", "Skills", "tidy"),
+            ("quiet", "Settings", "Quiet hours"),
+            ("webhooks", "Settings", "Webhooks"),
+            ("most steps", "Settings", "max_steps"),
+        ):
+            found = (await read(session, f"/search?q={words.replace(' ', '+')}")).partition(
+                'id="found"'
+            )[2]
+            heads = re.split(r"<h2[^>]*>", found)
+            section = next((one for one in heads if one.startswith(f"{head}</h2>")), "")
+            assert name in section, (words, found)
