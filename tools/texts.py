@@ -49,7 +49,7 @@ SAMPLES: dict[str, object] = {
     "fault": "the agent coder can't be used: SOUL.md is empty",
     "near": "coder",
     "details": "weather did not connect: connection refused.",
-    "cause": "There's no agent called codr. Did you mean coder?",
+    "cause": "There's no agent called “codr”. Did you mean “coder”?",
     "call": "```\ngit push\n```",
     "place": "github.com",
     "reach": "```\nsend (github.com): git push\n```",

@@ -120,7 +120,7 @@ _HEADS = {
     "team": Text("The team's notes:"),
     "archive": Text("The archive:"),
 }
-_BLOCK = Text("The block {name}:")
+_BLOCK = Text("The block “{name}”:")
 
 
 def name_list(target: str) -> str:

@@ -26,10 +26,12 @@ LONGEST_TEXT = 20_000
 """Most characters of a request; a stored text is shorter."""
 _MOST_DAY_USD = 1000
 _MOST_FAILURES = 100
-_AWARE = Text("I remember my earlier answers to it")
+_AWARE = Text("I remember my earlier answers to this reminder")
 _MODEL, _TOOLS, _SKILLS = Text("Model: {names}"), Text("Tools: {names}"), Text("Skills: {names}")
-_DAY_LIMIT = Text("It may cost at most {amount} a day")
-_PAUSE_AFTER = Plural("I pause it after {n} failure", "I pause it after {n} failures in a row")
+_DAY_LIMIT = Text("This reminder may cost at most {amount} a day")
+_PAUSE_AFTER = Plural(
+    "I pause this reminder after {n} failure", "I pause this reminder after {n} failures in a row"
+)
 _SHORT: Mapping[str, object] = {"min_length": 1, "max_length": 200}
 
 

@@ -25,7 +25,7 @@ LONGEST_QUIET = (_DAYS + 1) * 86_400_000
 _MOST_EXAMINED = 200
 """The most slots of a job, within `LONGEST_QUIET`, that are compared with quiet times."""
 _OFF = Text("You have {days} off.")
-_QUIET = Text("You have quiet hours from {hours}.")
+_QUIET = Text("Your quiet hours are {hours}.")
 _DAYS_OFF = (
     Text("Mondays"),
     Text("Tuesdays"),

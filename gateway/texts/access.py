@@ -55,7 +55,9 @@ NO_OWNER_ANY_MORE = Text(
     "The person who asked is no longer an owner. Nobody may read your conversations."
 )
 ASKED_ALREADY = Text("I've already asked {name}, and there's no answer yet.")
-NO_DIRECT_CHAT = Text("{name} has no direct chat with me, so I can't ask there.")
+NO_DIRECT_CHAT = Text(
+    "{name} has no direct chat with me, so I can't ask there. Ask them to write to me first."
+)
 PRIVATE = Text("Nobody but you can read your conversations.")
 MAY_READ_UNTIL = Text("{name} may read your conversations until {time}.")
 END_READING = Text("End this now")

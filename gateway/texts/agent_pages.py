@@ -15,8 +15,8 @@ ANSWERS_YOU = Text("answers you")
 LET_ANSWER = Text("Let it answer me")
 LET_ANSWER_NAMED = Text("Let {name} answer me")
 ANSWERS_NOW = Text(
-    "{name} now answers you in all direct chats. Our conversation is kept. To go back to it, choose"
-    " me on this page."
+    "The agent “{name}” now answers you in all direct chats. Our conversation is kept. To go"
+    " back to it, choose me on this page."
 )
 ASSISTANT_NOW = Text("I'm back, and we're in our earlier conversation again.")
 NO_AGENTS = Text("There are no agents yet. Make one for work that needs a different voice.")
@@ -29,23 +29,27 @@ NO_TEAMS = Text("There are no teams yet.")
 TWO_FIRST = Text("A team needs two agents or more, so make those first.")
 GIVE_TASK = Text("Give a task")
 GIVE_TASK_NAMED = Text("Give {name} a task")
-PUT_AWAY = Text("Put away")
+PUT_AWAY = Text("In the archive")
 ABOUT_PUT_AWAY = Text("Their files, memory and conversations are kept.")
-ARCHIVE, RESTORE = Text("Put away"), Text("Bring back")
-ARCHIVE_NAMED, RESTORE_NAMED = Text("Put {name} away"), Text("Bring {name} back")
-ARCHIVED = Text("{name} is put away. Where it answered, I answer again.")
-TEAM_ARCHIVED = Text("The team {name} is put away; its agents stay.")
-RESTORED, TEAM_RESTORED = Text("{name} is back."), Text("The team {name} is back.")
-MADE = Text("{name} is ready. Everyone here can use it.")
+ARCHIVE, RESTORE = Text("Move to the archive"), Text("Bring back")
+ARCHIVE_NAMED, RESTORE_NAMED = Text("Archive {name}"), Text("Bring {name} back")
+ARCHIVED = Text("The agent “{name}” is archived. Where this agent answered, I answer again.")
+TEAM_ARCHIVED = Text("The team “{name}” is archived; its agents stay.")
+RESTORED, TEAM_RESTORED = Text("The agent “{name}” is back."), Text("The team “{name}” is back.")
+MADE = Text("The agent “{name}” is ready. Everyone here can use it.")
 CHANGED = Text(
-    "{name} has been changed. Its tools change at once, the rest with the next new chat."
+    "The agent “{name}” has been changed. Its tools change at once, the rest with the next"
+    " new chat."
 )
-TEAM_MADE = Text("The team {name} is ready. Give it a task.")
-TEAM_CHANGED = Text("The change to the team {name} takes effect with its next task.")
-MOVED = Text("{name} has moved from {source} to {target}, with everything it remembers.")
+TEAM_MADE = Text("The team “{name}” is ready. Give it a task.")
+TEAM_CHANGED = Text("The change to the team “{name}” takes effect with its next task.")
+MOVED = Text(
+    "The agent “{name}” has moved from the team “{source}” to “{target}”, with everything it"
+    " remembers."
+)
 NOT_POSSIBLE = Text("Nothing has changed. Details in English: “{reason}”")
 REPAIR = Text("Saving this form replaces all its settings.")
-FAULTY = Text("It can't be used. Details in English: “{fault}”")
+FAULTY = Text("This can't be used. Details in English: “{fault}”")
 
 NAME = Text("Name")
 HINT_NAME = Text("Small letters, digits and hyphens.")
@@ -53,7 +57,7 @@ BAD_NAME = Text(
     "A name has up to 32 small letters, digits and hyphens, and begins with a letter; `default` is"
     " taken."
 )
-TAKEN = Text("There is one with this name already.")
+TAKEN = Text("This name is taken. Choose another one.")
 PURPOSE = Text("What is it for?")
 PURPOSE_EXAMPLE = Text("Writes and reviews code")
 SOUL = Text("Who is it, and how does it work?")
@@ -66,8 +70,8 @@ HINT_TAGS = Text(
 )
 LATER_TOOLS = Text("Tools that come later")
 LATER_ON, LATER_OFF = Text("It may use them, too"), Text("It may not use them")
-ABOUT_TOOLS = Text("It never has more tools than the person who writes to it.")
-ABOUT_SKILLS = Text("Those with a tick are always loaded; it can find the others itself.")
+ABOUT_TOOLS = Text("The agent never has more tools than the person who writes to it.")
+ABOUT_SKILLS = Text("Those with a tick are always loaded; the agent can find the others itself.")
 ALL_BLOCKS = Text("All that the person who writes to it can see")
 ONLY_BLOCKS = Text("Only those with a tick")
 NO_BLOCKS = Text("There are no shared notes yet. /block in a chat makes some.")
@@ -87,7 +91,7 @@ RULE_CALLERS = Text("Only here (without a tick: anywhere)")
 CALLERS: Mapping[str, Text] = {
     "direct": Text("direct chats"),
     "group": Text("groups and channels"),
-    "job": Text("reminders and jobs"),
+    "job": Text("reminders"),
     "helper": Text("helpers"),
     "code": Text("its own programs"),
 }
@@ -122,9 +126,9 @@ NO_NUMBER = Text("Please enter a number.")
 TASK = Text("What shall {name} do?")
 SEND_TASK = Text("Send the task")
 ABOUT_TASK = Text("The team's result appears in your chat, where you can stop it, too.")
-TASK_SENT = Text("The team {name} has your task. Its result appears in your chat.")
+TASK_SENT = Text("The team “{name}” has your task. Its result appears in your chat.")
 TO_CHAT = Text("Open the chat")
 ITS_TASKS = Text("Its tasks for you")
 NO_TASK = Text("Write what the team shall do, in at most 100,000 characters.")
 NO_TASKS = Text("You haven't given this team a task yet.")
-LONGEST = Text("That's longer than {number} characters.")
+LONGEST = Text("That's longer than {number} characters. Shorten it.")

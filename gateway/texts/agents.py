@@ -33,7 +33,7 @@ USAGE = Text(
     "Owners can also:\n"
     "- /agents new NAME WORDS: make an agent that is like these words\n"
     "- /agents change NAME FIELD VALUE: change one thing about it\n"
-    "- /agents archive NAME: put it away; /agents restore NAME brings it back"
+    "- /agents archive NAME: archive it; /agents restore NAME brings it back"
 )
 ONLY_OWNER_MAKES = Text("Only an owner can make or change agents and teams.")
 HOW_TO_CHANGE = Text(
@@ -41,13 +41,15 @@ HOW_TO_CHANGE = Text(
     " commas between its entries."
 )
 REFUSED = Text("Nothing has changed. {reason}")
-MADE = Text("{name} is ready. Others here can use it, too.")
-CHANGED = Text("{name} has been changed. Its tools change at once, the rest with the next /new.")
+MADE = Text("The agent “{name}” is ready. Others here can use it, too.")
+CHANGED = Text(
+    "The agent “{name}” has been changed. Its tools change at once, the rest with the next /new."
+)
 ARCHIVED = Text(
     "{name} is archived. I answer again where it answered before. /agents restore {name} brings it"
     " back."
 )
-RESTORED = Text("{name} is back. /agents use {name} lets it answer here.")
+RESTORED = Text("The agent “{name}” is back. /agents use {name} lets it answer here.")
 _NO_TEAMS = Text(
     "There are no teams yet. An owner makes one: /team new NAME LEADER: MEMBER, MEMBER. Without a"
     " leader, the members speak in turn."
@@ -69,15 +71,18 @@ TEAM_USAGE = Text(
     "- /team change NAME FIELD VALUE: change members, supervisor, manager, blocks, rounds, "
     "steps, dollars or description\n"
     "- /team move AGENT FROM TO: move an agent to another team\n"
-    "- /team archive NAME: put a team away; /team restore NAME brings it back"
+    "- /team archive NAME: archive a team; /team restore NAME brings it back"
 )
-TEAM_MADE = Text("The team {name} is ready. Send /team {name}, and what it shall do.")
-TEAM_CHANGED = Text("The change to the team {name} takes effect with its next task.")
+TEAM_MADE = Text("The team “{name}” is ready. Send /team {name}, and what it shall do.")
+TEAM_CHANGED = Text("The change to the team “{name}” takes effect with its next task.")
 TEAM_ARCHIVED = Text(
-    "The team {name} is put away; its agents stay. /team restore {name} brings it back."
+    "The team “{name}” is archived; its agents stay. /team restore {name} brings it back."
 )
-TEAM_RESTORED = Text("The team {name} is back.")
-MOVED = Text("{name} has moved from {source} to {target}, with everything it remembers.")
+TEAM_RESTORED = Text("The team “{name}” is back.")
+MOVED = Text(
+    "The agent “{name}” has moved from the team “{source}” to “{target}”, with everything it"
+    " remembers."
+)
 TEAM_TASK = Text(
     "Give this task to the team {name} with message_agent (mode team), and tell me its result:"
     " {task}"
@@ -88,14 +93,14 @@ _DID_ARCHIVE = Text("Archived: {name}")
 _DID_RESTORE = Text("Brought back: {name}")
 _DID_USE = Text("{name} answers")
 _DID_USE_DEFAULT = Text("I answer myself again")
-USED = Text("{name} now answers here. To switch back, send /agents use default.")
+USED = Text("The agent “{name}” now answers here. To switch back, send /agents use default.")
 DEFAULT_USED = Text("I'm back, and we're in our earlier conversation again.")
 JOB_UNKNOWN = Text("You have no reminder with that number. /reminders lists your reminders.")
 JOB_NO_AGENT = Text("That reminder needs no model, so no agent can do it.")
-JOB_USED = Text("{name} now does the reminder “{title}”.")
+JOB_USED = Text("The agent “{name}” now does the reminder “{title}”.")
 JOB_DEFAULT = Text("From now on, I do the reminder “{title}” myself again.")
-_MISSING = Text("There's no agent called {name}. /agents lists the agents.")
-_MISSING_NEAR = Text("There's no agent called {name}. Did you mean {near}?")
+_MISSING = Text("There's no agent called “{name}”. /agents lists the agents.")
+_MISSING_NEAR = Text("There's no agent called “{name}”. Did you mean “{near}”?")
 _BROKEN = Text("That agent has a fault in its files, which an owner can fix. Details: “{fault}.”")
 _BROKEN_TURN = Text(
     "I couldn't answer your message. {cause} To switch back to the assistant, send"

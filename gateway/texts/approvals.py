@@ -58,8 +58,8 @@ _EXACT_SHAPE = Text(
     " again."
 )
 _OFFLINE = Text(
-    "With “{always}”, it has no network once I've read something from others,"
-    " such as a file or an output."
+    "With “{always}”, this has no network once I've read something from others, such as a"
+    " file or an output."
 )
 _PLACES = {
     "workspace": Text("in the workspace"),

@@ -11,14 +11,18 @@ from agent_core.transcript import flatten
 from gateway.texts.people import quote_name
 
 USAGE = Text(
-    "/block new NAME 1000 DESCRIPTION makes a block (notes to share) of at most 1000 "
-    "characters.\n"
-    "/block share NAME with PERSON shares it. In a group, PERSON can be “here”; for owners, "
-    "also “everyone”.\n"
-    "/block unshare NAME PERSON stops that; /block unshare NAME me hides it from you.\n"
-    "/block readonly NAME on stops me from changing it. /block limit NAME 2000 sets its size, "
-    "and /block describe NAME TEXT its description.\n"
-    "/block undo NAME undoes its newest change; /block drop NAME deletes it."
+    "With /block you can:\n"
+    "- /block: list your blocks (notes to share)\n"
+    "- /block new NAME 1000 DESCRIPTION: make a block of at most 1000 characters\n"
+    "- /block share NAME with PERSON: share a block. In a group, PERSON can be “here”; for"
+    " owners, also “everyone”\n"
+    "- /block unshare NAME PERSON: stop sharing it; /block unshare NAME me hides it from you"
+    "\n"
+    "- /block readonly NAME on: stop me from changing it\n"
+    "- /block limit NAME 2000: set its size\n"
+    "- /block describe NAME TEXT: set its description\n"
+    "- /block undo NAME: undo its newest change\n"
+    "- /block drop NAME: delete it"
 )
 NONE = Text("You have no shared notes (blocks) yet. Ask me to make one.")
 ONLY_IN_DIRECT = Text(
@@ -26,15 +30,18 @@ ONLY_IN_DIRECT = Text(
     "direct message instead."
 )
 BAD_LABEL = Text(
-    "Choose another name: one word of at most 40 letters, digits, - or _, with at least one letter."
-    " It can't be one of the commands for blocks, such as new or share."
+    "Choose another name: one word of at most 40 letters, digits, - or _, with at least one"
+    " letter. It can't be one of the commands for blocks, such as “new” or “share”."
 )
 BAD_LIMIT = Text("Choose a limit from 100 to 20,000 characters.")
 NO_DESCRIPTION = Text("Describe the block's purpose in at most 300 characters.")
 HIDDEN_IN_DESCRIPTION = Text(
     "That description contains invisible or control characters. Send it again without them."
 )
-SECRET_FOUND = Text("I can't save that, because it seems to contain a password or a key.")
+SECRET_FOUND = Text(
+    "I can't save that, because it seems to contain a password or a key. Send it again without"
+    " that."
+)
 TAKEN = Text("There's already a block with that name. Choose another one.")
 UNKNOWN = Text("You have no block called {name}. /block lists yours.")
 NOT_YOURS = Text("Only owners, and whoever made the block {name}, can do that.")
@@ -43,15 +50,17 @@ ON_OR_OFF = Text(
     " send /block readonly {name} off."
 )
 WITH_WHOM = Text(
-    "Add a person's name, an account such as telegram:1234, or the word everyone. In a group, you"
-    " can also write the word here."
+    "Add a person's name, an account such as telegram:1234, or the word “everyone”. In a"
+    " group, you can also write the word “here”."
 )
 ONLY_OWNERS_WITH_ALL = Text(
     "Only an owner can share a block with everyone. You can share it with single people, or with a"
     " group by sending this there."
 )
 HERE_NOWHERE = Text("“here” means a group. Send that in the group.")
-NOBODY = Text("I don't know anyone called {name}.")
+NOBODY = Text(
+    "I don't know anyone called {name}. Check the name, or use an account such as telegram:1234."
+)
 SEVERAL = Text("Several people are called {name}. Use an account such as telegram:1234 instead.")
 DROP = Text("Delete it")
 EVERYONE = Text("everyone")
@@ -61,36 +70,36 @@ _READ_ONLY = Text("read-only")
 _MINE = Text("you made it")
 _READERS = Text("shared with {names}")
 _HEAD = Text("**{label}** [{size:,}/{limit:,} characters]: {description}")
-_EMPTY = Text("It's empty.")
+_EMPTY = Text("This block is empty.")
 _MORE = Text("… and {count} more")
 _MADE = Text(
-    "I've made the block {label} for at most {limit:,} characters. Only you can see it so far."
-    " /block share {label} with NAME lets others see and change it."
+    "I've made the block “{label}” for at most {limit:,} characters. Only you can see it so"
+    " far. /block share {label} with NAME lets others see and change it."
 )
 _MADE_IN_ROOM = Text(
-    "I've made the block {label} for at most {limit:,} characters. You and everyone here can see"
-    " it. /block share {label} with NAME lets others see and change it."
+    "I've made the block “{label}” for at most {limit:,} characters. You and everyone here"
+    " can see it. /block share {label} with NAME lets others see and change it."
 )
-_SHARED = Text("The block {label} is now shared with {audience}.")
-_SHARED_ALREADY = Text("The block {label} is already shared with {audience}.")
+_SHARED = Text("The block “{label}” is now shared with {audience}.")
+_SHARED_ALREADY = Text("The block “{label}” is already shared with {audience}.")
 _SHARED_WITH_YOU = Text(
-    "{name} shared a memory block with you: {label} ({description}). I can read it in our"
-    " conversations and change it when you ask. /block lists your blocks; /block unshare {label} me"
-    " hides it."
+    "{name} shared the block “{label}” ({description}) with you. I can read it in our"
+    " conversations and change it when you ask. /block lists your blocks; /block unshare"
+    " {label} me hides it."
 )
-_UNSHARED = Text("The block {label} is no longer shared with {audience}.")
-_NOT_SHARED = Text("The block {label} wasn't shared with {audience}.")
-_NOW_READ_ONLY = Text("I won't change the block {label} any more. You can still edit its file.")
-_NOW_WRITABLE = Text("I can now change the block {label}.")
-NEW_LIMIT = Text("The block {label} can now hold {limit:,} characters.")
-NEW_DESCRIPTION = Text("The block {label} now has this description: {description}")
+_UNSHARED = Text("The block “{label}” is no longer shared with {audience}.")
+_NOT_SHARED = Text("The block “{label}” wasn't shared with {audience}.")
+_NOW_READ_ONLY = Text("I won't change the block “{label}” any more. You can still edit its file.")
+_NOW_WRITABLE = Text("I can now change the block “{label}”.")
+NEW_LIMIT = Text("The block “{label}” can now hold {limit:,} characters.")
+NEW_DESCRIPTION = Text("The block “{label}” now has this description: {description}")
 _ASK_DROP = Text(
-    "Delete the block {label}? Nobody will see it any more; its file and history stay on "
-    "disk. To confirm, send: /block drop {label} yes"
+    "Delete the block “{label}”? Nobody will see it any more; its file and history stay on"
+    " disk. To confirm, send: /block drop {label} yes"
 )
 _ASK_DROP_SHARED = Text(
-    "Delete the block {label}? {names} use it, too. Nobody will see it any more; its file and "
-    "history stay on disk. To confirm, send: /block drop {label} yes"
+    "Delete the block “{label}”? {names} use it, too. Nobody will see it any more; its file"
+    " and history stay on disk. To confirm, send: /block drop {label} yes"
 )
 BLOCKS = Text("Shared notes (blocks)")
 ABOUT_BLOCKS = Text(
@@ -116,7 +125,7 @@ DROP_NAMED = Text("Delete {name}")
 MAKE = Text("Make a block")
 NAME = Text("Name")
 HINT_NAME = Text("One word, such as shopping.")
-DROPPED = Text("I've deleted the block {label}.")
+DROPPED = Text("I've deleted the block “{label}”.")
 _BEFORE, _NOW = Text("before"), Text("now")
 _SOUL_CHANGED = Text(
     "Someone changed my character in the file SOUL.md. New conversations use the new text. If"

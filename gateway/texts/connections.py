@@ -9,8 +9,10 @@ from agent_core.tools.mcp.accounts import SignInOutcome
 from agent_core.tools.mcp.sign_ins import SignInReport
 
 CONNECT, END = Text("Connect {name}"), Text("Disconnect {name}")
-NOTHING = Text("There's no service here that you can connect an account to.")
-UNKNOWN = Text("There's no service called {name} that you can connect to. /connections lists them.")
+NOTHING = Text("There's no service here that you can connect an account to. An owner can add one.")
+UNKNOWN = Text(
+    "There's no service called “{name}” that you can connect to. /connections lists them."
+)
 USAGE = Text("Send /connections to see your connections, and choose one there.")
 _CONNECTED = Text("- {name} ({host}): connected since {date}, with your own account")
 _SHARED = Text(
@@ -38,8 +40,12 @@ NO_LINK = {
         " settings in config.toml."
     ),
     "owners_only": Text("Everyone here uses one account at {name}, and an owner connects it."),
-    "connected": Text("{name} is connected already. /connections ends it."),
-    "not_offered": Text("{name} doesn't offer a page to sign in on now. Try again in a minute."),
+    "connected": Text(
+        "The service “{name}” is connected already. /connections lets you disconnect it."
+    ),
+    "not_offered": Text(
+        "The service “{name}” doesn't offer a page to sign in on now. Try again in a minute."
+    ),
     "busy": Text("Too many people are connecting right now. Try again in a minute."),
 }
 _NO_ADDRESS = Text(
@@ -49,11 +55,15 @@ _FOREIGN = Text(
     "That address belongs to another link, so I didn't use it. Open the newest link that I sent"
     " you, and sign in there."
 )
-_IN = Text("{name} is connected. From now on, I use your account there.")
-_LATE = Text("{name} is taking long to answer. /connections shows whether it worked.")
-_FAILED = Text("I couldn't connect {name}. Details: “{details}”")
-ENDED = Text("{name} is disconnected, and I've deleted my access to your account there.")
-NOT_CONNECTED = Text("You aren't connected to {name}. /connections lists your connections.")
+_IN = Text("The service “{name}” is connected. From now on, I use your account there.")
+_LATE = Text("The service “{name}” is taking long to answer. /connections shows whether it worked.")
+_FAILED = Text("I couldn't connect the service “{name}”. Details: “{details}”")
+ENDED = Text(
+    "The service “{name}” is disconnected, and I've deleted my access to your account there."
+)
+NOT_CONNECTED = Text(
+    "You aren't connected to the service “{name}”. /connections lists your connections."
+)
 
 
 CONNECTIONS = Text("Connected accounts")
@@ -63,7 +73,7 @@ ABOUT = Text(
 )
 NOT_SIGNED_IN, SIGNED_IN = Text("not connected"), Text("connected since")
 SHARED = Text("Everyone here uses this account.")
-GONE = Text("It's no longer set up here.")
+GONE = Text("This service is no longer set up here.")
 OPEN_PAGE = Text("Sign in on {host}")
 THEN_PASTE = Text(
     "Sign in with your own account for {name}. At the end, your browser shows a page that doesn't"

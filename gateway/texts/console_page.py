@@ -16,7 +16,7 @@ TEXTS: Mapping[str, Text] = {
     "ask": Text("What's on your mind?"),
     "about": Text(
         "This is the same conversation as in the terminal and in your chats. Type / for"
-        " commands. You can also write while I answer: I'll take it into account."
+        " commands. You can also write while I answer: I'll take that into account."
     ),
     "attach": Text("Attach files"),
     "commands": Text("Commands"),
@@ -31,7 +31,7 @@ TEXTS: Mapping[str, Text] = {
     "edit": Text("Edit and send again"),
     "elsewhere": Text("I'm answering in {name}…"),
     "file": Text("File"),
-    "loggedOut": Text("You're logged out. Open the address that talaria run printed."),
+    "loggedOut": Text("You're logged out. Open the address that “talaria run” printed."),
     "message": Text("Write a message"),
     "readAloud": Text("Read aloud"),
     "record": Text("Record a voice message"),
@@ -43,8 +43,8 @@ TEXTS: Mapping[str, Text] = {
     "send": Text("Send (Enter)"),
     "stopReading": Text("Stop reading"),
     "stop": Text("Stop the answer (Escape)"),
-    "tooLarge": Text("{name} is larger than {limit}."),
-    "tooMany": Text("A message takes at most 10 files."),
+    "tooLarge": Text("{name} is larger than {limit}. Choose a smaller file."),
+    "tooMany": Text("A message takes at most 10 files. Send the others with another message."),
     "unsent": Text("waiting to be sent"),
     "uploadFailed": Text("I couldn't upload {name}. Please try again."),
     "uploading": Text("uploading…"),

@@ -24,13 +24,14 @@ _LONGEST = 240
 _LONGEST_DIFFERENCE = 2_500
 """Characters of a difference in a chat; a longer one is shown up to there."""
 
+_QUOTED = Text("“{name}”")
 RUN, SHOW_REPORT = Text("Run now"), Text("Report")
 SHOW_PROPOSALS, SHOW_STATUS = Text("Show suggestions"), Text("Back")
 ACCEPT, DECLINE = Text("Accept {number}"), Text("Decline {number}")
 TIDY_NOW = Text("Tidy up now")
 TIDYING = Text("Tidying up")
 WAYS: Mapping[str, Text] = {
-    "merge": Text("Merge the skills {names} into {name}."),
+    "merge": Text("Merge the skills {names} into “{name}”."),
     "duplicate": Text("Remove what another note says, too."),
     "contradiction": Text("Remove what is out of date."),
     "shorten": Text("Say the same in fewer words."),
@@ -97,18 +98,18 @@ _TIDIED_MORE = Text(
 MERGED_BEFORE = Text("You accepted this already. /curator report shows what has changed.")
 _REFUSED = Text("I changed nothing. Details: “{reason}.”")
 _MERGED = Text(
-    "Done: the skill {name} replaces {names}. The old ones are in the archive, and /curator"
+    "Done: the skill “{name}” replaces {names}. The old ones are in the archive, and /curator"
     " restore brings them back."
 )
-_RESTORED = Text("The skills are as they were before ({name}): {names}.")
+_RESTORED = Text("The skills are as they were before (copy “{name}”): {names}.")
 _REMOVED_NEWER = Text("I've archived the skills that I wrote since then: {names}.")
-_MERGE = Text("**{number}. Merge the skills {names} into {name}.** {reason}")
+_MERGE = Text("**{number}. Merge the skills {names} into “{name}”.** {reason}")
 _DUPLICATE = Text("**{number}. Remove what another note says, too.** {reason}")
 _CONTRADICTION = Text("**{number}. Remove what is out of date.** {reason}")
 _SHORTEN = Text("**{number}. Say the same in fewer words.** {reason}")
 STAYS = Text("This note stays:")
 _CUT = Text("This is only the beginning. `talaria skills curate --dry-run` shows the whole text.")
-_MORE = Plural("{n} more waits.", "{n} more wait.")
+_MORE = Plural("{n} more suggestion waits.", "{n} more suggestions wait.")
 _REPORT = Text("**Notes and skills to tidy up**")
 _SKILLS = Text(
     "Skills: active {active}, on trial {trial}, drafts {draft}, unused {stale}, archived {archived}"
@@ -126,16 +127,18 @@ _LISTS = (
 _CHANGES = Text("Newest changes:")
 _NO_CHANGES = Text("I haven't changed a skill while tidying up yet.")
 _ARCHIVED = Text(
-    "- {date}: The skill {name} moved to the archive, because nobody had used it for {number} days."
+    "- {date}: The skill “{name}” moved to the archive, because nobody had used it for"
+    " {number} days."
 )
 _MERGED_AWAY = Text(
-    "- {date}: The skill {name} moved to the archive, because another skill now does its work."
+    "- {date}: The skill “{name}” moved to the archive, because another skill now does its work."
 )
 _STALE = Text(
-    "- {date}: The skill {name} was marked as unused, because nobody had used it for {number} days."
+    "- {date}: The skill “{name}” was marked as unused, because nobody had used it for"
+    " {number} days."
 )
-_FRESH = Text("- {date}: The skill {name} is in use again.")
-_WRITTEN = Text("- {date}: The skill {name} has the new text that you accepted.")
+_FRESH = Text("- {date}: The skill “{name}” is in use again.")
+_WRITTEN = Text("- {date}: The skill “{name}” has the new text that you accepted.")
 _UNDO_HINT = Text("/curator restore brings back the skills from before the newest change.")
 _DAYS = re.compile(r"not used for (\d+) days")
 
@@ -155,30 +158,30 @@ _DANGERS = {
     REACHES: Text("With the skill, one attempt tried to use the network."),
 }
 _OFFER = Text(
-    "I wrote the skill {name} as a draft. I'll use it on my own after a test, which takes "
-    "{number} matching requests from you. To try it now, send /skills try {name} and what to "
-    "do."
+    "I wrote the skill “{name}” as a draft. I'll use it on my own after a test, which takes"
+    " {number} matching requests from you. To try it now, send /skills try {name} and what to"
+    " do."
 )
 TRY = Text("Try it")
-_PASSED = Text("The skill {name} passed its test, so I use it on my own from now on. {counts}")
+_PASSED = Text("The skill “{name}” passed its test, so I use it on my own from now on. {counts}")
 _FAILED = Text(
-    "The skill {name} failed its test, so it stays a draft. {counts} You can still start it with"
-    " /{name}."
+    "The skill “{name}” failed its test, so it stays a draft. {counts} You can still start it"
+    " with /{name}."
 )
 _ENDLESS = Text("One attempt with the skill took too long, so I stopped it.")
-_UNTESTED = Text("I can't test the skill {name}. Details: “{reason}.”")
+_UNTESTED = Text("I can't test the skill “{name}”. Details: “{reason}.”")
 _ROLLED_BACK = Text(
-    "I returned the skill {name} to version {number}, because the newer one failed its test."
-    " {counts} An owner can take this back with /undo skill {name}."
+    "I returned the skill “{name}” to version {number}, because the newer one failed its"
+    " test. {counts} An owner can take this back with /undo skill {name}."
 )
 _WENT_BADLY = Text(
-    "I returned the skill {name} to version {number}, because the newer one went wrong "
-    "{count} of {total} times. An owner can take this back with /undo skill {name}."
+    "I returned the skill “{name}” to version {number}, because the newer one went wrong"
+    " {count} of {total} times. An owner can take this back with /undo skill {name}."
 )
 _DRAFT_AGAIN = Text(
-    "The skill {name} is a draft again, because it went wrong {count} of {total} times. You "
-    "can still start it with /{name}. An owner can take this back with `talaria skills undo "
-    "{id}`."
+    "The skill “{name}” is a draft again, because it went wrong {count} of {total} times. You"
+    " can still start it with /{name}. An owner can take this back with `talaria skills undo"
+    " {id}`."
 )
 
 
@@ -335,7 +338,7 @@ def _describe_change(name: str, row: LedgerEntry, clock: ReaderClock) -> str:
 
 
 def _name(names: Iterable[str]) -> str:
-    return join_list([*names])
+    return join_list([_QUOTED(name=name) for name in names])
 
 
 def describe_passed(name: str, runs: Sequence[CaseRun]) -> str:

@@ -32,7 +32,7 @@ CREATED_REMINDER = Text("I'll remind you: {title}. Next: {moment}.")
 ACTED: Mapping[str, Text] = {
     "run": Text("“{title}” runs now."),
     "pause": Text("“{title}” is paused."),
-    "resume": Text("“{title}” goes on."),
+    "resume": Text("“{title}” is active again."),
     "delete": Text("“{title}” is deleted. You can restore it below."),
     "restore": Text("“{title}” is back."),
 }
@@ -75,7 +75,9 @@ INVITE = Text("Make an invitation")
 GUEST = Text("Who is it for? (optional)")
 INVITED = Text("The invitation for {name} is ready. Send them one of these:")
 INVITED_SOMEBODY = Text("The invitation is ready. Send the person one of these:")
-INVITED_ONCE = Text("It lets one person in, within a week. You won't see it here again.")
+INVITED_ONCE = Text(
+    "The invitation lets one person in, within a week. You won't see it here again."
+)
 NO_CHAT_APP = Text(
     "No chat app is connected yet, so there is nothing to send. `talaria setup` connects one."
 )
@@ -89,7 +91,7 @@ LET_IN, REFUSE = Text("Let in"), Text("Refuse")
 WROTE_ON = Text("wrote to me on {platform}")
 STRANGERS_WAIT = Plural("Someone waits to be let in", "{n} people wait to be let in")
 ABOUT_STRANGERS = Text(
-    "They can do nothing before you let them in. If you don't know them, refuse."
+    "Nobody can do anything before you let them in. Refuse whoever you don't know."
 )
 REFUSED = Text("I've refused {name}. If they write to me again, you'll see it here.")
 LET_IN_NAMED, REFUSE_NAMED = Text("Let {name} in"), Text("Refuse {name}")
@@ -121,17 +123,17 @@ HINT_SKILL_NAME = Text("Small letters, digits and hyphens, such as `trip-plannin
 SKILL_WHEN = Text("When should I use it?")
 HINT_SKILL_WHEN = Text("One or two sentences. They tell me when the skill fits.")
 SKILL_HOW = Text("What should I do?")
-CREATED_SKILL = Text("The skill {name} is ready. Every owner can change it.")
-CHANGED_SKILL = Text("The skill {name} has been changed.")
+CREATED_SKILL = Text("The skill “{name}” is ready. Every owner can change it.")
+CHANGED_SKILL = Text("The skill “{name}” has been changed.")
 EDIT = Text("Edit")
 EDIT_NAMED = Text("Edit {name}")
 ARCHIVE, PIN, UNPIN = Text("Move to the archive"), Text("Pin"), Text("Unpin")
-ARCHIVED = Text("The skill {name} is archived.")
-RESTORED = Text("The skill {name} is back.")
-PINNED_NOW = Text("The skill {name} is pinned, so I never archive it on my own.")
-UNPINNED = Text("The skill {name} is no longer pinned.")
-ROLLED_BACK = Text("The skill {name} is as it was then.")
-UNDONE = Text("I've undone the change to the skill {name}.")
+ARCHIVED = Text("The skill “{name}” is archived.")
+RESTORED = Text("The skill “{name}” is back.")
+PINNED_NOW = Text("The skill “{name}” is pinned, so I never archive it on my own.")
+UNPINNED = Text("The skill “{name}” is no longer pinned.")
+ROLLED_BACK = Text("The skill “{name}” is as it was then.")
+UNDONE = Text("I've undone the change to the skill “{name}”.")
 PUT_BACK = Text("Return to this version")
 ABOUT_SKILLS = Text("“Use” starts a message with the skill; add what you want.")
 USE = Text("Use")
@@ -145,7 +147,7 @@ ABOUT_MACHINE = Text(
     "Only on the computer itself can you change what I may run or reach, and who may talk to me."
     " The command is `talaria config`."
 )
-SAVED_SETTING = Text("{name} is saved. It takes effect at the next start.")
+SAVED_SETTING = Text("The setting “{name}” is saved. It takes effect at the next start.")
 ONE_A_LINE = Text("One per line.")
 DEFAULT_IS = Text("The default is {value}.")
 NONE = Text("none")

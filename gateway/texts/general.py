@@ -52,7 +52,7 @@ VERBOSITIES = {
     "normal": Text("Progress if it takes long"),
     "verbose": Text("Every step"),
 }
-ZONE_BUTTON = Text("Time in {city}")
+ZONE_BUTTON = Text("Time zone: {city}")
 QUIET_NIGHT = Text("Quiet from 22:00 to 07:00")
 QUIET_OFF = Text("No quiet hours")
 WEEKENDS_OFF = Text("Weekends off")
@@ -135,7 +135,7 @@ _STRANGER = Text(
     "I don't know you yet, so I can't answer. Ask my owner to send me this within a day:\n"
     "{approve}\nIf I know you elsewhere, send me {linking} there instead."
 )
-_STRANGER_THERE = Text("On {platform}, these are {approve} and {linking}.")
+_STRANGER_THERE = Text("On {platform}, these commands are {approve} and {linking}.")
 STRANGER_AGAIN = Text(
     "I don't know you yet, so I can't answer. Ask my owner to approve the code that I gave you."
 )

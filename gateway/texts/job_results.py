@@ -24,32 +24,35 @@ BROKEN_CONVERSATION = Text(
     "I can't read the conversation of this reminder: it is damaged in my storage. Set the"
     " reminder up again, or ask an owner to restore a backup."
 )
-LOST_RUN = Text("My record of it is damaged.")
-INTERRUPTED_TURN = Text("I was interrupted while working on it.")
+LOST_RUN = Text("My record of this reminder is damaged.")
+INTERRUPTED_TURN = Text("I was interrupted while working on this reminder.")
 INTERRUPTED_SCRIPT = Text("I was switched off while the reminder's command ran.")
 UNEXPECTED = Text(
     "Something unexpected went wrong. The owner finds the reason with `talaria logs`."
 )
 NO_OWNER = Text("The person this reminder belonged to has been removed.")
-NO_TARGET = Text("I have nowhere to send it. Send /sethome in the chat that should get it.")
+NO_TARGET = Text(
+    "I have nowhere to send this reminder. Send /sethome in the chat that should get it."
+)
 NO_ROOM = Text(
-    "Nobody has talked to me yet in the group that should get it. Say hello to me there first."
+    "Nobody has talked to me yet in the group that should get this reminder. Say hello to me"
+    " there first."
 )
 NO_TASK = Text("This version of Talaria has no system task named {name}.")
 _LIMIT_REACHED = Text("The reminder has used up its ${amount:,.2f} for today.")
 NO_PRICE = Text(
     "I don't know the price of {model}. So I can't keep the reminder's daily limit in dollars."
 )
-_NO_SKILL = Text("I couldn't use the skill {name}. Details: “{fault}.”")
+_NO_SKILL = Text("I couldn't use the skill “{name}”. Details: “{fault}.”")
 _NO_GATE = Text("I couldn't check the reminder's condition. Details: “{fault}.”")
 SCRIPT_SLOW = Text("The reminder's command took longer than {seconds} s, so I stopped it.")
 SCRIPT_LOUD = Text("The reminder's command wrote more than {most:,} bytes, so I stopped it.")
-SCRIPT_UNSTARTED = Text("I couldn't start {name}. Details: “{fault}.”")
+SCRIPT_UNSTARTED = Text("I couldn't start the command “{name}”. Details: “{fault}.”")
 SCRIPT_INVALID = Text(
-    "The reminder's command contains an invalid character, so I didn't run it. An owner can correct"
-    " it with talaria jobs change."
+    "The reminder's command contains an invalid character, so I didn't run it. An owner can"
+    " correct it with `talaria jobs change`."
 )
-_SCRIPT_FAILED = Text("Its command failed with status {status}.")
+_SCRIPT_FAILED = Text("The reminder's command failed with status {status}.")
 
 _SIGNED = Text("_{title}_")
 LEFT_OUT = Text("_({count:,} characters are left out here; {name} has all of them.)_")

@@ -29,7 +29,8 @@ _HELD = Plural(
 _FEED = Text("**What I learned from our conversations**")
 _FEED_LINE = Text("{number}. {entry} ({date})")
 _FEED_HINT = Text(
-    "/why {number} shows the message behind entry {number}, and /undo {number} removes it."
+    "/why {number} shows the message behind entry {number}, and /undo {number} takes the"
+    " entry back."
 )
 NOTHING = Text("I haven't learned anything yet.")
 HOW = Text(
@@ -39,7 +40,7 @@ HOW = Text(
     " change that."
 )
 _UNPROVED = Text("**Noted while we talked, but not in your words**")
-_UNPROVED_HINT = Text("If one is wrong, /memory forget {number} deletes entry {number}.")
+_UNPROVED_HINT = Text("If an entry is wrong, delete it like this: /memory forget {number}")
 SWITCHED_OFF = Text("I don't learn from our conversations. Choose below to change that.")
 UNTRUSTED = Text(
     "I don't learn from our conversations, because this model isn't good enough at it. An owner"
@@ -74,19 +75,35 @@ _QUESTION_NOTE = Text(
     " time:\n{earlier}\nThe second time:\n{later}"
 )
 _QUESTION_PATCH = Text(
-    "The same thing went wrong twice. Should I change the skill {name}?\n\nInstead of:\n{was}\nit"
-    " would say:\n{entry}\n\nThe first time:\n{earlier}\nThe second time:\n{later}"
+    "The same thing went wrong twice. Should I change the skill “{name}”?\n"
+    "\n"
+    "Instead of:\n"
+    "{was}\n"
+    "it would say:\n"
+    "{entry}\n"
+    "\n"
+    "The first time:\n"
+    "{earlier}\n"
+    "The second time:\n"
+    "{later}"
 )
 _QUESTION_WORK_NOTE = Text(
     "Should I remember this for next time? You didn't tell me; I learned it from what I did.\n\n"
     "{entry}\n\nWhat I did:\n{work}"
 )
 _QUESTION_WORK_PATCH = Text(
-    "Should I change my skill {name} after this work?\n\nInstead of:\n{was}\nit would"
-    " say:\n{entry}\n\nThe work:\n{work}"
+    "Should I change my skill “{name}” after this work?\n"
+    "\n"
+    "Instead of:\n"
+    "{was}\n"
+    "it would say:\n"
+    "{entry}\n"
+    "\n"
+    "The work:\n"
+    "{work}"
 )
 _QUESTION_WORK_SKILL = Text(
-    "Should I write the skill {name} from this work? I use it once it passes its test.\n"
+    "Should I write the skill “{name}” from this work? I use it once it passes its test.\n"
     "\n"
     "{entry}\n"
     "\n"
@@ -112,7 +129,9 @@ _QUESTION_ALL = Text(
 )
 _ENTRY = Text("{number}. {entry}")
 _ENTRY_INSTEAD = Text("{number}. {entry} (before: {was})")
-_ENTRY_SKILL = Text("{number}. A change to how I work, the skill {name}: I'll show it to you first")
+_ENTRY_SKILL = Text(
+    "{number}. A change to how I work, the skill “{name}”: I'll show it to you first"
+)
 _MORE_WAIT = Plural(
     "{n} more question waits; I'll ask it next.", "{n} more questions wait; I'll ask them next."
 )

@@ -10,11 +10,11 @@ from agent_core.tools.mcp.pins import Judged
 from agent_core.transcript import flatten
 
 ACCEPT, RETRY, SHOW = Text("Accept"), Text("Try again"), Text("Show {name}")
-NO_SERVERS = Text("No MCP server is configured. `talaria mcp add` adds one.")
-UNKNOWN_SERVER = Text("There's no MCP server called {name}. /mcp lists them.")
-ACCEPTED = Text("Accepted. I can now use the tools of {name}.")
-OUTDATED = Text("The tools of {name} have changed in the meantime. Please review them again.")
-RETRYING = Text("I'm reconnecting to {name}.")
+NO_SERVERS = Text("No MCP server is set up. `talaria mcp add` adds one.")
+UNKNOWN_SERVER = Text("There's no MCP server called “{name}”. /mcp lists them.")
+ACCEPTED = Text("Accepted. I can now use the tools of “{name}”.")
+OUTDATED = Text("The tools of “{name}” have changed in the meantime. Please review them again.")
+RETRYING = Text("I'm reconnecting to “{name}”.")
 USAGE = Text("Send /mcp to see every server, or /mcp NAME to see the tools of one.")
 ONLY_DIRECT = Text(
     "That command comes from another service, and works only in our direct conversation. Send it"
@@ -51,24 +51,27 @@ _TOOL_STATES = {
     "changed": Text("- {name} (changed, off): {description}"),
     "faulty": Text("- {name} (can't be used; details: “{reason}”)"),
 }
-_UNTRUSTED = Text("The server wrote these descriptions. Accept them only if you trust it.")
+_UNTRUSTED = Text("The server wrote these descriptions. Accept them only if you trust the server.")
 _NOTICE = Text(
-    "The MCP server {name} offers tools that need your approval: {tools}. /mcp shows them."
+    "The MCP server “{name}” offers tools that need your approval: {tools}. /mcp shows them."
 )
 _NOTICE_CHANGED = Text(
-    "The MCP server {name} has changed these tools, so I've turned them off: {tools}."
-    " /mcp shows them."
+    "The MCP server “{name}” has changed these tools, so I've turned them off: {tools}. /mcp"
+    " shows them."
 )
 OPEN, GIVE_ANSWER, DECLINE = Text("I'll open it"), Text("Answer it"), Text("Don't answer")
 YES, NO = Text("Yes"), Text("No")
-_FORM = Text("The service {name} asks: {message}\n\nIt wants to know: {fields}")
-_YES_OR_NO = Text("The service {name} asks: {message}")
-_FORM_CARE = Text("Your answers go to {name}. Never send it a password.")
+_FORM = Text("The service “{name}” asks: {message}\n\nIt wants to know: {fields}")
+_YES_OR_NO = Text("The service “{name}” asks: {message}")
+_FORM_CARE = Text("Your answers go to the service “{name}”. Never send it a password.")
 _LINK = Text(
-    "The service {name} asks you to open a page on {host}: {message}\n\n{url}\n\nOpen it only if"
-    " you expected this."
+    "The service “{name}” asks you to open a page on {host}: {message}\n"
+    "\n"
+    "{url}\n"
+    "\n"
+    "Open it only if you expected this."
 )
-_FIELD = Text("{name} asks for: {label}")
+_FIELD = Text("The service “{name}” asks for: {label}")
 _WRITE = {
     "text": Text("Write your answer."),
     "number": Text("Write a number."),

@@ -33,7 +33,7 @@ CHANGE_ELSEWHERE = Text(
     "I can't undo that from here any more. /memory shows the numbers that you can use with /undo."
 )
 NAME_UNKNOWN = Text(
-    "There's no note called {name} in the archive. /memory archive lists the notes there."
+    "There's no note called “{name}” in the archive. /memory archive lists the notes there."
 )
 ARCHIVE_EMPTY = Text("The archive is empty.")
 ARCHIVE_NO_HIT = Text("I found nothing in the archive. /memory archive lists its notes.")
@@ -46,8 +46,8 @@ ROOM_USAGE = Text(
 )
 
 OVERSIZE = Text(
-    "Someone edited {name} by hand. It now has {size:,} characters, and I read only the first"
-    " {limit:,}. Shorten the file so that I read all of it."
+    "Someone edited the file “{name}” by hand. It now has {size:,} characters, and I read"
+    " only the first {limit:,}. Shorten the file so that I read all of it."
 )
 OWN_OVERSIZE = Text(
     "Someone edited by hand what I remember about you. It now has {size:,} characters, and I read"
@@ -55,7 +55,7 @@ OWN_OVERSIZE = Text(
 )
 _LONGEST_LABEL = 40
 _REFUSALS = {
-    "unknown": Text("There's no change {number}."),
+    "unknown": Text("There's no change {number}. /memory shows the numbers that you can use."),
     "undone": Text("Change {number} is already undone."),
     "parted": Text(
         "I can't undo that, because it belongs to an account that was unlinked. Nothing has"

@@ -13,10 +13,10 @@ MISSING_MEMBER = Text(
     "No language model is connected yet, so I can only remind you, keep notes and find "
     "things. An owner can connect one."
 )
-ANSWERS_NOW = Text("{name} answers now.")
-FROM_NEXT_START = Text("{name} answers once you restart me.")
+ANSWERS_NOW = Text("The model {name} answers now.")
+FROM_NEXT_START = Text("The model {name} answers once you restart me.")
 NEXT_MEMBER = Text("A language model is connected. It answers once an owner restarts me.")
-WAITS = Text("A restart is missing.")
+WAITS = Text("A restart is still needed.")
 HOW_TO_RESTART = Text(
     "To restart me, press Ctrl-C where `talaria run` runs, and start it again. If I start with the"
     " computer, `talaria service install` restarts me."
@@ -47,11 +47,11 @@ NOTHING_HERE = Text(
     "No model server answers on this computer. Start Ollama, LM Studio, llama.cpp or vLLM, and"
     " look again."
 )
-SEARCH_OFF = Text("The search is switched off, so I look for none.")
+SEARCH_OFF = Text("The search is switched off, so I don't look for models.")
 SWITCH_ON = Text("Change that")
 USE_NAMED = Text("Use {name}")
 ON_SERVER = Text("{name} ({title})")
-SAVED = Text("{name} works and is saved. It answers once you restart me.")
+SAVED = Text("The model {name} works and is saved. It answers once you restart me.")
 IN_ENVIRONMENT = Text(
     "{name} is already set where this program is started, and that value wins. Change it there."
 )
@@ -61,7 +61,9 @@ KEY_OF_ANOTHER = Text(
     " any word if it needs none."
 )
 KEY_REFUSED = Text("The key is not accepted. Copy it again, all of it.")
-ADDRESS_WRONG = Text("Nothing answers like OpenAI's API at this address. It usually ends in /v1.")
+ADDRESS_WRONG = Text(
+    "Nothing answers like OpenAI's API at this address. The address usually ends in /v1."
+)
 SILENT = Text("The server can't be reached. Check whether it runs, its address, and the network.")
 NO_SUCH_MODEL = Text("The server doesn't have this model. It has: {names}.")
 NO_MODEL = Text("The server doesn't have this model. Check its name.")

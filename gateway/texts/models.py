@@ -10,8 +10,8 @@ from agent_core.tools.clock import ReaderClock
 
 DEFAULT = Text("Default")
 UNKNOWN = Text("I don't know that model. /model lists the ones you can choose.")
-JOB_UNKNOWN = Text("You have no such reminder. /reminders lists yours.")
-JOB_NO_MODEL = Text("That reminder doesn't use a model.")
+JOB_UNKNOWN = Text("You have no reminder with that number. /reminders lists yours.")
+JOB_NO_MODEL = Text("That reminder doesn't use a model, so there's none to choose.")
 
 _OWN = Text("**Your model**: {model}")
 _OF_JOB = Text("**Model of {title}**: {model}")
@@ -28,7 +28,7 @@ _SEES = {
     (None, False): Text("might see pictures; reads files"),
 }
 _PRIVATE = Text(
-    "It answers in our direct conversations. Groups and reminders keep their own models."
+    "This model answers in our direct conversations. Groups and reminders keep their own models."
 )
 _JOBS = Text("/model job NUMBER chooses the model of a reminder.")
 
@@ -45,11 +45,11 @@ _UNTIL = {
 }
 _FAULTS = {
     "model_denied": Text(
-        "I can't use the model {model}: its provider rejects the key or the account. It said:"
-        " {detail}"
+        "I can't use the model {model}: its provider rejects the key or the account. The"
+        " provider said: {detail}"
     ),
     "model_unknown": Text(
-        "I can't use the model {model}: its provider doesn't have it. It said: {detail}"
+        "I can't use the model {model}: its provider doesn't have it. The provider said: {detail}"
     ),
     "model_misplaced": Text("I can't use the model {model}. {detail}"),
 }

@@ -29,7 +29,7 @@ _LINK_MISSING = Text(
     "{platform} isn't connected to me, so there's nothing to link there. The owner connects it with"
     " `talaria setup {name}`."
 )
-LINK_NOTHING = Text("There's nothing to cancel.")
+LINK_NOTHING = Text("No accounts are being linked, so there's nothing to cancel.")
 LINK_CANCELLED = Text("Cancelled. I've linked nothing, and the code no longer works.")
 LINK_CANCELLED_THERE = Text("(Cancelled. I've linked nothing.)")
 LINK_CANCELLED_NOTICE = Text("The other account cancelled the link. Nothing has changed.")

@@ -152,12 +152,14 @@ _DELETED_WORDS = Text("(These words were deleted.)")
 _FORGOTTEN = Text(
     "Deleted:\n{counts}\nI can't delete anything from the chats themselves or from backups."
 )
-_KEPT_FILES = Text("I don't change files that people gave me to summarise. It's still in: {names}.")
+_KEPT_FILES = Text(
+    "I don't change files that people gave me to summarise. The words are still in: {names}."
+)
 _MOST_NAMED = 5
 _LONGEST_NOTE = 120
 _MORE = Plural("{n:,} more", "{n:,} more")
 _WORKSPACE_FILES = Text(
-    "Files in your workspace still contain it: {names}. Tell me which of them to delete."
+    "Files in your workspace still contain the words: {names}. Tell me which of them to delete."
 )
 _ASK_ERASE = Text(
     "Delete everything I have about you? That includes conversations, memory, files, reminders,"
@@ -170,21 +172,21 @@ _ASK_ERASE_OTHER = Text(
 _ASK_AGAIN = Text("Are you sure? This deletes all of it permanently.")
 _ASK_AGAIN_OTHER = Text("Are you sure? This deletes everything about {name} permanently.")
 _ERASED = Text("Deleted. {remains}")
-_EXTERNAL_OWN = Text("I'll also delete it from {names}.")
+_EXTERNAL_OWN = Text("I'll also delete your data from {names}.")
 _EXTERNAL = Text(
-    "I'll also delete it from {names}. `talaria check` shows whether anything is left there."
+    "I'll also delete the data from {names}. `talaria check` shows whether anything is left there."
 )
 _ERASE_BEGUN = Text(
     "I'm deleting your data now. After that, you'll need approval to talk to me again."
 )
 _OWN_BACKUPS = Text(
-    "These backups still have it: {names}. Whoever runs me can delete them, and any copies"
-    " elsewhere."
+    "These backups still have your data: {names}. Whoever runs me can delete them, and any"
+    " copies elsewhere."
 )
 _NO_BACKUP = Text("No backup in Talaria's folder contains your data. Copies elsewhere may.")
 _BACKUPS = Text(
-    "These backups may still have it: {names}. Delete them or let them expire, and any copies"
-    " elsewhere."
+    "These backups may still have the data: {names}. Delete them or let them expire, and any"
+    " copies elsewhere."
 )
 _MORE_BACKUPS = Text("{count} more")
 

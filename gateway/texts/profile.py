@@ -43,7 +43,7 @@ HOW = Text(
 CORRECTED = Text("Line {number} now says: {entry}")
 EMPTY_LINE = Text("Write what I should remember.")
 SAME = Text("That's there already.")
-FULL = Text("There is no room for that many words. Shorten it, or delete another line first.")
+FULL = Text("There is no room for that many words. Shorten the text, or delete another line first.")
 SECRET = Text("That looks like a password or a key, so I don't store it.")
 HIDDEN = Text("That contains characters that nobody can see. Type it again, without copying.")
 

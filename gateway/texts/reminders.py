@@ -19,7 +19,9 @@ _ASK_WHEN = Text(
     "“{title}” is now: {timing}"
 )
 _TOO_LATE_TO_SET = Text("⚠️ I haven't set this: {moment} has passed. When instead?")
-NO_TIME = Text("I can't move it to that time. Write another one, like “every Tuesday at 9:00”.")
+NO_TIME = Text(
+    "I can't move the reminder to that time. Write another one, like “every Tuesday at 9:00”."
+)
 LEFT = Text("The reminder stays as it is.")
 NOT_THEIRS = Text("This is somebody else's reminder, so I leave it as it is.")
 ANSWERED = Text("You've answered that reminder already.")
@@ -34,8 +36,8 @@ _AGAIN_AT, _AGAIN_ON = Text("⏰ again at {clock}"), Text("⏰ again {moment}")
 _SKIPPED = Text("⏭ Skipped: {moment}. Next: {due_next}.")
 _SKIPPED_LAST = Text("⏭ Skipped: {moment}. That was the last one.")
 _NEXT_AGAIN = Text("↩ Undone. Next: {moment}.")
-_NOT_AGAIN = Text("↩ Undone. It doesn't come again.")
-_OPEN_AGAIN = Text("↩ Undone. It's open again.")
+_NOT_AGAIN = Text("↩ Undone. The reminder doesn't come again.")
+_OPEN_AGAIN = Text("↩ Undone. The reminder is open again.")
 _OF = Text("{done}: {title}")
 _DUE_OFF = Text("(was due {due}; I was switched off)")
 _DUE_QUIET = Text("(was due {due}; you had quiet hours)")

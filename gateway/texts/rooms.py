@@ -44,7 +44,7 @@ ONLY_OWNER_OR_CREATOR = Text(
 ANSWERED_IN_DIRECT = Text("I've answered in our direct chat, because others can read this one.")
 ONLY_OWNER_SETS = Text("Only an owner can change that. /room shows the current setting.")
 ONLY_OWNER_CHANGES = Text("Only an owner can change how I answer in a group.")
-NO_SUCH_ROOM = Text("There's no group {number}.")
+NO_SUCH_ROOM = Text("There's no group {number}. The page “People and groups” lists the groups.")
 MODE_UNKNOWN = Text(
     "Choose how I answer in this group:\n"
     "- /room person: everyone has a conversation of their own with me\n"
@@ -99,7 +99,7 @@ MODES: dict[Mode, Text] = {
 }
 CHANGE_ROOM = Text("The group {name}")
 HOW_TO_ANSWER = Text("How should I answer there?")
-GIVEN_NAME = Text("What should I call it? (optional)")
+GIVEN_NAME = Text("What should I call this group? (optional)")
 ABOUT_ROOM_FORM = Text(
     "If you change how I answer, that takes effect at once, and I tell the group."
 )

@@ -16,5 +16,5 @@ TITLES: Mapping[str, Text] = {
 FIND = Text("Find a setting")
 FIND_IT = Text("Find")
 ALL = Text("All settings")
-NOTHING = Text("No setting fits “{words}”.")
+NOTHING = Text("No setting fits “{words}”. Try other words.")
 """The explanations of the settings are English, as their documentation is."""

@@ -17,7 +17,9 @@ ABOUT_TESTS = Text(
     "A test repeats requests several times, with the skill and without it, until the difference is"
     " clear."
 )
-CASES = Plural("{n:,} test case is stored for it.", "{n:,} test cases are stored for it.")
+CASES = Plural(
+    "{n:,} test case is stored for this skill.", "{n:,} test cases are stored for this skill."
+)
 NEVER_TESTED = Text("This version has not been tested.")
 TEST_RUNS = Text("The test is running: {done} of at most {number} attempts are done.")
 CASE = Text("Case")
@@ -37,7 +39,7 @@ NO_VERDICT = Text("Unclear")
 NOT_USED = Text("Not used in the last {number} weeks.")
 
 HISTORY = Text("History")
-NO_HISTORY = Text("Its state has never changed.")
+NO_HISTORY = Text("The state of this skill has never changed.")
 WHEN = Text("When")
 CHANGE = Text("What changed")
 BY = Text("By")
@@ -61,7 +63,7 @@ _NO_RESULT = Text("no result")
 
 _LONGEST = 120
 _BUNDLED: Mapping[str, Text] = {
-    "csv-report": Text("Makes a report with totals and charts of a table"),
+    "csv-report": Text("Makes a report from a table, with totals and charts"),
     "diff-review": Text("Reviews a change of code: bugs, missing tests, unclear places"),
     "digest": Text("Sums up what is new and what is ahead"),
     "github-triage": Text("Sorts the open issues and pull requests of a GitHub repository"),
@@ -74,36 +76,38 @@ _BUNDLED: Mapping[str, Text] = {
 }
 _LIST = Text("Send the name of a skill to start it, with more words if you like:\n\n{lines}")
 _MORE = Plural(
-    "{n} more: send /skills with a few words to search.",
-    "{n} more: send /skills with a few words to search.",
+    "{n} more skill: send /skills with a few words to search.",
+    "{n} more skills: send /skills with a few words to search.",
 )
 _USED = Plural("(used once)", "(used {n:,} times)")
-_JUDGED = Plural("(worked well: {done} of {n})", "(worked well: {done:,} of {n:,} times)")
-UNKNOWN = Text("There's no change to a skill {name}. /skills lists the skills.")
+_JUDGED = Plural("(worked well in {done} of {n} use)", "(worked well in {done:,} of {n:,} uses)")
+UNKNOWN = Text("There's no change to a skill “{name}”. /skills lists the skills.")
 _UNDONE = {
-    "add": Text("The skill {name} is back."),
-    "remove": Text("I've removed the skill {name}. It's in the archive."),
-    "replace": Text("I've undone the newest change to the skill {name}."),
+    "add": Text("The skill “{name}” is back."),
+    "remove": Text("I've removed the skill “{name}”. It's in the archive."),
+    "replace": Text("I've undone the newest change to the skill “{name}”."),
 }
 _KEPT = Text("I can't undo that. Details: “{reason}.”")
 NONE = Text("There are no skills yet.")
 NO_HIT = Text("I found no skill for that. Send /skills to see all of them.")
 BROKEN = Text("I can't read the skills now. An owner can run `talaria skills check`.")
 FOLLOW = Text("Do this with the skill {name}; read it first with `skill_view`: {words}")
-NO_SKILL = Text("There's no skill {name}. /skills lists the skills.")
+NO_SKILL = Text("There's no skill “{name}”. /skills lists the skills.")
 TRY_HOW = Text("Add what I should do, for example: /skills try {name} sum up my notes")
-NO_CASES = Text("The skill {name} has no cases of its own. I test it with your earlier requests.")
-_CASES_COUNT = Text("These cases test the skill {name}:\n\n{lines}")
+NO_CASES = Text("The skill “{name}” has no cases of its own. I test it with your earlier requests.")
+_CASES_COUNT = Text("These cases test the skill “{name}”:\n\n{lines}")
 _CASES_WAIT = Text(
-    "I wrote these cases for the skill {name} myself, so they don't count until an owner approves"
-    " them:\n\n{lines}"
+    "I wrote these cases for the skill “{name}” myself, so they don't count until an owner"
+    " approves them:\n"
+    "\n"
+    "{lines}"
 )
 APPROVE_CASES = Text("Approve")
 CASES_APPROVED = Text(
-    "These cases count from now on, and I test the skill {name} with them. They stop counting when"
-    " the file changes."
+    "These cases count from now on, and I test the skill “{name}” with them. They stop"
+    " counting when the file changes."
 )
-_BAD_CASES = Text("I can't read the cases of the skill {name}. Details: “{reason}.”")
+_BAD_CASES = Text("I can't read the cases of the skill “{name}”. Details: “{reason}.”")
 FOLLOW_ALONE = Text("Start the skill {name}; read it first with `skill_view`.")
 
 

@@ -45,10 +45,12 @@ NO_FOLDER = "the home directory has no skills folder"
 
 
 _BROKEN = Plural(
-    "A skill is broken, so jobs that use it fail. Fix it, then run `talaria skills check`:\n"
+    "A skill is broken, so reminders that use it fail. Fix it, then run `talaria skills"
+    " check`:\n"
     "{faults}",
-    "{n} skills are broken, so jobs that use them fail. Fix them, then run `talaria skills"
-    " check`:\n{faults}",
+    "{n} skills are broken, so reminders that use them fail. Fix them, then run `talaria"
+    " skills check`:\n"
+    "{faults}",
 )
 
 

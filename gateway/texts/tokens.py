@@ -19,14 +19,14 @@ SCOPES: Mapping[TokenScope, Text] = {
     "manage": Text("also change your data: reminders, memory, settings"),
 }
 CREATE = Text("Make a token")
-SECRET_OF = Text("The token for {name}. Copy it now: you won't see it again.")
+SECRET_OF = Text("The token for “{name}”. Copy it now: you won't see it again.")
 CREATED, LAST_USED, NEVER_USED = Text("made"), Text("last used"), Text("never used")
 REVOKE = Text("End access")
 REVOKE_NAMED = Text("End access: {name}")
-REVOKED = Text("{name} no longer has access.")
+REVOKED = Text("The program “{name}” no longer has access.")
 BAD_NAME = Text(
     "The name of a token has at most 32 characters: letters, digits, spaces, dots, dashes and"
     " underscores. It begins with a letter or digit."
 )
-TAKEN = Text("There is a token {name} already. Choose another name, or end its access.")
+TAKEN = Text("There is a token “{name}” already. Choose another name, or end its access.")
 UNKNOWN = Text("There is no token {number}; `talaria tokens list` lists them.")

@@ -17,8 +17,8 @@ _NO_PICTURES = Text(
 _SERVERS = Text(
     "/mcp shows the tools of other services. To turn one off, send /tools off and its name."
 )
-UNKNOWN = Text("There's no tool called {name} here. There are: {names}.")
-NEAREST = Text("There's no tool called {name} here. Did you mean {nearest}?")
+UNKNOWN = Text("There's no tool called “{name}” here. I have these: {names}.")
+NEAREST = Text("There's no tool called “{name}” here. Did you mean “{nearest}”?")
 USAGE = Text(
     "Send /tools to see my tools. /tools off NAME switches one off here, and /tools on NAME "
     "switches it on again."

@@ -21,14 +21,14 @@ _BEFORE = Text("{reason} The change before that ({moment}): {change}\nShall I ta
 OTHER_WAYS = {
     "new": Text("a new conversation; /sessions goes back to an earlier one"),
     "resume": Text("another conversation; /sessions goes back"),
-    "branch": Text("a branch of the conversation; /sessions goes back"),
-    "link": Text("linked accounts; /accounts lists them, and /unlink parts one"),
+    "branch": Text("a copy of the conversation; /sessions goes back"),
+    "link": Text("linked accounts; /accounts lists them, and /unlink unlinks one"),
     "unlink": Text("an unlinked account; /link links it again"),
-    "invite": Text("an invitation; the page People cancels it"),
-    "approve": Text("somebody let in; talaria people erase removes a person"),
+    "invite": Text("an invitation; the page “People and groups” cancels it"),
+    "approve": Text("somebody was let in; `talaria people erase` removes a person"),
     "approvals": Text("permissions; I ask again when I need one"),
     "connections": Text("connections; /connections makes one again"),
-    "mcp": Text("servers of tools; /mcp shows them"),
+    "mcp": Text("servers with tools; /mcp shows them"),
     "block": Text("a shared block; /block undo NAME takes its newest change back"),
 }
 """What commands change that have another way back, or none; by the name of the command."""
@@ -36,7 +36,7 @@ _UNNAMED = Text("a change")
 _MEMORY = Text("Memory: {entry}")
 _MEMORY_DELETED = Text("Removed from memory: {entry}")
 _FILES = Text("Files: {files}")
-_SKILL = Text("Skill {name}")
+_SKILL = Text("Skill “{name}”")
 
 
 def ask(moment: str, did: str, *, elsewhere: str = "", reason: str = "") -> str:

@@ -108,24 +108,24 @@ LIMIT_SETTINGS: Mapping[tuple[str, str], str] = {
 }
 """The settings that hold the limits of a day."""
 _LIMIT_OF_PERSON = Text(
-    "(I stopped: your daily limit of {limit} is used up. I can continue {moment}. An owner can"
-    " raise the limit.)"
-)
-_LIMIT_OF_ALL = Text(
-    "(I stopped: everyone's shared daily limit of {limit} is used up. I can continue {moment}. An"
+    "(I stopped: your daily limit of {limit} is used up. I can continue from {moment}. An"
     " owner can raise the limit.)"
 )
+_LIMIT_OF_ALL = Text(
+    "(I stopped: everyone's shared daily limit of {limit} is used up. I can continue from"
+    " {moment}. An owner can raise the limit.)"
+)
 _LIMIT_OF_OWNER = Text(
-    "(I stopped: your daily limit of {limit} is used up. I can continue {moment}. To raise"
-    " the limit, change {setting} on the page Configuration.)"
+    "(I stopped: your daily limit of {limit} is used up. I can continue from {moment}. To"
+    " raise the limit, change {setting} on the page “Configuration”.)"
 )
 _LIMIT_OF_ALL_FOR_OWNER = Text(
     "(I stopped: the daily limit of {limit} that everyone shares is used up. I can continue"
-    " {moment}. To raise it, change {setting} on the page Configuration.)"
+    " from {moment}. To raise it, change {setting} on the page “Configuration”.)"
 )
 _TODAY = Text("**Today**: {spent}")
 _MONTH = Text("Last 30 days: {spent}")
-_RESET = Text("Your day ends {moment}.")
+_RESET = Text("Today's usage counts until {moment}.")
 _EVERYONE = Text("**Everyone today**: {spent}")
 _PRICES = Text("Date of each price: {models}")
 _NO_PRICE = Text("No price known for: {models}. I count tokens instead.")

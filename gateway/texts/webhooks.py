@@ -14,7 +14,9 @@ ABOUT = Text(
 NONE = Text("No webhooks yet. Add the address of a program that takes POST requests.")
 ADD = Text("Add a webhook")
 NAME, ADDRESS, EVENTS = Text("Name"), Text("Address"), Text("Events")
-HINT_ADDRESS = Text("It begins with https:// and must be public, unless an owner allows its host.")
+HINT_ADDRESS = Text(
+    "The address begins with https:// and must be public, unless an owner allows its host."
+)
 KINDS: Mapping[WebhookEventKind, Text] = {
     "turn.started": Text("a request has started"),
     "turn.ended": Text("a request has ended"),
@@ -22,7 +24,7 @@ KINDS: Mapping[WebhookEventKind, Text] = {
     "question.asked": Text("a question was asked"),
 }
 NO_KINDS = Text("Choose at least one event.")
-SECRET_OF = Text("The signing secret for {name}. Copy it now: you won't see it again.")
+SECRET_OF = Text("The signing secret for “{name}”. Copy it now: you won't see it again.")
 OLD_UNTIL = Text("The former secret also signs until")
 STATES: Mapping[WebhookState, Text] = {
     "active": Text("active"),
@@ -44,7 +46,7 @@ REMOVE, RESTORE = Text("Remove"), Text("Restore")
 REMOVED = Text("Removed")
 ABOUT_REMOVED = Text("The last five can come back. They send what happens from then on.")
 CHANGE = Text("Change")
-CHANGED = Text("{name} has been changed.")
+CHANGED = Text("The webhook “{name}” has been changed.")
 ROTATE = Text("Replace the secret")
 ABOUT_ROTATE = Text(
     "The present secret stays valid for 24 hours, so that you can give the new one to the program."

@@ -62,7 +62,7 @@ async def test_an_agent_answers_its_chat_in_its_own_conversation(
         listed = await harness.ask(ANNA, "/agents")
         assert "coder: Writes code" in listed
         assert "agent.toml has an unknown key modle (did you mean model?)" in listed
-        assert "coder now answers here" in await harness.ask(ANNA, "/agents use coder")
+        assert "The agent “coder” now answers here" in await harness.ask(ANNA, "/agents use coder")
         await harness.ask(ANNA, "write a loop")
         assert is_of(stage.turns[-1], "coder")
         assert names(stage.turns[-1]) == {"recall", "memory"}
@@ -70,7 +70,7 @@ async def test_an_agent_answers_its_chat_in_its_own_conversation(
         listed = await harness.ask(ANNA, "/tools")
         assert "search earlier conversations" in listed
         assert "reminders" not in listed
-        assert "There's no agent called codr. Did you mean coder?" in (
+        assert "There's no agent called “codr”. Did you mean “coder”?" in (
             await harness.ask(ANNA, "/agents use codr")
         )
         assert "can't be used" in await harness.ask(ANNA, "/agents use broken")
@@ -104,7 +104,7 @@ async def test_an_agent_answers_in_a_group_once_an_owner_binds_it(stage: Stage) 
         told = await harness.ask(BEN, "/agents use coder", chat=SUPERGROUP)
         assert "Only an owner" in told
         await make_owner(harness, "Ben")
-        assert "coder now answers here" in await harness.ask(
+        assert "The agent “coder” now answers here" in await harness.ask(
             BEN, "/agents use coder", chat=SUPERGROUP
         )
         await harness.ask(ANNA, "@talaria_bot hello", chat=SUPERGROUP)

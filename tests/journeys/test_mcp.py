@@ -44,9 +44,9 @@ async def test_an_owner_accepts_the_tools_of_a_server_in_a_chat(stage: Stage) ->
         assert "new tools need your approval" in await harness.ask(ANNA, "/mcp")
         shown = await harness.ask(ANNA, "/mcp python")
         assert "Add two numbers." in shown
-        assert "Accept them only if you trust it." in shown
+        assert "Accept them only if you trust the server." in shown
         await harness.press(stage.account("telegram", ANNA), "Accept")
-        await harness.sees(ANNA, "Accepted. I can now use the tools of python.")
+        await harness.sees(ANNA, "Accepted. I can now use the tools of “python”.")
         assert "tools in use" in await harness.ask(ANNA, "/mcp")
     listed = await run(stage.home, "list")
     assert "Tools accepted: add, " in listed.out
@@ -102,7 +102,7 @@ async def answer_its_questions(harness: Harness, anna: Account) -> None:
     assert "Follow the prompt review of the MCP server python" in heard(stage.turns[-1])[-1]
     await use(harness, anna, "book", "It is booked.")
     await harness.asks(anna, "Answer it")
-    shown = await harness.sees(ANNA, "The service python asks: Where to?")
+    shown = await harness.sees(ANNA, "The service “python” asks: Where to?")
     assert "It wants to know: City, Nights, and A quiet room?" in shown.text
     await harness.notes(anna.holds("Answer it")())
     await harness.sees(ANNA, "python asks for: City")

@@ -79,7 +79,7 @@ async def test_a_skill_is_offered_tried_and_proved(deployment: Stage, platform: 
     async with owned(deployment, anna) as harness:
         deployment.plan(ask("skill_manage", action="create", text=TEXT), "Kept.")
         await harness.takes(anna.says("keep how we add up prices"))
-        offer = await sees(anna, "I wrote the skill tally as a draft")
+        offer = await sees(anna, "I wrote the skill “tally” as a draft")
         assert "skills try tally and what to do" in offer.text
         await harness.press(anna, "Try it")
         await sees(anna, "Add what I should do, for example:")
@@ -90,11 +90,11 @@ async def test_a_skill_is_offered_tried_and_proved(deployment: Stage, platform: 
             deployment.plan(*use(week))
             await harness.takes(anna.says(f"/skills try tally the receipts of week {week}"))
             await sees(anna, f"Total: 4{week}.50")
-        passed = await sees(anna, "The skill tally passed its test")
+        passed = await sees(anna, "The skill “tally” passed its test")
         assert "I did 3 of your earlier requests again." in passed.text
         assert "so I use it on my own from now on" in passed.text
         await harness.takes(anna.says("/skills"))
-        await sees(anna, "(worked well: 3 of 3 times)")
+        await sees(anna, "(worked well in 3 of 3 uses)")
         assert (read_usage(deployment)["state"], read_usage(deployment)["successes"]) == (
             "trial",
             3,
@@ -115,11 +115,11 @@ async def test_a_skill_that_gets_worse_is_rolled_back(deployment: Stage, platfor
         patch = ask("skill_manage", action="patch", old="Add them up with care.", text=HASTY)
         deployment.plan(patch, "Patched.")
         await harness.takes(anna.says("be quicker"))
-        told = await sees(anna, "I returned the skill tally to version 1")
+        told = await sees(anna, "I returned the skill “tally” to version 1")
         assert "the newer one failed its test" in told.text
         assert "I did 3 of your earlier requests again." in told.text
         assert (place / "SKILL.md").read_text() == TEXT
         assert read_usage(deployment)["state"] == "active"
         await harness.press(anna, told.labels[0])
-        await sees(anna, "I've undone the newest change to the skill tally.")
+        await sees(anna, "I've undone the newest change to the skill “tally”.")
         assert HASTY in (place / "SKILL.md").read_text()

@@ -89,7 +89,7 @@ async def test_owners_and_others_come_in_by_the_command(deployment: Stage) -> No
         assert f"`/approve {code}`\nIf I know" in reported, "the owner may read it elsewhere"
         assert "send me `/link` there instead" in reported, "elsewhere, it has no /talaria"
         (raw,) = deployment.slack.texts(deployment.slack.dm(BEN))
-        assert f"On Slack, these are `/talaria approve {code}` and `/talaria link`." in raw
+        assert f"On Slack, these commands are `/talaria approve {code}` and `/talaria link`." in raw
         elsewhere = await harness.hears(deployment.account("telegram", BEN), "hello")
         assert f"/approve {code_in(elsewhere)}" in elsewhere
         assert f"On Slack, these are /talaria approve {code_in(elsewhere)}" in elsewhere

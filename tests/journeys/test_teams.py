@@ -105,7 +105,11 @@ async def test_an_agent_that_moves_keeps_its_memory_and_its_conversation(
         await harness.ask(ANNA, "I drink green tea, and my cat is Tom")
         if way == "command":
             told = await harness.ask(ANNA, "/team move writer desk radio")
-            assert told == "writer has moved from desk to radio, with everything it remembers."
+            assert (
+                told
+                == "The agent “writer” has moved from the team “desk” to “radio”, with everything"
+                " it remembers."
+            )
         else:
             moved = found_tool(
                 "manage_agents", action="move", name="writer", source="desk", target="radio"
@@ -134,7 +138,7 @@ async def test_an_archived_agent_gives_its_chat_back(stage: Stage) -> None:
         await harness.ask(ANNA, "/agents use writer")
         assert "I answer again" in await harness.ask(ANNA, "/agents archive writer")
         assert await harness.ask(ANNA, "hello again") == "echo: hello again"
-        assert "writer is back" in await harness.ask(ANNA, "/agents restore writer")
+        assert "The agent “writer” is back" in await harness.ask(ANNA, "/agents restore writer")
 
 
 async def test_an_owner_makes_an_agent_in_their_own_words(stage: Stage) -> None:

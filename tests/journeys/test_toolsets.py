@@ -44,5 +44,5 @@ async def test_a_group_has_its_own_tools(stage: Stage) -> None:
 async def test_a_wrong_name_is_answered_with_the_nearest_one(stage: Stage) -> None:
     async with stage.open() as harness:
         told = await harness.ask(ANNA, "/tools off recal")
-        assert "There's no tool called recal here. Did you mean recall?" in told
+        assert "There's no tool called “recal” here. Did you mean “recall”?" in told
         assert "/tools off NAME" in await harness.ask(ANNA, "/tools please")

@@ -165,7 +165,7 @@ class AgentEditor:
         await finish_imports(self.database)
 
     async def _archive(self, name: str, author: Author) -> None:
-        """Put an agent away, unless a team or a job needs it. Chats get the assistant back."""
+        """Archive an agent, unless a team or a job needs it. Chats get the assistant back."""
         teams = [one.name for one in await asyncio.to_thread(self.teams.list_of, name)]
         if teams:
             raise AgentRefused(
@@ -211,7 +211,7 @@ class AgentEditor:
         await self._record(author, "team.move", f"{agent}: {source} to {target}")
 
     async def _archive_team(self, name: str, author: Author) -> None:
-        """Put a team away; its agents stay."""
+        """Archive a team; its agents stay."""
         await self._write(lambda: self.teams.archive(name))
         await self._record(author, "team.archive", name)
 

@@ -183,7 +183,7 @@ def _describe_done(action: str, name: str, arguments: Mapping[str, object]) -> s
     if action == "move":
         return f"{name} has moved from {arguments.get('source')} to {arguments.get('target')}."
     what = "The team" if action.endswith("_team") else "The agent"
-    done = {"create": "made", "change": "changed", "archive": "put away", "restore": "back"}
+    done = {"create": "made", "change": "changed", "archive": "archived", "restore": "back"}
     word = done[action.removesuffix("_team")]
     how = ""
     if action == "create":

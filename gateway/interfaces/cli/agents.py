@@ -29,7 +29,7 @@ _HEADS = {
     "add": "Adding an agent to {home} ...",
     "show": "Reading the agents of {home} ...",
     "change": "Changing an agent of {home} ...",
-    "archive": "Putting an agent of {home} away ...",
+    "archive": "Archiving an agent of {home} ...",
     "restore": "Bringing an agent of {home} back ...",
     "export": "Writing an agent of {home} to a file ...",
     "import": "Bringing an agent into {home} ...",
@@ -78,7 +78,7 @@ def configure(parser: Parser) -> None:
             one.add_argument(f"--{key}", metavar="NAMES", help=help_text)
     for verb, help_text in (
         ("show", "show what an agent may use"),
-        ("archive", "put an agent away; its conversations and its files stay"),
+        ("archive", "archive an agent; its conversations and its files stay"),
         ("restore", "bring an archived agent back"),
     ):
         one = verbs.add_parser(verb, help=help_text, examples=[f"talaria agents {verb} coder"])
@@ -158,7 +158,7 @@ def put_away(
     done = client.perform_typed(
         settings.home, "agents.put_away", asked, ChangedAgent, load_settings=lambda: settings
     )
-    return f"{done.name} is {'put away' if verb == 'archive' else 'back'}."
+    return f"{done.name} is {'archived' if verb == 'archive' else 'back'}."
 
 
 def _transfer(settings: "Settings", arguments: argparse.Namespace) -> None:

@@ -57,7 +57,7 @@ def configure(parser: Parser) -> None:
     move.add_argument("source", metavar="FROM", help="the team that it leaves")
     move.add_argument("target", metavar="TO", help="the team that it joins")
     for verb, help_text in (
-        ("archive", "put a team away; its agents stay"),
+        ("archive", "archive a team; its agents stay"),
         ("restore", "bring an archived team back"),
     ):
         one = verbs.add_parser(verb, help=help_text, examples=[f"talaria teams {verb} desk"])

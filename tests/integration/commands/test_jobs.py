@@ -207,9 +207,9 @@ async def test_a_job_is_shown_in_full_with_its_runs(tmp_path: Path) -> None:
             "- Sent to: our latest direct conversation (now on fake); here; Slack once",
             "- If I'm switched off then: it is left out, and I tell you",
             "- It comes in quiet hours and on days off, too",
-            "- I remember my earlier answers to it",
+            "- I remember my earlier answers to this reminder",
             "- Tools: recall",
-            "- It may cost at most $1.50 a day",
+            "- This reminder may cost at most $1.50 a day",
             "- today, 12:00: done",
             "- today, 12:00: failed (no net); missed before that: 1",
             "- today, 12:00: skipped (no net); missed before that: 2",
@@ -437,7 +437,7 @@ async def test_a_groups_message_keeps_its_language_whoever_presses(tmp_path: Pat
         await harness.at_rest()
         assert shown.labels == ["All reminders"]
         assert await here.says("2", "/jobs delete garden", room="den") == (
-            "Hier gibt es keine Erinnerung mit „garden“."
+            "Hier gibt es keine Erinnerung mit „garden“. /reminders zeigt alle."
         )
 
 

@@ -59,7 +59,7 @@ NEW = [
 
 async def test_an_owner_makes_changes_and_puts_an_agent_away(both: Both) -> None:
     shown = await submit(both.owner, "/agents/new", NEW)
-    assert "coder is ready." in shown
+    assert "The agent “coder” is ready." in shown
     assert "at most 3 times in one answer; before any other tool; only in: direct chats" in shown
     assert both.table("coder") == {
         "description": "Writes code",
@@ -80,7 +80,7 @@ async def test_an_owner_makes_changes_and_puts_an_agent_away(both: Both) -> None
     changed = [one for one in NEW if one[0] not in ("tools", "tool", "rule0_tool", "name")]
     everything = [("tools", "all"), *(("tool", name) for name in list_ticks(form))]
     shown = await submit(both.owner, "/agents/coder/edit", [*changed, *everything])
-    assert "coder has been changed." in shown
+    assert "The agent “coder” has been changed." in shown
     assert "tools" not in both.table("coder")
     assert "web_fetch" in both.table("coder")["disabled"]  # type: ignore[operator]
     undo = [(name, value) for name, value in find_hidden(shown)]
@@ -88,9 +88,9 @@ async def test_an_owner_makes_changes_and_puts_an_agent_away(both: Both) -> None
     assert both.table("coder")["tools"] == ["recall", "web_search"]
     assert len(both.table("coder")["rules"]) == 1  # type: ignore[arg-type]
     shown = await submit(both.owner, "/agents/coder/archive", {})
-    assert "coder is put away." in shown
+    assert "The agent “coder” is archived." in shown
     assert not (both.home / "agents" / "coder").exists()
-    assert "coder is back." in await submit(both.owner, "/agents/coder/restore", {})
+    assert "The agent “coder” is back." in await submit(both.owner, "/agents/coder/restore", {})
 
 
 def find_hidden(text: str) -> list[tuple[str, str]]:
@@ -111,7 +111,7 @@ async def test_a_wrong_form_keeps_what_was_typed_and_writes_nothing(both: Both) 
     for change, sentence in (
         ({"name": "Not A Name"}, "A name has up to 32 small letters"),
         ({"name": ""}, "Please fill this in."),
-        ({"name": "taken"}, "There is one with this name already."),
+        ({"name": "taken"}, "This name is taken. Choose another one."),
         ({"description": "x" * 201}, "longer than 200 characters"),
         ({"rule0_tool": "memory"}, "The tool memory must run first, but it has no such tool"),
     ):
@@ -133,7 +133,7 @@ async def test_a_member_uses_agents_and_changes_none(both: Both) -> None:
     for path in ("new", "coder/edit", "coder/archive", "coder/restore", "coder/move"):
         await submit(both.member, f"/agents/{path}", NEW, status=409)
     assert (both.home / "agents" / "coder").is_dir()
-    assert "coder now answers you" in await submit(both.member, "/agents/coder/use", {})
+    assert "The agent “coder” now answers you" in await submit(both.member, "/agents/coder/use", {})
     found = await both.running.gateway.database.read(people.list_all)
     assert {one.slug: one.agent for one in found if one.agent} == {"zebrana": "coder"}
     both.model.plays = [say("A loop it is.")]
@@ -160,7 +160,7 @@ async def test_a_team_gets_a_task_whose_turn_its_page_shows(both: Both) -> None:
         *(("member", "writer"), ("member", "checker"), ("member", "")),
         *(("rounds", "1"), ("steps", "10"), ("dollars", "0,5"), ("description", "Texts")),
     ]
-    assert "The team press is ready." in await submit(both.owner, "/teams/new", form)
+    assert "The team “press” is ready." in await submit(both.owner, "/teams/new", form)
     shown = await read(both.member, "/teams/press")
     assert "writer, checker. The members speak in turn, in this order." in shown
     assert "At most 1 round, 10 steps and $0.50 for one task." in shown
@@ -177,7 +177,7 @@ async def test_a_team_gets_a_task_whose_turn_its_page_shows(both: Both) -> None:
         say("Two lines: quiet, and all ears."),
     ]
     task = {"task": "Two lines about owls", "key": "1"}
-    assert "The team press has your task." in await submit(both.member, "/teams/press/task", task)
+    assert "The team “press” has your task." in await submit(both.member, "/teams/press/task", task)
     await until(lambda: is_settled(both.running.gateway))
     shown = await read(both.member, "/teams/press")
     number = re.search(r'href="/turns/(\d+)"', shown)
@@ -194,6 +194,6 @@ async def test_a_team_gets_a_task_whose_turn_its_page_shows(both: Both) -> None:
     refused = await submit(both.owner, "/agents/writer/move", way, status=409)
     assert "needs 2 to 8 members" in refused
     shown = await submit(both.owner, "/teams/press/archive", {})
-    assert "The team press is put away" in shown
+    assert "The team “press” is archived" in shown
     assert 'action="/teams/press/restore"' in shown
-    assert "The team press is back." in await submit(both.owner, "/teams/press/restore", {})
+    assert "The team “press” is back." in await submit(both.owner, "/teams/press/restore", {})

@@ -375,7 +375,7 @@ async def test_an_agent_that_moves_keeps_its_memory_and_its_conversation(
     note = {"target": "user", "text": "Drinks green tea"}
     assert (await send(setup, manager, "POST", "memory/entries", note))[0] == 201
     await setup.chat.says("/agents use writer", user=OLGA, chat=OLGA, name="Olga", id=next(ids))
-    await setup.chat.sees_text("writer now answers here")
+    await setup.chat.sees_text("The agent “writer” now answers here")
     before = await ask("my cat is Tom", "A fine cat.")
     for _ in range(2):
         way = {"source": "desk", "target": "radio"}

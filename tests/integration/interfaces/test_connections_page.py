@@ -93,7 +93,7 @@ async def test_an_owner_accepts_what_the_server_offers_and_a_member_does_not(set
         status, text = await post(olga, "/connections/web/accept", token="old")
         assert (status, "have changed in the meantime" in text) == (409, True)
         status, text = await post(olga, "/connections/web/accept", token=token[1])
-        assert (status, "I can now use the tools of web." in text) == (200, True)
+        assert (status, "I can now use the tools of “web”." in text) == (200, True)
         assert "your approval" not in text
         text = await read(zebrana, "/tools")
         assert "With web" in text

@@ -250,7 +250,10 @@ async def test_a_new_time_is_said_in_words_and_keeps_the_rest(home: Path) -> Non
             assert page.index('name="words"') < page.index('id="exactly"') < page.index("Cron")
             assert '<details id="exactly">' in page, "the exact fields are folded"
             status, text = await send(session, f"/jobs/{number}/change", {"words": words})
-            assert (status, "The reminder has been changed." in text) == (200, True), text
+            assert (status, "The reminder has been changed." in text) == (
+                200,
+                True,
+            ), text
             assert (await find_job(running, number)).timing == timing
         status, text = await send(session, f"/jobs/{number}/change", {"words": "blue moon"})
         assert status == 422
@@ -392,17 +395,17 @@ async def test_the_calendar_of_many_jobs_stays_small(setup: Setup) -> None:
 async def test_a_reminder_in_quiet_hours_says_so_and_can_come_anyway(home: Path) -> None:
     async with at_noon(home) as (running, chat), browse_as(running, chat, ZEBRANA) as session:
         await rest(running, 7 * 60, 12 * 60)
-        quiet = "You have quiet hours from 07:00-12:00."
+        quiet = "Your quiet hours are 07:00-12:00."
         form = {"text": "Call Ada", "when": "every day at 10:00", "kind": "message"}
         for path in ("/jobs/new/times", "/jobs/new"):
             status, text = await send(session, path, form)
             assert status == 200
-            assert f"{quiet} So it comes after that: today, 12:00." in text, path
+            assert f"{quiet} So the reminder comes after that: today, 12:00." in text, path
         assert "waits for your quiet time to end: today, 12:00" in await read(session, "/jobs")
         way = re.search(r'action="(/jobs/(\d+)/urgent)"', text)
         assert way is not None
         status, text = await send(session, way[1], {})
-        assert (status, "It comes in your quiet time, too." in text) == (200, True)
+        assert (status, "The reminder comes in your quiet time, too." in text) == (200, True)
         assert (await find_job(running, int(way[2]))).is_urgent
         assert "waits for your quiet time" not in await read(session, "/jobs")
         async with browse_as(running, chat, OLGA) as other:
@@ -417,7 +420,7 @@ async def test_a_named_moment_counts_in_quiet_hours_as_in_chat(home: Path) -> No
             for path in ("/jobs/new/times", "/jobs/new"):
                 status, text = await send(session, path, form)
                 assert status == 200
-                quiet = "You have quiet hours from 07:00-12:00. It comes all the same."
+                quiet = "Your quiet hours are 07:00-12:00. The reminder comes all the same."
                 assert quiet in text, (when, path)
             assert "waits for your quiet time" not in text
             zebrana = next(

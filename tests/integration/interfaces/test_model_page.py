@@ -77,7 +77,7 @@ async def test_an_owner_connects_a_model_that_was_tried_at_once(
             ({"way": "none"}, "Which one?"),
             ({"way": "openai", "key": ""}, "Paste the key here."),
             ({"key": "sk-wrong"}, "The key is not accepted."),
-            ({"address": f"{api.url}/v2"}, "It usually ends in /v1."),
+            ({"address": f"{api.url}/v2"}, "The address usually ends in /v1."),
             ({"address": "http://127.0.0.1:9/v1"}, "The server can&#39;t be reached."),
             ({"address": "nonsense"}, "Details in English"),
             ({}, "It has: llama3:latest, qwen3:4b."),
@@ -88,14 +88,14 @@ async def test_an_owner_connects_a_model_that_was_tried_at_once(
         assert not (home / ".env").exists()
         shown = await submit(owner, "/model", form | {"name": ""})
         assert "llama3:latest works and is saved." in shown
-        assert "llama3:latest answers once you restart me." in shown
+        assert "The model llama3:latest answers once you restart me." in shown
         assert KEY not in shown
         assert KEY not in await read(owner, "/configuration")
         for path in ("/model", "/today", "/", "/condition"):
             page = await read(owner, path)
             assert MISSING not in page, path
-            assert "llama3:latest answers once you restart me." in page, path
-        assert "A restart is missing." in page
+            assert "The model llama3:latest answers once you restart me." in page, path
+        assert "A restart is still needed." in page
     assert tomllib.loads((home / "config.toml").read_text())["model"] == {
         "provider": "openai",
         "name": "llama3:latest",
@@ -106,7 +106,7 @@ async def test_an_owner_connects_a_model_that_was_tried_at_once(
     assert stat.S_IMODE((home / ".env").stat().st_mode) == 0o600
     assert KEY not in caplog.text
     async with served(home) as running, browse(running) as owner:
-        assert "llama3:latest answers now." in await read(owner, "/model")
+        assert "The model llama3:latest answers now." in await read(owner, "/model")
         assert MISSING not in await read(owner, "/today")
 
 

@@ -630,7 +630,7 @@ async def test_an_owner_reads_the_configuration_and_its_sources_without_secrets(
     assert answer.status == 200
     assert "<code>turns.max_steps</code>" in found
     assert "<code>log.level</code>" not in found
-    assert "No setting fits “unicorn”." in nothing
+    assert "No setting fits “unicorn”. Try other words." in nothing
     for row in (
         "Limits of one turn: Drain seconds</strong>: 7",
         "<code>turns.drain_seconds</code> · config.toml",

@@ -381,13 +381,13 @@ async def test_an_owner_makes_a_team_of_agents_and_gives_it_a_task(tmp_path: Pat
         await page.get_by_label("Leader").select_option("checker")
         await page.get_by_label("Member 1").select_option("writer")
         await page.get_by_role("button", name="Create", exact=True).click()
-        await page.get_by_text("The team press is ready.").wait_for()
+        await page.get_by_text("The team “press” is ready.").wait_for()
         asked = {"mode": "team", "to": "press", "text": "Two lines about owls"}
         model.plays = [ask(call("message_agent", json.dumps(asked)))]
         model.plays += [say(f"Owls hear well, {number}.") for number in range(12)]
         await page.get_by_label("What shall press do?").fill("Two lines about owls")
         await page.get_by_role("button", name="Send the task").click()
-        await page.get_by_text("The team press has your task.").wait_for()
+        await page.get_by_text("The team “press” has your task.").wait_for()
         await page.get_by_role("link", name="Two lines about owls").wait_for()
         await check(page, "team-with-task")
         await page.get_by_role("link", name="Two lines about owls").click()

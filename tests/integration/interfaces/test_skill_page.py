@@ -41,7 +41,7 @@ async def test_a_skill_shows_its_last_test_case_by_case(setup: Setup) -> None:
     async with browse(setup.served) as session:
         text = await read(session, "/skills/tidy")
         assert "This version has not been tested." in text
-        assert "0 test cases are stored for it." in text
+        assert "0 test cases are stored for this skill." in text
         evals.parent.mkdir()
         evals.write_text('{"evals": [{"id": "a", "prompt": "x"}]}')
 
@@ -58,7 +58,7 @@ async def test_a_skill_shows_its_last_test_case_by_case(setup: Setup) -> None:
 
         await database.write("test", begin)
         text = await read(session, "/skills/tidy")
-        assert "1 test case is stored for it." in text
+        assert "1 test case is stored for this skill." in text
         assert "The test is running: 3 of at most 56 attempts are done." in text
         assert find_row(text, "turn-1") == [
             "0 of 1 right",
@@ -130,7 +130,7 @@ async def test_a_skill_shows_how_its_state_changed_and_why(setup: Setup) -> None
     gateway = setup.served.gateway
     write_skill(setup.home / "skills", "tidy", "Sort the letters.")
     async with browse(setup.served) as session:
-        assert "Its state has never changed." in await read(session, "/skills/tidy")
+        assert "The state of this skill has never changed." in await read(session, "/skills/tidy")
 
         def change(connection: Connection) -> None:
             skill_id, _, team = find_text(connection)

@@ -23,7 +23,7 @@ async def test_a_wrong_tool_or_person_is_refused_with_a_sentence(tmp_path: Path)
     await fill(home)
     wrong = talaria(home, "tools", "disable", "olga", "terminl")
     assert wrong.code == 2
-    assert "There's no tool called terminl here. Did you mean terminal?" in wrong.err
+    assert "There's no tool called “terminl” here. Did you mean “terminal”?" in wrong.err
     assert "There is no person x" in talaria(home, "tools", "enable", "x", "ask").err
 
 

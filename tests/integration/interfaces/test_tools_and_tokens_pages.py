@@ -46,9 +46,9 @@ async def test_a_tool_is_switched_off_and_on_for_one_person(setup: Setup) -> Non
 async def test_a_tool_that_is_not_there_is_refused_with_the_nearest(setup: Setup) -> None:
     async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
         status, text = await post(session, "/tools/switch", tool="recal")
-        assert (status, "Did you mean recall?" in text) == (409, True)
+        assert (status, "Did you mean “recall”?" in text) == (409, True)
         status, text = await post(session, "/tools/switch")
-        assert (status, "There's no tool called  here." in text) == (409, True)
+        assert (status, "There's no tool called “” here." in text) == (409, True)
     assert (await find_named(setup, "zebrana")).tools_off == ()
 
 
@@ -67,7 +67,7 @@ async def test_a_token_is_shown_once_works_and_ends(setup: Setup) -> None:
         assert "kitchen" in text
         made = next(one for one in await list_tokens(setup, "zebrana") if one.name == "kitchen")
         status, text = await post(session, f"/tokens/{made.id}/revoke")
-        assert (status, "kitchen no longer has access." in text) == (200, True)
+        assert (status, "The program “kitchen” no longer has access." in text) == (200, True)
         async with aiohttp.ClientSession(headers=head) as api, api.get(url) as answer:
             assert answer.status == 401
     zebrana = await find_named(setup, "zebrana")
@@ -83,7 +83,7 @@ async def test_a_wrong_name_stays_in_the_form_with_its_fault(setup: Setup) -> No
         ("", "Please fill this in."),
         ("a/b", "The name of a token has at most 32 characters"),
         ("x" * 33, "The name of a token has at most 32 characters"),
-        ("LAPTOP api", "There is a token LAPTOP api already."),
+        ("LAPTOP api", "There is a token “LAPTOP api” already."),
     ]
     before = await list_tokens(setup, "zebrana")
     async with browse_as(setup.served, setup.chat, ZEBRANA) as session:

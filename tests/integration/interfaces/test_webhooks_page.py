@@ -88,7 +88,7 @@ async def test_a_webhook_is_added_tested_changed_and_gets_a_new_secret(
 
         changed = form_of("all", receiver.url + "/new", "turn.started", "memory.changed")
         status, text = await send(session, "/webhooks/1/change", changed)
-        assert (status, "ends has been changed." in text) == (200, True)
+        assert (status, "The webhook “ends” has been changed." in text) == (200, True)
         assert "a request has started, memory has changed" in text
         status, text = await send(
             session, "/webhooks/1/change", form_of("ends", receiver.url, "turn.ended")

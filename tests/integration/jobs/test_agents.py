@@ -46,7 +46,7 @@ async def test_the_chosen_agent_runs_a_job(tmp_path: Path) -> None:
         await greet(harness)
         job = await give_job(harness, "Tidy up", "0 * * * *", kind="prompt")
         await harness.chat.says(f"/agents job {job.id} coder", id="m2")
-        await harness.chat.sees_text("coder now does the reminder “Tidy up”.")
+        await harness.chat.sees_text("The agent “coder” now does the reminder “Tidy up”.")
         clock.move(harness, hours=1)
         await harness.chat.sees_text("Done by coder.")
         await over(harness, job, 1)

@@ -101,7 +101,7 @@ async def test_the_confirmation_shows_target_and_daily_limit(tmp_path: Path) -> 
         assert echo.split("\n")[5:] == [
             f"Sent to: here; {LAST}; Slack once we've talked there; until then {LAST}",
             "If I'm switched off then: it is left out, and I tell you",
-            "It may cost at most $0.50 a day",
+            "This reminder may cost at most $0.50 a day",
         ]
 
 
@@ -121,11 +121,11 @@ async def test_every_job_setting_can_be_chosen_in_chat(tmp_path: Path) -> None:
     async with berlin(tmp_path, asked, say("Made it.")) as harness:
         echo = await echoed(harness)
         for line in (
-            "I remember my earlier answers to it",
+            "I remember my earlier answers to this reminder",
             "Model: quick",
             "Tools: recall, gather",
             "Skills: digest",
-            "It may cost at most $2.00 a day",
+            "This reminder may cost at most $2.00 a day",
         ):
             assert f"\n{line}" in echo
         job = await says_yes(harness, "Made it.")
@@ -137,7 +137,7 @@ async def test_every_job_setting_can_be_chosen_in_chat(tmp_path: Path) -> None:
             day_micro_dollars=2_000_000,
         )
         assert (
-            "Tools: recall, gather. Skills: digest. It may cost at most $2.00 a day."
+            "Tools: recall, gather. Skills: digest. This reminder may cost at most $2.00 a day."
             in last_result(harness)
         )
 
@@ -378,11 +378,11 @@ async def test_the_command_line_chooses_shows_and_changes(tmp_path: Path) -> Non
         "Sent to: their latest direct conversation",
         "If I'm switched off then: it comes one time, as soon as I'm back",
         "It comes in quiet hours and on days off, too",
-        "I remember my earlier answers to it",
+        "I remember my earlier answers to this reminder",
         "Model: quick",
         "Tools: recall, gather",
         "Skills: digest",
-        "It may cost at most $1.50 a day",
+        "This reminder may cost at most $1.50 a day",
     ]
     assert made.out.splitlines()[2:] == ways
     assert made.out.splitlines()[1].endswith("(Europe/Berlin)")

@@ -156,7 +156,7 @@ async def test_a_command_that_keeps_failing_is_paused_with_two_notices(tmp_path:
         found = await find(harness, job)
         assert (found.state, found.failures) == ("paused", 4)
         first, last = texts(harness)[1:]
-        assert "failed: Its command failed with status 3." in first
+        assert "failed: The reminder's command failed with status 3." in first
         assert "I've paused" in last
         assert "failed 4 times in a row" in last
 
@@ -170,9 +170,11 @@ async def test_a_german_reads_reasons_in_german(tmp_path: Path) -> None:
         job = await give_job(harness, "exit 3", "0 * * * *", kind="script", options=Options())
         clock.move(harness, minutes=60)
         await _give_up(harness, clock)
-        await harness.chat.sees_text("Ihr Befehl ist mit Status 3 fehlgeschlagen.")
+        await harness.chat.sees_text("Der Befehl der Erinnerung ist mit Status 3 fehlgeschlagen.")
         await harness.chat.says(f"/jobs {job.id}", id="m3")
-        await harness.chat.sees_text("fehlgeschlagen (Ihr Befehl ist mit Status 3 fehlgeschlagen)")
+        await harness.chat.sees_text(
+            "fehlgeschlagen (Der Befehl der Erinnerung ist mit Status 3 fehlgeschlagen)"
+        )
 
 
 async def _give_up(harness: Harness, clock: Clock) -> None:

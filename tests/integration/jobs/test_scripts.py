@@ -83,8 +83,8 @@ async def test_a_commands_output_is_returned(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "status", "fault"),
     [
-        ("echo it broke >&2; exit 3", 3, "Its command failed with status 3. it broke"),
-        ("kill -TERM $$", 143, "Its command failed with status 143."),
+        ("echo it broke >&2; exit 3", 3, "The reminder's command failed with status 3. it broke"),
+        ("kill -TERM $$", 143, "The reminder's command failed with status 143."),
     ],
 )
 async def test_a_command_that_fails_says_why(
@@ -111,7 +111,7 @@ async def test_unreadable_bytes_are_no_output(tmp_path: Path, said: str, heard: 
 
 async def test_a_commands_error_output_is_cleaned(tmp_path: Path) -> None:
     found = await run(tmp_path, "sh", "-c", r"printf '\033[31mit\0 broke\033[0m' >&2; exit 3")
-    assert found.fault == "Its command failed with status 3. it broke"
+    assert found.fault == "The reminder's command failed with status 3. it broke"
 
 
 async def test_a_command_that_is_not_there_says_so(tmp_path: Path) -> None:
@@ -284,7 +284,10 @@ time.sleep(600)
 async def test_a_fork_bomb_is_stopped_completely(tmp_path: Path) -> None:
     mark = str(tmp_path / "mark")
     found = await run(tmp_path, sys.executable, "-c", BOMB, mark)
-    assert found.fault == "Its command failed with status 137. It had more than 30 processes."
+    assert (
+        found.fault
+        == "The reminder's command failed with status 137. It had more than 30 processes."
+    )
     assert not [command for command in list_commands() if mark in command]
 
 
@@ -310,7 +313,10 @@ async def test_a_command_that_takes_too_much_memory_is_stopped(tmp_path: Path) -
         " kept = bytearray(b'x') * 150_000_000; time.sleep(600)"
     )
     found = await run(tmp_path, sys.executable, "-c", many)
-    assert found.fault == "Its command failed with status 137. It took more than 300 MB of memory."
+    assert (
+        found.fault
+        == "The reminder's command failed with status 137. It took more than 300 MB of memory."
+    )
 
 
 async def test_a_command_writes_no_huge_file(tmp_path: Path) -> None:

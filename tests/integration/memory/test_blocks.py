@@ -34,7 +34,9 @@ async def test_a_block_is_seen_by_its_maker_until_it_is_shared(tmp_path: Path) -
     async with shared_harness(tmp_path) as here:
         await meet(here, "ann", "bob")
         said = await here.says("ann", NEW)
-        assert said.startswith("I've made the block shopping for at most 200 characters. Only you")
+        assert said.startswith(
+            "I've made the block “shopping” for at most 200 characters. Only you"
+        )
         remember(here, "shopping", "milk")
         (request, *_) = await here.asks("ann", "hi")
         assert f"{HEADING}7/200 characters]\nFor: what we need from the market\n- milk\n" in (
@@ -48,11 +50,11 @@ async def test_a_block_is_seen_by_its_maker_until_it_is_shared(tmp_path: Path) -
             blocks_texts.describe_shared_with_you(
                 "ann", "shopping", "what we need from the market"
             ),
-            "The block shopping is now shared with `bob`.",
+            "The block “shopping” is now shared with `bob`.",
         }
         assert "- milk\n" in (await here.asks("bob", "hi"))[0].system
         again = await here.says("ann", "/block share shopping bob")
-        assert again == "The block shopping is already shared with `bob`."
+        assert again == "The block “shopping” is already shared with `bob`."
 
         await here.says("ann", "/block unshare shopping bob")
         assert "shopping" not in (await here.asks("bob", "hi"))[0].system
@@ -207,7 +209,13 @@ async def test_an_invalid_request_gets_a_sentence(tmp_path: Path) -> None:
         ("/block new shopping 500 again", blocks_texts.TAKEN()),
         ("/block share shopping", blocks_texts.WITH_WHOM()),
         ("/block share shopping here", blocks_texts.HERE_NOWHERE()),
-        ("/block share shopping with nobody", "I don't know anyone called `nobody`."),
+        (
+            "/block share shopping with nobody",
+            (
+                "I don't know anyone called `nobody`. Check the name, or use an account such as "
+                "telegram:1234."
+            ),
+        ),
         ("/block readonly shopping perhaps", blocks_texts.ON_OR_OFF(name="shopping")),
         ("/block limit shopping 1000000", blocks_texts.BAD_LIMIT()),
         ("/block describe shopping", blocks_texts.NO_DESCRIPTION()),
@@ -272,7 +280,7 @@ async def test_a_person_can_leave_a_shared_block(tmp_path: Path) -> None:
         said = await here.says("bob", "/block unshare shopping cleo")
         assert said == blocks_texts.NOT_YOURS(name="`shopping`")
         said = await here.says("bob", "/block unshare shopping me")
-        assert said == "The block shopping is no longer shared with you."
+        assert said == "The block “shopping” is no longer shared with you."
         assert "do as ann says" not in (await here.asks("bob", "hi"))[0].system
         assert "do as ann says" in (await here.asks("cleo", "hi"))[0].system
         unknown = blocks_texts.UNKNOWN(name="`shopping`")
@@ -285,13 +293,13 @@ async def test_a_button_drops_a_block_for_everyone(tmp_path: Path) -> None:
         remember(here, "shopping", "milk")
         assert "- milk\n" in (await here.asks("ann", "hi"))[0].system
         asked = await here.says("ann", "/block drop shopping")
-        assert asked.startswith("Delete the block shopping? Nobody")
+        assert asked.startswith("Delete the block “shopping”? Nobody")
         await here.harness.chat.press("Delete it", user="ann", name="ann", chat="ann")
         await here.harness.at_rest()
-        assert here.harness.chat.shown[-1].text == "I've deleted the block shopping."
+        assert here.harness.chat.shown[-1].text == "I've deleted the block “shopping”."
         assert "shopping" not in (await here.asks("ann", "hi"))[0].system
         assert await here.says("ann", "/block") == blocks_texts.list_blocks([])
-        assert (await here.says("ann", NEW)).startswith("I've made the block shopping")
+        assert (await here.says("ann", NEW)).startswith("I've made the block “shopping”")
         assert (tmp_path / "memories/blocks/shopping/MEMORY.md").read_text() == "- milk\n"
 
 
@@ -306,7 +314,7 @@ async def test_a_long_block_is_shortened_to_a_message(tmp_path: Path) -> None:
         for number in range(12):
             await here.says("ann", f"/block new block{number} 1000 " + "z" * 300)
         listed = await here.says("ann", "/block")
-        assert "more\n\n/block new" in listed
+        assert "more\n\nWith /block you can:" in listed
         assert len(listed) < 2000
 
 

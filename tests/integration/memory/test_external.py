@@ -323,7 +323,7 @@ async def test_an_erased_person_is_erased_there_too(tmp_path: Path, server: Honc
         bob = await harness.read(lambda c: people.find_by_account(c, platform="fake", user_id="2"))
         assert bob
         await harness.gateway.data_requests.erasing.erase(bob.id)
-        assert "I'll also delete it from honcho." in describe_erased(
+        assert "I'll also delete the data from honcho." in describe_erased(
             [], await harness.gateway.data_requests.erasing.list_external()
         )
         await all_reported(harness)

@@ -284,7 +284,7 @@ async def test_the_same_error_twice_proposes_a_patch_of_the_skill_behind_it(
         assert f"-{old}" in done.text
         assert "+Look before you remove." in done.text
         await harness.chat.press(done.labels[0])
-        await harness.chat.sees_text("I've undone the newest change to the skill tidy.")
+        await harness.chat.sees_text("I've undone the newest change to the skill “tidy”.")
         assert old in place.read_text()
     for shown in (asked, evidence):
         assert all(words in shown for words in ("tidy the shed again", "shed 1", "shed 2"))
@@ -463,7 +463,9 @@ async def test_a_draft_of_a_review_waits_for_whoever_decides_on_each_note(tmp_pa
         await harness.chat.sees_text("ask before")
         await harness.chat.says("tidy the shed")
         await reviewed(harness)
-        asked = await harness.chat.sees_text("Should I write the skill tidy-sheds from this work?")
+        asked = await harness.chat.sees_text(
+            "Should I write the skill “tidy-sheds” from this work?"
+        )
         assert "skill_view" in asked.text
         assert not (tmp_path / "skills" / "tidy-sheds").exists()
         await harness.chat.press("Accept")

@@ -47,7 +47,7 @@ async def test_bytes_in_place_of_cases_are_told_once(tmp_path: Path) -> None:
     async with running(tmp_path, model, timings=SOON) as harness:
         await own(harness)
         await harness.chat.says("keep how we add up prices")
-        await harness.chat.sees_text("I wrote the skill tally as a draft")
+        await harness.chat.sees_text("I wrote the skill “tally” as a draft")
         evals = tmp_path / "skills" / "tally" / "evals" / "evals.json"
         evals.parent.mkdir()
         evals.write_bytes(b"\xff\xfe\x00")
@@ -55,7 +55,7 @@ async def test_bytes_in_place_of_cases_are_told_once(tmp_path: Path) -> None:
             await harness.chat.says(f"/skills try tally the receipts of week {week}")
             await harness.chat.sees_text(f"Total: 4{week}.50")
             await harness.at_rest()
-        told = await harness.chat.sees_text("I can't test the skill tally.")
+        told = await harness.chat.sees_text("I can't test the skill “tally”.")
         assert "can't be read as JSON" in told.text
         assert sum("I can't test" in one.text for one in harness.chat.shown) == 1
         assert evals.read_bytes() == b"\xff\xfe\x00"
@@ -74,6 +74,6 @@ async def test_a_test_that_never_ends_fails_with_its_reason(tmp_path: Path) -> N
             await harness.chat.says(f"/skills try tally the receipts of week {week}")
             await harness.chat.sees_text(f"Total: 4{week}.50")
             await harness.at_rest()
-        told = await harness.chat.sees_text("The skill tally failed its test")
+        told = await harness.chat.sees_text("The skill “tally” failed its test")
         assert "One attempt with the skill took too long, so I stopped it." in told.text
         assert (tmp_path / "skills" / "tally" / "SKILL.md").read_text() == TEXT

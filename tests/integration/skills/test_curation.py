@@ -126,7 +126,7 @@ async def test_an_owner_merges_skills_and_takes_it_back_with_one_press(tmp_path:
         await harness.chat.sees_text("I found 1 thing")
         await harness.chat.says("/curator proposals")
         shown = await harness.chat.sees_text(
-            "Merge the skills file-notes and sort-notes into notes"
+            "Merge the skills “file-notes” and “sort-notes” into “notes”"
         )
         assert "+Sort and file them." in shown.text
         assert "Both keep notes." in shown.text
@@ -135,12 +135,12 @@ async def test_an_owner_merges_skills_and_takes_it_back_with_one_press(tmp_path:
         assert "No suggestion" in await stranger.says("/curator proposals")
         assert "don't know that suggestion" in await stranger.says("/curator accept 1-0")
         await harness.chat.press("Accept 1")
-        await harness.chat.sees_text("the skill notes replaces file-notes and sort-notes")
+        await harness.chat.sees_text("the skill “notes” replaces “file-notes” and “sort-notes”")
         assert names_in(folder, "*-notes") == []
         assert (folder / "notes" / "SKILL.md").read_text() == TEXT
         await harness.chat.says("/curator report")
         report = await harness.chat.sees_text("Notes and skills to tidy up")
-        assert "The skill notes has the new text that you accepted" in report.text
+        assert "The skill “notes” has the new text that you accepted" in report.text
         assert (
             "The skill sort-notes moved to the archive, because another skill now does its work"
             in report.text

@@ -102,7 +102,7 @@ async def test_after_words_of_others_a_skill_is_only_proposed(tmp_path: Path) ->
 
 async def sees_undone(harness: Harness, count: int) -> None:
     """Return once so many answers say that a change was undone."""
-    text = "I've undone the newest change to the skill tidy."
+    text = "I've undone the newest change to the skill “tidy”."
     await harness.chat.until(lambda: sum(one.text == text for one in harness.chat.shown) == count)
 
 
@@ -120,7 +120,7 @@ async def test_a_skill_whose_name_fits_no_button_is_undone_by_its_command(tmp_pa
         await harness.chat.says("and change it")
         await harness.chat.sees_text("Changed.")
         await harness.chat.says(f"/undo skill {name}")
-        await harness.chat.sees_text(f"I've undone the newest change to the skill {name}.")
+        await harness.chat.sees_text(f"I've undone the newest change to the skill “{name}”.")
         assert (tmp_path / "skills" / name / "SKILL.md").read_text() == text
 
 
@@ -136,7 +136,9 @@ async def test_the_agents_changes_of_skills_are_undone_in_chat(tmp_path: Path) -
         await harness.chat.sees_text("Only an owner can do that.")
         await make_owner(harness)
         await harness.chat.says("/undo skill tidy")
-        await harness.chat.sees_text("There's no change to a skill tidy.")
+        await harness.chat.sees_text(
+            "There's no change to a skill “tidy”. /skills lists the skills."
+        )
         await harness.chat.says("keep that")
         await harness.chat.sees_text("Made.")
         await harness.chat.says("and change it")
@@ -150,7 +152,9 @@ async def test_the_agents_changes_of_skills_are_undone_in_chat(tmp_path: Path) -
         assert "Sort them well." in place.read_text()
         place.write_text(f"{text}Mine.\n")
         await harness.chat.says("/undo skill Tidy")
-        await harness.chat.sees_text("There's no change to a skill Tidy.")
+        await harness.chat.sees_text(
+            "There's no change to a skill “Tidy”. /skills lists the skills."
+        )
         await harness.chat.says("/undo skill tidy")
         await sees_undone(harness, 3)
         assert "Sort them well." in place.read_text()
@@ -168,8 +172,8 @@ async def test_a_created_skill_is_archived_by_its_undo_and_comes_back(tmp_path: 
         await harness.chat.says("keep that")
         await harness.chat.sees_text("Made.")
         await harness.chat.says("/undo")
-        await harness.chat.sees_text("I've removed the skill tidy. It's in the archive.")
+        await harness.chat.sees_text("I've removed the skill “tidy”. It's in the archive.")
         assert not place.exists()
         await harness.chat.says("/undo skill tidy")
-        await harness.chat.sees_text("The skill tidy is back.")
+        await harness.chat.sees_text("The skill “tidy” is back.")
         assert place.read_text() == text

@@ -135,7 +135,7 @@ async def test_the_uses_are_shown_in_chat_and_mirrored_in_the_home(tmp_path: Pat
         await greet(harness)
         await talk(harness, "tidy up", "That's wrong.")
         await harness.chat.says("/skills")
-        await harness.chat.sees_text("/tidy – Does tidy. (worked well: 1 of 2 times)")
+        await harness.chat.sees_text("/tidy – Does tidy. (worked well in 1 of 2 uses)")
         entry = json.loads((folder / ".usage.json").read_text())["tidy"]
         counts = {key: entry[key] for key in ("uses", "successes", "failures", "version", "state")}
         assert counts == {

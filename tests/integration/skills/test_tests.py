@@ -62,7 +62,7 @@ async def test_a_draft_is_started_by_name_only_until_its_test_passes(tmp_path: P
         assert await state_of(harness) == "draft"
         await use_it(harness)
         assert "[A draft: no test has proved it yet." in str(model.requests[4].messages[-1])
-        await harness.chat.sees_text("The skill tally passed its test")
+        await harness.chat.sees_text("The skill “tally” passed its test")
         assert await state_of(harness) == "trial"
         assert not (tmp_path / "skills/tally/evals").exists()
         assert (await harness.read(list_runs)).count("skill_test") == RUNS
@@ -102,7 +102,7 @@ async def test_a_test_goes_on_after_a_kill_and_repeats_one_replay_at_most(
 ) -> None:
     await be_killed(be_killed_at_call, tmp_path, number)
     async with running(tmp_path, FakeModel(*GAIN[number:]), timings=SOON) as harness:
-        await harness.chat.sees_text("The skill tally passed its test")
+        await harness.chat.sees_text("The skill “tally” passed its test")
         assert await state_of(harness) == "trial"
         assert (await harness.read(list_runs)).count("skill_test") == RUNS
 
@@ -116,7 +116,7 @@ async def test_a_skill_that_makes_an_answer_worse_stays_a_draft(tmp_path: Path) 
     async with running(tmp_path, model, timings=SOON) as harness:
         await write_it(harness)
         await use_it(harness)
-        told = await harness.chat.sees_text("The skill tally failed its test")
+        told = await harness.chat.sees_text("The skill “tally” failed its test")
         assert (
             "I did 3 of your earlier requests again. With the skill, 6 of 9 attempts" in told.text
         )
@@ -141,7 +141,7 @@ async def test_saved_tokens_count_only_if_a_blind_judge_misses_nothing(tmp_path:
     async with running(tmp_path, working(*plays), timings=SOON) as harness:
         await write_it(harness)
         await use_it(harness)
-        told = await harness.chat.sees_text("The skill tally failed its test")
+        told = await harness.chat.sees_text("The skill “tally” failed its test")
         assert "With the skill, 10 of 10 attempts went well; without it, 10 of 10 did" in told.text
         assert await state_of(harness) == "draft"
 
@@ -160,7 +160,7 @@ async def test_a_patch_of_a_proved_skill_that_fails_is_rolled_back_and_can_be_un
         assert await state_of(harness) == "active"
         await harness.chat.says("patch it")
         await harness.chat.sees_text("Patched.")
-        told = await harness.chat.sees_text("I returned the skill tally to version 1")
+        told = await harness.chat.sees_text("I returned the skill “tally” to version 1")
         assert "take this back with /undo skill tally" in told.text
         assert (place / "SKILL.md").read_text() == TEXT
         assert await state_of(harness) == "active"
@@ -211,7 +211,7 @@ async def test_a_skill_that_goes_badly_is_reported_even_if_learning_is_off(tmp_p
             skill_tests.enqueue_checks(connection, turn_id=turn_id, person_id=person_id, now=0)
 
         await harness.gateway.database.write("spoil", spoil)
-        told = await harness.chat.sees_text("The skill tally is a draft again")
+        told = await harness.chat.sees_text("The skill “tally” is a draft again")
         assert "it went wrong 6 of 6 times" in told.text
         assert await state_of(harness) == "draft"
 
@@ -266,11 +266,11 @@ async def test_cases_that_the_agent_wrote_prove_nothing_before_an_owner_approves
         assert await state_of(harness) == "draft"
         assert "skill_test" not in await harness.read(list_runs)
         await harness.chat.says("/skills cases tally")
-        told = await harness.chat.sees_text("I wrote these cases for the skill tally myself")
+        told = await harness.chat.sees_text("I wrote these cases for the skill “tally” myself")
         assert "- hi → contains ''" in told.text
         await harness.chat.says("/skills agree tally")
         await harness.chat.sees_text("These cases count from now on")
-        told = await harness.chat.sees_text("The skill tally passed its test")
+        told = await harness.chat.sees_text("The skill “tally” passed its test")
         assert "I tried 4 examples that a person wrote or approved." in told.text
         assert "earlier requests" not in told.text
 
@@ -281,7 +281,7 @@ async def test_a_draft_is_offered_once_and_runs_only_for_the_person_who_starts_i
     model = greeted(write_skill_play(), say("Kept."), READ, say("Without it."), *uses(), *GAIN)
     async with running(tmp_path, model, timings=SOON) as harness:
         await write_it(harness)
-        await harness.chat.sees_text("I wrote the skill tally as a draft")
+        await harness.chat.sees_text("I wrote the skill “tally” as a draft")
         await harness.chat.says("good morning")  # the model takes the draft by itself
         await harness.chat.sees_text("Without it.")
         assert "is a draft that no test has proved yet" in str(model.requests[-1].messages[-1])
@@ -306,8 +306,8 @@ async def test_a_passed_test_stays_passed_over_archive_and_return(tmp_path: Path
     async with running(tmp_path, model, timings=SOON) as harness:
         await write_it(harness)
         await use_it(harness)
-        await harness.chat.sees_text("The skill tally passed its test")
-        for told in ("I've removed the skill tally.", "The skill tally is back."):
+        await harness.chat.sees_text("The skill “tally” passed its test")
+        for told in ("I've removed the skill “tally”.", "The skill “tally” is back."):
             await harness.chat.says("/undo skill tally")
             await harness.chat.sees_text(told)
         assert await state_of(harness) == "trial"

@@ -262,7 +262,7 @@ async def test_a_skill_learns_from_its_failures_over_three_versions(
         await harness.chat.sees_text(f"/skills try {name}")
         life = Life(harness, name, tmp_path)
         await life.use(1, times=3)
-        await harness.chat.sees_text(f"The skill {name} passed its test")
+        await harness.chat.sees_text(f"The skill “{name}” passed its test")
         await life.reaches("trial")
         await life.use(1, times=6)
         await life.reaches("active")
@@ -274,7 +274,7 @@ async def test_a_skill_learns_from_its_failures_over_three_versions(
         await life.use(3, times=2, works=False)
         await life.accept_patch(1)
         if kind.is_worse:
-            told = await harness.chat.sees_text(f"I returned the skill {name} to version 2")
+            told = await harness.chat.sees_text(f"I returned the skill “{name}” to version 2")
             assert "the newer one failed its test" in told.text
             assert kind.patches[0][1] in (tmp_path / "skills" / name / "SKILL.md").read_text()
             await life.use(2, times=1)

@@ -110,7 +110,7 @@ async def attack(home: Path, tool: str, place: dict[str, Any]) -> AsyncIterator[
     async with running(home, model, chat=chat, **SETTINGS) as harness:
         if tool == "block":
             await harness.chat.says("/block new plans 200 our plans", **where(place))
-            await harness.chat.sees_text("the block plans")
+            await harness.chat.sees_text("the block “plans”")
         yield Attack(harness, model, tool)
 
 
