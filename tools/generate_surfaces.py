@@ -159,7 +159,7 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
             name="Pause, resume, run, delete, restore, undo",
             chat="reminders",
             page="POST /jobs/{job:int}/{verb}, POST /jobs/{job:int}/undo",
-            terminal="jobs pause, jobs resume, jobs run, jobs drop, jobs restore, jobs undo",
+            terminal="jobs pause, jobs resume, jobs run, jobs delete, jobs restore, jobs undo",
             api="POST /jobs/{job}/{verb}, DELETE /jobs/{job}",
             mcp="manage_jobs",
         ),

@@ -80,9 +80,8 @@ class LearningCommands:
         if word:
             return Reply(text=notices.USAGE())
         await self._access.open(call, own_scope(call.person))
-        text, learned = await self._access.database.read(_describe, call)
-        if call.person.learning != "off" and not self._may_review():
-            text = f"{notices.UNTRUSTED()}\n\n{text}"
+        may_review = self._may_review()
+        text, learned = await self._access.database.read(_describe, call, may_review=may_review)
         chosen = call.person.learning_summary if call.person.learning != "off" else ""
         modes = [
             stand_for(
@@ -143,21 +142,24 @@ def _list_dismissed(connection: Connection, call: Call) -> Reply:
     )
 
 
-def _describe(connection: Connection, call: Call) -> tuple[str, list[LearnedEntry]]:
+def _describe(
+    connection: Connection, call: Call, *, may_review: bool
+) -> tuple[str, list[LearnedEntry]]:
     records = [record for _, record in list_records(connection, person_id=call.person.id)]
     held = len(list_held(connection, call.person.id))
     row_ids = [row_id for record in records for row_id in reversed((*record.merged, *record.kept))]
     learned = list_learned(connection, person_id=call.person.id, row_ids=row_ids)[:_MOST_SHOWN]
     unproved = list_unproved(connection, person_id=call.person.id)[:_MOST_UNPROVED]
     is_off = call.person.learning == "off"
-    parts = [notices.SWITCHED_OFF()] if is_off else []
+    learns = may_review and not is_off
+    parts = [] if learns else [notices.SWITCHED_OFF() if is_off else notices.UNTRUSTED()]
     if learned or held:
         parts.append(notices.list_feed(_date(learned, call.clock), held))
-    elif not is_off:
+    elif learns:
         parts.append(notices.NOTHING())
     if unproved:
         parts.append(notices.list_unproved(_date(unproved, call.clock)))
-    if not is_off:
+    if learns:
         parts.append(notices.HOW())
     return "\n\n".join(parts), learned
 

@@ -410,7 +410,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "jobs.pause": typed(partial(do_verb, verb="pause")),
     "jobs.resume": typed(partial(do_verb, verb="resume")),
     "jobs.run": typed(partial(do_verb, verb="run")),
-    "jobs.drop": typed(partial(do_verb, verb="drop")),
+    "jobs.delete": typed(partial(do_verb, verb="drop")),
     "jobs.restore": typed(partial(do_verb, verb="restore")),
     "jobs.undo": typed(partial(do_verb, verb="undo")),
 }

@@ -32,7 +32,10 @@ _FEED_HINT = Text(
     "/why {number} shows the message behind entry {number}, and /undo {number} takes the"
     " entry back."
 )
-NOTHING = Text("I haven't learned anything yet.")
+NOTHING = Text(
+    "I haven't learned anything from our conversations yet. /memory shows what you asked me to"
+    " remember."
+)
 HOW = Text(
     "How I learn: now and then, I read again what you wrote to me here. I do so after about ten"
     " answers, four hours of silence or a correction. I keep what you said about yourself, and tell"
@@ -43,8 +46,9 @@ _UNPROVED = Text("**Noted while we talked, but not in your words**")
 _UNPROVED_HINT = Text("If an entry is wrong, delete it like this: /memory forget {number}")
 SWITCHED_OFF = Text("I don't learn from our conversations. Choose below to change that.")
 UNTRUSTED = Text(
-    "I don't learn from our conversations, because this model isn't good enough at it. An owner"
-    " can choose another model."
+    "I don't learn from our conversations yet: this model hasn't passed the test for it. An owner"
+    " can run it with `talaria models test`, or choose another model. What you ask me to remember,"
+    " I do."
 )
 NO_REVIEWS = Text("The owner has switched learning off.")
 LOOKING = Text(

@@ -75,8 +75,11 @@ async def test_a_model_of_this_machine_reviews_only_once_it_has_passed(stage: St
                 while not await harness.count("tasks", "kind = 'review' AND state = 'done'"):
                     await asyncio.sleep(0.01)
             assert not any(REVIEW in str(body["messages"][0]) for body in api.requests)
-            assert "this model isn't good enough at it" in await harness.ask(ANNA, "/learned")
-            assert "this model isn't good enough at it" in await harness.ask(ANNA, "/learn")
+            for command in ("/learned", "/learn"):
+                told = await harness.ask(ANNA, command)
+                assert "talaria models test" in told
+                assert "How I learn" not in told
+                assert "I haven't learned" not in told
             assert not harness.gateway.trust.may("reviews")
             step = find_operation("fitness.step")
             assert step

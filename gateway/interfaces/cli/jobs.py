@@ -37,7 +37,7 @@ CHANGES = {
     "pause": ("pause a job until it is resumed", "paused"),
     "resume": ("resume a paused job", "on again"),
     "run": ("run a job once, outside its schedule", "run now, or as soon as Talaria runs"),
-    "drop": ("delete a job; `restore` brings it back", "deleted"),
+    "delete": ("delete a job; `restore` brings it back", "deleted"),
     "restore": ("bring a deleted job back", "back"),
     "undo": ("undo the last change of a job", "what it was before"),
     "webhook": ("give a job a new web address that starts it", "waiting for requests"),

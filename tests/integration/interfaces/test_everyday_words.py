@@ -115,7 +115,7 @@ UNDERSTOOD = [
     ("people remove ada", "erase"),
     ("tokens delete 3", "revoke"),
     ("tokens new phone --person ada", "create"),
-    ("jobs rm 3", "drop"),
+    ("jobs rm 3", "delete"),
     ("mcp rm files", "remove"),
     ("agents delete coder", "archive"),
     ("config change turns.per_person 2", "set"),

@@ -132,7 +132,7 @@ async def test_a_job_is_paused_resumed_run_and_dropped(home: Path, how: str) -> 
         shown = await at.ask("show", id=1)
         assert (shown["state"], shown["reason"]) == ("paused", "from the command line")
         assert (await at.ask("resume", id=1))["state"] == "active"
-        assert (await at.ask("drop", id=1))["state"] == "dropped"
+        assert (await at.ask("delete", id=1))["state"] == "dropped"
         assert (await at.ask("list"))["jobs"] == []
         assert (await at.ask("show", id=1))["state"] == "dropped"
         said = await refused(at.ask("pause", id=1), is_mistake=False)
@@ -152,7 +152,7 @@ async def test_jobs_after_a_stopped_job_are_named(home: Path, how: str) -> None:
         )
         assert (await at.ask("pause", id=1))["note"] == said
         assert (await at.ask("resume", id=1))["note"] == ""
-        assert (await at.ask("drop", id=1))["note"] == said
+        assert (await at.ask("delete", id=1))["note"] == said
 
 
 @HOW
@@ -212,7 +212,7 @@ async def test_a_requested_run_in_a_gateway_happens_at_once(home: Path) -> None:
 async def test_system_jobs_can_be_paused_but_not_dropped(home: Path) -> None:
     async with cli(home, "running") as at:
         own = (await at.ask("list", system=True))["jobs"][0]["id"]
-        said = await refused(at.ask("drop", id=own), is_mistake=False)
+        said = await refused(at.ask("delete", id=own), is_mistake=False)
         assert said == f"Job {own} is a system job: it can be paused, but not deleted."
         assert (await at.ask("pause", id=own))["state"] == "paused"
         assert (await at.ask("resume", id=own))["state"] == "active"

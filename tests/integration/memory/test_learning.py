@@ -320,7 +320,7 @@ async def test_a_mode_ends_the_summaries_and_a_summary_switches_learning_on(tmp_
             ("/learned off", "no longer learn"),
             ("/learned", "I don't learn from our conversations"),
             ("/learned weekly", "once a week"),
-            ("/learned", "I haven't learned anything yet"),
+            ("/learned", "I haven't learned anything from our conversations yet"),
             ("/learned quiet", "without a notification"),
         ):
             await harness.chat.says(command)
@@ -453,7 +453,7 @@ async def test_work_becomes_a_draft_that_is_reported_listed_and_undone(tmp_path:
         await harness.chat.sees_text("archive")
         assert not place.exists()
         await harness.chat.says("/learned")
-        await harness.chat.sees_text("I haven't learned anything yet")
+        await harness.chat.sees_text("I haven't learned anything from our conversations yet")
 
 
 async def test_a_draft_of_a_review_waits_for_whoever_decides_on_each_note(tmp_path: Path) -> None:
