@@ -1,7 +1,8 @@
 """Kills in the turns of teams: each contribution and each effect happens exactly once.
 
-One message gives two tasks at the same time: to a team that speaks in turn, and to one with a
-supervisor. Each of their agents runs a command, whose trace is counted.
+One message gives three tasks at the same time: to a team that speaks in turn, to one with a
+supervisor, and to one that speaks freely. Each of their agents runs a command, whose trace is
+counted.
 """
 
 import asyncio
@@ -25,13 +26,16 @@ from tests.faults.findings import list_open
 
 pytestmark = [pytest.mark.process, pytest.mark.slow, needs_bubblewrap]
 
-MEMBERS = ("one", "two", "coder")
-"""The agents that act; `editor` leads `coder`, and `one` and `two` speak in turn."""
+MEMBERS = ("one", "two", "coder", "caller", "called")
+"""The agents that act.
+
+`editor` leads `coder`, `one` and `two` speak in turn, and `caller` calls `called`.
+"""
 COMMITS = {
-    "helpers.open": 4,
-    "helpers.end": 4,
+    "helpers.open": 6,
+    "helpers.end": 6,
     "turns.answer": 3,
-    "turns.begin_step": 6,
+    "turns.begin_step": 9,
     "turns.input": 8,
     "turns.settle": 1,
     "outbox.sent": 1,
@@ -62,7 +66,10 @@ def answer(body: dict[str, Any]) -> Reply:
     if not name:
         if not results:
             return _ask(
-                *(_write(mode="team", to=team, text=f"work {number}") for team in ("row", "desk"))
+                *(
+                    _write(mode="team", to=team, text=f"@caller work {number}")
+                    for team in ("row", "desk", "talk")
+                )
             )
         parts = Counter(re.findall(rf"\w+ did {number}\b", json.dumps(results)))
         return text_answer(f"finished {number} with {len(parts)} parts, {max(parts.values())} each")
@@ -73,7 +80,7 @@ def answer(body: dict[str, Any]) -> Reply:
     if not results:
         command = f"echo {number}.{name} >> effects"
         return _ask({"type": "tool_use", "name": "terminal", "input": {"command": command}})
-    return text_answer(f"{name} did {number}.")
+    return text_answer(f"{name} did {number}.{' @called' if name == 'caller' else ''}")
 
 
 def _write(**arguments: object) -> Json:
@@ -110,6 +117,7 @@ def write_teams(home: Path) -> None:
         'manager = "round_robin"\nmembers = ["one", "two"]\nrounds = 1\n'
     )
     (place / "desk.toml").write_text('supervisor = "editor"\nmembers = ["coder"]\n')
+    (place / "talk.toml").write_text('manager = "free"\nmembers = ["caller", "called"]\n')
 
 
 async def test_team_turns_survive_kills(deployment: Deployment) -> None:
@@ -147,7 +155,7 @@ async def kill_at_each(deployment: Deployment, kills: Iterable[str]) -> None:
     deployment.telegram.user(ANNA, "Anna")
     count = met = 0
     for count, kill in enumerate(kills, start=1):
-        end = f"finished {count} with 4 parts, 1 each"
+        end = f"finished {count} with 6 parts, 1 each"
         process = await deployment.open_process(kill)
         await deployment.telegram.says(ANNA, f"work {count}")
         dying = asyncio.create_task(process.died())
@@ -172,7 +180,7 @@ def judge(deployment: Deployment, count: int, met: int) -> None:
     """Compare the answers and effects with those that `count` messages must have."""
     numbers = range(1, count + 1)
     assert list_shown(deployment) == {
-        f"finished {number} with 4 parts, 1 each": 1 for number in numbers
+        f"finished {number} with 6 parts, 1 each": 1 for number in numbers
     }
     (effects,) = deployment.home.glob("workspaces/*/effects")
     done = Counter(effects.read_text().split())
