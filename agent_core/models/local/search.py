@@ -13,8 +13,8 @@ from agent_core.models.local.kinds import MODELS, PATHS, read_ollama_abilities, 
 from agent_core.models.local.owners import find_owners
 from agent_core.models.local.servers import USUAL_PORTS, LocalModel, LocalServer
 
-SECONDS = 1.0
-"""Seconds of the whole search."""
+SECONDS = 3.0
+"""Seconds of the whole search, for a busy server. A port where nothing listens takes none."""
 _SHARE = 0.5
 """The share of the time that one request may take: a silent path must not hide the others."""
 _LARGEST = 4_000_000
