@@ -73,6 +73,18 @@ class CountsTogether(Protocol):
         """Return the name of the id sequence that an address belongs to. Pure."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownElsewhere:
+    """What the gateway knows of all chats of a platform, that of the look-up included."""
+
+    sent: Sequence[PlatformMessageId] = ()
+    """The newest messages of known delivery."""
+    doubtful: Sequence[Address] = ()
+    """Chats with a message of unknown delivery."""
+    cut: Sequence[Address] = ()
+    """Chats in which a killed process looked for a message that is not yet delivered."""
+
+
 @runtime_checkable
 class SeesAllChats(Protocol):
     """Platforms whose look-up for a message sees what was sent to any chat.
@@ -80,14 +92,8 @@ class SeesAllChats(Protocol):
     It could take a message to another chat for the one in doubt.
     """
 
-    def note_elsewhere(
-        self, sent: Sequence[PlatformMessageId], doubtful: Sequence[Address]
-    ) -> None:
-        """Take note of what the gateway knows of all chats; called before each `find`. Pure.
-
-        `sent` holds the newest messages of known delivery, `doubtful` the chats with a message of
-        unknown delivery. Both may include the chat of the look-up.
-        """
+    def note_elsewhere(self, known: KnownElsewhere) -> None:
+        """Take note of what the gateway knows of all chats; called before each `find`. Pure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from adapters.abilities import Bot
+from adapters.abilities import Bot, KnownElsewhere
 from adapters.contract import ChatAdapter, Health, Inlet, Pace
 from adapters.errors import AdapterError, AdapterStopped, MessageLocked, Rejected, Unsure
 from adapters.ids import Address, PlatformMessageId
@@ -59,7 +59,7 @@ class SignalAdapter:
         self._concerns: tuple[str, ...] = ()
         self._locks: BoundedDict[str, asyncio.Lock] = BoundedDict()
         self._cut_looks: BoundedDict[str, None] = BoundedDict()
-        """Chats in which a look-up sent something whose time is unknown."""
+        """Chats in which a look-up sent something whose time is unknown, here or before a kill."""
         self._doubtful: tuple[Address, ...] = ()
         """Chats with a message of unknown delivery, as the gateway knows."""
         self._counts = MemberCounts(_COUNT_LASTS)
@@ -265,12 +265,12 @@ class SignalAdapter:
         newest = self._receipts.newest
         return PlatformMessageId(str(newest)) if newest else None
 
-    def note_elsewhere(
-        self, sent: Sequence[PlatformMessageId], doubtful: Sequence[Address]
-    ) -> None:
-        """Take note of what was sent to all chats: devices confirm times and name no chat. Pure."""
-        self._note_known(sent)
-        self._doubtful = tuple(doubtful)
+    def note_elsewhere(self, known: KnownElsewhere) -> None:
+        """Take note of all chats: devices confirm times and name no chat. Pure."""
+        self._note_known(known.sent)
+        self._doubtful = tuple(known.doubtful)
+        for address in known.cut:
+            self._cut_looks.put(address.chat_id, None)
 
     def _note_known(self, known: Sequence[PlatformMessageId]) -> list[int]:
         """Note which times are known sends of ours, and return them."""

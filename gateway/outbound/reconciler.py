@@ -4,10 +4,10 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 
-from adapters.abilities import CanFind, CountsTogether, SeesAllChats
+from adapters.abilities import CanFind, CountsTogether, KnownElsewhere, SeesAllChats
 from adapters.contract import ChatAdapter
 from adapters.errors import Unsure
-from adapters.ids import Address, PlatformMessageId
+from adapters.ids import PlatformMessageId
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import OutboxRow
@@ -52,7 +52,11 @@ class Reconciler:
             try:
                 message = await self._composer.compose(row, shown)
                 if isinstance(adapter, SeesAllChats):
-                    adapter.note_elsewhere(*await self._list_elsewhere(row.chat.platform))
+                    # On record first: after a kill, nobody else knows that there was a look.
+                    await self._database.write(
+                        "outbox.look", outbox.begin_look, outbox_id=row.id
+                    )
+                    adapter.note_elsewhere(await self._list_elsewhere(row.chat.platform))
                 found = await adapter.find(message, known)
             except Unsure as error:
                 if row.attempts < _MOST_LOOKS:
@@ -85,17 +89,18 @@ class Reconciler:
 
         return await self._database.write("outbox.found", work)
 
-    async def _list_elsewhere(self, platform: str) -> tuple[list[PlatformMessageId], list[Address]]:
-        """Return what was sent to any chat, and the chats with a message of unknown delivery."""
-
-        def work(connection: Connection) -> tuple[list[str], list[str]]:
-            return (
-                outbox.list_all_newest_ids(connection, platform=platform),
-                outbox.list_doubtful_chats(connection, platform=platform),
+    async def _list_elsewhere(self, platform: str) -> KnownElsewhere:
+        def work(connection: Connection) -> KnownElsewhere:
+            sent = outbox.list_all_newest_ids(connection, platform=platform)
+            doubtful = outbox.list_doubtful_chats(connection, platform=platform)
+            cut = outbox.list_cut_looks(connection, platform=platform)
+            return KnownElsewhere(
+                sent=[PlatformMessageId(one) for one in sent],
+                doubtful=[read_chat(one) for one in doubtful],
+                cut=[read_chat(one) for one in cut],
             )
 
-        sent, doubtful = await self._database.read(work)
-        return [PlatformMessageId(one) for one in sent], [read_chat(one) for one in doubtful]
+        return await self._database.read(work)
 
 
 def _note_repeat(adapter: ChatAdapter, body: str) -> str:

@@ -1,5 +1,6 @@
 """Kills between sends to two chats of Signal that one person reads: each answer arrives once."""
 
+import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator
@@ -9,7 +10,7 @@ import pytest
 
 from tests.faults.deployment import Deployment
 from tests.faults.driver_signal import SignalDriver
-from tests.faults.findings import list_open
+from tests.faults.findings import has_begun_a_look, list_open
 from tests.patience import until
 
 
@@ -86,3 +87,29 @@ async def test_what_may_belong_to_either_chat_is_sent_again_rather_than_lost(
     await deployment.open_process()
     findings = await deployment.stop_and_inspect()
     assert (findings.lost, findings.foreign, findings.open_rows) == ([], [], [])
+
+
+async def test_a_look_that_a_kill_cut_off_is_not_taken_for_the_message(
+    signal_deployment: Deployment,
+) -> None:
+    """signal-cli never took the answer; a look arrives, and the process never learns its time."""
+    deployment = signal_deployment
+    driver = deployment.drivers[1]
+    assert isinstance(driver, SignalDriver)
+    direct, _ = await _open_both(deployment, driver)
+    await _hold(deployment, driver, direct)
+    await _kill(deployment)
+    looked = asyncio.Event()
+
+    def kill(method: str) -> None:
+        if method == "sendReaction" and deployment.process and has_begun_a_look(deployment.home):
+            deployment.process.kill()
+            looked.set()
+
+    driver.daemon.after = kill
+    await deployment.open_process()
+    await looked.wait()
+    driver.daemon.after = lambda _: None
+    await deployment.process.died()
+    await deployment.open_process()
+    (await deployment.stop_and_inspect()).assert_flawless()

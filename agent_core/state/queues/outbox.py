@@ -445,11 +445,19 @@ def mark_unsure(connection: Connection, *, outbox_id: OutboxId, reason: str) -> 
     )
 
 
+def begin_look(connection: Connection, *, outbox_id: OutboxId) -> None:
+    """Record that a look-up for the message starts, which may leave traces on the platform."""
+    connection.execute(
+        "UPDATE outbox SET look = 'begun' WHERE id = :id AND look = 'none'", {"id": outbox_id}
+    )
+
+
 def mark_interrupted(connection: Connection) -> None:
-    """Mark the attempts of an earlier process as unsure, as `mark_unsure` does."""
+    """Mark the attempts of an earlier process as unsure, as `mark_unsure` does, and its looks."""
     connection.execute(
         f"UPDATE outbox SET state = 'unsure', attempts = 1 WHERE {IS_OPEN} AND state = 'sending'"
     )
+    connection.execute(f"UPDATE outbox SET look = 'cut' WHERE {IS_OPEN} AND look = 'begun'")
 
 
 def mark_dead(connection: Connection, *, outbox_id: OutboxId, reason: str) -> None:
@@ -511,6 +519,16 @@ def list_doubtful_chats(connection: Connection, *, platform: str) -> list[str]:
     """Return the chats with a message that may have been sent."""
     rows = connection.execute(
         f"SELECT DISTINCT chat FROM outbox WHERE {_CONDITIONS['unsure']} AND platform = :platform",
+        {"platform": platform},
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
+def list_cut_looks(connection: Connection, *, platform: str) -> list[str]:
+    """Return the chats in which an earlier process looked for a message that is still open."""
+    rows = connection.execute(
+        f"SELECT DISTINCT chat FROM outbox WHERE {IS_OPEN} AND look = 'cut'"
+        " AND platform = :platform",
         {"platform": platform},
     ).fetchall()
     return [row[0] for row in rows]

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from adapters.abilities import KnownElsewhere
 from adapters.errors import Unreachable, Unsure
 from tests.adapters.signal.rig import Rig, running
 from tests.emulators.signal import SignalEmulator
@@ -68,7 +69,9 @@ async def test_a_recorded_message_of_an_earlier_process_is_not_taken_for_another
         shared = [await rig.adapter.send(rig.say("to all", to=alone))]
     async with running(daemon, rig.inlet) as again:
         await doubt(again, "drop")
-        again.adapter.note_elsewhere([*known, *shared], [again.say("").address])
+        again.adapter.note_elsewhere(
+            KnownElsewhere(sent=[*known, *shared], doubtful=[again.say("").address])
+        )
         assert await again.adapter.find(again.say("in doubt"), known) is None
     assert [one.text for one in daemon.world.sent] == ["before", "to all"]
 
@@ -85,7 +88,9 @@ async def test_of_two_messages_in_doubt_nobody_knows_which_one_device_confirms(
         rig.daemon.fail("send", fault if to_group else {"lose": "drop", "drop": "lose"}[fault])
         with pytest.raises(Unsure):
             await rig.adapter.send(message)
-    rig.adapter.note_elsewhere([*known, *in_group], [group.address, direct.address])
+    rig.adapter.note_elsewhere(
+        KnownElsewhere(sent=[*known, *in_group], doubtful=[group.address, direct.address])
+    )
     with pytest.raises(Unsure, match="another chat"):
         await rig.adapter.find(direct, known)
     with pytest.raises(Unsure, match="another chat"):
@@ -101,7 +106,9 @@ async def test_two_messages_in_doubt_are_told_apart_by_who_confirms_them(rig: Ri
         rig.daemon.fail("send", fault)
         with pytest.raises(Unsure):
             await rig.adapter.send(message)
-    rig.adapter.note_elsewhere(known, [group.address, direct.address])
+    rig.adapter.note_elsewhere(
+        KnownElsewhere(sent=known, doubtful=[group.address, direct.address])
+    )
     assert await rig.adapter.find(direct, known) is None
     assert await rig.adapter.find(group, known) == str(world.sent[-1].sent_at)
 
@@ -213,3 +220,25 @@ async def test_receipts_that_an_earlier_process_read_are_asked_for_again(
         await until(lambda: len(daemon.headers) > 1)
         found = await again.adapter.find(again.say("in doubt"), known)
         assert found == str(daemon.world.sent[-1].sent_at)
+
+
+@pytest.mark.parametrize("fault", ["lose", "drop"])
+async def test_a_look_that_was_cut_by_a_kill_is_not_taken_for_the_message(
+    daemon: SignalEmulator, fault: str
+) -> None:
+    """The reaction of the first look arrived, and its time died with the process."""
+    async with running(daemon) as rig:
+        known = [await rig.adapter.send(rig.say("before"))]
+        rig.anna.is_online = False
+        await doubt(rig, fault)
+        rig.daemon.fail("sendReaction", "lose")
+        with pytest.raises(Unreachable):
+            await rig.adapter.find(rig.say("in doubt"), known)
+    async with running(daemon, rig.inlet) as again:
+        here = again.say("").address
+        again.adapter.note_elsewhere(KnownElsewhere(sent=known, doubtful=[here], cut=[here]))
+        again.anna.is_online = True
+        daemon.world.confirm(again.anna)
+        assert await again.adapter.find(again.say("in doubt"), known) is None
+    left = [one.text for one in daemon.world.sent if not one.is_deleted]
+    assert left == ["before"]
