@@ -9,7 +9,14 @@ from dataclasses import replace
 
 from adapters.abilities import Bot, KnownElsewhere
 from adapters.contract import ChatAdapter, Health, Inlet, Pace
-from adapters.errors import AdapterError, AdapterStopped, MessageLocked, Rejected, Unsure
+from adapters.errors import (
+    AdapterError,
+    AdapterStopped,
+    MessageLocked,
+    Rejected,
+    Unreachable,
+    Unsure,
+)
 from adapters.ids import Address, PlatformMessageId
 from adapters.messages import Attachment, Inbound, OutboundMessage, RawEvent
 from adapters.signal.api import FILE_LIMIT, Api, too_large
@@ -345,6 +352,8 @@ class SignalAdapter:
         self, address: Address, target: PlatformMessageId, people: Sequence[str]
     ) -> frozenset[str]:
         """Send what nobody sees; return who confirms it. Raises `AdapterError`."""
+        if not self._rpc.is_open:
+            raise Unreachable("There is no connection to signal-cli.")
         was_cut = address.chat_id in self._cut_looks
         self._cut_looks.put(address.chat_id, None)
         sent_at = await self._api.react(address, target, _EYES, is_on=False)

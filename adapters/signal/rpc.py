@@ -52,6 +52,10 @@ def describe_missing(account: str) -> str:
 class Rpc(Protocol):
     """A connection to signal-cli."""
 
+    @property
+    def is_open(self) -> bool:
+        """Whether a call can reach signal-cli now."""
+
     def connect(self) -> AbstractAsyncContextManager[None]:
         """Connect for calls only. Raises `Unreachable`."""
 
@@ -172,6 +176,11 @@ class SocketRpc:
                 answer.set_exception(ConnectionError())
         self._waiting.clear()
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the socket stands."""
+        return self._writer is not None
+
     async def call(self, method: str, params: Json, *, lost: type[AdapterError] = Unsure) -> Any:
         """Write a request, and wait for the line with its number."""
         writer = self._writer
@@ -240,6 +249,11 @@ class HttpRpc:
                 yield session
             finally:
                 self._session = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the daemon answers requests, as far as is known."""
+        return self._session is not None
 
     async def call(self, method: str, params: Json, *, lost: type[AdapterError] = Unsure) -> Any:
         """Post a request."""

@@ -2,7 +2,7 @@
 -- a test keeps both ways equal. `user_version` is the number of the newest migration. Times are integer milliseconds since the epoch, UTC. JSON is text.
 -- `checksum` is a CRC-32 that detects a damaged row.
 
-PRAGMA user_version = 59;
+PRAGMA user_version = 60;
 
 -- Single values of Talaria itself, by key.
 CREATE TABLE meta (
@@ -249,7 +249,8 @@ CREATE TABLE outbox (
     question_id INTEGER REFERENCES questions (id),
     file_key TEXT REFERENCES files (key),
     file_name TEXT,
-    key TEXT NOT NULL DEFAULT ''
+    key TEXT NOT NULL DEFAULT '',
+    look TEXT NOT NULL DEFAULT 'none' CHECK (look IN ('none', 'begun', 'cut'))
 );
 CREATE INDEX outbox_open ON outbox (id) WHERE state IN ('owed', 'sending', 'unsure');
 CREATE INDEX outbox_live ON outbox (id) WHERE is_live = 1;

@@ -53,9 +53,7 @@ class Reconciler:
                 message = await self._composer.compose(row, shown)
                 if isinstance(adapter, SeesAllChats):
                     # On record first: after a kill, nobody else knows that there was a look.
-                    await self._database.write(
-                        "outbox.look", outbox.begin_look, outbox_id=row.id
-                    )
+                    await self._database.write("outbox.look", outbox.begin_look, outbox_id=row.id)
                     adapter.note_elsewhere(await self._list_elsewhere(row.chat.platform))
                 found = await adapter.find(message, known)
             except Unsure as error:

@@ -106,9 +106,7 @@ async def test_two_messages_in_doubt_are_told_apart_by_who_confirms_them(rig: Ri
         rig.daemon.fail("send", fault)
         with pytest.raises(Unsure):
             await rig.adapter.send(message)
-    rig.adapter.note_elsewhere(
-        KnownElsewhere(sent=known, doubtful=[group.address, direct.address])
-    )
+    rig.adapter.note_elsewhere(KnownElsewhere(sent=known, doubtful=[group.address, direct.address]))
     assert await rig.adapter.find(direct, known) is None
     assert await rig.adapter.find(group, known) == str(world.sent[-1].sent_at)
 

@@ -1,10 +1,11 @@
 """Delivery: what is owed is paid in order, once, through every kind of mishap."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
 
+from adapters.abilities import KnownElsewhere
 from adapters.contract import Pace
 from adapters.errors import (
     AdapterError,
@@ -182,6 +183,35 @@ async def test_messages_of_an_earlier_process_are_reconciled_first(delivery: Del
     await delivery.until_sent(row)
     assert delivery.chat.looked == ["hello"]
     assert delivery.chat.texts == ["hello"]
+
+
+@dataclass
+class SeeingChat(FakeChat):
+    """A platform that is told of all chats before it looks for a message."""
+
+    told: list[KnownElsewhere] = field(default_factory=list)
+
+    def note_elsewhere(self, known: KnownElsewhere) -> None:
+        self.told.append(known)
+
+
+async def test_a_look_is_on_record_before_it_is_made_and_after_a_kill(database: Database) -> None:
+    chat = SeeingChat()
+    async with delivering(database, chat) as delivery:
+        row = await delivery.owe("hello")
+        await database.write("sending", lambda c: outbox.mark_sending(c, outbox_id=row.id))
+        await delivery.dispatcher.start()
+        await delivery.until_sent(row)
+        assert chat.told[0].cut == []
+        begun = await database.read(lambda c: c.execute("SELECT look FROM outbox").fetchall())
+        assert begun == [("begun",)]
+    async with delivering(database, chat) as delivery:
+        cut = await delivery.owe("again")
+        await database.write("sending", lambda c: outbox.mark_sending(c, outbox_id=cut.id))
+        await database.write("look", lambda c: outbox.begin_look(c, outbox_id=cut.id))
+        await delivery.dispatcher.start()
+        await delivery.until_sent(cut)
+    assert [name_chat(one) for one in chat.told[-1].cut] == [CHAT]
 
 
 async def test_a_damaged_message_is_never_sent(delivery: Delivery) -> None:

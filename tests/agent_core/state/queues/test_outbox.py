@@ -276,3 +276,17 @@ def test_a_platform_is_at_work_while_something_is_queued_to_it(connection: Conne
     assert not outbox.has_open(connection, platform="slack")
     outbox.mark_dead(connection, outbox_id=row.id, reason="gone")
     assert not outbox.has_open(connection, platform="telegram")
+
+
+def test_a_look_of_an_earlier_process_counts_as_cut_until_the_message_is_sent(
+    connection: Connection,
+) -> None:
+    row = outbox.enqueue(connection, DEBT, now=1)
+    platform = row.chat.platform
+    outbox.begin_look(connection, outbox_id=row.id)
+    assert outbox.list_cut_looks(connection, platform=platform) == []
+    outbox.mark_interrupted(connection)
+    outbox.begin_look(connection, outbox_id=row.id)
+    assert outbox.list_cut_looks(connection, platform=platform) == [row.chat.address]
+    outbox.mark_sent(connection, outbox_id=row.id, message_id="m1", body=row.body, now=2)
+    assert outbox.list_cut_looks(connection, platform=platform) == []
