@@ -36,6 +36,7 @@ EXCEPTIONS: dict[str, str] = {
     r"talaria (upgrade|uninstall)": f"the installation: {_HERE}/test_everyday_words.py",
     r"models test": "takes minutes of a model: tests/journeys/test_fitness.py",
     r"people erase ada$": f"asks for the name on a terminal: {_HERE}/test_cli.py",
+    r"people forget ada": f"asks for a yes: {_HERE}/test_people_operations.py",
     r"skills eval": "calls a model in many runs: tests/integration/skills/test_tests.py",
     r"models update$": f"downloads the prices: {_HERE}/test_model_operations.py",
     r"^signal-cli": "a daemon of the reader's: tests/adapters/signal/test_daemon.py",

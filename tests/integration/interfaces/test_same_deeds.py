@@ -12,8 +12,9 @@ from typing import Any
 import aiohttp
 import pytest
 
-from agent_core.state.memory import blocks
+from agent_core.state.memory import blocks, shares
 from agent_core.state.people import api_tokens, codes, people
+from gateway.operations.tools import read_off
 from tests.integration.interfaces.api_setup import OLGA, Setup, find_named, make_token
 from tests.integration.interfaces.console_setup import browse_as
 from tests.integration.processes import talaria_beside
@@ -50,15 +51,17 @@ class Surfaces:
         done = await talaria_beside(self.setup.home, *words)
         assert done.code == 0, done.err
 
-    async def ask(self, verb: str, path: str, body: Mapping[str, object]) -> None:
-        """Ask the API."""
+    async def ask(self, verb: str, path: str, body: Mapping[str, object]) -> Any:
+        """Ask the API; its answer."""
         url = f"{self.setup.served.address.origin()}/api{path}"
         head = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
         async with (
             aiohttp.ClientSession(headers=head) as session,
             session.request(verb, url, data=json.dumps(body)) as answer,
         ):
-            assert answer.status < 300, await answer.text()
+            text = await answer.text()
+            assert answer.status < 300, text
+            return json.loads(text)
 
     async def read(self, look: Callable[..., Any], **given: Any) -> Any:
         """Read the database."""
@@ -99,7 +102,54 @@ async def look_at_token(here: Surfaces, name: str) -> Any:
     return [one.scope for one in found if one.name == name]
 
 
+async def look_at_tools(here: Surfaces, _: str) -> Any:
+    olga = await find_named(here.setup, "olga")
+    off = await here.read(read_off, holder=olga.id)
+    await here.post("/tools/switch", tool="recall", on="yes")
+    return off
+
+
+async def look_at_audience(here: Surfaces, name: str) -> Any:
+    olga = await find_named(here.setup, "olga")
+    found = await here.read(shares.list_of, person_id=olga.id)
+    return [one.audience for one in found if one.entry == name]
+
+
+async def remember(here: Surfaces, name: str) -> str:
+    """Remember something, and return the number of the entry."""
+    made = await here.ask("POST", "/memory/entries", {"text": name})
+    return str(made["id"])
+
+
+async def share_in_chat(here: Surfaces, name: str) -> None:
+    await here.chat(f"/share {await remember(here, name)} everyone")
+
+
+async def share_on_page(here: Surfaces, name: str) -> None:
+    number = await remember(here, name)
+    await here.post(f"/memory/entries/{number}/share", sees="everyone")
+
+
+async def share_by_api(here: Surfaces, name: str) -> None:
+    number = await remember(here, name)
+    await here.ask("PUT", f"/memory/entries/{number}/audience", {"sees": "everyone"})
+
+
 ROWS = (
+    Row(
+        deed="Share an entry with everyone, or make it private",
+        by={"chat": share_in_chat, "page": share_on_page, "api": share_by_api},
+        look=look_at_audience,
+    ),
+    Row(
+        deed="Switch tools on and off",
+        by={
+            "chat": lambda here, _: here.chat("/tools off recall"),
+            "page": lambda here, _: here.post("/tools/switch", tool="recall"),
+            "terminal": lambda here, _: here.run("tools", "disable", "olga", "recall"),
+        },
+        look=look_at_tools,
+    ),
     Row(
         deed="See memory blocks, make them, and share them with people and groups",
         by={
