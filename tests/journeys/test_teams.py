@@ -43,7 +43,7 @@ def let_newsroom_work(stage: Stage) -> None:
 async def hire_newsroom(harness: Harness) -> None:
     for name, soul in (("writer", WRITER), ("checker", CHECKER), ("editor", EDITOR)):
         told = await harness.ask(ANNA, f"/agents new {name} {soul}")
-        assert told.startswith(f"{name} is ready.")
+        assert told.startswith(f"The agent “{name}” is ready.")
     assert "is ready" in await harness.ask(ANNA, "/team new desk editor: writer, checker")
 
 

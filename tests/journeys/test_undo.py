@@ -61,7 +61,7 @@ async def test_undo_takes_back_an_answer_to_a_reminder_and_names_one_that_has_co
         await harness.until(lambda: len(anna.seen()) == count + 1)
         await harness.press(anna, "+1 h")
         told = await harness.hears(anna, "/undo")
-        assert told == "↩ Undone. The reminder doesn't come again: Call Ben."
+        assert told == "⏰ Call Ben.\n↩ Undone. The reminder doesn't come again: Call Ben."
         assert "“Call Ben.”, which has come already" in await harness.hears(anna, "/undo")
         assert "Time zone: UTC\nShall I take it back?" in await harness.hears(anna, "/undo")
         await harness.press(anna, "Undo")
@@ -82,9 +82,9 @@ async def test_undo_takes_back_a_switched_tool_and_a_done(deployment: Stage, pla
         await harness.hears(anna, "/tools off recall")
         told = await harness.hears(anna, "/undo")
         assert told == "↩ Taken back. Turned back on here: search earlier conversations."
-        assert (
-            await harness.hears(anna, "/undo") == "↩ Undone. The reminder is open again: Call Ben."
-        )
+        told = await harness.hears(anna, "/undo")
+        assert told.startswith("⏰ Call Ben.")
+        assert told.endswith("\n↩ Undone. The reminder is open again: Call Ben.")
 
 
 async def test_undo_that_asks_before_it_takes_back_an_old_change(deployment: Stage) -> None:
@@ -302,7 +302,10 @@ async def test_what_has_another_way_back_is_named(deployment: Stage) -> None:
         await harness.hears(anna, "/start")
         await make_owner(harness, "Anna")
         await harness.hears(anna, "/settings verbosity quiet")
-        for command, way in (("/invite Ben", "the page People"), ("/new", "/sessions goes back")):
+        for command, way in (
+            ("/invite Ben", "the page “People and groups”"),
+            ("/new", "/sessions goes back"),
+        ):
             await harness.hears(anna, command)
             told = await harness.hears(anna, "/undo")
             assert way in told

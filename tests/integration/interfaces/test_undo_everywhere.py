@@ -188,10 +188,10 @@ async def test_an_agent_that_was_put_away_and_who_answers_are_taken_back(setup: 
     async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
         await send(session, "/agents/coder/archive")
         assert "Archived: coder" in await undo_all(setup)
-        assert "coder is back" in await press(setup, "Undo")
+        assert "“coder” is back" in await press(setup, "Undo")
         assert editor.files.agents.find("coder").name == "coder"
         assert "coder is archived" in await press(setup, "Bring it back")
-        assert "coder is back" in await hear(setup, "/undo")
+        assert "“coder” is back" in await hear(setup, "/undo")
         await hear(setup, "/agents use coder")
         assert (await find_named(setup, "zebrana")).agent == "coder"
         assert "Taken back" in await hear(setup, "/undo")

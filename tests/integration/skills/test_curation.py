@@ -142,7 +142,7 @@ async def test_an_owner_merges_skills_and_takes_it_back_with_one_press(tmp_path:
         report = await harness.chat.sees_text("Notes and skills to tidy up")
         assert "The skill “notes” has the new text that you accepted" in report.text
         assert (
-            "The skill sort-notes moved to the archive, because another skill now does its work"
+            "The skill “sort-notes” moved to the archive, because another skill now does its work"
             in report.text
         )
         await harness.chat.press("Bring back the skills from before")
