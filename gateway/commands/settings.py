@@ -144,7 +144,9 @@ class SettingsCommands:
             return Reply(text=str(error))
 
         # A language without a catalogue leaves the sentences in the one of before.
-        tags = (expected.person.language, call.person.language, call.message.sender.language)
+        chosen = expected.person.language
+        before = call.person.language if chosen else None
+        tags = (chosen, before, call.message.sender.language)
         move, buttons = "", tuple[Choice, ...]()
         if is_direct:
             zones = (self.zone_of(call.person), self.zone_of(expected.person))
