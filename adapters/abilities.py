@@ -1,7 +1,7 @@
 """Optional abilities of a chat platform; the gateway checks for them with `isinstance`."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from adapters.ids import Address, PlatformMessageId, PlatformUserId
@@ -97,11 +97,24 @@ class SeesAllChats(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MenuEntry:
-    """A slash command as a platform's menu shows it."""
+class MenuText:
+    """A slash command in a menu, in one language.
+
+    A name may have umlauts; the gateway reads it with "ae" for "ä", too.
+    """
 
     name: str
     description: str
+    argument: str = ""
+    """Says what may stand behind the command, where a platform asks for that."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MenuEntry(MenuText):
+    """A slash command as a platform's menu shows it."""
+
+    translations: Mapping[str, MenuText] = field(default_factory=dict)
+    """The same in further languages, by their ISO 639-1 code; each entry has the same codes."""
     is_transient: bool = False
     """The reply only confirms, so that only the sender sees it. In a direct chat, it may vanish,
     too.

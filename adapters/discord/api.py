@@ -304,8 +304,11 @@ class Api:
 
     async def fetch_menu(self) -> tuple[list[Json], bool]:
         """Return the published slash commands, and whether users may install the app."""
-        known = await self._get(
-            "/applications/{application}/commands", application=self.application
+        known = await self._call(
+            "GET",
+            "/applications/{application}/commands",
+            params={"with_localizations": "true"},
+            ids={"application": self.application},
         )
         app = self._client.application
         is_fixed = app is not None and app.guild_integration_config is not None

@@ -2,9 +2,10 @@
 
 import hashlib
 from base64 import urlsafe_b64encode
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
 
-from adapters.abilities import MenuEntry
+from adapters.abilities import MenuEntry, MenuText
 from adapters.discord.places import DiscordChannel, can_write
 from adapters.discord.receive import BUTTON, PRESS
 from adapters.discord.render import render
@@ -123,13 +124,16 @@ def make_menu(entries: Sequence[MenuEntry], *, is_for_users: bool) -> list[Json]
     `is_for_users` lets people use the bot in places where it is not a member.
     """
     contexts = [place for place in _EVERYWHERE if is_for_users or place != _WITHOUT_US]
-    option = {"type": _TEXT_OPTION, "name": "text", "description": "What to say with it"}
     return [
         {
             "type": 1,
             "name": entry.name,
-            "description": entry.description[:_LONGEST_DESCRIPTION] or entry.name,
-            "options": [option],
+            "name_localizations": {tag: one.name for tag, one in entry.translations.items()},
+            **_describe(entry, entry.translations, lambda text: text.description),
+            "options": [
+                {"type": _TEXT_OPTION, "name": "text"}
+                | _describe(entry, entry.translations, lambda text: text.argument)
+            ],
             "contexts": contexts,
             "integration_types": [0, 1] if is_for_users else [0],
         }
@@ -138,19 +142,39 @@ def make_menu(entries: Sequence[MenuEntry], *, is_for_users: bool) -> list[Json]
     ]
 
 
+def _describe(
+    text: MenuText, translations: Mapping[str, MenuText], read: Callable[[MenuText], str]
+) -> Json:
+    """Return a description with its translations, none of them empty or too long."""
+
+    def fit(one: MenuText) -> str:
+        return read(one)[:_LONGEST_DESCRIPTION] or one.name
+
+    return {
+        "description": fit(text),
+        "description_localizations": {tag: fit(one) for tag, one in translations.items()},
+    }
+
+
 def fingerprint(commands: Sequence[Json]) -> str:
     """Build a fingerprint that ignores the fields that Discord adds."""
     reported = sorted(
         repr((
-            command.get("name"),
-            command.get("description"),
-            [
-                (option.get("type"), option.get("name"), option.get("description"))
-                for option in command.get("options") or ()
-            ],
+            _identify(command),
+            [(option.get("type"), _identify(option)) for option in command.get("options") or ()],
             sorted(command.get("contexts") or ()),
             sorted(command.get("integration_types") or ()),
         ))
         for command in commands
     )  # fmt: skip
     return hashlib.blake2b("\n".join(reported).encode(), digest_size=16).hexdigest()
+
+
+def _identify(part: Json) -> tuple[Any, ...]:
+    """Return the texts of a command or option in all languages."""
+    return (
+        part.get("name"),
+        part.get("description"),
+        sorted((part.get("name_localizations") or {}).items()),
+        sorted((part.get("description_localizations") or {}).items()),
+    )

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from adapters.abilities import Bot, MenuEntry
+from adapters.abilities import Bot, MenuEntry, MenuText
 from adapters.contract import ChatAdapter, Health, Inlet, Pace
 from adapters.errors import (
     AdapterError,
@@ -55,6 +55,8 @@ _NO_GROUPS = (
     " Enable."
 )
 _DESCRIPTION_LIMIT = 256
+_PLAIN_LETTERS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
+"""Telegram's names of commands have only a to z, digits and underscores."""
 """Maximum characters of a command's description (Bot API, BotCommand)."""
 
 
@@ -182,13 +184,12 @@ class TelegramAdapter:
 
     async def show_menu(self, entries: Sequence[MenuEntry]) -> None:
         """Publish the commands for all chats. Raises `AdapterError`."""
-        await self._api.show_menu(
-            [
-                MenuEntry(name=entry.name, description=entry.description[:_DESCRIPTION_LIMIT])
-                for entry in entries
-                if entry.is_listed
-            ]
-        )
+        listed = [entry for entry in entries if entry.is_listed]
+        await self._api.show_menu([_fit(entry) for entry in listed], "")
+        for language in dict.fromkeys(tag for entry in listed for tag in entry.translations):
+            await self._api.show_menu(
+                [_fit(entry.translations[language]) for entry in listed], language
+            )
 
     def invite(self, words: str) -> str | None:
         """Return a deep link; Telegram sends `/start words` when the person presses Start. Pure."""
@@ -311,6 +312,13 @@ class TelegramAdapter:
 def create(settings: TelegramSettings) -> ChatAdapter:
     """Create the adapter; the gateway finds this function by the platform's name."""
     return TelegramAdapter(settings)
+
+
+def _fit(text: MenuText) -> MenuText:
+    """Return a command's texts as Telegram takes them."""
+    return MenuText(
+        name=text.name.translate(_PLAIN_LETTERS), description=text.description[:_DESCRIPTION_LIMIT]
+    )
 
 
 def _is_numbered(update: Any) -> bool:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any, Self
 from urllib.parse import urlencode
 
-from adapters.abilities import MenuEntry
+from adapters.abilities import MenuText
 from adapters.errors import AdapterError, FileTooLarge, Rejected, Unreachable, Unsure
 from adapters.messages import OutboundFile
 from adapters.telegram.errors import translate
@@ -224,11 +224,14 @@ class Api:
                 chat_id=chat_id, action="typing", message_thread_id=thread_id
             )
 
-    async def show_menu(self, entries: Sequence[MenuEntry]) -> None:
-        """Publish the command menu for all chats."""
+    async def show_menu(self, entries: Sequence[MenuText], language: str) -> None:
+        """Publish the command menu for all chats, for people whose Telegram has this language.
+
+        The language is a code of ISO 639-1; "" stands for all that have no menu of their own.
+        """
         commands = [BotCommand(entry.name, entry.description) for entry in entries]
         with _translated():
-            await self._bot.set_my_commands(commands)
+            await self._bot.set_my_commands(commands, language_code=language)
 
     async def fetch_file(self, file_id: str, *, most_bytes: int) -> bytes:
         """Download a file that a person sent. Raises `Rejected` if it is not available."""

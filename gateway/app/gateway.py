@@ -73,7 +73,7 @@ from gateway.background.silence import Silence
 from gateway.background.skill_curator import Curator
 from gateway.background.skill_tests import SkillTests
 from gateway.background.warming import Warming
-from gateway.commands.catalog import OWN_NAMES, make_menu
+from gateway.commands.catalog import OWN_NAMES
 from gateway.commands.connections import ConnectionCommands
 from gateway.commands.mcp import McpCommands
 from gateway.commands.registry import SlashCommand
@@ -376,10 +376,8 @@ class Gateway:
 
     @cached_property
     def dispatcher(self) -> OutboxDispatcher:
-        names = [entry.name for entry in make_menu()]
-
         def list_names() -> list[str]:
-            return [*names, *(skill.name for skill in self.skills.list_commands())]
+            return [*OWN_NAMES, *(skill.name for skill in self.skills.list_commands())]
 
         return OutboxDispatcher(
             group=self.group,

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from adapters.abilities import MenuEntry
-from agent_core.localization import Text, find_language
+from adapters.abilities import MenuEntry, MenuText
+from agent_core.localization import LANGUAGES, Text, find_language, use_language
 from agent_core.state.engine.database import Connection
 from agent_core.state.people.people import Person
 from gateway.commands.registry import Call, CommandSpec, Handler, Outcome, Reply, SlashCommand
@@ -342,17 +342,30 @@ def _refuse_elsewhere(handler: Handler) -> Handler:
 def make_menu() -> list[MenuEntry]:
     """Return every command for the platforms' menus.
 
-    Those of `COMMANDS` that everyone may use are marked to be listed.
+    Those of `COMMANDS` that everyone may use are marked to be listed. Texts are in English, with
+    a translation for every other language.
     """
     return [
         MenuEntry(
             name=spec.name,
             description=spec.summary,
+            argument=general.COMMAND_ARGUMENT.english,
+            translations={tag: _translate(spec, tag) for tag in LANGUAGES if tag != "en"},
             is_transient=spec.is_transient,
             is_listed=spec in COMMANDS and not spec.owner_only,
         )
         for spec in (*COMMANDS, *HIDDEN, *_CODES)
     ]
+
+
+def _translate(spec: CommandSpec, language: str) -> MenuText:
+    """Return a command as the menu shows it in a language."""
+    with use_language(language):
+        return MenuText(
+            name=_find_local_name(spec.name) or spec.name,
+            description=Text(spec.summary)(),
+            argument=general.COMMAND_ARGUMENT(),
+        )
 
 
 def suggest_command(name: str, argument: str, person: Person) -> Reply:
@@ -388,10 +401,15 @@ def may_use(spec: CommandSpec, person: Person) -> bool:
     return person.is_owner or not spec.owner_only
 
 
+def _find_local_name(name: str) -> str | None:
+    """Return a command's own name in the current language, if it has one."""
+    return _GERMAN.get(name) if find_language() == "de" else None
+
+
 def _show_names(name: str) -> str:
     """Return a command's name with its slash, and in German with its German name."""
-    german = _GERMAN.get(name) if find_language() == "de" else None
-    return f"/{name}, /{german}" if german else f"/{name}"
+    local = _find_local_name(name)
+    return f"/{name}, /{local}" if local else f"/{name}"
 
 
 async def show_help(call: Call) -> Reply:

@@ -13,7 +13,7 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.chats import make_chat
-from gateway.commands.catalog import make_menu, read_plain_name, suggest_command
+from gateway.commands.catalog import OWN_NAMES, read_plain_name, suggest_command
 from gateway.commands.registry import Call, Reply, SlashCommand
 from gateway.errors import Declined
 from gateway.inbound.events import InboundEvent
@@ -24,7 +24,6 @@ from gateway.people.rooms import RoomConversation
 from gateway.texts import general, rooms
 from gateway.turns.attachment_stage import AttachmentStage
 
-_NAMES = frozenset(entry.name for entry in make_menu())
 Split = Callable[[str], tuple[str, ...]]
 """Splits a text into as many messages as the platform needs."""
 
@@ -72,7 +71,7 @@ class CommandRunner:
         message = arrived.message
         words = message.text.split() or [""]
         name = words[0] if len(words) > 1 else words[0].lower()
-        if name in _NAMES or await self._find_command(name, None):
+        if name in OWN_NAMES or await self._find_command(name, None):
             return replace(arrived, message=replace(message, text=f"/{message.text}"))
         return arrived
 

@@ -260,6 +260,7 @@ _HELP_GROUPS: Mapping[HelpGroup, Text] = {
     "you": Text("You and your accounts"),
     "data": Text("Your data"),
 }
+COMMAND_ARGUMENT = Text("What to say with it")
 _MORE_COMMANDS = Plural("/help all lists {n} more command.", "/help all lists {n} more commands.")
 
 

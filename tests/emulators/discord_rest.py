@@ -14,6 +14,7 @@ from aiohttp import BodyPartReader, web
 from tests.emulators.discord_faults import Fault, Kind, PlannedFaults
 from tests.emulators.discord_interactions import Interactions
 from tests.emulators.discord_limits import Limits
+from tests.emulators.discord_menus import check_commands, leave_out_translations
 from tests.emulators.discord_messages import Messages
 from tests.emulators.discord_rules import Refusal, unknown
 from tests.emulators.discord_shapes import Json, Sent
@@ -76,7 +77,7 @@ class Rest:
             ("POST", "/users/@me/channels"): self._open_dm,
             ("GET", "/oauth2/applications/@me"): lambda _: world.show_application(),
             ("GET", "/applications/@me"): lambda _: world.show_application(),
-            ("GET", "/applications/*/commands"): lambda _: answers.commands,
+            ("GET", "/applications/*/commands"): self._show_commands,
             ("PUT", "/applications/*/commands"): self._sync,
             ("GET", "/guilds/*"): self._guild,
             ("GET", "/channels/*"): lambda c: world.show_channel(world.reach(c.number(0))),
@@ -206,13 +207,14 @@ class Rest:
         hidden = inside if has_counts else (*inside, *_COUNTS)
         return {key: value for key, value in shown.items() if key not in hidden}
 
+    def _show_commands(self, call: Call) -> list[Json]:
+        """List the commands; translations only for those who ask for them."""
+        if call.query.get("with_localizations") == "true":
+            return self.interactions.commands
+        return [leave_out_translations(one) for one in self.interactions.commands]
+
     def _sync(self, call: Call) -> list[Json]:
-        names = [one["name"] for one in call.body]
-        for name in names:
-            if not re.fullmatch(r"[-_'\w]{1,32}", name) or name != name.lower():
-                raise Refusal(400, 50035, "Invalid Form Body")
-        if len(names) > 100 or len(set(names)) < len(names):
-            raise Refusal(400, 50035, "Invalid Form Body")
+        check_commands(call.body)
         known = {one["name"]: one["id"] for one in self.interactions.commands}
         self.interactions.commands = [
             {

@@ -5,6 +5,7 @@ In a test: `async with TelegramEmulator() as api:`.
 
 import asyncio
 import contextlib
+import re
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
@@ -46,7 +47,8 @@ class TelegramEmulator(LoopbackServer):
         self.calls: Counter[str] = Counter()
         self.requests: deque[tuple[str, Json]] = deque(maxlen=5000)
         self.actions: deque[tuple[int, int | None, str]] = deque(maxlen=5000)
-        self.commands: list[Json] = []
+        self.menus: dict[str, list[Json]] = {}
+        """The menus of commands by language; "" is that of all other languages."""
         self.has_drafts = False
         """Whether sendMessageDraft is known; Bot API servers before 9.5 refuse it."""
         self.reads_markup = False
@@ -73,8 +75,8 @@ class TelegramEmulator(LoopbackServer):
             "deletemessage": self.world.delete,
             "sendchataction": self._act,
             "setmycommands": self._set_commands,
-            "getmycommands": lambda _: self.commands,
-            "deletemycommands": lambda _: self._set_commands({}),
+            "getmycommands": lambda asked: self.menus.get(str(asked.get("language_code", "")), []),
+            "deletemycommands": lambda asked: self._set_commands({**asked, "commands": []}),
             "deletewebhook": self._delete_webhook,
             "getfile": self.world.file,
             "senddocument": self.deeds.send_document,
@@ -330,8 +332,22 @@ class TelegramEmulator(LoopbackServer):
         return True
 
     def _set_commands(self, parameters: Json) -> bool:
-        self.commands = parameters.get("commands") or []
+        language, commands = str(parameters.get("language_code", "")), parameters.get("commands")
+        if not re.fullmatch("([a-z]{2})?", language):
+            raise Refusal(400, "Bad Request: invalid language code specified")
+        if not isinstance(commands, list) or len(commands) > 100:
+            raise Refusal(400, "Bad Request: BOT_COMMANDS_TOO_MUCH")
+        for one in commands:
+            if not re.fullmatch("[a-z0-9_]{1,32}", one["command"]):
+                raise Refusal(400, "Bad Request: BOT_COMMAND_INVALID")
+            if not 1 <= len(one["description"]) <= 256:
+                raise Refusal(400, "Bad Request: BOT_COMMAND_DESCRIPTION_INVALID")
+        self.menus[language] = commands
         return True
+
+    def menu(self, language: str) -> list[Json]:
+        """Return the menu that a person sees whose Telegram has this language."""
+        return self.menus.get(language) or self.menus.get("", [])
 
     def _delete_webhook(self, parameters: Json) -> bool:
         self.webhook = ""

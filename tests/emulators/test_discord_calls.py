@@ -264,3 +264,29 @@ async def test_hooks_run_before_a_call_and_before_its_response(
     await anna.send("hello")
     path = f"/channels/{anna.id}/messages"
     assert seen == [("before", path, []), ("after", path, ["hello"])]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"name_localizations": {"de": "Hilfe"}},
+        {"name_localizations": {"de": "h" * 33}},
+        {"name_localizations": {"de": "new"}},
+        {"name_localizations": {"de-AT": "hilfe"}},
+        {"description_localizations": {"de": "H" * 101}},
+        {"description_localizations": {"de": ""}},
+        {"options": [{"type": 3, "name": "text", "description": "T" * 101}]},
+    ],
+)
+async def test_commands_beyond_the_limits_are_refused(
+    api: DiscordEmulator, client: Listener, change: dict[str, Any]
+) -> None:
+    given: Any = [
+        {"type": 1, "name": "new", "description": "Start anew"},
+        {"type": 1, "name": "help", "description": "Help", **change},
+    ]
+    application = client.application_id
+    assert application
+    with pytest.raises(discord.HTTPException, match="Invalid Form Body"):
+        await client.http.bulk_upsert_global_commands(application, given)
+    assert api.synced_commands() == []

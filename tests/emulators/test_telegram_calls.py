@@ -227,3 +227,21 @@ async def test_marks_are_read_only_if_wanted(
     api.reads_markup = True
     await bot.send_message(ANNA, given, parse_mode=mode)
     assert api.texts(ANNA) == [read]
+
+
+@pytest.mark.parametrize(
+    ("name", "description", "language", "why"),
+    [
+        ("gedächtnis", "Notizen", "de", "BOT_COMMAND_INVALID"),
+        ("n" * 33, "Notes", "", "BOT_COMMAND_INVALID"),
+        ("notes", "n" * 257, "", "BOT_COMMAND_DESCRIPTION_INVALID"),
+        ("notes", "Notes", "de-AT", "language code"),
+    ],
+)
+async def test_a_menu_beyond_the_limits_is_refused(
+    api: TelegramEmulator, bot: Bot, name: str, description: str, language: str, why: str
+) -> None:
+    await bot.set_my_commands([("help", "Help")])
+    with pytest.raises(BadRequest, match=f"(?i){why}"):
+        await bot.set_my_commands([(name, description)], language_code=language)
+    assert api.menu(language) == [{"command": "help", "description": "Help"}]

@@ -58,9 +58,9 @@ MENU = [
 
 async def test_the_telegram_menu_lists_the_commands_for_everybody(stage: Stage) -> None:
     async with stage.open() as harness:
-        await harness.until(lambda: stage.telegram.commands)
-        assert [entry["command"] for entry in stage.telegram.commands] == MENU
-        assert all(len(entry["description"]) > 10 for entry in stage.telegram.commands)
+        await harness.until(lambda: stage.telegram.menu(""))
+        assert [entry["command"] for entry in stage.telegram.menu("")] == MENU
+        assert all(len(entry["description"]) > 10 for entry in stage.telegram.menu(""))
 
 
 async def test_help_lists_allowed_commands_and_start_greets(stage: Stage) -> None:

@@ -710,9 +710,10 @@ class TeamModel(TypedDict):
 
 
 class TeamList(TypedDict):
-    """The teams of agents."""
+    """The teams of agents. Only owners see those with a fault, and the archived ones."""
 
     teams: list[TeamModel]
+    archived: list[str]
 
 
 class TurnDetail(TypedDict):

@@ -122,8 +122,8 @@ async def test_the_menu_is_published(api: TelegramEmulator) -> None:
                 MenuEntry(name="long", description="x" * 300),
             ]
         )
-    assert api.commands[0] == {"command": "new", "description": "Begin afresh"}
-    assert api.commands[1]["description"] == "x" * 256
+    assert api.menu("")[0] == {"command": "new", "description": "Begin afresh"}
+    assert api.menu("")[1]["description"] == "x" * 256
 
 
 async def test_the_rate_limit_is_telegrams_unless_disabled(api: TelegramEmulator) -> None:

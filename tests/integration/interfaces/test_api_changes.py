@@ -310,7 +310,9 @@ async def test_an_owner_changes_an_agent_and_puts_it_away(
     assert await get(setup, manager, "agents") == {"agents": [changed], "archived": []}
 
 
-async def test_an_owner_changes_a_team_and_puts_it_away(setup: Setup, manager: str) -> None:
+async def test_an_owner_changes_a_team_and_puts_it_away(
+    setup: Setup, manager: str, stranger: str
+) -> None:
     await make_agents(setup, manager, "editor", "writer", "checker")
     given = {"name": "desk", "supervisor": "editor", "members": ["writer", "checker"]}
     status, made = await send(setup, manager, "POST", "teams", given)
@@ -322,13 +324,14 @@ async def test_an_owner_changes_a_team_and_puts_it_away(setup: Setup, manager: s
     assert (status, changed) == (200, made | change)
     status, wrong = await send(setup, manager, "PATCH", "teams/desk", {"rounds": 99})
     assert (status, "from 1 to 20" in wrong["error"]["message"]) == (409, True)
-    assert await get(setup, manager, "teams") == {"teams": [changed]}
+    assert await get(setup, stranger, "teams") == {"teams": [changed], "archived": []}
     for _ in range(2):
         assert await send(setup, manager, "POST", "teams/desk/archive") == (204, None)
-    assert await get(setup, manager, "teams") == {"teams": []}
+    assert await get(setup, manager, "teams") == {"teams": [], "archived": ["desk"]}
+    assert await get(setup, stranger, "teams") == {"teams": [], "archived": []}
     assert await get(setup, manager, "teams/desk") is None
     assert await send(setup, manager, "POST", "teams/desk/restore") == (204, None)
-    assert await get(setup, manager, "teams/desk") == changed
+    assert await get(setup, manager, "teams") == {"teams": [changed], "archived": []}
 
 
 async def test_a_member_and_a_reader_change_no_agent_and_no_team(

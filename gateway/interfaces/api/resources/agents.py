@@ -137,9 +137,10 @@ class TeamModel(BaseModel):
 
 
 class TeamList(BaseModel):
-    """The teams of agents."""
+    """The teams of agents. Only owners see those with a fault, and the archived ones."""
 
     teams: list[TeamModel]
+    archived: list[str]
 
 
 class Move(BaseModel):
@@ -178,7 +179,8 @@ class _Desk:
             ],
             archived=list(found.archived) if person.is_owner else [],
         ), TeamList(
-            teams=[show(TeamModel, one) for one in found.teams if person.is_owner or not one.fault]
+            teams=[show(TeamModel, one) for one in found.teams if person.is_owner or not one.fault],
+            archived=list(found.archived_teams) if person.is_owner else [],
         )
 
     async def find_owner(self, client: Client) -> str:
