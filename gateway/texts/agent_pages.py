@@ -93,9 +93,9 @@ CALLERS: Mapping[str, Text] = {
     "group": Text("groups and channels"),
     "job": Text("reminders"),
     "helper": Text("helpers"),
-    "code": Text("its own programs"),
+    "code": Text("programs that the agent writes"),
 }
-ALL_OF_PERSON, NOTHING = Text("all tools that its person has"), Text("none")
+ALL_OF_PERSON, NOTHING = Text("all tools of the person who writes to it"), Text("none")
 LED = Text("{supervisor} leads {members}")
 ALL_BUT = Text("all but {names}")
 MOVE = Text("Move to another team")

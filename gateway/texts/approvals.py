@@ -37,10 +37,13 @@ NOTHING_ALLOWED = Text("You haven't allowed anything in advance, so I ask each t
 _ALLOWED = Text("You've allowed these in advance. Choose one to revoke it.")
 _ALLOWED_LINE = Text("{number}. `{shape}`, {scope}")
 SCOPES = {"session": Text("for this session"), "always": Text("always")}
-_CALL = Text("Shall I run this with `{tool}`?\n\n{call}\n\nIt acts as {name} and can:\n\n{reach}")
+_CALL = Text(
+    "Shall I run this with `{tool}`?\n\n{call}\n\nIt runs with the rights of {name} and can:"
+    "\n\n{reach}"
+)
 _LONG_CALL = Text(
     "Shall I run this with `{tool}`? The whole of it is in the message above. It begins and ends"
-    " like this:\n\n{call}\n\nIt acts as {name} and can:\n\n{reach}"
+    " like this:\n\n{call}\n\nIt runs with the rights of {name} and can:\n\n{reach}"
 )
 _WHOLE_CALL = Text("The next question is about this:\n\n{call}")
 _UNJUDGED = Text("use the tool")

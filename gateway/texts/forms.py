@@ -89,7 +89,7 @@ NOBODY_WAITS = Text(
 )
 LET_IN, REFUSE = Text("Let in"), Text("Refuse")
 WROTE_ON = Text("wrote to me on {platform}")
-STRANGERS_WAIT = Plural("Someone waits to be let in", "{n} people wait to be let in")
+STRANGERS_WAIT = Plural("Someone is waiting to be let in", "{n} people are waiting to be let in")
 ABOUT_STRANGERS = Text(
     "Nobody can do anything before you let them in. Refuse whoever you don't know."
 )
@@ -107,7 +107,7 @@ WHAT_GOES = Text(
     "This permanently deletes everything of {name}: conversations, memory, archive, files,"
     " reminders and accounts. It can't be undone."
 )
-IN_BACKUPS = Text("Backups still contain it: {names}.")
+IN_BACKUPS = Text("These backups will still contain it all: {names}.")
 TYPE_NAME = Text("Type “{name}” to confirm")
 WRONG_NAME = Text("That isn't the name. Type “{name}”, exactly so.")
 REMOVE_FOR_GOOD = Text("Delete everything")

@@ -20,8 +20,8 @@ _BUDGET = Text(
     " and background work waits. [cost] in config.toml sets the budget."
 )
 _DISK = Text(
-    "The disk has only {megabytes:,.0f} MB left. Make room, or I soon can't store messages any"
-    " more."
+    "The disk has only {megabytes:,.0f} MB left. Make room, or I soon won't be able"
+    " to store messages."
 )
 _JOB = Text(
     "**{title}** failed. I'll try again on schedule and tell you when it works. `talaria"

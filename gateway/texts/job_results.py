@@ -41,7 +41,8 @@ NO_ROOM = Text(
 NO_TASK = Text("This version of Talaria has no system task named {name}.")
 _LIMIT_REACHED = Text("The reminder has used up its ${amount:,.2f} for today.")
 NO_PRICE = Text(
-    "I don't know the price of {model}. So I can't keep the reminder's daily limit in dollars."
+    "I don't know the price of {model}, so I can't check this reminder's daily limit in dollars."
+    " Remove that limit, or choose another model for it."
 )
 _NO_SKILL = Text("I couldn't use the skill “{name}”. Details: “{fault}.”")
 _NO_GATE = Text("I couldn't check the reminder's condition. Details: “{fault}.”")
@@ -95,10 +96,10 @@ _SPENT = Text(
     "**{title}** didn't come: {reason} I'll try again tomorrow. /reminders shows your reminders."
 )
 _OUTAGE = Text(
-    "**{title}** didn't come: the model hasn't answered for too long. Next try: {next_at}."
+    "**{title}** didn't come: the model hasn't answered for a long time. Next try: {next_at}."
 )
 _OUTAGE_ONCE = Text(
-    "**{title}** didn't come: the model hasn't answered for too long. Ask me again if you still"
+    "**{title}** didn't come: the model hasn't answered for a long time. Ask me again if you still"
     " want it."
 )
 _SPENT_ONCE = Text("**{title}** didn't come: {reason} Ask me again if you still want it.")
@@ -154,7 +155,7 @@ _RUN_REASONS = {
     "dropped": Text("the reminder was deleted"),
     "paused": Text("the reminder was paused"),
     "stopped": Text("somebody stopped it"),
-    ACKNOWLEDGED: Text("you pressed Done"),
+    ACKNOWLEDGED: Text("marked as done"),
     PUT_OFF: Text("put off"),
     SKIPPED_NEXT: Text("the next one was left out"),
     UNWANTED: Text("as asked"),

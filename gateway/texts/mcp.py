@@ -24,7 +24,7 @@ FOLLOW_PROMPT = Text(
     "Follow the prompt {prompt} of the MCP server {name}: get it with `{name}__get_prompt`, and"
     " give it these words: {words}"
 )
-_PROMPTS = Text("  Templates: {names}")
+_PROMPTS = Text("  Commands: {names}")
 SIGN_IN = Text("Sign in")
 _STATES = {
     "ready": Text("{name}: connected"),

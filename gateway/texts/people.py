@@ -88,8 +88,8 @@ _WHO_WAITS = Text("{name} on {platform}")
 _FURTHER = Plural("{n} other", "{n} others")
 LET_IN = Text("Let them in")
 ASK_FOR_CITY = Text(
-    "Which time zone are you in? Write your city, such as “Lisbon”, “UTC+2” or “Vienna,"
-    " quiet 22-7”."
+    "Which time zone are you in? Write your city, such as “Lisbon”, or “UTC+2”. If I should stay"
+    " silent at night, add the hours: “Vienna, quiet 22-7”."
 )
 _HELLO = Text("Hi {name}! {purpose} Try one of these:")
 _HELLO_OWNER = Text("Hi {name}, you're now the owner. {purpose} Try one of these:")

@@ -143,7 +143,7 @@ _FORGOTTEN_HERE = Plural(
     "Deleted permanently: {n:,} notes of this group. The messages here stay, so I may still know"
     " them in this conversation. /new starts one without them.",
 )
-_FORGOTTEN_DEEDS = Text("Deleted permanently: no undo in this group brings the words back.")
+_FORGOTTEN_DEEDS = Text("Deleted permanently. /undo in this group can't bring the words back.")
 _FOUND_GROUP_NOTES = Text("Notes in the group {name}: {count:,}")
 _FOUND_PAST = Text("Deleted or changed, but an undo could bring it back")
 _GONE_PAST = Text("Words from before: no undo brings them back")

@@ -114,7 +114,7 @@ async def test_a_calendar_opens_the_gate_on_days_with_an_event_only(stage: Stage
         address = web.serve("/bins.ics", calendar("20261121"), "text/calendar")
         await make_job(harness, anna, f"calendar {address}")
         shown = next(text for text in texts(anna) if "shall I" in text)
-        assert f"Only on days with an event: “{address}”" in shown
+        assert f"Only on days with an event in the calendar “{address}”" in shown
         asked = len(stage.model.requests)
         assert (await advance_hour(harness, clock, 1)).reason == job_runs.GATED
         assert len(stage.model.requests) == asked

@@ -75,7 +75,5 @@ async def test_a_limit_of_which_a_model_has_no_price_any_more_is_reported(
         clock.move(harness, minutes=60)
         (run,) = await over(harness, job, 1)
         assert run.state == "failed"
-        said = (
-            f"I don't know the price of {unpriced}. So I can't keep the reminder's daily limit in"
-        )
-        assert run.reason == f"{said} dollars."
+        said = f"I don't know the price of {unpriced}, so I can't check this reminder's daily limit"
+        assert run.reason.startswith(f"{said} in dollars. Remove that limit,")

@@ -34,7 +34,7 @@ async def test_a_long_outage_is_no_failure_of_the_job(tmp_path: Path) -> None:
         assert (run.state, run.reason) == ("skipped", "model_busy")
         assert (await find(harness, job)).failures == 0
         await looked(harness)
-        assert "hasn't answered for too long" in texts(harness)[-1]
+        assert "hasn't answered for a long time" in texts(harness)[-1]
         clock.move(harness, seconds=3601)
         assert (await over(harness, job, 2))[1].state == "done"
 

@@ -66,7 +66,7 @@ async def test_in_the_group_itself_a_deed_there_is_found_and_forgotten(tmp_path:
         await here.harness.chat.press(
             privacy.ERASE_YES(), user="cleo", name="cleo", chat="den", direct=False
         )
-        done = "Deleted permanently: no undo in this group brings the words back."
+        done = "Deleted permanently. /undo in this group can't bring the words back."
         await here.harness.chat.sees_text(done)
         await settled(here.harness)
         assert "Graz" not in await list_deeds(here)
