@@ -41,26 +41,28 @@ free: hab ich frei / ich habe frei / habe frei
 night: at night / nights / during the night / every night / overnight / nachts / in der nacht
 night: während der nacht / jede nacht
 not: stop / not / don't / dont / do not / never / no / nicht / nichts / kein / keine / keinen / nie
-clear: off / turn off / switch off / remove / delete / clear / cancel / disable / deactivate
-clear: without / none / no more / aus / ab / weg / lösche / löschen / deaktiviere / ohne
+clear: off / turn off / switch off / disable / deactivate
+clear: without / none / no more / aus / ab / weg / deaktiviere / ohne
+delete: remove / delete / clear / cancel / lösche / löschen
+when: when / wenn
 only: only / nur / ausschließlich
 here: here / home / hier
 polite: please / bitte / hi / hello / hey / hallo / servus / moin / ok / oh / yes / ja / now / jetzt
 polite: from now on / ab jetzt / ab sofort / thanks / danke / always / immer / to / auf / zu / me
 polite: mir / with / mit / only / nur / and / und / & / + / lieber / i / i'd / want / would / like
 polite: in / ich / möchte / will / hätte / gern / gerne
-wish: i'd / want / would / like / möchte / will / hätte
+wish: i'd / want / would / like / möchte / will / hätte / can / could / kannst / könntest
 beside: we / my / our / me / us / it / it's / its / is / the / a / all / any / at / from / of / on
 beside: for / by / wrong / actually / that's / set / put / make / schedule / turn on / switch on
 beside: enable / activate / update / adjust / you / can / could / will / be / keep / every / day
 beside: daily / hours / hour / should / just / currently / at the moment / need / get / receive
-beside: when / have / but / between / anymore / more / also / i want you to / wir / mein / meine
+beside: have / but / between / anymore / more / also / i want you to / wir / mein / meine
 beside: meinen / meiner / mich / uns / dich / es / ist / der / die / das / den / dem / im / am / an
 beside: von / bis / für / ein / um / nach / bei / aus / komme / ort / zeit / nein / falsch
 beside: eigentlich / jeden tag / täglich / uhr / du / kannst / könntest / dann / stell / stelle
 beside: setze / setz / ändere / änder / ändern / stellen / setzen / umstellen / mache / mach / soll
 beside: sein / sei / bleib / so / lass / haben / bekommen / werden / mehr / derzeit / gerade / nun
-beside: schalte / schalt / aktiviere / wenn / heute / seit gestern / seit heute / since yesterday
+beside: schalte / schalt / aktiviere / ab heute / seit gestern / seit heute / since yesterday
 """
 """What words tell, then the words. Those "beside" tell nothing, the polite ones neither.
 
@@ -272,8 +274,9 @@ def _find_place(words: list[str]) -> tuple[str, int]:
 def _read_quiet(found: _Sorted, span: re.Match[str] | None, *, is_asked: bool) -> _Part:
     """Read quiet hours and days off: both say when no message comes."""
     tells = found.tells
-    is_off = bool(tells & {"not", "clear"})
-    hushes = is_off and bool(tells & {"bother", "post"})
+    is_off = bool(tells & {"not", "clear", "delete"})
+    # To delete a message is no wish to get none.
+    hushes = bool(tells & {"not", "clear"}) and bool(tells & {"bother", "post"})
     is_quiet = "quiet" in tells or hushes
     when = _read_span(span) if span else _NIGHT if "night" in tells else ""
     if span and not when:
@@ -317,7 +320,7 @@ def _read_zone(found: _Sorted, is_asked: bool) -> _Part:
         return ()
     tells = found.tells
     lives = "lives" in tells and not ("wish" in tells and not tells & {"quiet", "post", "bother"})
-    is_told = "zone" in tells or lives or {"am", "in"} <= tells
+    is_told = "zone" in tells or ((lives or {"am", "in"} <= tells) and "when" not in tells)
     if len({find_zone(one) for one in found.zones}) > 1 or not (is_told or is_asked):
         return None
     return (SaidSetting("time_zone", found.zones[0]),)

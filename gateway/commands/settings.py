@@ -1,7 +1,7 @@
 """Commands for a person's settings: settings, verbose, model, and an app's home page."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent_core.errors import ToolArgumentError
@@ -47,13 +47,13 @@ from gateway.operations.settings import (
     DEFAULT,
     MODEL,
     PersonalSettings,
-    change_setting,
+    change_settings,
     digest_model,
     find_model,
     find_settings,
     list_settings,
     name_back,
-    parse_setting,
+    parse_settings,
     save_settings,
     set_model,
     set_values,
@@ -125,7 +125,7 @@ class SettingsCommands:
     async def _set(
         self, call: Call, words: str, show: Callable[[PersonalSettings, str], Reply]
     ) -> Reply:
-        """Change one setting and show them all; an invalid value changes nothing.
+        """Change the named settings and show all; an invalid value changes nothing.
 
         In a room the settings stay hidden: others must not read when a person sleeps.
         """
@@ -133,13 +133,14 @@ class SettingsCommands:
         if call.is_press and not is_direct:
             # Anyone in a room can press another person's buttons.
             return Reply(text=ONLY_IN_DIRECT())
-        name, value = parse_setting(words)
+        values = parse_settings(words)
+        name, value = values[0]
         if name == BACK and call.is_undo:
             return Reply(effect=lambda connection: self._set_again(connection, call, value or ""))
         if name in NAMES and value is None:
             return Reply(text=general.SETTING_MISSING(name=words.strip()))
         try:
-            expected = change_setting(await self._look(call), name, value or "")
+            expected = change_settings(await self._look(call), values)
         except ToolArgumentError as error:
             return Reply(text=str(error))
 
@@ -154,13 +155,13 @@ class SettingsCommands:
 
         def effect(connection: Connection) -> Outcome:
             found = find_settings(connection, call.person, can_speak=self.preferences.can_speak)
-            wanted = change_setting(found, name, value or "")
+            wanted = change_settings(found, values)
             person = wanted.person
             set_language(*tags)
             save_settings(connection, wanted, zone=self.zone_of(person), now=call.now)
-            before, after = (list_values(one.person, one.days_off) for one in (found, wanted))
-            shown = {name: after.get(name, "")}
-            note_settings(connection, call, {name: before.get(name, "")}, shown, words)
+            listed = (list_values(one.person, one.days_off) for one in (found, wanted))
+            before, shown = ({name: one.get(name, "") for name, _ in values} for one in listed)
+            note_settings(connection, call, before, shown, words)
             if call.is_undo and wanted == found:  # of a call that set what was so already
                 return FIXED(change=name_settings(shown)), []
             if call.is_undo:
@@ -170,7 +171,7 @@ class SettingsCommands:
                 return general.VERBOSITY_SAVED(shown=shown_steps), []
             if not is_direct:
                 return general.SETTING_SAVED(), []
-            text = f"{_name_gap(name, person)}{show(wanted, self.zone_of(person)).text}{move}"
+            text = f"{_name_gap(shown, person)}{show(wanted, self.zone_of(person)).text}{move}"
             return text if call.is_press else f"{general.SETTING_SAVED()}\n\n{text}", []
 
         with use_language(*tags):
@@ -192,10 +193,11 @@ class SettingsCommands:
         return await self.database.read(find_settings, call.person, can_speak=can_speak)
 
 
-def _name_gap(name: str, person: Person) -> str:
+def _name_gap(changed: Collection[str], person: Person) -> str:
     """Say that a chosen language has no catalogue, and which have one; "" if it has."""
     tag = person.language or ""
-    if name != "language" or not tag or choose_language(tag) == tag.partition("-")[0].casefold():
+    has_catalogue = choose_language(tag) == tag.partition("-")[0].casefold()
+    if "language" not in changed or not tag or has_catalogue:
         return ""
     languages = join_list([*LANGUAGES.values()])
     return f"{general.LANGUAGE_PARTLY(language=tag, languages=languages)}\n\n"

@@ -187,8 +187,7 @@ def _set(
             choose_learning(connection, fresh, word, now=now)
     else:
         found = find_settings(connection, person, can_speak=preferences.can_speak)
-        _, parsed = parse_setting(f"{name} {value}")
-        wanted = change_setting(found, name, parsed or "")
+        wanted = change_settings(found, parse_settings(f"{name} {value}"))
         save_settings(connection, wanted, zone=zone_of(wanted.person), now=now)
 
 
@@ -274,8 +273,16 @@ def save_settings(connection: Connection, wanted: PersonalSettings, *, zone: str
     reschedule(connection, person, zone, now)
 
 
-def change_setting(wanted: PersonalSettings, name: str, value: str) -> PersonalSettings:
-    """Return the settings with one changed. Raises `ToolArgumentError` with a sentence."""
+def change_settings(
+    wanted: PersonalSettings, values: Sequence[tuple[str, str | None]]
+) -> PersonalSettings:
+    """Return the settings with these changed. Raises `ToolArgumentError` with a sentence."""
+    for name, value in values:
+        wanted = _change_setting(wanted, name, value or "")
+    return wanted
+
+
+def _change_setting(wanted: PersonalSettings, name: str, value: str) -> PersonalSettings:
     if name == DAYS_OFF:
         return replace(wanted, days_off=read_days(value))
     if name == SPOKEN_ANSWERS and value and not wanted.can_speak:
@@ -283,20 +290,24 @@ def change_setting(wanted: PersonalSettings, name: str, value: str) -> PersonalS
     return replace(wanted, person=apply_setting(wanted.person, name, value))
 
 
-def parse_setting(words: str) -> tuple[str, str | None]:
-    """Parse a setting's name and value, in English or German.
+def parse_settings(words: str) -> tuple[tuple[str, str | None], ...]:
+    """Parse the names and values of settings, in English or German: one, or those of a sentence.
 
-    An empty value resets it, None means no value was given. A sentence such as "speak German" is
-    read as in a conversation.
+    An empty value resets a setting, None means no value was given. A sentence such as "speak
+    German" is read as in a conversation.
     """
     name, value = split_setting(words)
     if name not in NAMES and (said := read_settings(words, is_asked=True)):
-        name, value = said[0].name, said[0].value or OFF
+        return tuple((one.name, _parse_value(one.name, one.value or OFF)) for one in said)
+    return ((name, _parse_value(name, value)),)
+
+
+def _parse_value(name: str, value: str) -> str | None:
     if value.lower() in ("off", "none", "auto", "aus", "keine"):
-        return name, ""
+        return ""
     if (name, value) == ("quiet_hours", "night"):
-        return name, _NIGHT
-    return name, value or None
+        return _NIGHT
+    return value or None
 
 
 def choose_learning(connection: Connection, person: Person, word: str, *, now: int) -> str:

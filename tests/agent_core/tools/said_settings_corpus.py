@@ -197,5 +197,15 @@ MENTIONS: tuple[str, ...] = (
     "On Sunday be quiet in Vienna",
     "I'm free on Sunday in Rome",
     "I will be home on Sunday",
+    # Written in a review of the reader, which then set something for each.
+    "Text me when I'm in Berlin",
+    "Schreib mir, wenn ich in Berlin bin",
+    "Ich bin heute in London",
+    "Heute bitte nachts keine Nachrichten",
+    "I could live in Vienna",
+    "Delete the message on Monday",
+    "Remove the notification at night",
+    "Cancel the message between 9 and 10",
+    "Lösche die Nachricht von Montag",
 )
 """Sentences that hold words of settings, and set none."""

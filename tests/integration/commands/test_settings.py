@@ -39,9 +39,9 @@ async def test_settings_shows_set_values_and_defaults(tmp_path: Path) -> None:
             general.WEEKENDS_OFF(),
             "English",
             "Deutsch",
-            "Time in London",
-            "Time in New York",
-            "Time in Los Angeles",
+            "Time zone: London",
+            "Time zone: New York",
+            "Time zone: Los Angeles",
         ]
 
 
@@ -97,6 +97,17 @@ async def test_the_german_names_of_the_card_set_what_they_name(tmp_path: Path) -
 
         await await_each(rows, check)
         assert "/settings Zeitzone …" in await says(harness, "/settings Zeitzone")
+
+
+async def test_a_sentence_sets_all_that_it_names_and_undo_takes_all_back(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel()) as harness:
+        shown = await says(harness, "/settings I live in Vienna, speak German, quiet 22-7")
+        assert "Zeitzone: Europe/Vienna" in shown
+        assert "Ruhezeiten: 22:00-07:00" in shown
+        await says(harness, "/undo")
+        shown = await says(harness, "/settings")
+        assert "Quiet hours: none" in shown
+        assert "Time zone: UTC (default" in shown
 
 
 async def test_a_reset_setting_uses_the_gateways_default(tmp_path: Path) -> None:
