@@ -250,6 +250,7 @@ async def change_own(context: OperationContext, asked: ChangeBlock) -> ChangedBl
 
     def work(connection: Connection) -> str:
         asker = _find_asker(connection, context, asked)
+        find_own(connection, asker, name)
         said = []
         if asked.description is not None:
             said.append(describe(connection, asker, name, asked.description))
