@@ -74,7 +74,7 @@ def take_press(
     call.note_deed(connection, f"{sent} {press.verb}", undo, named)
     answered = job_runs.find(connection, run_id=run.id) or run
     line = "" if press.verb == "undo" else shown
-    rows = _show_answer(connection, call, (job, answered), (line, named))
+    rows = _show_answer(connection, call, (job, run, answered), (line, named))
     return ("" if rows and call.is_press else named), rows
 
 
@@ -91,21 +91,22 @@ def _may_answer(call: Call, job: Job, run: Run, verb: ReminderVerb) -> bool:
 
 
 def _show_answer(
-    connection: Connection, call: Call, sent: tuple[Job, Run], lines: tuple[str, str]
+    connection: Connection, call: Call, sent: tuple[Job, Run, Run], lines: tuple[str, str]
 ) -> list[OutboxRow]:
     """Write an answer below the messages of a reminder, in each of its chats.
 
+    `sent` is the reminder with its run as it was and as it is, which tells the earlier answer.
     `lines` are those for a message of its own, and for one that holds other reminders, too. Their
     buttons stay, and those that the reminder still takes follow.
     """
-    job, run = sent
+    job, before, run = sent
     rows = []
     for row in _list_messages(connection, call, run):
         others = tuple(one for one in row.buttons if not is_button_of(one, run))
         line = lines[1] if others else lines[0]
         body = row.body or reminders.show_reminder(job.body)
-        # It was answered before, and that doesn't count any more.
-        body = reminders.leave_out_answer(body, job.title if others else "")
+        if before.reason:  # it was answered before, and that doesn't count any more
+            body = reminders.leave_out_answer(body, job.title if others else "")
         body = f"{body}\n{line}" if line else body
         buttons = (*others, *make_reminder_buttons(job, run, job.title if others else ""))
         rows.append(outbox.revise(connection, outbox_id=row.id, body=body, buttons=buttons))

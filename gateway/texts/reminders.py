@@ -52,14 +52,15 @@ def show_reminder(body: str) -> str:
 
 
 def leave_out_answer(body: str, title: str = "") -> str:
-    """Return a message without the lines that say what was answered to its reminder.
+    """Return a message without the line that says what was answered to its reminder before.
 
-    `title` is the one of the reminder where the message holds several.
+    It is the last line; where the message holds several, the one that ends with the `title`.
     """
     first, *lines = body.split("\n")
     end = f": {title}" if title else ""
-    kept = [line for line in lines if not (line.startswith(_ANSWERS) and line.endswith(end))]
-    return "\n".join([first, *kept])
+    looked = range(len(lines)) if title else range(len(lines))[-1:]
+    left_out = {at for at in looked if lines[at].startswith(_ANSWERS) and lines[at].endswith(end)}
+    return "\n".join([first, *(line for at, line in enumerate(lines) if at not in left_out)])
 
 
 def ask_when(title: str, timing: str) -> str:

@@ -131,6 +131,27 @@ async def test_what_was_pressed_by_mistake_can_be_undone(deployment: Stage, plat
 
 
 @everywhere
+async def test_an_answer_leaves_the_lines_of_the_reminder_as_they_are(
+    deployment: Stage, platform: str
+) -> None:
+    anna, clock = deployment.account(platform, ANNA), Clock(*NOON)
+    deployment.now = clock
+    wanted = "Pack:\n✓ passport\n⏰ the alarm clock\n✓ tickets"
+    async with deployment.open() as harness:
+        await harness.hears(anna, "/settings time_zone UTC")
+        await ask_for(harness, anna, "today 15:00", wanted)
+        count = len(anna.seen())
+        clock.move(harness, hours=3)
+        assert (await comes(harness, anna, count + 1)).text == f"⏰ {wanted}"
+        await harness.press(anna, "+10 min")
+        assert last(anna).text == f"⏰ {wanted}\n⏰ again at 15:10"
+        await harness.press(anna, "Done")
+        assert last(anna).text == f"⏰ {wanted}\n✓ Done"
+        await harness.press(anna, "Undo")
+        assert last(anna).text == f"⏰ {wanted}"
+
+
+@everywhere
 async def test_undo_in_words_shows_the_true_state_on_the_card(
     deployment: Stage, platform: str
 ) -> None:
