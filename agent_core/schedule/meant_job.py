@@ -14,6 +14,8 @@ from agent_core.transcript import quote
 
 _MOST = 5
 _LABEL = 50
+_ALL = frozenset(("all", "both", "everything", "alles", "beide", "sämtliche"))
+"""Words that mean each of the jobs, and name none."""
 _WHICH, _NONE = Text("Which one do you mean?"), Text("None of these")
 
 
@@ -38,7 +40,7 @@ def is_meant(job: Job, others: Sequence[Job], said: str, before: str, *, is_sure
     which "that one" refers; they count only if the request itself names none of the jobs. With
     `is_sure`, a request that names something else than any job fits, too.
     """
-    names_nothing = all(word.isdigit() for word in list_content(said))
+    names_nothing = all(word.isdigit() or word in _ALL for word in list_content(said))
     if names_nothing or _fits(job, said):
         return True
     if any(_fits(other, said) for other in others if other.id != job.id):

@@ -118,6 +118,34 @@ async def test_undo_brings_back_what_was_just_deleted_and_leaves_what_undo_took(
         assert "I've deleted Call Ben." in await harness.hears(anna, "/undo")
 
 
+@pytest.mark.parametrize("said", ["Cancel all my reminders", "Bitte lösch alles"])
+async def test_reminders_that_were_all_cancelled_come_back_one_by_one(
+    deployment: Stage, said: str
+) -> None:
+    anna, clock = deployment.account("telegram", ANNA), Clock(*NOON)
+    deployment.now = clock
+    async with deployment.open() as harness:
+        for text in ("Call Ben.", "Feed the dog."):
+            clock.move(harness, minutes=1)
+            deployment.plan(calls(call("remind", text=text, when="today 15:00")), "Set.")
+            await harness.hears(anna, f"remind me at 15:00: {text}")
+        for text in ("Hi", "Nice weather", "It rains"):  # what was said before names no reminder
+            clock.move(harness, minutes=1)
+            deployment.plan("Yes.")
+            await harness.hears(anna, text)
+        clock.move(harness, minutes=1)
+        deletes = [call("manage_jobs", action="delete", job=job) for job in ("Ben", "dog")]
+        deployment.plan(calls(*deletes), "Done.")
+        told = await harness.hears(anna, said)
+        assert "Call Ben" in told
+        assert "Feed the dog" in told
+        for title in ("Feed the dog", "Call Ben"):
+            assert title in await harness.hears(anna, "/undo")
+        listed = await harness.hears(anna, "/reminders")
+        assert "Call Ben" in listed
+        assert "Feed the dog" in listed
+
+
 async def test_undo_gives_a_note_to_those_only_who_saw_it_before(deployment: Stage) -> None:
     anna, clock = deployment.account("telegram", ANNA), Clock(*NOON)
     deployment.now, group = clock, str(SUPERGROUP)

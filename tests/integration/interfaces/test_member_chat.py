@@ -28,6 +28,37 @@ async def test_own_words_act_on_the_page_and_can_be_undone(setup: Setup, user: s
         await page.hear_text("I've deleted **Call Ada**.")
 
 
+async def test_reminders_that_were_all_cancelled_on_the_page_come_back(setup: Setup) -> None:
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session, open_chat(session) as page:
+        for name in ("Ada", "Bob"):
+            order = {"text": f"Call {name}", "when": "tomorrow at 8 pm"}
+            setup.model.plays = [ask(call("remind", json.dumps(order))), say("Set.")]
+            await page.say(f"Remind me tomorrow at 8 pm to call {name}")
+            await page.hear_text(f"⏰ tomorrow, 20:00: Call {name}")
+        for number in range(3):  # what was said before names no reminder
+            setup.model.plays = [say(f"Yes, {number}.")]
+            await page.say("It rains")
+            await page.hear_text(f"Yes, {number}.")
+        deletes = [
+            call("manage_jobs", json.dumps({"action": "delete", "job": job}), f"c-{job}")
+            for job in ("Ada", "Bob")
+        ]
+        setup.model.plays = [ask(*deletes), say("Done.")]
+        await page.say("Cancel all my reminders")
+        await page.hear_text("Deleted: Call Bob")
+        shown = await read(session, "/jobs")
+        assert [f"Restore: Call {name}" in shown for name in ("Ada", "Bob")] == [True, True]
+        for name in ("Bob", "Ada"):
+            await page.say("/undo")
+            await page.hear_text(f"Call {name}** is as it was")
+        shown = await read(session, "/jobs")
+        assert ("Restore: " in shown, "Call Ada" in shown, "Call Bob" in shown) == (
+            False,
+            True,
+            True,
+        )
+
+
 async def test_what_a_member_says_on_the_page_taints_no_other_chat(setup: Setup) -> None:
     async with browse_as(setup.served, setup.chat, ZEBRANA) as session, open_chat(session) as page:
         setup.model.plays = [say("Lovely.")]
