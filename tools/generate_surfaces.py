@@ -156,12 +156,19 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
             mcp="manage_jobs",
         ),
         Deed(
-            name="Pause, resume, run, delete, restore, undo",
+            name="Pause, resume, run, delete",
             chat="reminders",
-            page="POST /jobs/{job:int}/{verb}, POST /jobs/{job:int}/undo",
-            terminal="jobs pause, jobs resume, jobs run, jobs delete, jobs restore, jobs undo",
+            page="POST /jobs/{job:int}/{verb}",
+            terminal="jobs pause, jobs resume, jobs run, jobs delete",
             api="POST /jobs/{job}/{verb}, DELETE /jobs/{job}",
             mcp="manage_jobs",
+        ),
+        Deed(
+            name="Restore a deleted one, undo a change",
+            chat="reminders",
+            page="POST /jobs/{job:int}/{verb}, POST /jobs/{job:int}/undo",
+            terminal="jobs restore, jobs undo",
+            api="POST /jobs/{job}/{verb}",
         ),
         Deed(
             name="Change one",
@@ -285,8 +292,8 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
             name="Choose a named agent",
             chat="agents",
             page="GET /agents, GET /agents/{agent}",
-            terminal="agents list, agents show, agents check",
-            api="GET /agents, GET /agents/{name}",
+            terminal="agents list, agents show, agents check, -operator",
+            api="GET /agents, GET /agents/{name}, -place",
         ),
         Deed(
             name="Make, change, archive and restore agents",

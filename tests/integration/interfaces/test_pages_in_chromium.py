@@ -68,6 +68,7 @@ PAGES = (
     "conversations",
     "turns",
     "memory",
+    "blocks",
     "skills",
     "skills/tidy",
     "skills/new",
@@ -142,6 +143,7 @@ async def opened(home: Path) -> AsyncIterator[tuple[Served, FakeModel, str]]:
             await running.gateway.database.write(
                 "test", partial(ask_about_tea, person=zebrana, now=now, kind=kind)
             )
+        await share_blocks(setup)
         model.plays = [ask(call("recall", '{"query": "heron"}')), say("A grey heron.")]
         await setup.post("chat/completions", token, chat_of("Which bird is grey?"))
         body = {"kind": "message", "text": "Water the plants", "cron": "0 9 * * *"}
@@ -160,6 +162,20 @@ async def opened(home: Path) -> AsyncIterator[tuple[Served, FakeModel, str]]:
                 assert made.status == 201
         await running.gateway.database.write("test", lambda c: dismiss(c, zebrana, now))
         yield running, model, token
+
+
+async def share_blocks(setup: Setup) -> None:
+    """Let Zebrana and Olga make a block each, which the other sees."""
+    url = f"{setup.served.address.origin()}/api/blocks"
+    for owner, reader, name in (("zebrana", "olga", "holidays"), ("olga", "zebrana", "garden")):
+        token = await make_token(setup.home, owner, "manage", name="blocks")
+        head = {"Authorization": f"Bearer {token}"}
+        body = {"name": name, "description": f"What we plan for the {name}", "limit": 300}
+        async with aiohttp.ClientSession(headers=head) as api:
+            async with api.post(url, json=body) as made:
+                assert made.status == 201
+            async with api.put(f"{url}/{name}/readers/{reader}") as shared:
+                assert shared.status == 200
 
 
 @asynccontextmanager
