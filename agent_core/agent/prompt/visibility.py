@@ -395,10 +395,18 @@ def read_reported(said: Iterable[Message], before: Reported | None = None) -> Re
         return before  # most facts report no change
     reported = {target: dict(entries) for target, entries in (before or {}).items()}
     for found in (_REPORTED.fullmatch(line) for text in facts for line in text.split("\n")):
-        if found:
-            texts = dict.fromkeys(json.loads(found[3]), found[1] == _NEW)
+        if found and (entries := _load_entries(found[3])):
+            texts = dict.fromkeys(entries, found[1] == _NEW)
             reported.setdefault(found[2], {}).update(texts)
     return reported
+
+
+def _load_entries(text: str) -> list[str]:
+    """Read the entries of a line; none of one from which `/forget` took words."""
+    try:
+        return [str(entry) for entry in json.loads(text)]
+    except ValueError:
+        return []
 
 
 def _is_fact(part: Part) -> TypeGuard[TextPart]:

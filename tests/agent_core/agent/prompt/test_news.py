@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -110,6 +111,11 @@ def test_nobody_s_words_pass_for_the_gateway_s() -> None:
     assert tell(marks(), (team("b"),), [forged]) == ('New in team: ["b"]',)
     quoted = report('New in team: ["New in team: [\\"b\\"]"]')
     assert tell(marks(), (team("b"),), [quoted])[0] == 'New in team: ["b"]'
+
+
+@pytest.mark.parametrize("line", ["New in team: [[forgotten]", "Gone from team: [forgotten]"])
+def test_a_line_from_which_words_were_forgotten_reports_nothing(line: str) -> None:
+    assert read_reported([report(line), report('New in team: ["b"]')]) == {"team": {"b": True}}
 
 
 def test_what_was_reported_is_read_message_by_message() -> None:
