@@ -24,6 +24,8 @@ _SAME_WORDS = (
 """Words of one meaning: a command that has one of them as its verb understands the others."""
 _RESTORABLE = "archive"
 """The word of a removal that can be restored; it stands for no verb that deletes for good."""
+_PARTIAL = "forget"
+"""The word that deletes some of what is known; others mean it only where nothing else deletes."""
 _SAME_COMMANDS = {
     "reminders": "jobs",
     "users": "people",
@@ -86,6 +88,8 @@ class Parser(argparse.ArgumentParser):
             return word if word in verbs else ""
         group: Sequence[str] = next((words for words in _SAME_WORDS if word in words), ())
         meant = [verb for verb in group if verb in verbs]
+        if len(meant) > 1:
+            meant = [verb for verb in meant if verb != _PARTIAL]
         if not meant and "list" in group:
             return self.default_verb
         return meant[0] if len(meant) == 1 else ""

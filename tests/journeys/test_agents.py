@@ -167,7 +167,7 @@ async def test_an_agent_answers_a_message_later_in_its_own_conversation(stage: S
         assert told.text == "From coder:\n\nThe shed is tidy."
         (turn,) = [body for body in stage.turns if is_of(body, "coder")]
         assert 'default, leaves you a message and does not wait: "Tidy up the shed"' in str(turn)
-        assert "no agent called codr. Did you mean coder?" in await harness.ask(
+        assert "no agent called “codr”. Did you mean “coder”?" in await harness.ask(
             ANNA, "/agents codr"
         )
         await harness.ask(ANNA, "/agents coder")

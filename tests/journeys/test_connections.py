@@ -46,7 +46,7 @@ class Person:
 
     async def connects(self, on: OAuthServer) -> None:
         await self.says("/connections connect web")
-        assert "web is connected" in await self.hand_back(on)
+        assert "The service “web” is connected" in await self.hand_back(on)
 
     async def call_inbox(self, answer: str = "Once") -> str:
         """Ask for mail, and answer whether the call may run; return what the tool said."""
@@ -87,7 +87,7 @@ async def test_each_person_reads_their_own_mail(stage: Stage) -> None:
         refused = await ben.call_inbox("")
         assert "has just sent them a link in their direct chat" in refused
         assert on.read == []
-        assert "web is connected" in await ben.hand_back(on)
+        assert "The service “web” is connected" in await ben.hand_back(on)
         assert await ben.call_inbox() == "a mail to ben@x"
         assert await anna.call_inbox() == "a mail to anna@x"
         assert "2 are connected" in await anna.says("/mcp")
@@ -105,12 +105,12 @@ async def test_connections_are_listed_and_ended_by_buttons(
     ):
         assert "not connected" in await ben.says("/connections")
         await harness.press(ben.account, "Connect web")
-        assert "web is connected" in await ben.hand_back(on)
+        assert "The service “web” is connected" in await ben.hand_back(on)
         assert "with your own account" in await ben.says("/connections")
         await ben.says("/settings language de")
         assert "mit deinem eigenen Konto" in await ben.says("/connections")
         await harness.press(ben.account, "web trennen")
-        assert "web ist getrennt" in "\n".join(texts(ben.account))
+        assert "Der Dienst „web“ ist getrennt" in "\n".join(texts(ben.account))
         await harness.until(lambda: set(on.tokens.values()) == {"anna@x"})
         assert "with your own account" in await anna.says("/connections")
 
@@ -123,7 +123,7 @@ async def test_a_group_gets_no_link_and_no_mail(stage: Stage) -> None:
             said = await ben.says(command, room=room)
             assert "in our direct chat" in said
             assert on.url not in said
-        assert "web is connected" in await ben.hand_back(on)
+        assert "The service “web” is connected" in await ben.hand_back(on)
         stage.plan(CALL_INBOX, "Done.")
         await ben.says("read my mail", room=room)
         shown = "\n".join(texts(ben.account, room))
@@ -149,7 +149,7 @@ async def test_a_link_is_not_even_whispered_in_a_room(
         whispered = [one.shown for one in stage.slack.ephemerals(BEN)]
         assert any("in our direct chat" in text for text in whispered)
         assert on.url not in "".join(whispered)
-        assert "web is connected" in await ben.hand_back(on)
+        assert "The service “web” is connected" in await ben.hand_back(on)
 
 
 async def test_the_address_of_another_person_connects_nothing(stage: Stage) -> None:
@@ -158,7 +158,7 @@ async def test_the_address_of_another_person_connects_nothing(stage: Stage) -> N
         address = await oauth_server.sign_in(ben.find_link(on), "ben@x")
         assert "I'm not expecting that address" in await anna.says(f"/connections {address}")
         assert await anna.call_inbox() == "a mail to anna@x"
-        assert "web is connected" in await ben.says(f"/connections {address}")
+        assert "The service “web” is connected" in await ben.says(f"/connections {address}")
         assert "I'm not expecting that address" in await ben.says(f"/connections {address}")
 
 

@@ -40,7 +40,7 @@ async def test_an_owner_accepts_the_tools_of_a_server_in_a_chat(stage: Stage) ->
             "readable": [str(path) for path in (*PREFIXES, HERE)],
         }
         add_mcp_server(stage.home, "python", table, {})
-        await harness.sees(ANNA, "The MCP server python offers tools that need your approval")
+        await harness.sees(ANNA, "The MCP server “python” offers tools that need your approval")
         assert "new tools need your approval" in await harness.ask(ANNA, "/mcp")
         shown = await harness.ask(ANNA, "/mcp python")
         assert "Add two numbers." in shown
@@ -105,7 +105,7 @@ async def answer_its_questions(harness: Harness, anna: Account) -> None:
     shown = await harness.sees(ANNA, "The service “python” asks: Where to?")
     assert "It wants to know: City, Nights, and A quiet room?" in shown.text
     await harness.notes(anna.holds("Answer it")())
-    await harness.sees(ANNA, "python asks for: City")
+    await harness.sees(ANNA, "The service “python” asks for: City")
     await harness.notes(anna.says("Oslo"))
     await harness.asks(anna, "Keep 2")
     await harness.notes(anna.says("three"))
@@ -119,7 +119,7 @@ async def answer_its_questions(harness: Harness, anna: Account) -> None:
 
 def asks_for_nights(stage: Stage) -> int:
     said = [message.text for message in stage.telegram.messages(ANNA)]
-    return sum("python asks for: Nights" in text for text in said)
+    return sum("The service “python” asks for: Nights" in text for text in said)
 
 
 async def test_only_owners_manage_servers(stage: Stage) -> None:

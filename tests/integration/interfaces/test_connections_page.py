@@ -66,14 +66,14 @@ async def test_each_person_connects_and_ends_their_own_account(
         browse_as(setup.served, setup.chat, OLGA) as olga,
         browse_as(setup.served, setup.chat, ZEBRANA) as zebrana,
     ):
-        assert "web is connected." in await connect(zebrana, "zebrana@x")
+        assert "The service “web” is connected." in await connect(zebrana, "zebrana@x")
         assert "connected since" in await read(zebrana, "/connections")
         assert "connected since" not in await read(olga, "/connections")
         assert set(server.tokens.values()) == {"zebrana@x"}
         status, text = await post(olga, "/connections/web/end")
-        assert (status, "You aren't connected to web." in text) == (409, True)
+        assert (status, "You aren't connected to the service “web”." in text) == (409, True)
         status, text = await post(zebrana, "/connections/web/end")
-        assert (status, "web is disconnected" in text) == (200, True)
+        assert (status, "The service “web” is disconnected" in text) == (200, True)
         assert "not connected" in text
 
 
@@ -112,6 +112,6 @@ async def test_a_wrong_address_or_server_is_one_sentence(setup: Setup) -> None:
             assert words in text
             assert f'name="address" value="{address}"' in text
         status, text = await post(session, "/connections/none/connect")
-        assert (status, "There's no service called none" in text) == (409, True)
+        assert (status, "There's no service called “none”" in text) == (409, True)
         status, _ = await post(session, "/connections/web/retry")
         assert status == 404

@@ -70,7 +70,7 @@ _NO_WAY_ON: Mapping[str, str] = {
     "None yet. Talaria makes one each night, or at once with `talaria backup`.": (
         "the sentence names the command"
     ),
-    "No MCP server is configured. `talaria mcp add` adds one.": (
+    "No MCP server is set up. `talaria mcp add` adds one.": (
         "a server is a program of this machine, and the sentence names the command"
     ),
     "Your conversations appear here.": "the sidebar has New chat above it",

@@ -227,7 +227,7 @@ async def test_each_press_in_the_list_of_reminders_says_what_it_did(setup: Setup
         number = (await list_jobs(setup, "zebrana"))[-1].id
         for verb, said in (
             ("pause", "is paused."),
-            ("resume", "goes on."),
+            ("resume", "is active again."),
             ("delete", "is deleted. You can restore it below."),
             ("restore", "is back."),
         ):
@@ -262,7 +262,7 @@ async def test_a_skill_is_written_changed_undone_archived_and_brought_back(setup
     }
     async with browse_as(setup.served, setup.chat, OLGA) as session:
         status, text = await post(session, "/skills/new", form)
-        assert (status, "The skill trip-planning is ready." in text) == (200, True)
+        assert (status, "The skill “trip-planning” is ready." in text) == (200, True)
         assert "Ask for the days first." in (folder / "SKILL.md").read_text()
         assert 'Plans trips: "short" ones' in text
         whole = (folder / "SKILL.md").read_text().replace("days", "nights")
@@ -342,7 +342,7 @@ async def test_an_owner_changes_a_setting_of_the_file_and_takes_it_back(setup: S
         assert 'value="some"' in text
         assert config.read_text() == before
         status, text = await post(session, "/configuration/turns.max_steps", {"value": "77"})
-        assert (status, "turns.max_steps is saved." in text) == (200, True)
+        assert (status, "The setting “turns.max_steps” is saved." in text) == (200, True)
         assert "max_steps = 77" in config.read_text()
         assert '<input type="hidden" name="reset" value="yes">' in text
         await post(session, "/configuration/turns.max_steps", {"reset": "yes"})

@@ -45,7 +45,7 @@ async def test_what_can_not_be_is_one_clear_sentence(tmp_path: Path) -> None:
         )
         assert "at most 32 characters" in await refusal("create", "a/b", "--person", "Olga")
         await talaria_beside(home, "tokens", "create", "Laptop", "--person", "olga")
-        assert "There is a token laptop already." in await refusal(
+        assert "There is a token “laptop” already." in await refusal(
             "create", "laptop", "--person", "olga"
         )
         assert "There is no token 9; `talaria tokens list`" in await refusal("revoke", "9")
