@@ -138,7 +138,7 @@ soon|
 next week|
 when it rains|
 tomorrow at 25:00|
-31 february at 10:00|
+31 february at 10:00|cron=0 10 31 2 *
 """
 ROWS = [tuple(line.split("|")) for line in SAID.strip().split("\n")]
 

@@ -38,6 +38,7 @@ _TIMED = re.compile(
     r"(?:(?:at|um|@|and|und|on|am|from|ab|until|till|bis)\b ?|@ ?)"
     r"(?:\d|noon|midnight|mittag|mitternacht|\w+(?:day|tag)s?\b|mittwoch)"
     r"|(?:today|tonight|tomorrow|heute|morgen|übermorgen|this|next)\b"
+    r"|(?:except|but not|not on|außer|ausser|nicht am|nicht an)\b"
     r"|on [\w ]+ to\b|(?:morning|afternoon|evening|night|früh|vormittag|nachmittag|abend)\b",
     re.IGNORECASE,
 )

@@ -376,7 +376,7 @@ async def test_what_changes_often_stands_behind_what_does_not() -> None:
         ("every monday and friday at 12:00", "cron", "0 12 * * 1,5"),
         ("every weekend at 10:00", "cron", "0 10 * * 6,0"),
         ("every 3 hours", "every_minutes", 180),
-        ("30 february at 10:00", "at", None),
+        ("30 february at 10:00", "cron", "0 10 30 2 *"),
     ],
 )
 def test_code_reckons_the_dates(words: str, field: str, value: object) -> None:

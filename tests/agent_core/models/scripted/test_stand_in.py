@@ -178,6 +178,17 @@ def test_a_reminder_is_for_the_time_that_was_named() -> None:
 @pytest.mark.parametrize(
     "words",
     [
+        "remind me weekdays at 7:30 except Friday to run",
+        "erinnere mich jeden Werktag außer Freitag um 7 ans Laufen",
+    ],
+)
+def test_an_exception_that_is_not_understood_is_no_part_of_the_text(words: str) -> None:
+    assert isinstance(read_command(words, SUNDAY), NoTime)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
         "remind me at 25 to wake up",
         "remind me sometime to call",
         "tomorrow is nice",
