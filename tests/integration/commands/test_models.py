@@ -80,7 +80,7 @@ async def test_an_unknown_name_changes_nothing(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(), **SETTINGS) as harness:
         assert "I don't know that model" in await says(harness, "/model gpt-99")
         assert "(default)" in await says(harness, "/model")
-        assert "no such reminder" in await says(harness, "/model job 7")
+        assert "You have no reminder with that number" in await says(harness, "/model job 7")
 
 
 async def test_a_job_gets_a_model_of_its_own(tmp_path: Path) -> None:

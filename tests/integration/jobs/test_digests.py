@@ -157,7 +157,7 @@ async def test_a_job_with_a_missing_skill_says_so(tmp_path: Path) -> None:
         await give_skills(harness, job, "digest-of-old")
         clock.move(harness, days=2, hours=19)
         await harness.chat.sees_text(
-            "the skill digest-of-old. Details: “there is no skill digest-of-old; there"
+            "the skill “digest-of-old”. Details: “there is no skill digest-of-old; there"
             " is csv-report, diff-review, digest,"
         )
         await ended(harness, 1, job.id)

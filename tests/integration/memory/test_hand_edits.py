@@ -42,7 +42,9 @@ async def test_the_prompt_shows_the_first_part_of_a_file_over_its_limit(tmp_path
         assert _LINE.format(number=60) in request.system
         assert _LINE.format(number=80) not in request.system
         assert "[cut here: only the first 2,200 characters are shown]" in request.system
-        to_owner = await chat.sees_text("Someone edited memories/people/bob/MEMORY.md by hand.")
+        to_owner = await chat.sees_text(
+            "Someone edited the file “memories/people/bob/MEMORY.md” by hand."
+        )
         to_bob = await chat.sees_text("Someone edited by hand what I remember about you.")
         assert (
             f"{len(_long()):,} characters, and I read only the first {_LIMIT:,}." in to_owner.text
@@ -58,7 +60,7 @@ async def test_each_file_over_its_limit_is_reported_once(tmp_path: Path) -> None
         await here.make_owner("ann")
         _write(tmp_path, "team/MEMORY.md", _long())
         await here.says("ann", "hi again")
-        await chat.sees_text("Someone edited memories/team/MEMORY.md by hand.")
+        await chat.sees_text("Someone edited the file “memories/team/MEMORY.md” by hand.")
         _write(tmp_path, "team/MEMORY.md", _long() + b"- One more line\n")
         await here.says("ann", "and again")
     chat.inlet = None

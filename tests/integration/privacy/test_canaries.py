@@ -98,7 +98,7 @@ async def test_forgotten_words_in_a_calendar_file_are_reported(tmp_path: Path) -
         await ana.presses(privacy.FORGET_ALL())
         await settled(harness)
         (reported,) = [one.text for one in harness.chat.shown if one.text.startswith("Deleted:\n")]
-        assert "It's still in" in reported
+        assert "The words are still in" in reported
         assert "bluefishcalendar.ics" in reported
         assert "redfishcalendar.ics" not in reported
         assert file.read_bytes() == before

@@ -202,7 +202,7 @@ async def test_shared_entries_of_others_stay_even_if_identical(
         edit = json.dumps({"action": "remove", "target": "block:market", "old": "bread"})
         model.plays += [ask(call("memory", edit, "m"))]
         await ben.says("we have bread")
-        assert (await ben.says("/block market")).endswith("\nIt's empty.")
+        assert (await ben.says("/block market")).endswith("\nThis block is empty.")
 
 
 async def test_an_unreadable_file_delays_only_its_person_with_one_notice(tmp_path: Path) -> None:

@@ -290,7 +290,7 @@ async def test_a_draft_is_offered_once_and_runs_only_for_the_person_who_starts_i
             "Add what I should do, for example: /skills try tally sum up my notes"
         )
         await harness.chat.says("/skills try talli the receipts")
-        await harness.chat.sees_text("There's no skill talli.")
+        await harness.chat.sees_text("There's no skill “talli”.")
         for number, total in ROUNDS:
             await harness.chat.says(f"/skills try tally the receipts of week {number}")
             await harness.chat.sees_text(f"Total: {total}")

@@ -60,7 +60,7 @@ async def test_a_spent_quota_refuses_only_its_person(
         shown = await harness.chat.sees_text("I stopped:")
         assert model.streaming == 1, "it did not wait for the other's turn"
         assert "your daily limit of 50,000 tokens is used up" in shown.text
-        assert "I can continue tomorrow, 0:00." in shown.text
+        assert "I can continue from tomorrow, 0:00." in shown.text
         assert "An owner can raise the limit" in shown.text
         assert len(model.requests) == 2, "no call was made for it"
         deferred.set()
