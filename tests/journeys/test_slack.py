@@ -92,7 +92,7 @@ async def test_owners_and_others_come_in_by_the_command(deployment: Stage) -> No
         assert f"On Slack, these commands are `/talaria approve {code}` and `/talaria link`." in raw
         elsewhere = await harness.hears(deployment.account("telegram", BEN), "hello")
         assert f"/approve {code_in(elsewhere)}" in elsewhere
-        assert f"On Slack, these are /talaria approve {code_in(elsewhere)}" in elsewhere
+        assert f"On Slack, these commands are /talaria approve {code_in(elsewhere)}" in elsewhere
         await harness.takes(anna.commands(f"approve {code}"))
         assert await harness.hears(ben, "hello") == "echo: hello"
 

@@ -63,6 +63,7 @@ WORDS: Mapping[str, Sequence[str]] = {
 NUMBERS: Mapping[str, str] = {
     "account": "SELECT id FROM accounts WHERE person_id = :id",
     "approval": "SELECT id FROM approvals WHERE person_id = :id",
+    "block": "SELECT label FROM blocks WHERE made_by = :id",
     "change": "SELECT id FROM ledger WHERE person_id = :id",
     "claim": "SELECT 1 UNION SELECT 2",
     "code": "SELECT id FROM link_codes",
@@ -80,13 +81,14 @@ NUMBERS: Mapping[str, str] = {
     "token": "SELECT id FROM api_tokens WHERE person_id = :id",
     "webhook": "SELECT id FROM webhooks WHERE person_id = :id",
 }
-"""What finds a person's own numbers for addresses. A route with another needs its query."""
+"""What finds a person's own numbers or names for addresses. A route with another needs a query."""
 OWN = (
     *("SELECT * FROM people WHERE id = :id", "SELECT * FROM accounts WHERE person_id = :id"),
     *("SELECT * FROM jobs WHERE person_id = :id", "SELECT * FROM ledger WHERE person_id = :id"),
     "SELECT * FROM questions WHERE person_id = :id",
     "SELECT * FROM approvals WHERE person_id = :id",
     "SELECT * FROM conversations WHERE person_id = :id",
+    "SELECT * FROM blocks WHERE made_by = :id",
     "SELECT * FROM tasks WHERE kind = 'review' AND person_id = :id",
     "SELECT name, url, kinds, secret, state, removed_at FROM webhooks WHERE person_id = :id",
 )
@@ -127,8 +129,7 @@ def list_fields() -> list[str]:
 def list_addresses(route: Route, numbers: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """The addresses of a form: those that may be, then those that can't."""
     known = {
-        name: WORDS[name] if kind != "int" else (numbers[name] or ["1"])[:6]
-        for name, kind in _list_parts(route)
+        name: WORDS.get(name) or (numbers[name] or ["1"])[:6] for name, _ in _list_parts(route)
     }
     for values in product(*known.values()):
         yield _fill(route.path, dict(zip(known, values, strict=True)))
@@ -188,9 +189,10 @@ async def give_things(running: Served, home: Path, person: Person) -> None:
     database, canary = running.gateway.database, CANARIES[person.slug]
     head = {"Authorization": f"Bearer {await make_token(home, person.slug, 'manage')}"}
     job = {"kind": "message", "text": f"{canary} job", "cron": "0 9 1 1 *"}
+    block = {"name": f"{person.slug}-garden", "description": f"{canary} block", "limit": 500}
     hook = {"name": canary, "url": "https://localhost/", "kinds": ["question.asked"]}
     async with aiohttp.ClientSession(running.address.origin(), headers=head) as api:
-        for path, body in (("jobs", job), ("webhooks", hook)):
+        for path, body in (("jobs", job), ("webhooks", hook), ("blocks", block)):
             async with api.post(f"/api/{path}", json=body) as made:
                 assert made.status == 201
         async with api.post("/api/webhooks/1/test") as made:

@@ -386,7 +386,7 @@ async def test_an_owner_makes_a_team_of_agents_and_gives_it_a_task(tmp_path: Pat
             await page.get_by_label("What is it for?").fill(f"The {name} of the press")
             await page.get_by_label("Who is it, and how does it work?").fill(f"You are a {name}.")
             await page.get_by_role("button", name="Create", exact=True).click()
-            await page.get_by_text(f"{name} is ready.").wait_for()
+            await page.get_by_text(f"The agent “{name}” is ready.").wait_for()
         await check(page, "agent-made")
         await page.get_by_role("link", name="Agents", exact=True).first.click()
         await page.get_by_role("link", name="New team", exact=True).click()
