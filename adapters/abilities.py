@@ -75,7 +75,7 @@ class CountsTogether(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownElsewhere:
-    """What the gateway knows of all chats of a platform, that of the look-up included."""
+    """Tells an adapter of all chats of its platform, that of the look-up included."""
 
     sent: Sequence[PlatformMessageId] = ()
     """The newest messages of known delivery."""

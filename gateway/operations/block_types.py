@@ -47,7 +47,7 @@ class BlockAudience(PickBlock):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangedBlock:
-    """What was done to a block, as a sentence in the language of whoever asked."""
+    """Says what was done to a block, in the language of whoever asked."""
 
     name: str
     said: str
@@ -55,7 +55,7 @@ class ChangedBlock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockReader:
-    """Somebody who sees a block: a person, a group or everyone. `reader` names them in requests."""
+    """Names a reader of a block: a person, a group or everyone. Requests name them by `reader`."""
 
     reader: str
     name: str

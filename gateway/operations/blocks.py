@@ -58,7 +58,7 @@ class UnknownBlock(Mistaken):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asker:
-    """Who asks for a deed on blocks, and in which group; None outside of groups.
+    """Names who asks for a deed on blocks, and in which group; None outside of groups.
 
     `actor` names them in the audit trail. New readers get a notice on one of the `platforms`.
     """
