@@ -35,7 +35,7 @@ async def test_a_daily_limit_needs_the_price_of_the_agents_model(tmp_path: Path)
         place.joinpath("agent.toml").write_text('model = "my-own"')
         clock.move(harness, hours=1)
         refused = (await over(harness, job, 2))[-1]
-        assert "the price of my-own." in refused.reason
+        assert "the price of my-own," in refused.reason
 
 
 async def test_the_chosen_agent_runs_a_job(tmp_path: Path) -> None:
