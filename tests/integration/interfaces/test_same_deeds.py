@@ -17,11 +17,11 @@ import pytest
 
 from agent_core.ids import JobId, RoomId
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
-from agent_core.state.conversations import approvals, sessions
+from agent_core.state.conversations import approvals
 from agent_core.state.conversations.approvals import NewApproval
 from agent_core.state.jobs import jobs
 from agent_core.state.memory import blocks, shares
-from agent_core.state.people import api_tokens, codes, delivery_targets, people, rooms
+from agent_core.state.people import api_tokens, codes, people, rooms
 from agent_core.state.webhooks import webhooks
 from gateway.operations.tools import read_off
 from tests.fakes.chat import FakeChat
@@ -203,22 +203,9 @@ async def look_at_new_job(here: Surfaces, name: str) -> Any:
     return [(one.kind, one.state, one.timing) for one in found if one.body == name]
 
 
-async def look_at_home(here: Surfaces, _: str) -> Any:
-    found = await here.read(delivery_targets.find, person_id=(await here.olga()).id)
-    return found.chat and found.chat.platform
-
-
 async def look_at_entries(here: Surfaces, name: str) -> Any:
     found = await here.ask("GET", "/memory")
     return [one for one in ("user", "memory") if name in found[one]]
-
-
-async def look_at_title(here: Surfaces, name: str) -> Any:
-    olga = await here.olga()
-    key = sessions.name_conversation("", sessions.name_direct(olga.id))
-    found = await here.read(sessions.find_conversation, key=key, person_id=olga.id)
-    opened = await here.read(sessions.find_open, conversation_id=found.id)
-    return opened and (opened.title == name)
 
 
 async def look_at_agents(here: Surfaces, name: str) -> Any:
