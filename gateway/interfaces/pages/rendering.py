@@ -111,6 +111,8 @@ class Viewer:
     """The newest sessions, for the sidebar."""
     waiting: int = 0
     """Questions and people that wait for this reader; the sidebar shows the number."""
+    since: str = ""
+    """The position in the person's stream of events before the page was read (`Cursor`)."""
 
     @property
     def clock(self) -> ReaderClock:

@@ -72,7 +72,7 @@ from gateway.interfaces.pages.rendering import (
 from gateway.interfaces.pages.usage_views import show_everyone
 from gateway.interfaces.pages.views import Look, Missing, View
 from gateway.operations.logins import OWNER, find_owner
-from gateway.outbound.event_feed import EventFeed, read_cursor
+from gateway.outbound.event_feed import EventFeed, find_now, read_cursor
 from gateway.people.admission import LOCAL_PLATFORM
 from gateway.texts import access, general, shell
 from gateway.texts import pages as texts
@@ -277,17 +277,18 @@ class Pages:
 
         def look(
             connection: Connection,
-        ) -> tuple[Person | None, list[ListedSession], int]:
+        ) -> tuple[Person | None, list[ListedSession], int, str]:
             if person_id is None:
                 person = find_owner(connection)
             else:
                 person = self._gateway.identity.find_admitted(connection, person_id)
             if person is None or not has_frame:
-                return person, [], 0
+                return person, [], 0, ""
             listed = session_list.list_newest(connection, person_id=person.id, limit=_LISTED)
-            return person, listed, _count_waiting(connection, person, now)
+            since = find_now(connection, person_id=person.id).write()
+            return person, listed, _count_waiting(connection, person, now), since
 
-        person, listed, waiting = await self._gateway.database.read(look)
+        person, listed, waiting, since = await self._gateway.database.read(look)
         if person is None and person_id is not None:
             return None
         if person is None:  # whoever has the printed address owns the home, as in the terminal
@@ -305,6 +306,7 @@ class Pages:
             now=now,
             sessions=tuple(listed),
             waiting=waiting,
+            since=since,
         )
 
     async def _show_chat(self, request: Request) -> Response:
@@ -385,7 +387,7 @@ class Pages:
         viewer = await self._find_viewer(request, has_frame=False)
         if viewer is None or viewer.person is None:
             return Response(status_code=HTTPStatus.NO_CONTENT)
-        last = request.headers.get("last-event-id", "")
+        last = request.headers.get("last-event-id") or request.query_params.get("since", "")
         feed = EventFeed(viewer.person.id, read_cursor(last))
 
         async def is_open() -> bool:

@@ -609,6 +609,23 @@ async def test_an_open_page_learns_what_happens(setup: Setup) -> None:
         assert told == ["turn.started", "turn.ended"]
 
 
+async def test_a_page_learns_what_happened_before_it_opened_its_stream(setup: Setup) -> None:
+    setup.model.plays = [say("A heron."), say("An owl.")]
+    async with browse(setup.served) as session:
+        await setup.post("chat/completions", setup.olga, chat_of("Which bird is grey?"))
+        found = re.search('data-since="([^"]+)"', await read(session, "/turns"))
+        assert found
+        await setup.post("chat/completions", setup.olga, chat_of("Which bird is brown?"))
+        query = {"since": found[1]}
+        async with session.get("/pages/events", params=query) as stream:
+            told: list[str] = []
+            while "turn.ended" not in told:
+                line = (await stream.content.readline()).decode()
+                if line.startswith("event: "):
+                    told.append(line.removeprefix("event: ").strip())
+    assert told == ["turn.started", "turn.ended"]
+
+
 async def test_an_owner_reads_the_configuration_and_its_sources_without_secrets(home: Path) -> None:
     key = "bluefish-secret-0123456789"
     (home / ".env").write_text(

@@ -1,25 +1,26 @@
-// Tells htmx that something happened. The server continues behind the last event after a break.
+// Tells htmx that something happened since the server looked for this page, or since the last event.
+let since = document.body.dataset.since;
 const RETRY = 5000; // milliseconds
 let waiting = 0;
 function tell() {
   clearTimeout(waiting);
   waiting = setTimeout(() => document.body.dispatchEvent(new Event("news")), 200);
 }
-function follow(isAgain) {
-  const events = new EventSource("/pages/events");
+function follow() {
+  const events = new EventSource(`/pages/events?since=${since}`);
   for (const name of ["turn.started", "turn.ended", "memory.changed", "question.asked"]) {
     events.addEventListener(name, (event) => {
+      since = event.lastEventId || since;
       tell();
       document.dispatchEvent(new CustomEvent("told", { detail: { name, id: event.lastEventId } }));
     });
   }
-  if (isAgain) events.addEventListener("open", tell, { once: true });
   events.addEventListener("error", () => {
     // The browser gives up after an error page, such as a proxy's while Talaria restarts.
-    if (events.readyState === EventSource.CLOSED) setTimeout(follow, RETRY, true);
+    if (events.readyState === EventSource.CLOSED) setTimeout(follow, RETRY);
   });
 }
-follow(false);
+follow();
 // The drawer of a phone goes with Escape and with a press on what it leads to.
 const opener = document.getElementById("open-side");
 function closeDrawer() {
