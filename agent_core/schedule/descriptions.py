@@ -135,9 +135,9 @@ _NOT_COUNTED = Text("public holidays ({region}) do not count")
 _NEVER = Text("no more times")
 _MOMENTS = Text("{moments} ({zone})")
 _LATE: dict[Late, Text] = {
-    "catch_up": Text("If I'm switched off then: it comes one time, as soon as I'm back"),
-    "skip": Text("If I'm switched off then: it is left out, and I tell you"),
-    "all": Text("If I'm switched off then: each missed one comes, as soon as I'm back"),
+    "catch_up": Text("If I'm switched off at that time, it comes once, as soon as I'm back"),
+    "skip": Text("If I'm switched off at that time, it is left out, and I tell you"),
+    "all": Text("If I'm switched off at that time, each missed one comes as soon as I'm back"),
 }
 _URGENT = Text("It comes in quiet hours and on days off, too")
 _PLAIN_CRON = re.compile(r"\d{1,2} \d{1,2} (?:(?:\*|\d{1,2}) \* \*|\* \* [\d,-]+)")

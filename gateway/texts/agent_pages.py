@@ -76,8 +76,8 @@ ALL_BLOCKS = Text("All that the person who writes to it can see")
 ONLY_BLOCKS = Text("Only those with a tick")
 NO_BLOCKS = Text("There are no shared notes yet. /block in a chat makes some.")
 ABOUT_RULES = Text(
-    "Rules say when a tool may run, and in which order. Empty rules do nothing. To get one more,"
-    " save."
+    "Rules say when a tool may run, and in which order. Empty rules do nothing. Save to get"
+    " a field for another rule."
 )
 RULE = Text("Rule {number}")
 RULE_TOOL, NO_RULE = Text("Tool"), Text("no rule")
@@ -121,7 +121,7 @@ NOBODY = Text("nobody")
 SHARED = Text("Notes that all members see and change")
 LIMITS = Text("Limits of one task")
 ROUNDS, STEPS = Text("Rounds (1 to 20)"), Text("Steps of all members (1 to 200)")
-DOLLARS = Text("US dollars (0 for no limit of its own)")
+DOLLARS = Text("US dollars (0: no limit for this team alone)")
 NO_NUMBER = Text("Please enter a number.")
 TASK = Text("What shall {name} do?")
 SEND_TASK = Text("Send the task")

@@ -11,8 +11,8 @@ from agent_core.money import count_micro_dollars
 from gateway.texts.usage import describe_amount
 
 _NONE = Text(
-    "There are no other agents yet. An owner makes one here: /agents new NAME, and what it shall be"
-    " like."
+    "There are no other agents yet. An owner makes one with /agents new NAME and a"
+    " description of it."
 )
 _LIST = Text("These agents can answer you:\n\n{lines}")
 _LINE = Text("- `{name}`: {description}")
@@ -31,7 +31,7 @@ USAGE = Text(
     "- /agents job NUMBER NAME: let that agent do one of your reminders\n"
     "\n"
     "Owners can also:\n"
-    "- /agents new NAME WORDS: make an agent that is like these words\n"
+    "- /agents new NAME DESCRIPTION: make an agent that fits the description\n"
     "- /agents change NAME FIELD VALUE: change one thing about it\n"
     "- /agents archive NAME: archive it; /agents restore NAME brings it back"
 )

@@ -57,7 +57,7 @@ ONLY_OWNERS_WITH_ALL = Text(
     "Only an owner can share a block with everyone. You can share it with single people, or with a"
     " group by sending this there."
 )
-HERE_NOWHERE = Text("“here” means a group. Send that in the group.")
+HERE_NOWHERE = Text("“here” stands for the group in which you write. Send the command there.")
 NOBODY = Text(
     "I don't know anyone called {name}. Check the name, or use an account such as telegram:1234."
 )
@@ -103,8 +103,8 @@ _ASK_DROP_SHARED = Text(
 )
 BLOCKS = Text("Shared notes (blocks)")
 ABOUT_BLOCKS = Text(
-    "A block holds notes that I keep in every conversation of those who see it. I read it there,"
-    " and change it when one of them asks."
+    "A block holds notes for several people. I read it in each conversation with one of them, and"
+    " change it when one of them asks."
 )
 NO_BLOCKS = Text("You have no shared notes yet.")
 SIZE = Text("{size:,} of {limit:,} characters")

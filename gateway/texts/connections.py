@@ -39,7 +39,7 @@ NO_LINK = {
         "You can't sign in to {name} yet. An owner first needs to add `oauth = true` to its"
         " settings in config.toml."
     ),
-    "owners_only": Text("Everyone here uses one account at {name}, and an owner connects it."),
+    "owners_only": Text("Everyone here uses one account at {name}. Ask an owner to connect it."),
     "connected": Text(
         "The service “{name}” is connected already. /connections lets you disconnect it."
     ),

@@ -37,7 +37,7 @@ WAYS: Mapping[str, Text] = {
     "shorten": Text("Say the same in fewer words."),
 }
 ACCEPT_IT, DECLINE_IT = Text("Accept"), Text("Decline")
-RESTORE = Text("Bring back the skills from before")
+RESTORE = Text("Put the skills back as they were")
 USAGE = Text(
     "With /curator you can:\n"
     "- /curator: see when I tidied up last and what waits\n"
@@ -101,7 +101,7 @@ _MERGED = Text(
     "Done: the skill “{name}” replaces {names}. The old ones are in the archive, and /curator"
     " restore brings them back."
 )
-_RESTORED = Text("The skills are as they were before (copy “{name}”): {names}.")
+_RESTORED = Text("I've put these skills back as they were in the copy “{name}”: {names}.")
 _REMOVED_NEWER = Text("I've archived the skills that I wrote since then: {names}.")
 _MERGE = Text("**{number}. Merge the skills {names} into “{name}”.** {reason}")
 _DUPLICATE = Text("**{number}. Remove what another note says, too.** {reason}")
@@ -139,7 +139,7 @@ _STALE = Text(
 )
 _FRESH = Text("- {date}: The skill “{name}” is in use again.")
 _WRITTEN = Text("- {date}: The skill “{name}” has the new text that you accepted.")
-_UNDO_HINT = Text("/curator restore brings back the skills from before the newest change.")
+_UNDO_HINT = Text("/curator restore puts the skills back as they were before the newest change.")
 _DAYS = re.compile(r"not used for (\d+) days")
 
 _REPEATED = Plural(

@@ -217,11 +217,11 @@ AS_NOW = Text("as now: {targets}")
 HOME = Text("my home chat, or our latest direct conversation")
 HINT_MODEL = Text("This model does the reminder's work. Leave the field empty for the usual model.")
 URGENT = Text("Also in quiet hours and on days off")
-IF_MISSED = Text("If I'm switched off then")
+IF_MISSED = Text("If I'm switched off at that time")
 LATE: Mapping[str, Text] = {
-    "catch_up": Text("it comes one time, as soon as I'm back"),
+    "catch_up": Text("it comes once, as soon as I'm back"),
     "skip": Text("it is left out, and I tell you"),
-    "all": Text("each missed one comes, as soon as I'm back"),
+    "all": Text("each missed one comes as soon as I'm back"),
 }
 SCHEDULES: Mapping[str, Text] = {
     "times": Text("Times of day"),

@@ -133,9 +133,7 @@ _QUESTION_ALL = Text(
 )
 _ENTRY = Text("{number}. {entry}")
 _ENTRY_INSTEAD = Text("{number}. {entry} (before: {was})")
-_ENTRY_SKILL = Text(
-    "{number}. A change to how I work, the skill “{name}”: I'll show it to you first"
-)
+_ENTRY_SKILL = Text("{number}. A change to the skill “{name}”: I'll show it before you decide")
 _MORE_WAIT = Plural(
     "{n} more question waits; I'll ask it next.", "{n} more questions wait; I'll ask them next."
 )

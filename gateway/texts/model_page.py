@@ -18,8 +18,8 @@ FROM_NEXT_START = Text("The model {name} answers once you restart me.")
 NEXT_MEMBER = Text("A language model is connected. It answers once an owner restarts me.")
 WAITS = Text("A restart is still needed.")
 HOW_TO_RESTART = Text(
-    "To restart me, press Ctrl-C where `talaria run` runs, and start it again. If I start with the"
-    " computer, `talaria service install` restarts me."
+    "To restart me, press Ctrl-C where `talaria run` runs, and start it again. If I run as a"
+    " service, `talaria service install` restarts me."
 )
 ABOUT = Text(
     "I try the model before I save anything. Its key goes into a file that only I can read, and"

@@ -53,7 +53,9 @@ FAULTS: Mapping[int, Text] = {
         "I couldn't tell that this came from you, so nothing was changed. Load the page again,"
         " and retry."
     ),
-    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: Text("That was too much at once. Send less of it."),
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: Text(
+        "That was too much at once. Send it in smaller parts."
+    ),
     HTTPStatus.UNPROCESSABLE_ENTITY: Text(
         "Something in the form is missing or doesn't fit. Go back and look at it again."
     ),
@@ -61,8 +63,8 @@ FAULTS: Mapping[int, Text] = {
         "Talaria can't read its database now. Try again in a minute."
     ),
     HTTPStatus.INTERNAL_SERVER_ERROR: Text(
-        "Something went wrong on this page. Load it again. If it stays, the owner finds the"
-        " reason with `talaria logs`."
+        "Something went wrong on this page. Load it again. If that doesn't help, the owner"
+        " finds the reason with `talaria logs`."
     ),
 }
 """Sentences about requests without an answer, by status."""

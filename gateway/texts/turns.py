@@ -16,7 +16,7 @@ WAITS: Mapping[WaitKind, Text] = {
 }
 FORK = Text("Continue in a copy from here")
 FORK_OF = Text("Copy: {title}")
-ORIGIN = Text("Earlier messages, in the conversation that this one is a copy of")
+ORIGIN = Text("Earlier messages, in the original conversation")
 REMOVE_FORK = Text("Remove this conversation")
 IS_REMOVED = Text(
     "This conversation is removed: lists and search leave it out. It is still stored, so you "

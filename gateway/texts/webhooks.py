@@ -31,7 +31,7 @@ STATES: Mapping[WebhookState, Text] = {
     "paused": Text("paused"),
     "dead": Text("ended"),
 }
-WAITING = Plural("{n:,} event waits", "{n:,} events wait")
+WAITING = Plural("{n:,} event is waiting to be sent", "{n:,} events are waiting to be sent")
 FAILURES = Plural("The last request failed", "The last {n:,} requests failed")
 DELIVERIES = Text("Last events")
 NOTHING_SENT = Text("Nothing was sent yet.")
@@ -44,7 +44,9 @@ ATTEMPTS = Plural("{n:,} attempt", "{n:,} attempts")
 TEST, AGAIN = Text("Send a test event"), Text("Send again")
 REMOVE, RESTORE = Text("Remove"), Text("Restore")
 REMOVED = Text("Removed")
-ABOUT_REMOVED = Text("The last five can come back. They send what happens from then on.")
+ABOUT_REMOVED = Text(
+    "You can restore the last five. After that, they send what happens from then on."
+)
 CHANGE = Text("Change")
 CHANGED = Text("The webhook “{name}” has been changed.")
 ROTATE = Text("Replace the secret")

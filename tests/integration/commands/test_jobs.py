@@ -205,7 +205,7 @@ async def test_a_job_is_shown_in_full_with_its_runs(tmp_path: Path) -> None:
             "Every Monday, 8:00. Next: Mon 23 Nov, 8:00; Mon 30 Nov, 8:00;",
             "I do this:\n> What Digest says.",
             "- Sent to: our latest direct conversation (now on fake); here; Slack once",
-            "- If I'm switched off then: it is left out, and I tell you",
+            "- If I'm switched off at that time, it is left out, and I tell you",
             "- It comes in quiet hours and on days off, too",
             "- I remember my earlier answers to this reminder",
             "- Tools: recall",

@@ -428,7 +428,7 @@ async def test_a_message_from_the_page_is_answered_on_it(home: Path) -> None:
         await page.keyboard.press("Enter")
         await page.locator(".sought").wait_for()
         await page.get_by_role("button", name="Continue in a copy from here").first.click()
-        await page.get_by_text("Earlier messages, in the conversation").wait_for()
+        await page.get_by_text("Earlier messages, in the original conversation").wait_for()
         model.plays = [say("An owl is one, too.")]
         await page.get_by_label("Write a message").fill("What is an owl?")
         await page.get_by_role("button", name="Send", exact=True).click()
@@ -454,7 +454,7 @@ async def test_a_message_that_may_have_arrived_is_not_sent_twice(home: Path, sta
         await page.goto(str(running.address.with_path("/conversations")))
         await page.locator("main ul.rows a").first.click()
         await page.get_by_role("button", name="Continue in a copy from here").first.click()
-        await page.get_by_text("Earlier messages, in the conversation").wait_for()
+        await page.get_by_text("Earlier messages, in the original conversation").wait_for()
         sent: list[str] = []
 
         async def lose(route: Any) -> None:

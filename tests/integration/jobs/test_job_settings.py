@@ -100,7 +100,7 @@ async def test_the_confirmation_shows_target_and_daily_limit(tmp_path: Path) -> 
         assert echo.startswith("Every Monday, 8:00: shall I do this?\n\nWrite.\n\nNext: Mon 23 Nov")
         assert echo.split("\n")[5:] == [
             f"Sent to: here; {LAST}; Slack once we've talked there; until then {LAST}",
-            "If I'm switched off then: it is left out, and I tell you",
+            "If I'm switched off at that time, it is left out, and I tell you",
             "This reminder may cost at most $0.50 a day",
         ]
 
@@ -376,7 +376,7 @@ async def test_the_command_line_chooses_shows_and_changes(tmp_path: Path) -> Non
     assert made.code == 0, made.err
     ways = [
         "Sent to: their latest direct conversation",
-        "If I'm switched off then: it comes one time, as soon as I'm back",
+        "If I'm switched off at that time, it comes once, as soon as I'm back",
         "It comes in quiet hours and on days off, too",
         "I remember my earlier answers to this reminder",
         "Model: quick",
@@ -396,7 +396,7 @@ async def test_the_command_line_chooses_shows_and_changes(tmp_path: Path) -> Non
     assert "Month: Once, Tue 2199-01-01 08:00" in changed.out
     assert changed.out.splitlines()[2:] == [
         ways[0],
-        "If I'm switched off then: each missed one comes, as soon as I'm back",
+        "If I'm switched off at that time, each missed one comes as soon as I'm back",
     ]
     assert "> Sum up." in jobs_of(tmp_path, "show", "2").out
 

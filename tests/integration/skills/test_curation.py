@@ -145,8 +145,8 @@ async def test_an_owner_merges_skills_and_takes_it_back_with_one_press(tmp_path:
             "The skill “sort-notes” moved to the archive, because another skill now does its work"
             in report.text
         )
-        await harness.chat.press("Bring back the skills from before")
-        await harness.chat.sees_text("The skills are as they were before")
+        await harness.chat.press("Put the skills back as they were")
+        await harness.chat.sees_text("I've put these skills back as they were")
         assert names_in(folder, "*notes") == ["file-notes", "sort-notes"]
 
 
