@@ -1,6 +1,7 @@
 """Memory blocks: the notes that the person shares with others, and the forms that change them."""
 
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
 from starlette.responses import Response
 
@@ -16,11 +17,13 @@ from gateway.operations.block_types import (
     MakeBlock,
     PickBlock,
 )
+from gateway.operations.contract import OperationContext
 from gateway.texts import blocks as texts
 from gateway.texts import forms
 
 _MOST_BYTES = 16_000
 _PLACE = "/blocks"
+_Asked = TypeVar("_Asked")
 
 
 async def show(look: Look) -> Fields:
@@ -57,35 +60,33 @@ async def change(look: Look) -> Response:
         limit=_read_limit(form),
         is_read_only=form.get("is_read_only") == "on",
     )
-    try:
-        return _end(look, await operations.change_own(look.context, asked))
-    except operations.UnknownBlock as error:
-        raise Missing from error
+    return await _perform(look, operations.change_own, asked)
 
 
 async def share(look: Look) -> Response:
     """Let somebody see a block. Raises `Missing` and `Declined`."""
-    asked = await _read_audience(look)
-    try:
-        return _end(look, await operations.share_own(look.context, asked))
-    except operations.UnknownBlock as error:
-        raise Missing from error
+    return await _perform(look, operations.share_own, await _read_audience(look))
 
 
 async def unshare(look: Look) -> Response:
     """Hide a block from somebody. Raises `Missing` and `Declined`."""
-    asked = await _read_audience(look)
-    try:
-        return _end(look, await operations.unshare_own(look.context, asked))
-    except operations.UnknownBlock as error:
-        raise Missing from error
+    return await _perform(look, operations.unshare_own, await _read_audience(look))
 
 
 async def drop(look: Look) -> Response:
     """Delete a block. Raises `Missing` and `Declined`."""
     asked = PickBlock(person=look.person.slug, name=_name(look))
+    return await _perform(look, operations.drop_own, asked)
+
+
+async def _perform(
+    look: Look,
+    operation: Callable[[OperationContext, _Asked], Awaitable[ChangedBlock]],
+    asked: _Asked,
+) -> Response:
+    """Perform an operation on a block, and say what it did. Raises `Missing` and `Declined`."""
     try:
-        return _end(look, await operations.drop_own(look.context, asked))
+        return _end(look, await operation(look.context, asked))
     except operations.UnknownBlock as error:
         raise Missing from error
 
