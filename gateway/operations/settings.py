@@ -13,6 +13,7 @@ from agent_core.schedule.confirmations import list_left
 from agent_core.spoken_settings import read_settings, split_setting
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import delivery_targets, people
+from agent_core.state.people.deeds import Doer, list_standing
 from agent_core.state.people.learning import set_learning, set_summary
 from agent_core.state.people.people import Learning, Person
 from agent_core.state.queues import reviews
@@ -56,6 +57,7 @@ GROUP = "group"
 """The value of a home chat that is a group, which only its owner chooses there."""
 BACK = "back"
 """Begins values in the command that sets them again, which only undo runs."""
+_SET_HOME = "sethome"
 _NIGHT = "22:00-07:00"
 DEFAULT = "default"
 _DIGEST = 8
@@ -219,7 +221,13 @@ def name_back(values: Mapping[str, str]) -> str:
 
 
 def find_home_chat(connection: Connection, person: Person, platform: str) -> Chat:
-    """Return the person's direct chat on a platform. Raises `LookupError` with a sentence."""
+    """Return the person's direct chat on a platform, or for `GROUP` the home in a group.
+
+    That is the present one, or the one that a newer home has replaced: a form that takes the change
+    back knows no address. Raises `LookupError` with a sentence.
+    """
+    if platform.casefold() == GROUP and (group := _find_group_home(connection, person)):
+        return group
     for chat in list_direct_chats(connection, person.id):
         if chat.platform == platform.casefold():
             return chat
@@ -241,7 +249,26 @@ def set_home(connection: Connection, person_id: PersonId, chat: Chat | None) -> 
 
 def name_home(chat: Chat | None) -> str:
     """Return the command, without slash, by which `/undo` sets the home chat again."""
-    return f"sethome {chat.platform} {chat.address}" if chat else "sethome off"
+    return f"{_SET_HOME} {chat.platform} {chat.address}" if chat else f"{_SET_HOME} off"
+
+
+def read_home(words: str) -> Chat | None:
+    """Read the chat behind the name of the command of `name_home`; None for no chat."""
+    platform, _, address = words.partition(" ")
+    return Chat(platform=platform, address=address) if address else None
+
+
+def _find_group_home(connection: Connection, person: Person) -> Chat | None:
+    """Return the present home if it is a group, else the group of the newest deed that left one."""
+    doer = Doer(person_id=person.id, owner_id=person.id, platform="")
+    undos = (deed.undo for deed in list_standing(connection, doer))
+    left = (read_home(undo.partition(" ")[2]) for undo in undos if undo.startswith(_SET_HOME))
+    known = (_find_home(connection, person), *left)
+    return next((chat for chat in known if chat and _is_group(chat)), None)
+
+
+def _is_group(chat: Chat) -> bool:
+    return is_chat(chat.address) and not read_chat(chat.address).is_direct
 
 
 def _find_home(connection: Connection, person: Person) -> Chat | None:
@@ -253,7 +280,7 @@ def _name_home(connection: Connection, person: Person) -> str:
     chat = _find_home(connection, person)
     if chat is None or not is_chat(chat.address):
         return ""
-    return chat.platform if read_chat(chat.address).is_direct else GROUP
+    return GROUP if _is_group(chat) else chat.platform
 
 
 def find_settings(connection: Connection, person: Person, *, can_speak: bool) -> PersonalSettings:

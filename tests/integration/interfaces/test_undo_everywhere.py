@@ -120,11 +120,14 @@ async def test_a_home_in_a_group_comes_back(setup: Setup) -> None:
         database = setup.served.gateway.database
         await database.write("test", delivery_targets.set_home, person_id=person_id, chat=den)
         text = await send(session, "/settings", name="home", **{"set-home": ""})
-        # Only `/undo` gives a group back: the form knows apps, no groups.
-        assert (forms.A_GROUP() in text, f"<button>{pages.UNDO()}</button>" in text) == (
-            True,
-            False,
-        )
+        assert forms.A_GROUP() in text
+        assert f"<button>{pages.UNDO()}</button>" in text
+        undo = dict(re.findall(r'name="(name|set-home)" value="([^"]*)"', text))
+        assert undo == {"name": "home", "set-home": "group"}
+        text = await send(session, "/settings", **undo)
+        assert (await database.read(delivery_targets.find, person_id=person_id)).chat == den
+        assert f"<button>{pages.UNDO()}</button>" in text
+        await send(session, "/settings", name="home", **{"set-home": ""})
         told = await undo_all(setup)
         assert "latest" in told, told
         assert "Taken back" in await press(setup, "Undo")
