@@ -120,9 +120,9 @@ class Talaria:
         """Show a turn with its steps and its cost."""
         return cast(types.TurnDetail, self._get(f"/turns/{turn}"))
 
-    def requests(self, turn: int) -> types.RequestsModel:
+    def requests(self, turn: int) -> types.TurnRequests:
         """Show what the model read in a turn."""
-        return cast(types.RequestsModel, self._get(f"/turns/{turn}/requests"))
+        return cast(types.TurnRequests, self._get(f"/turns/{turn}/requests"))
 
     def file(self, turn: int, number: int) -> bytes:
         """Return a file that a turn made."""

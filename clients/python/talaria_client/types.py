@@ -548,35 +548,19 @@ class RecallModel(TypedDict):
     count: int
 
 
-class RequestPart(TypedDict):
+class RequestMessage(TypedDict):
     """A message that the model read; `parts` have the format of the transcript."""
 
     role: str
     parts: list[dict[str, Any]]
 
 
-class RequestModel(TypedDict):
-    """A request to the model. Its first `same` messages equal those of the request before."""
+class RequestTool(TypedDict):
+    """A tool of a request; the schema is JSON Schema as text."""
 
-    model: str
-    limit: int | None
-    hash: str | None
-    doubt: str
-    is_known: bool
-    read: int
-    from_cache: int
-    written: int
-    same: int
-    messages: list[RequestPart]
-
-
-class RequestsModel(TypedDict):
-    """The prompt and the requests of a turn. A deleted prompt is None."""
-
-    id: int
-    system: str | None
-    tools: list[dict[str, Any]] | None
-    calls: list[RequestModel]
+    name: str
+    description: str
+    schema: str
 
 
 class RoomChange(TypedDict):
@@ -753,6 +737,31 @@ class TurnPage(TypedDict):
 
     turns: list[TurnModel]
     next: int | None
+
+
+class TurnRequest(TypedDict):
+    """A request to the model. Its first `same` messages equal those of the request before."""
+
+    model: str
+    limit: int | None
+    hash: str | None
+    doubt: str
+    is_known: bool
+    read: int
+    from_cache: int
+    written: int
+    pictures: list[str]
+    same: int
+    messages: list[RequestMessage]
+
+
+class TurnRequests(TypedDict):
+    """The prompt and the requests of a turn. A deleted prompt is None."""
+
+    id: int
+    system: str | None
+    tools: list[RequestTool] | None
+    calls: list[TurnRequest]
 
 
 class UndoneModel(TypedDict):

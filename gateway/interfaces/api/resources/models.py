@@ -1,6 +1,6 @@
 """The bodies of the API's resources. Times are milliseconds since the epoch, UTC."""
 
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, get_type_hints
 
 from pydantic import BaseModel, create_model
 
@@ -142,41 +142,6 @@ class TurnDetail(TurnModel):
     input_tokens: int
     output_tokens: int
     micro_dollars: int | None
-
-
-class RequestPart(BaseModel):
-    """A message that the model read; `parts` have the format of the transcript."""
-
-    role: str
-    parts: list[dict[str, Any]]
-
-
-class RequestModel(BaseModel):
-    """A request to the model. Its first `same` messages equal those of the request before.
-
-    `messages` leaves those out. `doubt` says why the request can't be proved to be exact; "" if it
-    is proved.
-    """
-
-    model: str
-    limit: int | None
-    hash: str | None
-    doubt: str
-    is_known: bool
-    read: int
-    from_cache: int
-    written: int
-    same: int
-    messages: list[RequestPart]
-
-
-class RequestsModel(BaseModel):
-    """The prompt and the requests of a turn. A deleted prompt is None."""
-
-    id: int
-    system: str | None
-    tools: list[dict[str, Any]] | None
-    calls: list[RequestModel]
 
 
 class MemoryModel(BaseModel):

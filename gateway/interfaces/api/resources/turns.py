@@ -24,9 +24,8 @@ from gateway.interfaces.api.resources.replies import (
     show,
 )
 from gateway.interfaces.contexts import open_context
-from gateway.operations.turn_types import PickTurn
+from gateway.operations.turn_types import PickTurn, TurnRequests
 from gateway.operations.turns import show_requests
-from gateway.operations.wire import dump
 
 _OF_ROOM = "The requests of this turn hold words of others in its group, so they are not shown."
 
@@ -54,13 +53,12 @@ def add_turns(router: APIRouter, gateway: Gateway) -> None:
         return await database.read(_read, turn, client.person_id)
 
     @router.get("/turns/{turn}/requests", summary="Show what the model read")
-    async def list_requests(turn: Id, client: ReaderClient) -> models.RequestsModel:
+    async def list_requests(turn: Id, client: ReaderClient) -> TurnRequests:
         await database.read(_check_own, turn, client.person_id)
         try:
-            found = await show_requests(open_context(gateway), PickTurn(id=TurnId(turn)))
+            return await show_requests(open_context(gateway), PickTurn(id=TurnId(turn)))
         except Declined as error:
             raise ApiError(HTTPStatus.CONFLICT, str(error), code="no_requests") from error
-        return models.RequestsModel(**dump(found))
 
     @router.get(
         "/turns/{turn}/files/{number}",
