@@ -144,6 +144,12 @@ def test_turns_in_which_the_stand_in_only_talked_are_left_out() -> None:
     assert show((*talk, NEXT), by_stand_in=True) == (*talk, NEXT)
 
 
+def test_a_turn_that_failed_stays_before_a_turn_of_the_stand_in() -> None:
+    failed = (user_message("two"), answer("The model didn't answer."))
+    talk = (*TALK[:2], *failed, user_message("hi"), stood_in("no language model is connected"))
+    assert show((*talk, NEXT)) == (*TALK[:2], *failed, NEXT)
+
+
 def test_what_a_compaction_left_stays_before_a_turn_of_the_stand_in() -> None:
     plan = Message(role="user", parts=(TextPart(text="<facts>A plan</facts>", is_fact=True),))
     summary = render_summary("Ann's boiler leaks.")
