@@ -24,8 +24,6 @@ _ACTS = {
     "restore": Text("⏰ Brought back: {title}"),
     "undo": Text("⏰ As before: {title}"),
 }
-_ACTIONS = {"run": "run_now", "drop": "delete"}
-"""The actions of verbs that have another name."""
 _UNDO = {"pause": "resume", "resume": "pause", "delete": "restore"}
 
 
@@ -40,7 +38,7 @@ def confirm_created(job: Job, clock: ReaderClock, places: Sequence[str] = ()) ->
         text = _REPEATED(timing=meaning, title=title, moments=_list_next(job, clock))
     if places:
         text = _WITH_PLACES(line=f"{text.rstrip('.')}.", targets="; ".join(places))
-    return Receipt(text=text, undo=f"jobs drop {job.id} yes")
+    return Receipt(text=text, undo=f"jobs delete {job.id} yes")
 
 
 def confirm_changed(job: Job, clock: ReaderClock, undo: str) -> Receipt:
@@ -57,7 +55,7 @@ def confirm_act(job: Job, action: str) -> Receipt:
 
 def confirm_verb(job: Job, verb: str) -> str:
     """Name what a command or a page did to a job."""
-    return _ACTS[_ACTIONS.get(verb, verb)](title=_name(job).rstrip("."))
+    return _ACTS["run_now" if verb == "run" else verb](title=_name(job).rstrip("."))
 
 
 def _name(job: Job) -> str:

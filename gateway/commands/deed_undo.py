@@ -124,7 +124,7 @@ def _find_past(connection: Connection, argument: str) -> str | None:
     """
     verb, _, rest = argument.partition(" ")
     number = rest.partition(" ")[0]
-    if verb not in ("drop", "undo", "resume", "pause") or not number.isdecimal():
+    if verb not in ("delete", "drop", "undo", "resume", "pause") or not number.isdecimal():
         return None
     job = jobs.find(connection, job_id=JobId(int(number)))
     return flatten(job.title, _LONGEST_TITLE) if job and job.state == "over" else None

@@ -39,7 +39,7 @@ from gateway.jobs.job_buttons import (
 from gateway.jobs.new_times import NewTimes
 from gateway.operations.job_types import JobVerb
 from gateway.operations.jobs import JobDeed, act, make_address, move_zone, name_undo, name_verb
-from gateway.operations.settings import name_home, set_home
+from gateway.operations.settings import name_home, read_home, set_home
 from gateway.outbound.command_buttons import stand_for
 from gateway.texts import jobs as job_texts
 
@@ -52,18 +52,18 @@ _RUNS = 100
 _Verb = JobVerb | Literal["webhook"]
 _VERBS: Mapping[str, _Verb] = {verb: verb for verb in (*get_args(JobVerb), "webhook")}
 _SYNONYMS = {
-    "delete": "drop",
-    "remove": "drop",
-    "rm": "drop",
-    "cancel": "drop",
-    "lösche": "drop",
-    "löschen": "drop",
+    "drop": "delete",
+    "remove": "delete",
+    "rm": "delete",
+    "cancel": "delete",
+    "lösche": "delete",
+    "löschen": "delete",
     "pausiere": "pause",
     "pausieren": "pause",
     "continue": "resume",
     "stop": "pause",
 }
-"""Other words that people use for the verbs."""
+"""Other words that people use for the verbs; buttons and deeds until 2026-11-30 say `drop`."""
 _SHORTEST_NAME = 3
 """Letters of a word that names a reminder."""
 _MOVE, _DIGEST = "move", 8
@@ -200,8 +200,8 @@ class JobCommands:
         found, job, text = await self._database.read(look)
         if text or job is None:
             return Reply(text=text, buttons=_open_each(found) if call.is_press else ())
-        if order.verb == "drop" and call.is_press and not order.is_sure:
-            sure = stand_for(f"jobs drop {job.id} {_YES}", job_texts.DROP(), "danger")
+        if order.verb == "delete" and call.is_press and not order.is_sure:
+            sure = stand_for(f"jobs delete {job.id} {_YES}", job_texts.DROP(), "danger")
             return Reply(
                 text=job_texts.ask_to_drop(job),
                 buttons=(sure, stand_for(f"jobs {job.id}", job_texts.KEEP())),
@@ -247,7 +247,7 @@ class JobCommands:
         match verb:
             case "pause":
                 return job_texts.describe_paused(done) + describe_followers(connection, job)
-            case "drop":
+            case "delete":
                 return job_texts.describe_dropped(done) + describe_followers(connection, job)
             case "run":
                 # A reminder that comes here at once speaks for itself.
@@ -291,8 +291,7 @@ class JobCommands:
 
     def _set_home_again(self, connection: Connection, call: Call) -> Outcome:
         """Set the chat for reminders that `/undo` gives back: its platform and its address."""
-        platform, _, address = call.argument.partition(" ")
-        chat = Chat(platform=platform, address=address) if address else None
+        chat = read_home(call.argument)
         said = job_texts.describe_home(chat)
         _set_home(connection, call, chat, said)
         return said, ()
@@ -317,7 +316,7 @@ def _list_zone_names(zone: str) -> tuple[str, str, str]:
 
 
 def _read_order(words: Sequence[str]) -> _Order | None:
-    """Parse `pause 3`, or `drop 3 yes` or `undo 3 to 7` from a button; None for anything else."""
+    """Parse `pause 3`, or `delete 3 yes` or `undo 3 to 7` from a button; None for anything else."""
     version = None
     if len(words) == 4 and words[0] == "undo" and words[2] == _TO:
         version = read_number(words[3])
@@ -402,7 +401,7 @@ def _make_buttons(job: Job) -> tuple[Choice, ...]:
 
 def _make_later_buttons(job: Job, verb: _Verb) -> tuple[Choice, ...]:
     """Return the buttons below a job as it is once it was changed."""
-    if verb == "drop":
+    if verb == "delete":
         back = stand_for(f"jobs restore {job.id}", job_texts.BRING_BACK())
         return (back, make_list_button())
     state: JobState = "paused" if verb == "pause" else "active"

@@ -60,7 +60,7 @@ def make_job_buttons(job: Job) -> tuple[Choice, ...]:
     return (
         first,
         stand_for(f"jobs run {job.id}", job_texts.RUN()),
-        stand_for(f"jobs drop {job.id}", job_texts.DELETE(), "danger"),
+        stand_for(f"jobs delete {job.id}", job_texts.DELETE(), "danger"),
     )
 
 

@@ -6,7 +6,7 @@ from typing import Literal
 from agent_core.ids import JobId
 from agent_core.schedule.job_fields import JobFields
 
-JobVerb = Literal["pause", "resume", "run", "drop", "restore", "undo"]
+JobVerb = Literal["pause", "resume", "run", "delete", "restore", "undo"]
 NO_NUMBER = "Give the number of a job; `talaria jobs` lists all jobs."
 NO_COMMAND = "Put the command and its arguments after --script."
 

@@ -111,7 +111,7 @@ def act(connection: Connection, job: Job, deed: JobDeed) -> Job:
         case "run":
             run_job_now(connection, job, deed.key, deed.now, is_press=deed.is_press)
             return job
-        case "drop":
+        case "delete":
             return drop_job(connection, job)
         case "restore":
             return restore_job(connection, job, rules=deed.rules, now=deed.now)
@@ -129,8 +129,8 @@ def act(connection: Connection, job: Job, deed: JobDeed) -> Job:
 _UNDO: Mapping[JobVerb, str] = {
     "pause": "resume {}",
     "resume": "pause {}",
-    "drop": "restore {}",
-    "restore": "drop {} yes",
+    "delete": "restore {}",
+    "restore": "delete {} yes",
 }
 """The words behind `/jobs` that take a verb back."""
 
@@ -139,7 +139,7 @@ def name_verb(connection: Connection, job_id: JobId, deed: JobDeed) -> str:
     """Return the command, without slash, for a deed that is about to be done."""
     if deed.verb == "undo" and deed.version is None:
         return name_change_undo(connection, job_id)
-    rest = f" to {deed.version}" if deed.verb == "undo" else " yes" if deed.verb == "drop" else ""
+    rest = f" to {deed.version}" if deed.verb == "undo" else " yes" if deed.verb == "delete" else ""
     return f"jobs {deed.verb} {job_id}{rest}"
 
 
@@ -199,7 +199,7 @@ async def do_verb(context: OperationContext, asked: ActOnJob, *, verb: JobVerb) 
     )
 
     def work(connection: Connection, job: Job) -> Job:
-        if verb == "drop" and job.kind == "system":
+        if verb == "delete" and job.kind == "system":
             raise Declined(f"Job {job.id} is a system job: it can be paused, but not deleted.")
         redo = name_verb(connection, job.id, deed)
         try:
@@ -410,7 +410,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "jobs.pause": typed(partial(do_verb, verb="pause")),
     "jobs.resume": typed(partial(do_verb, verb="resume")),
     "jobs.run": typed(partial(do_verb, verb="run")),
-    "jobs.delete": typed(partial(do_verb, verb="drop")),
+    "jobs.delete": typed(partial(do_verb, verb="delete")),
     "jobs.restore": typed(partial(do_verb, verb="restore")),
     "jobs.undo": typed(partial(do_verb, verb="undo")),
 }

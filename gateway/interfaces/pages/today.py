@@ -29,8 +29,8 @@ from gateway.texts.usage import describe_charged
 from gateway.turns.proposals import list_held, list_refused
 
 _MOST = 12
-_DROP = "jobs drop"
-"""The command that takes back a new reminder; its number follows."""
+_DELETE = ("jobs delete", "jobs drop")
+"""The commands that take back a new reminder, the second until 2026-11-30; its number follows."""
 _MOST_BYTES = 64_000
 """Most bytes of a form: an answer of 4,000 characters, each encoded as up to 12 bytes."""
 
@@ -138,7 +138,7 @@ def _find_undone(connection: Connection, turn: StoredTurn, step: Step) -> set[in
 def _is_dropped(connection: Connection, undo: str) -> bool:
     """Return whether the reminder that a turn made was deleted since."""
     command, _, number = undo.removesuffix(" yes").rpartition(" ")
-    if command != _DROP:
+    if command not in _DELETE:
         return False
     job = jobs.find(connection, job_id=JobId(int(number)))
     return job is None or job.state == "dropped"

@@ -91,7 +91,7 @@ async def test_a_deleted_or_missing_job_starts_nothing(tmp_path: Path) -> None:
         said = (
             f"Reminder {second.id} “Then.” comes after this one. Without this one, it never comes."
         )
-        for verb, done in (("pause", "is paused"), ("drop", "I've deleted")):
+        for verb, done in (("pause", "is paused"), ("delete", "I've deleted")):
             await harness.chat.says(f"/jobs {verb} {first.id}")
             shown = await harness.chat.sees_text(done)
             assert said in shown.text

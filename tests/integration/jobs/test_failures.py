@@ -268,7 +268,7 @@ async def test_the_answer_of_a_job_that_somebody_deletes_is_not_sent(tmp_path: P
         harness.model.plays.append([go.wait, *say("Too late.")])
         clock.move(harness, days=1)
         await becomes(harness, job, "running")
-        await harness.chat.says(f"/jobs drop {job.id}")
+        await harness.chat.says(f"/jobs delete {job.id}")
         go.set()
         await over(harness, job, 1)
         await harness.at_rest()
@@ -622,7 +622,7 @@ async def test_a_damaged_conversation_is_reported_once(tmp_path: Path) -> None:
         assert len(harness.chat.shown) == 1
 
 
-@pytest.mark.parametrize(("verb", "done"), [("drop", "I've deleted"), ("pause", "is paused")])
+@pytest.mark.parametrize(("verb", "done"), [("delete", "I've deleted"), ("pause", "is paused")])
 async def test_a_job_that_is_dropped_while_its_gate_is_checked_calls_no_model(
     tmp_path: Path, verb: str, done: str
 ) -> None:

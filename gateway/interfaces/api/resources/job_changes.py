@@ -90,4 +90,4 @@ def add_job_changes(router: APIRouter, gateway: Gateway) -> None:
     async def delete(job: Id, client: Manager) -> None:
         await database.read(find_job, job, client.person_id)
         asked = ActOnJob(id=JobId(job))
-        await perform(operations.do_verb(open_own(gateway, client), asked, verb="drop"))
+        await perform(operations.do_verb(open_own(gateway, client), asked, verb="delete"))

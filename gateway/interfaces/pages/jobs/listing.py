@@ -31,7 +31,7 @@ _ACTS: Mapping[str, JobVerb] = {
     "run": "run",
     "pause": "pause",
     "resume": "resume",
-    "delete": "drop",
+    "delete": "delete",
     "restore": "restore",
 }
 

@@ -717,13 +717,13 @@ ODD_VALUES: dict[str, dict[str, Any]] = {
     },
     "deeds.record": {
         "doer": DOER,
-        "deed": NewDeed(undo="jobs drop 1 yes", did="a"),
+        "deed": NewDeed(undo="jobs delete 1 yes", did="a"),
         "pressed": (),
     },
-    "deeds.record_receipt": {"doer": DOER, "receipt": Receipt(text="a", undo="jobs drop 1 yes")},
+    "deeds.record_receipt": {"doer": DOER, "receipt": Receipt(text="a", undo="jobs delete 1 yes")},
     "deeds.take_back": {
         "doer": DOER,
-        "deed": Deed(id=1, undo="jobs drop 1 yes", at=1),
+        "deed": Deed(id=1, undo="jobs delete 1 yes", at=1),
         "redo": "jobs restore 1",
     },
     "deeds.list_standing": {"doer": DOER},
