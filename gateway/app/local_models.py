@@ -1,11 +1,14 @@
 """Use a model server of this machine if no key is set."""
 
+import asyncio
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
+from agent_core.models.local.owners import find_ports
 from agent_core.models.local.search import find_servers
-from agent_core.models.local.servers import Choice, LocalServer, choose
+from agent_core.models.local.servers import USUAL_PORTS, Choice, LocalServer, choose
 from agent_core.state.people.people import MOST_CAP
 from gateway.app.settings import Settings
 
@@ -37,7 +40,18 @@ async def discover(settings: Settings) -> Discovery | None:
 
 async def search(settings: Settings) -> tuple[LocalServer, ...]:
     """Return the model servers of this machine, even if nothing looks for them by itself."""
-    return await find_servers(map(int, settings.model.local_ports))
+    return await find_servers(await asyncio.to_thread(list_ports, settings))
+
+
+def list_ports(settings: Settings) -> tuple[int, ...]:
+    """Return the ports that are asked: those of the settings, and that of the model in use.
+
+    Unless an owner has chosen other ports, those of programs that are known to serve models, too.
+    """
+    ports = tuple(map(int, settings.model.local_ports))
+    others = find_ports() if ports == USUAL_PORTS else ()
+    in_use = urlsplit(settings.secrets.openai_base_url or "").port
+    return (*ports, in_use, *others) if settings.is_model_local and in_use else (*ports, *others)
 
 
 def decide(servers: tuple[LocalServer, ...]) -> Discovery:

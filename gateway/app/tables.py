@@ -412,7 +412,9 @@ class ModelSettings(Table, title="The model that answers", on_page=True):
     provider is set, and use it; see [Without an account](without-an-account.md).
     """
     local_ports: Ports = tuple(map(str, USUAL_PORTS))
-    """The ports of this machine where one is looked for."""
+    """The ports of this machine where one is looked for. With the default, it is also found at any
+    port where a program listens that is known to serve models, such as `llama-server` (Linux).
+    """
     local_at_once: int = Field(1, ge=1, le=64)
     """Requests at once to a model server of this machine, at `localhost`. More only if it keeps
     what different people say apart, and has memory for all of them.

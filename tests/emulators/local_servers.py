@@ -19,7 +19,7 @@ Json = dict[str, Any]
 class LocalServerEmulator(LoopbackServer):
     """Answers each known path with its JSON, and any other as `unknown` says.
 
-    `silent` paths never answer. `asked` are the requests so far.
+    `silent` paths never answer; the others take `latency` seconds. `asked` are the requests so far.
     """
 
     ends_left_requests = True
@@ -30,12 +30,14 @@ class LocalServerEmulator(LoopbackServer):
         *,
         unknown: tuple[int, Json | str] = (404, "404 page not found"),
         silent: Sequence[str] = (),
+        latency: float = 0,
         pulls: Sequence[Json | int] = (),
     ) -> None:
         super().__init__()
         self.routes = dict(routes)
         self.unknown = unknown
         self.silent = set(silent)
+        self.latency = latency
         self.pulls = list(pulls)
         self.asked: list[str] = []
         self.was_stopped = asyncio.Event()
@@ -57,6 +59,8 @@ class LocalServerEmulator(LoopbackServer):
         self.asked.append(f"{request.method} {request.path}")
         if request.path in self.silent:
             await self._ended.wait()
+        if self.latency:
+            await asyncio.sleep(self.latency)
         if request.path == "/api/pull":
             return await self._pull(request)
         if request.path == "/api/show":

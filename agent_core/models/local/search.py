@@ -13,10 +13,12 @@ from agent_core.models.local.kinds import MODELS, PATHS, read_ollama_abilities, 
 from agent_core.models.local.owners import find_owners
 from agent_core.models.local.servers import USUAL_PORTS, LocalModel, LocalServer
 
-SECONDS = 3.0
+SECONDS = 10.0
 """Seconds of the whole search, for a busy server. A port where nothing listens takes none."""
-_SHARE = 0.5
-"""The share of the time that one request may take: a silent path must not hide the others."""
+_REST = 1.5
+"""Seconds for the other paths once a server has answered one, and for each question after that: a
+silent path must not cost the whole search.
+"""
 _LARGEST = 4_000_000
 """Bytes of an answer that are read; a longer one is from no model server."""
 
@@ -32,7 +34,7 @@ async def find_servers(
     """
     found: dict[int, LocalServer] = {}
     asked = tuple(dict.fromkeys(ports))
-    async with open_session(seconds * _SHARE) as session:
+    async with open_session(seconds) as session:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds), asyncio.TaskGroup() as group:
                 for port in asked:
@@ -59,10 +61,7 @@ async def _look_at(
     root = f"http://127.0.0.1:{port}"
     if not await _listens(port):
         return
-    paths = (*PATHS, MODELS)
-    answers = await asyncio.gather(*(fetch_json(session, root + path) for path in paths))
-    told = {path: one for path, one in zip(paths, answers, strict=True) if one is not None}
-    read = read_server(told)
+    read = read_server(await _ask(session, root))
     if read is None:
         return
     kind, models = read
@@ -76,6 +75,24 @@ async def _look_at(
         found[port] = replace(server, models=tuple(one for one in shown if one))
 
 
+async def _ask(session: aiohttp.ClientSession, root: str) -> dict[str, Any]:
+    """Return the JSON of each path. A slow server has the whole time for its first answer."""
+    told: dict[str, Any] = {}
+    rest = asyncio.timeout(None)
+
+    async def ask(path: str) -> None:
+        if (answer := await fetch_json(session, root + path)) is not None:
+            told[path] = answer
+        if rest.when() is None:
+            rest.reschedule(asyncio.get_running_loop().time() + _REST)
+
+    with suppress(TimeoutError):
+        async with rest, asyncio.TaskGroup() as group:
+            for path in (*PATHS, MODELS):
+                group.create_task(ask(path))
+    return told
+
+
 async def _listens(port: int) -> bool:
     try:
         _, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -86,7 +103,10 @@ async def _listens(port: int) -> bool:
 
 
 async def _show(session: aiohttp.ClientSession, root: str, model: LocalModel) -> LocalModel | None:
-    shown = await fetch_json(session, f"{root}/api/show", {"model": model.name})
+    shown = None
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_REST):
+            shown = await fetch_json(session, f"{root}/api/show", {"model": model.name})
     return read_ollama_abilities(model, shown)
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.models.local.servers import Choice, LocalModel, LocalServer
-from gateway.app.local_models import decide
+from agent_core.models.local.servers import USUAL_PORTS, Choice, LocalModel, LocalServer
+from gateway.app.local_models import decide, list_ports
 from gateway.app.settings import load
 from gateway.interfaces.cli.setup.local_models import describe_discovery
 from tests.emulators.local_servers import Json, LocalServerEmulator, llama_cpp, ollama
@@ -205,6 +205,32 @@ async def test_a_setup_offers_what_is_here_first(tmp_path: Path) -> None:
     async with LocalServerEmulator(llama_cpp(caps={"supports_tools": True})) as emulator:
         await asyncio.to_thread(set_up, emulator.port)
     assert read_model(home)[0] == {"provider": "openai", "name": "qwen2.5-coder-1.5b"}
+
+
+@pytest.mark.thorough
+async def test_all_find_a_busy_server(tmp_path: Path) -> None:
+    """On 2026-11-30, a setup and the list found nothing, but doctor did."""
+    home = tmp_path / "home"
+    routes = llama_cpp(caps={"supports_tools": True})
+    async with LocalServerEmulator(routes, latency=2) as emulator:
+        given = searching(emulator.port)
+        doctor = await talaria_beside(home, "doctor", **given)
+        listed = await talaria_beside(home, "models", "local", "list", **given)
+        set_up = await talaria_beside(home, "setup", "--non-interactive", "model", **given)
+    assert "qwen2.5-coder-1.5b of llama.cpp is on this machine" in doctor.out
+    assert "qwen2.5-coder-1.5b: calls tools" in listed.out
+    assert f"Found llama.cpp at 127.0.0.1:{emulator.port}" in set_up.out
+
+
+def test_the_server_in_use_is_looked_at_and_chosen_ports_are_kept(tmp_path: Path) -> None:
+    home = {"TALARIA_HOME": str(tmp_path), "OPENAI_BASE_URL": "http://127.0.0.1:18081/v1"}
+    model = {"TALARIA_MODEL__PROVIDER": "openai", "TALARIA_MODEL__NAME": "qwen3:8b"}
+    usual = list_ports(load(home | model))
+    assert usual[: len(USUAL_PORTS)] == USUAL_PORTS
+    assert 18081 in usual
+    chosen = {"TALARIA_MODEL__LOCAL_PORTS": "1, 2"}
+    assert list_ports(load(home | model | chosen)) == (1, 2, 18081)
+    assert list_ports(load({"TALARIA_HOME": str(tmp_path), **chosen})) == (1, 2)
 
 
 async def test_doctor_tells_what_a_start_would_use_and_how(tmp_path: Path) -> None:

@@ -170,7 +170,7 @@ def describe_model(model: LocalModel) -> str:
     tools = {True: "calls tools", False: "calls no tools", None: "may call tools"}
     said = [tools[model.calls_tools]]
     if model.billions:
-        said.append(f"{model.billions:g} billion parameters")
+        said.append(f"{round(model.billions, 1):g} billion parameters")
     if model.weight:
         said.append(f"{model.weight / 1e9:,.1f} GB")
     if model.window:

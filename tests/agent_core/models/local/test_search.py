@@ -2,15 +2,17 @@
 
 import asyncio
 import os
+import subprocess
+import sys
 import time
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from agent_core.models.local.kinds import read_server
-from agent_core.models.local.owners import find_owners
+from agent_core.models.local.owners import find_owners, find_ports
 from agent_core.models.local.search import find_servers
 from agent_core.models.local.servers import (
     USUAL_PORTS,
@@ -119,6 +121,14 @@ async def test_silence_costs_a_second_at_most_and_hides_nobody() -> None:
     assert took < 3, "a second, on a busy machine"
 
 
+@pytest.mark.thorough
+async def test_a_busy_server_has_time_for_its_first_answer() -> None:
+    busy = LocalServerEmulator(llama_cpp(), latency=2, silent=["/api/ps"])
+    async with running(busy) as ports:
+        (found,) = await find_servers(ports)
+    assert [one.name for one in found.models] == ["qwen2.5-coder-1.5b"]
+
+
 async def test_anything_else_on_a_port_is_passed_over() -> None:
     async def chatter(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"220 mail.example.org ESMTP\r\n")
@@ -192,6 +202,53 @@ def test_the_process_counts_as_well_as_who_opened_the_port(tmp_path: Path) -> No
     folder.mkdir(parents=True)
     folder.joinpath("3").symlink_to("socket:[77]")
     assert find_owners(11434, tmp_path).uids == {0, os.getuid()}
+
+
+_LISTEN = """
+import socket, sys
+socket = socket.create_server(("127.0.0.1", 0))
+print(socket.getsockname()[1], flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.process
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whose a port is")
+def test_a_program_that_serves_models_is_found_at_any_port() -> None:
+    """On 2026-11-30, `llama-server --port 18081` was not found: it is no usual port."""
+    commands = [
+        ["/opt/llama.cpp/llama-server", "-c", _LISTEN],
+        [sys.executable, "-c", _LISTEN, "vllm"],
+        [sys.executable, "-c", _LISTEN],
+    ]
+    with ExitStack() as stack:
+        processes = [
+            stack.enter_context(
+                subprocess.Popen(
+                    words,
+                    executable=sys.executable,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                )
+            )
+            for words in commands
+        ]
+        ports = [int(one.stdout.readline()) for one in processes if one.stdout]
+        found = find_ports()
+    assert [port in found for port in ports] == [True, False, False]
+    assert not set(ports) & set(find_ports()), "they have ended"
+
+
+def test_a_program_is_known_by_its_first_words(tmp_path: Path) -> None:
+    write_table(tmp_path, *(row(0, port=port, inode=port) for port in (1, 2, 3, 4)))
+    commands = ("python3 -m vllm.entrypoints.openai.api_server", "/usr/bin/Ollama serve")
+    for number, words in enumerate((*commands, "grep -r x y ollama", "llama"), 1):
+        folder = tmp_path / str(number)
+        folder.joinpath("fd").mkdir(parents=True)
+        folder.joinpath("fd", "3").symlink_to(f"socket:[{number}]")
+        folder.joinpath("cmdline").write_text(words.replace(" ", "\0") + "\0")
+    assert find_ports(tmp_path) == (1, 2)
+    assert find_ports(tmp_path / "macos") == ()
 
 
 def server(*models: LocalModel, port: int = 1) -> LocalServer:
