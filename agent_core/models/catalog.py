@@ -252,6 +252,8 @@ class Prices:
     cache_ttl: str = "5m"
     own: Mapping[str, Price] = field(default_factory=dict)
     table: ModelTable = field(default_factory=load_table)
+    here: frozenset[str] = frozenset()
+    """Models that run on this machine."""
 
     def find(self, model: str) -> Price | None:
         """Return the price of a model; its name may include a provider and a release date."""
@@ -262,6 +264,17 @@ class Prices:
                 return own
         facts = self.table.find(model)
         return facts.price if facts else None
+
+    def is_free(self, model: str) -> bool:
+        """Return whether a call costs no money, so that only its tokens are counted.
+
+        A vendor's name has the vendor's price, as a proxy on this machine may pass calls on to it.
+        """
+        return split_name(model)[1] in self.here and self.find(model) is None
+
+    def is_known(self, model: str) -> bool:
+        """Return whether it is known what a call costs, so that a limit in dollars can be kept."""
+        return self.find(model) is not None or self.is_free(model)
 
     def cost(self, model: str, usage: Usage) -> int | None:
         """Return the cost of a call in micro-dollars, rounded up; None without a known price."""

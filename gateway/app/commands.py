@@ -169,7 +169,13 @@ def _list_models(settings: Settings) -> list[ModelLine]:
     for name in settings.model.named:
         facts = prices.table.find(name)
         sees_images = facts.sees_images if facts else None
-        lines.append(ModelLine(name=name, price=prices.find(name), sees_images=sees_images))
+        line = ModelLine(
+            name=name,
+            price=prices.find(name),
+            is_free=prices.is_free(name),
+            sees_images=sees_images,
+        )
+        lines.append(line)
     return lines
 
 

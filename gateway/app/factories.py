@@ -174,7 +174,7 @@ def _check_limits(settings: Settings) -> None:
     Talaria uses the fallback models and the cheap model without asking. People, jobs and named
     agents can choose the other models. So a limit in dollars needs the price of every model.
     """
-    unknown = (one for one in settings.model.named if one and not settings.prices.find(one))
+    unknown = (one for one in settings.model.named if one and not settings.prices.is_known(one))
     model = next(unknown, None)
     if settings.dollar_limits and model:
         raise StartError(

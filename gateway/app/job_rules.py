@@ -56,7 +56,7 @@ def find_unpriced(settings: Settings, name: str) -> str:
     model = settings.model
     first = name if name and name in model.named else model.name
     used = (first, *model.fallbacks, model.cheap)
-    return next((one for one in used if one and not settings.prices.find(one)), "")
+    return next((one for one in used if one and not settings.prices.is_known(one)), "")
 
 
 def _find_fault(place: SkillCatalog, name: str) -> str:

@@ -3,7 +3,7 @@
 import ctypes
 import os
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -155,7 +155,14 @@ class Settings(BaseSettings):
             cache_ttl=self.model.cache_ttl,
             own=dict(parse_price(text) for text in self.cost.prices),
             table=load_table(self.home / MODEL_TABLE),
+            here=frozenset(self._list_local()),
         )
+
+    def _list_local(self) -> Iterator[str]:
+        """Yield the models that run on this machine."""
+        for provider, name in map(split_name, self.model.named if self.is_model_local else ()):
+            if (provider or self.model.provider) == "openai":
+                yield name
 
     @property
     def hidden(self) -> list[str]:

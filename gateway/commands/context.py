@@ -123,10 +123,13 @@ class ContextCommands:
             )
 
         today, month, by_person, recalled = await self.database.read(look)
-        priced = []
+        prices, priced, free = self.quotas.prices, [], []
         for model in dict.fromkeys(line.model for line in today):
-            price = self.quotas.prices.find(model)
-            priced.append((model, price.as_of if price else ""))
+            if prices.is_free(model):
+                free.append(model)
+            else:
+                price = prices.find(model)
+                priced.append((model, price.as_of if price else ""))
         report = UsageReport(
             reader=UsageReader(zone=call.zone, now=call.now, is_owner=call.person.is_owner),
             person=person,
@@ -134,6 +137,7 @@ class ContextCommands:
             recalled=(len(recalled), sum(map(count_recalled, recalled))),
             month=month,
             priced=priced,
+            free=free,
             deployment=everybody if shows_everybody else None,
             people=[(name, charged) for _, name, charged in by_person],
         )

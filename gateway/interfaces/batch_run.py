@@ -57,7 +57,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings, data: bytes) -
     if name not in settings.model.named:
         near = suggest(name, settings.model.named)
         raise Declined(f"There is no model {name} in the settings; {near}")
-    if arguments.budget and settings.prices.find(name) is None:
+    if arguments.budget and not settings.prices.is_known(name):
         raise Declined(
             f"The price of {name} is unknown, so --budget can't be kept. Set it in cost.prices, or"
             " limit --steps and --seconds instead."

@@ -18,6 +18,7 @@ _OF_JOB = Text("**Model of {title}**: {model}")
 _AS_DEFAULT = Text("{model} (default)")
 _PRICE = Text("${input:,.2f} in, ${output:,.2f} out per million tokens")
 _PRICE_UNKNOWN = Text("price unknown")
+_FREE = Text("free, as it runs on this machine")
 _LINE = Text("- {model}: {price}; {sees}")
 _SEES = {
     (True, True): Text("sees pictures, hears voice notes, reads files"),
@@ -83,13 +84,14 @@ class ModelLine:
 
     name: str
     price: Price | None
+    is_free: bool
     sees_images: bool | None
 
 
-def describe_price(price: Price | None) -> str:
-    """Describe what a model costs."""
+def describe_price(price: Price | None, *, is_free: bool) -> str:
+    """Describe what a model costs; a model without a price may be free."""
     if price is None:
-        return _PRICE_UNKNOWN()
+        return _FREE() if is_free else _PRICE_UNKNOWN()
     return _PRICE(input=price.input / 1_000_000, output=price.output / 1_000_000)
 
 
@@ -100,7 +102,7 @@ def list_models(lines: Sequence[ModelLine], *, hears: bool) -> str:
     return "\n".join(
         _LINE(
             model=line.name,
-            price=describe_price(line.price),
+            price=describe_price(line.price, is_free=line.is_free),
             sees=_SEES[line.sees_images, hears](),
         )
         for line in lines

@@ -128,6 +128,7 @@ _MONTH = Text("Last 30 days: {spent}")
 _RESET = Text("Today's usage counts until {moment}.")
 _EVERYONE = Text("**Everyone today**: {spent}")
 _PRICES = Text("Date of each price: {models}")
+_FREE = Text("Free, on this machine: {models}. I count tokens instead.")
 _NO_PRICE = Text("No price known for: {models}. I count tokens instead.")
 _NO_PRICE_OWNER = Text(
     "No price known for: {models}. I count tokens instead; you can set a price in cost.prices."
@@ -136,12 +137,14 @@ _USAGE_LINE = Plural(
     "- {purpose}, {model}: {n:,} call, {read:,} tokens read, {written:,} written, {cost}",
     "- {purpose}, {model}: {n:,} calls, {read:,} tokens read, {written:,} written, {cost}",
 )
+_USAGE_LINE_TOKENS = Plural(
+    "- {purpose}, {model}: {n:,} call, {read:,} tokens read, {written:,} written",
+    "- {purpose}, {model}: {n:,} calls, {read:,} tokens read, {written:,} written",
+)
 _RECALL_LINE = Plural(
     "- Looked up: about {tokens:,} tokens of earlier messages in {n:,} answer",
     "- Looked up: about {tokens:,} tokens of earlier messages in {n:,} answers",
 )
-_PRICE_UNKNOWN = Text("price unknown")
-_UNPRICED = Text("price unknown, {tokens}")
 _OF = Text("{used} of {limit}")
 _WITHOUT_PRICE = Text("{money} and {tokens} without a price")
 _TOKENS = Text("{count:,} tokens")
@@ -310,7 +313,8 @@ def describe_limit(quota: "ReachedQuota", answered: str, reader: UsageReader) ->
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsageReport:
     """The content of `/usage`. `month` is of the last 30 days; `priced` pairs models with the
-    date of their prices, empty for one without; `people` and `deployment` are for owners.
+    date of their prices, empty for one without; `free` are models of this machine; `people` and
+    `deployment` are for owners.
     """
 
     reader: UsageReader
@@ -320,6 +324,7 @@ class UsageReport:
     """Number of answers whose prompts got past messages, and the tokens of those messages."""
     month: QuotaUsage
     priced: Sequence[tuple[str, str]]
+    free: Sequence[str] = ()
     deployment: "QuotaStatus | None" = None
     people: Sequence[tuple[str, QuotaUsage]] = ()
 
@@ -343,10 +348,12 @@ def describe_usage(report: UsageReport) -> str:
         ]
     known = [f"{model} {as_of}" for model, as_of in report.priced if as_of]
     unknown = [model for model, as_of in report.priced if not as_of]
-    if known or unknown:
+    if known or unknown or report.free:
         lines.append("")
     if known:
         lines.append(_PRICES(models=", ".join(known)))
+    if report.free:
+        lines.append(_FREE(models=", ".join(report.free)))
     if unknown:
         sentence = _NO_PRICE_OWNER if reader.is_owner else _NO_PRICE
         lines.append(sentence(models=", ".join(unknown)))
@@ -360,7 +367,9 @@ def name_purpose(purpose: str) -> str:
 
 
 def _line(line: UsageLine) -> str:
-    return _USAGE_LINE(
+    is_priced = line.charged.known_micro_dollars is not None
+    sentence = _USAGE_LINE if is_priced else _USAGE_LINE_TOKENS
+    return sentence(
         line.calls,
         purpose=name_purpose(line.purpose),
         model=line.model,
@@ -379,18 +388,17 @@ def _of_limit(spent: QuotaUsage, limit: "DailyLimit") -> str:
         return money
     tokens = _TOKENS_OF(count=used, limit=limit.tokens) if limit.tokens else _TOKENS(count=used)
     if not spent.micro_dollars:
-        return _UNPRICED(tokens=tokens)
+        return tokens
     return _WITHOUT_PRICE(money=money, tokens=tokens)
 
 
 def describe_charged(charged: QuotaUsage) -> str:
-    """Describe a cost: the money, and the tokens of calls whose price is unknown."""
+    """Describe a cost: the money, and the tokens of calls without a price."""
     money = describe_amount("money", charged.micro_dollars)
     if not charged.unpriced_tokens:
         return money
-    if not charged.micro_dollars:
-        return _PRICE_UNKNOWN()
-    return _WITHOUT_PRICE(money=money, tokens=describe_amount("tokens", charged.unpriced_tokens))
+    tokens = describe_amount("tokens", charged.unpriced_tokens)
+    return _WITHOUT_PRICE(money=money, tokens=tokens) if charged.micro_dollars else tokens
 
 
 def describe_amount(unit: str, amount: int) -> str:

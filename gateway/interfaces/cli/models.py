@@ -89,10 +89,12 @@ def list_prices(environ: Mapping[str, str]) -> int:
     from gateway.texts.models import describe_price
 
     settings = read_settings(environ)
+    prices = settings.prices
     known = _list_known(settings.home)
     changed = _list_changed(settings.home) if any(map(_has_card, known)) else []
     for name in settings.model.named:
-        print(f"{name}: {describe_price(settings.prices.find(name))}")
+        price = describe_price(prices.find(name), is_free=prices.is_free(name))
+        print(f"{name}: {price}")
         for one in [one for one in known if one.model == split_name(name)[1]]:
             print("\n".join((f"  At {one.server}:", *describe_known(one))))
             if one in changed:

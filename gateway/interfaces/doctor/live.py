@@ -142,7 +142,7 @@ def _look_at_model(settings: Settings) -> Finding:
     except StartError as error:
         fix = "Run `talaria setup model`."
         return Finding(part="model key", state="fault", text=str(error), fix=fix)
-    price = "" if settings.prices.find(model.name) else "; its price is unknown"
+    price = "" if settings.prices.is_known(model.name) else "; its price is unknown"
     text = f"{model.name} is available; it reads {find_window(model.name):,} tokens{price}"
     fix = "Add its price to cost.prices, or run `talaria models update`." if price else ""
     return Finding(part="model key", state="note" if price else "ok", text=text, fix=fix)

@@ -119,7 +119,7 @@ def report_caching(models: Sequence[tuple[str, Daily]], prices: Prices) -> Cache
         saved=sum(saved for saved, _ in known),
         extra=sum(extra for _, extra in known),
         is_priced=bool(known),
-        unpriced=[model for model, effect in cached.items() if effect is None],
+        unpriced=[model for model, effect in cached.items() if not prices.is_known(model)],
     )
 
 

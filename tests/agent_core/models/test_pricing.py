@@ -68,6 +68,22 @@ def test_a_local_model_of_an_open_name_has_no_price() -> None:
         assert cost(name, Usage(input_tokens=1)) is None
 
 
+def test_a_model_of_this_machine_is_free_unless_its_owner_sets_a_price() -> None:
+    """Its tokens are counted, as those of a model without a price."""
+    here = Prices(here=frozenset({"qwen3:8b", "gpt-5-mini"}))
+    for name in ("qwen3:8b", "openai:qwen3:8b"):
+        assert here.is_free(name), name
+        assert here.is_known(name), name
+        assert here.cost(name, Usage(input_tokens=MILLION)) is None, name
+    for name in ("other", "gpt-5-mini"):
+        assert not here.is_free(name), name
+    assert not here.is_known("other")
+    assert here.cost("gpt-5-mini", Usage(input_tokens=MILLION)) == 250_000, "of a proxy"
+    own = Prices(here=here.here, own={"qwen3:8b": Price(input=1, output=1)})
+    assert not own.is_free("qwen3:8b")
+    assert own.cost("qwen3:8b", Usage(input_tokens=MILLION)) == 1
+
+
 def test_a_price_that_the_owner_sets_is_read_with_its_date() -> None:
     name, price = parse_price("gpt-5-mini in=0.25 out=2.00 cached=0.025 date=2026-11-01")
     assert name == "gpt-5-mini"

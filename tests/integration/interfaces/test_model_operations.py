@@ -51,7 +51,7 @@ async def test_what_was_learned_of_models_is_listed_and_forgotten(tmp_path: Path
     await profiles.learn(server, "qwen3:8b", {"mode": "guided", "novel": 7}, "owner")
     await database.close()
     done = await talaria_beside(tmp_path, "models", **LOCAL)
-    assert f"qwen3:8b: price unknown\n  At {server}:\n" in done.out
+    assert f"qwen3:8b: free, as it runs on this machine\n  At {server}:\n" in done.out
     for words in ("  takes no tools (learned on", "at most 4096 tokens (", "  wants a, b in each"):
         assert words in done.out
     assert "  works in the guided mode (set by an owner on " in done.out
@@ -93,12 +93,15 @@ def test_a_failed_update_keeps_the_prices(tmp_path: Path) -> None:
     assert not (tmp_path / "models.json").exists()
 
 
+UNKNOWN = {"OPENAI_API_KEY": "key", "TALARIA_MODEL__NAME": "my-own"}
+
+
 @pytest.mark.parametrize("name", ["PERSON_DAY_USD", "HOUSE_DAY_USD"])
 def test_a_daily_limit_in_dollars_without_a_price_is_refused(tmp_path: Path, name: str) -> None:
     limit = {f"TALARIA_COST__{name}": "0.00001", "TALARIA_HTTP__PORT": str(free_port())}
-    done = talaria(tmp_path, "run", **LOCAL, **limit)
+    done = talaria(tmp_path, "run", **UNKNOWN, **limit)
     assert done.code == 2
-    assert f"cost.{name.lower()} is set, but the price of qwen3:8b is unknown" in done.err
+    assert f"cost.{name.lower()} is set, but the price of my-own is unknown" in done.err
 
 
 @pytest.mark.parametrize("setting", ["FALLBACKS", "CHEAP", "CHOICES"])
@@ -114,7 +117,7 @@ def test_a_limit_in_dollars_is_for_every_configured_model(tmp_path: Path, settin
 FALLBACK = {"OPENAI_API_KEY": "key", "TALARIA_MODEL__FALLBACKS": "openai:my-own"}
 
 
-@pytest.mark.parametrize("models", [LOCAL, FALLBACK])
+@pytest.mark.parametrize("models", [UNKNOWN, FALLBACK])
 def test_a_daily_limit_of_a_job_without_a_price_is_refused(
     tmp_path: Path, models: dict[str, str]
 ) -> None:
@@ -125,3 +128,5 @@ def test_a_daily_limit_of_a_job_without_a_price_is_refused(
     whose = JobOwner(person_id=PersonId(1), room_id=None, actor="test")
     with pytest.raises(InvalidJob, match="price of the model is unknown"):
         draft_job(wish, whose, zone="UTC", rules=rules, now=0)
+    free = make_rules(load({"TALARIA_HOME": str(tmp_path), **LOCAL}))
+    assert draft_job(wish, whose, zone="UTC", rules=free, now=0), "it costs nothing"
