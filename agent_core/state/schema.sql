@@ -2,7 +2,7 @@
 -- a test keeps both ways equal. `user_version` is the number of the newest migration. Times are integer milliseconds since the epoch, UTC. JSON is text.
 -- `checksum` is a CRC-32 that detects a damaged row.
 
-PRAGMA user_version = 60;
+PRAGMA user_version = 61;
 
 -- Single values of Talaria itself, by key.
 CREATE TABLE meta (
@@ -250,7 +250,8 @@ CREATE TABLE outbox (
     file_key TEXT REFERENCES files (key),
     file_name TEXT,
     key TEXT NOT NULL DEFAULT '',
-    look TEXT NOT NULL DEFAULT 'none' CHECK (look IN ('none', 'begun', 'cut'))
+    look TEXT NOT NULL DEFAULT 'none' CHECK (look IN ('none', 'begun', 'cut')),
+    outcome_at INTEGER
 );
 CREATE INDEX outbox_open ON outbox (id) WHERE state IN ('owed', 'sending', 'unsure');
 CREATE INDEX outbox_live ON outbox (id) WHERE is_live = 1;

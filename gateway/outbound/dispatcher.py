@@ -374,10 +374,11 @@ class OutboxDispatcher:
         if row.message_id is not None:
             await self._live_messages.let_earlier_finish(row)
             outcome = await self._edit(channel.adapter, row, row.message_id)
-            if outcome == "shown":
+            again = None if outcome == "shown" else await self._send_anew(row, outcome)
+            if again is None:
                 await self._mark_sent(row, row.message_id)
                 return
-            row = await self._start_over(row, leaves=outcome == "locked")
+            row = again
         file = await self._composer.load_file(row)
         if row.answers is None and row.question_id is None:  # nobody waits for this message
             await channel.rate_limiter.give_way()
@@ -394,12 +395,9 @@ class OutboxDispatcher:
         await self._mark_sent(fresh, await channel.adapter.send(message))
 
     async def _edit(self, adapter: ChatAdapter, row: OutboxRow, message_id: str) -> _Edited:
-        """Edit a message that the platform has; if it is not shown, it must be sent again.
-
-        A question is never asked again just because its outcome can't be shown.
-        """
+        """Edit a message that the platform has; if it is not shown, `_send_anew` goes on."""
         if not isinstance(adapter, CanEdit):
-            return "gone" if row.question_id is None else "shown"
+            return "gone"
         message = await self._composer.compose(row, row.body)
         try:
             await adapter.edit(message, PlatformMessageId(message_id))
@@ -407,8 +405,6 @@ class OutboxDispatcher:
             raise Unreachable(str(error)) from error  # an edit may safely be repeated
         except MessageGone as error:
             _log.info("outbox %d: its message can't be edited: %s", row.id, error)
-            if row.question_id is not None:
-                return "shown"
             return "locked" if isinstance(error, MessageLocked) else "gone"
         except Rejected as error:
             if row.question_id is not None or row.turn_id is None:
@@ -417,12 +413,18 @@ class OutboxDispatcher:
             return "locked"
         return "shown"
 
-    async def _start_over(self, row: OutboxRow, *, leaves: bool) -> OutboxRow:
+    async def _send_anew(self, row: OutboxRow, edited: _Edited) -> OutboxRow | None:
         """Return a row to send as a new message; what the platform still has is deleted after that.
 
-        In this order, because a new message reopens a thread that was archived.
+        In this order, because a new message reopens a thread that was archived. A question is never
+        asked again: what its person has to learn of its outcome comes alone. None if that is
+        nothing.
         """
-        now = self._now()
+        now, leaves = self._now(), edited == "locked"
+        if row.question_id is not None:
+            return await self._database.write(
+                "outbox.apart", outbox.tell_apart, outbox_id=row.id, now=now
+            )
         second, left = await self._database.write(
             "outbox.again",
             outbox.start_over,

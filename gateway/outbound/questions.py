@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from adapters.abilities import CanEdit
 from adapters.ids import Address
 from agent_core.chats import Chat
 from agent_core.ids import InboxId, PersonId, QuestionId, TurnId
@@ -72,6 +73,10 @@ class AnswerOutcome:
     """The buttons below the closing words, such as the one that undoes what was done."""
     is_alone: bool = False
     """Replace the whole question by the words, because nobody should see it any more."""
+    says_more: bool = True
+    """The words tell more than the choice, and than what follows by itself: where the question's
+    message can't be edited, they come alone.
+    """
 
 
 Answerer = Callable[[Connection, Question, str, Person, int], AnswerOutcome]
@@ -306,15 +311,18 @@ class Questions:
 
         def work(connection: Connection) -> _Taken:
             found = find(connection)
-            if found is None or found[0].state != "open":
+            if found is None:
                 taken = _Taken(is_used=is_press)
+            elif found[0].state != "open":
+                rows = self._say_over(connection, found[0], reaction, now) if is_press else []
+                taken = _Taken(is_used=is_press, rows=rows)
             elif not _may_answer(found[0], reaction):
                 taken = self._refuse(connection, found[0], reaction, now)
             elif now >= found[0].expires_at and is_press and found[0].kind == _PROPOSAL:
                 taken = _Taken(rows=self._ask_again(connection, found[0], now))
             elif now >= found[0].expires_at:
                 words = general.PRESSED_LATE if is_press else general.QUESTION_LATE
-                rows = drop(connection, found[0], words, now)
+                rows = drop(connection, found[0], words, now, says_more=True)
                 taken = _Taken(is_used=is_press, rows=rows)
             else:
                 taken = self._apply(connection, *found, reaction, now)
@@ -331,9 +339,19 @@ class Questions:
             self.answered.emit(None)
         return taken.is_used
 
+    def _say_over(
+        self, connection: Connection, question: Question, reaction: Reaction, now: int
+    ) -> list[OutboxRow]:
+        """Say that a question is over where its buttons stay, because no message can be edited."""
+        keeps_buttons = not isinstance(self._adapters.get(reaction.platform), CanEdit)
+        if not keeps_buttons or not _may_answer(question, reaction):
+            return []
+        with speak_to(connection, reaction.person.id):
+            return [_say(connection, reaction, general.QUESTION_OVER(), now)]
+
     def _ask_again(self, connection: Connection, question: Question, now: int) -> list[OutboxRow]:
         """Say that a proposal had expired, and ask once more."""
-        rows = _close(connection, question, general.QUESTION_EXPIRED)
+        rows = _close(connection, question, general.QUESTION_EXPIRED, says_more=True)
         end = now + PROPOSAL_LASTS
         again = self.reopen(connection, question, chat=question.chat, expires_at=end, now=now)
         return [*rows, *again]
@@ -367,7 +385,12 @@ class Questions:
         person_id = reaction.person.id
         questions.answer(connection, question_id=question.id, key=key, by=person_id, now=now)
         words = self._dispatcher.format_commands(question.chat.platform, outcome.words)
-        closing = partial(_close, is_alone=outcome.is_alone, buttons=outcome.buttons)
+        closing = partial(
+            _close,
+            is_alone=outcome.is_alone,
+            says_more=outcome.says_more,
+            buttons=outcome.buttons,
+        )
         rows = closing(connection, question, words) if words else []
         asked = [row for new in outcome.asks for row in self.pose(connection, new, now)]
         return _Taken(rows=[*rows, *outcome.rows, *asked], answered=(question.id, key))
@@ -389,19 +412,27 @@ class Questions:
 
 
 def drop(
-    connection: Connection, question: Question, words: Text | str, now: int
+    connection: Connection,
+    question: Question,
+    words: Text | str,
+    now: int,
+    *,
+    says_more: bool = False,
 ) -> list[OutboxRow]:
-    """Close a question that needs no answer any more, in the caller's transaction."""
+    """Close a question that needs no answer any more, in the caller's transaction.
+
+    `says_more` means that its person has just answered, and has to learn of it.
+    """
     if not questions.close(connection, question_id=question.id, now=now):
         return []
-    return _close(connection, question, words)
+    return _close(connection, question, words, says_more=says_more)
 
 
 def close_answered(
     connection: Connection, question: Question, words: str, buttons: Sequence[Choice] = ()
 ) -> list[OutboxRow]:
     """Say in an answered question's message what became of it, in the caller's transaction."""
-    return _close(connection, question, words, buttons=buttons)
+    return _close(connection, question, words, says_more=True, buttons=buttons)
 
 
 def _find_pressed(connection: Connection, key: str) -> tuple[Question, str] | None:
@@ -452,16 +483,24 @@ def _close(
     words: Text | str,
     *,
     is_alone: bool = False,
+    says_more: bool = False,
     buttons: Sequence[Choice] = (),
 ) -> list[OutboxRow]:
-    """Show the result in the question's message, in place of its buttons."""
+    """Show the result in the question's message, in place of its buttons; see `AnswerOutcome`."""
     row = outbox.find_of_question(connection, question_id=question.id)
     if row is None:
         return []
     with speak_to(connection, question.person_id):
         outcome = words if isinstance(words, str) else words()
         body = outcome if is_alone else question_views.close(question, row, outcome)
-    return [outbox.revise(connection, outbox_id=row.id, body=body, buttons=tuple(buttons))]
+    revised = outbox.revise(
+        connection,
+        outbox_id=row.id,
+        body=body,
+        buttons=tuple(buttons),
+        outcome_at=len(body) - len(outcome) if says_more else None,
+    )
+    return [revised]
 
 
 def _say(connection: Connection, reaction: Reaction, words: str, now: int) -> OutboxRow:
@@ -479,4 +518,4 @@ def _describe_choice(
 ) -> AnswerOutcome:
     choice = choice_of(question, key)
     label = choice.label if choice else key
-    return AnswerOutcome(words=general.describe_choice(label, person.name))
+    return AnswerOutcome(words=general.describe_choice(label, person.name), says_more=False)

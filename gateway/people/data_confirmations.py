@@ -54,7 +54,7 @@ class DataConfirmations:
         self._queue.put(connection, request, f"q{question.id}")
         is_late = bool(questions.list_awaited(connection, person_id=person.id))
         words = privacy.FORGET_SOON if is_late else privacy.FORGET_BEGUN
-        return AnswerOutcome(words=words(), is_alone=True)
+        return AnswerOutcome(words=words(), is_alone=True, says_more=is_late)
 
     def answer_erase(
         self, connection: Connection, question: Question, key: str, person: Person, now: int
@@ -72,7 +72,8 @@ class DataConfirmations:
             return AnswerOutcome(words=str(error), is_alone=True)
         if not asked["is_sure"]:
             again = ask_to_erase(person, target, chat=question.chat, now=now, is_sure=True)
-            return AnswerOutcome(words=privacy.ERASE_YES(), is_alone=True, asks=[again])
+            said = privacy.ERASE_YES()
+            return AnswerOutcome(words=said, is_alone=True, says_more=False, asks=[again])
         is_own = target.id == person.id
         request = DataRequest(
             person_id=target.id,

@@ -133,7 +133,7 @@ def _answer(
         _allow(connection, bound, key, person, now)
     said = general.describe_choice(choice.label, person.name)
     if key != WHY:
-        return AnswerOutcome(words=said)
+        return AnswerOutcome(words=said, says_more=False)
     reason = NewQuestion(
         person_id=person.id,
         kind="reason",
@@ -146,7 +146,7 @@ def _answer(
         call_id=name_reason(question.call_id) if question.call_id else None,
         payload=question.payload,
     )
-    return AnswerOutcome(words=said, asks=(reason,))
+    return AnswerOutcome(words=said, says_more=False, asks=(reason,))
 
 
 def _allow(connection: Connection, bound: Bound, key: str, person: Person, now: int) -> None:
@@ -187,4 +187,4 @@ def record_decision(
 
 
 def _hear_reason(_: Connection, __: Question, ___: str, ____: Person, _____: int) -> AnswerOutcome:
-    return AnswerOutcome(words=texts.NOTED())
+    return AnswerOutcome(words=texts.NOTED(), says_more=False)

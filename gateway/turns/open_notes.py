@@ -83,9 +83,7 @@ def answer_notes(
     if key == EACH:
         refs = [(task_id, number) for task_id, number, _ in listed]
         asks = ask_first(connection, person.id, refs, question.chat, now)
-        return AnswerOutcome(
-            words=(notices.ASKING_EACH if asks else notices.NOTES_GONE)(), asks=asks
-        )
+        return _ask_each(asks)
     alone: list[NoteRef] = []
     done = 0
     for task_id, number, replaced in listed:
@@ -106,11 +104,16 @@ def answer_notes(
     if not asks and (following := _make_question(connection, person.id, question.chat, now)):
         asks = [following]
     if not done:
-        return AnswerOutcome(
-            words=(notices.ASKING_EACH if asks else notices.NOTES_GONE)(), asks=asks
-        )
+        return _ask_each(asks)
     describe = notices.describe_kept if key == ALL else notices.describe_dismissed
     return AnswerOutcome(words=describe(done), asks=asks)
+
+
+def _ask_each(asks: Sequence[NewQuestion]) -> AnswerOutcome:
+    """Go on with the first note that still waits; without one, say so."""
+    if asks:
+        return AnswerOutcome(words=notices.ASKING_EACH(), says_more=False, asks=asks)
+    return AnswerOutcome(words=notices.NOTES_GONE())
 
 
 def _make_question(

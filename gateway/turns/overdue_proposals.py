@@ -55,7 +55,11 @@ def offer_times(
     if row is None:
         return []
     shown, buttons = question_views.show_choices(asked, adapter, body)
-    return [outbox.revise(connection, outbox_id=row.id, body=shown, buttons=buttons)]
+    outcome_at = len(body) - len(said)
+    revised = outbox.revise(
+        connection, outbox_id=row.id, body=shown, buttons=buttons, outcome_at=outcome_at
+    )
+    return [revised]
 
 
 def is_later(key: str) -> TypeGuard[LaterVerb]:

@@ -230,17 +230,23 @@ def list_newest_shown(connection: Connection, *, chat: Chat, limit: int) -> list
 
 
 def revise(
-    connection: Connection, *, outbox_id: OutboxId, body: str, buttons: tuple[Choice, ...] = ()
+    connection: Connection,
+    *,
+    outbox_id: OutboxId,
+    body: str,
+    buttons: tuple[Choice, ...] = (),
+    outcome_at: int | None = None,
 ) -> OutboxRow:
     """Change the body of a message and queue it again; if it was sent, it will be edited.
 
     It carries no file any more. A message that is being sent, or unsure, keeps its state and is
     queued afterwards. The returned row has the state unsure: another attempt may be running, so the
-    sender must read the row again.
+    sender must read the row again. `outcome_at` is the place in a question's body from which on its
+    person has to learn of it; see `tell_apart`.
     """
     row = connection.execute(
         "UPDATE outbox SET body = :body, checksum = :checksum, buttons = :buttons,"
-        " file_key = NULL, file_name = NULL,"
+        " file_key = NULL, file_name = NULL, outcome_at = :outcome_at,"
         " state = CASE WHEN state = 'sent' THEN 'owed' ELSE state END"
         f" WHERE id = :id RETURNING {ROW}",
         {
@@ -248,6 +254,7 @@ def revise(
             "body": body,
             "checksum": checksum(body),
             "buttons": dump_choices(buttons) if buttons else "",
+            "outcome_at": outcome_at,
         },
     ).fetchone()
     return replace(read_row(row), state="unsure")
@@ -342,6 +349,25 @@ def start_over(
     left = enqueue(connection, outgoing, now=now)
     mark_found(connection, outbox_id=left.id, message_id=first.message_id)
     return second, replace(left, message_id=first.message_id)
+
+
+def tell_apart(connection: Connection, *, outbox_id: OutboxId, now: int) -> OutboxRow | None:
+    """Queue the outcome of a question as a silent message of its own, and return it.
+
+    Its message can't be edited, and stays as it is. Returns None if nobody has to learn of it.
+    """
+    found = connection.execute("SELECT outcome_at FROM outbox WHERE id = :id", {"id": outbox_id})
+    (outcome_at,) = found.fetchone()
+    if outcome_at is None:
+        return None
+    row, _ = start_over(connection, outbox_id=outbox_id, leaves=False, now=now)
+    body = row.body[outcome_at:]
+    connection.execute(
+        "UPDATE outbox SET body = :body, checksum = :checksum, outcome_at = NULL, is_silent = 1,"
+        " answers = NULL WHERE id = :id",
+        {"id": outbox_id, "body": body, "checksum": checksum(body)},
+    )
+    return replace(row, body=body, is_silent=True, answers=None)
 
 
 def withdraw_lone_status(connection: Connection) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass
+from functools import partial
 
 import pytest
 
@@ -187,6 +188,62 @@ async def test_a_question_that_somebody_deleted_is_not_asked_anew_to_show_its_ou
     await delivery.until_idle()
     assert (await delivery.state(row)).state == "sent"
     assert delivery.chat.shown == []
+
+
+async def tell(delivery: Delivery, row: OutboxRow, outcome: str) -> None:
+    """Close a question with an outcome of which its person has to learn."""
+    at = len("Which? ")
+    revised = await delivery.database.write(
+        "tell",
+        lambda c: outbox.revise(c, outbox_id=row.id, body=f"Which? {outcome}", outcome_at=at),
+    )
+    delivery.dispatcher.enqueue([revised])
+
+
+@pytest.mark.parametrize("error", [None, Unsure("no answer"), Unreachable("down")])
+async def test_an_outcome_to_learn_of_comes_alone_and_once_where_nothing_can_be_edited(
+    database: Database, error: AdapterError | None
+) -> None:
+    chat = MuteChat()
+    async with delivering(database, chat) as delivery:
+        row = await ask(delivery)
+        if error:
+            chat.plan(error, lost=False)
+        await tell(delivery, row, "Saved.")
+        await delivery.until_idle()
+        await delivery.until_sent(row)
+        await delivery.dispatcher.start()
+        await delivery.until_idle()
+    assert chat.texts == ["Which?", "Saved."]
+    assert chat.shown[1].key != row.key
+
+
+@pytest.mark.parametrize("error", [MessageGone("deleted"), MessageLocked("too old")])
+async def test_an_outcome_to_learn_of_comes_alone_if_its_message_can_not_be_edited_any_more(
+    delivery: Delivery, error: AdapterError
+) -> None:
+    row = await ask(delivery)
+    delivery.chat.plan(error)
+    await tell(delivery, row, "Saved.")
+    await delivery.until_idle()
+    assert delivery.chat.texts == ["Which?", "Saved."]
+
+
+async def test_an_outcome_that_a_crash_cut_off_is_told_once(database: Database) -> None:
+    chat = MuteChat()
+    async with delivering(database, chat) as delivery:
+        row = await ask(delivery)
+    find = partial(outbox.revise, outbox_id=row.id, body="Which? Saved.", outcome_at=7)
+    await database.write("tell", find)
+    await database.write("apart", partial(outbox.tell_apart, outbox_id=row.id, now=0))
+    assert (
+        await database.write("again", partial(outbox.tell_apart, outbox_id=row.id, now=0)) is None
+    )
+    async with delivering(database, chat) as delivery:
+        await delivery.dispatcher.start()
+        await delivery.until_sent(row)
+        await delivery.until_idle()
+    assert chat.texts == ["Which?", "Saved."]
 
 
 async def test_changed_text_of_a_deleted_message_is_sent_again(delivery: Delivery) -> None:

@@ -567,6 +567,7 @@ VALUES: dict[str, Any] = {
     "origin": Origin(actor="hand", now=1),
     "outbox_id": OutboxId(1),
     "outcome": "o",
+    "outcome_at": 7,
     "payload": "{}",
     "person_id": PersonId(1),
     "place": Place(chat=Chat(platform="p", address="c")),
