@@ -73,27 +73,24 @@ class CountsTogether(Protocol):
         """Return the name of the id sequence that an address belongs to. Pure."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownElsewhere:
-    """Tells an adapter of all chats of its platform, that of the look-up included."""
-
-    sent: Sequence[PlatformMessageId] = ()
-    """The newest messages of known delivery."""
-    doubtful: Sequence[Address] = ()
-    """Chats with a message of unknown delivery."""
-    cut: Sequence[Address] = ()
-    """Chats in which a killed process looked for a message that is not yet delivered."""
-
-
 @runtime_checkable
 class SeesAllChats(Protocol):
     """Platforms whose look-up for a message sees what was sent to any chat.
 
-    It could take a message to another chat for the one in doubt.
+    It could take another message, or the edit of one, for the one in doubt.
     """
 
-    def note_elsewhere(self, known: KnownElsewhere) -> None:
-        """Take note of what the gateway knows of all chats; called before each `find`. Pure."""
+    def note_known(self, known: Sequence[PlatformMessageId]) -> None:
+        """Take note of what is on record of all chats; called before each `find`. Pure.
+
+        `known` holds the ids of the newest messages, and of their versions.
+        """
+
+    def version_of(self, message_id: PlatformMessageId) -> PlatformMessageId | None:
+        """Return the id of the newest edit of a message that this process made. Pure.
+
+        The dispatcher calls it after each edit and stores the result.
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

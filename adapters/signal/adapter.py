@@ -3,11 +3,11 @@
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
-from adapters.abilities import Bot, KnownElsewhere
+from adapters.abilities import Bot
 from adapters.contract import ChatAdapter, Health, Inlet, Pace
 from adapters.errors import (
     AdapterError,
@@ -65,10 +65,8 @@ class SignalAdapter:
         """By message: the time of its newest version, and how many edits it has had."""
         self._concerns: tuple[str, ...] = ()
         self._locks: BoundedDict[str, asyncio.Lock] = BoundedDict()
-        self._cut_looks: BoundedDict[str, None] = BoundedDict()
-        """Chats in which a look-up sent something whose time is unknown, here or before a kill."""
-        self._doubtful: tuple[Address, ...] = ()
-        """Chats with a message of unknown delivery, as the gateway knows."""
+        self._under_way: set[asyncio.Event] = set()
+        """By call that leaves a time: what is set at its end."""
         self._counts = MemberCounts(_COUNT_LASTS)
         self._shown = ShownContents()
         self._announcing: set[asyncio.Task[None]] = set()
@@ -102,6 +100,7 @@ class SignalAdapter:
     async def _serve(self, inlet: Inlet, backoff: Backoff) -> None:
         """Receive on one connection. Raises `AdapterError` at its end."""
         last_event = read_last_event(await inlet.marks(), self._settings.account)
+        self._receipts.begin_connection()
         try:
             async with self._rpc.open(last_event) as notices:
                 await self._api.check_version()
@@ -204,11 +203,30 @@ class SignalAdapter:
     async def send(self, message: OutboundMessage) -> PlatformMessageId:
         """Send a message. Raises `AdapterError`."""
         async with self._lock(message.address):
-            sent_at, is_distrusted = await self._api.send(message)
-        self._note_sent(sent_at, is_distrusted=is_distrusted)
+            with self._calling() as note:
+                sent_at, is_distrusted = await self._api.send(message)
+                note(sent_at)
+        if is_distrusted:
+            self._reader.keys_changed.set()
         message_id = PlatformMessageId(str(sent_at))
         self._shown.note((message.address.chat_id, message_id), message.text)
         return message_id
+
+    @contextmanager
+    def _calling(self) -> Iterator[Callable[[int], None]]:
+        """Make look-ups wait for a call that leaves a time, which the caller notes."""
+        ended = asyncio.Event()
+        self._under_way.add(ended)
+        try:
+            yield self._note_answered
+        finally:
+            self._under_way.discard(ended)
+            ended.set()
+
+    def _note_answered(self, sent_at: int) -> None:
+        self._receipts.note_sent(sent_at)
+        if self._rpc.is_open:
+            self._receipts.note_reading(sent_at)
 
     async def edit(self, message: OutboundMessage, message_id: PlatformMessageId) -> None:
         """Replace a message's content. Raises `AdapterError`.
@@ -222,27 +240,34 @@ class SignalAdapter:
         if edits >= _MOST_EDITS:
             raise MessageLocked("Signal allows ten edits of a message.")
         async with self._lock(message.address):
-            sent_at, is_distrusted = await self._api.send(message, edits=newest)
-        self._note_sent(sent_at, is_distrusted=is_distrusted)
-        self._revisions.put(message_id, (sent_at, edits + 1))
-        self._shown.note(place, message.text)
-
-    def _note_sent(self, sent_at: int, *, is_distrusted: bool) -> None:
-        self._receipts.note_sent(sent_at)
+            with self._calling() as note:
+                sent_at, is_distrusted = await self._api.send(message, edits=newest)
+                note(sent_at)
         if is_distrusted:
             self._reader.keys_changed.set()
+        self._revisions.put(message_id, (sent_at, edits + 1))
+        self._shown.note(place, message.text)
 
     async def delete(self, address: Address, message_id: PlatformMessageId) -> None:
         """Delete a message for everyone; apps allow it for a day. Raises `AdapterError`."""
         sent_at = _own(message_id)
         async with self._lock(address):
-            self._receipts.note_sent(await self._api.delete(address, sent_at))
+            await self._delete(address, sent_at)
+
+    async def _delete(self, address: Address, sent_at: int) -> None:
+        with self._calling() as note:
+            note(await self._api.delete(address, sent_at))
 
     async def react(self, address: Address, message_id: PlatformMessageId, *, seen: bool) -> None:
         """Add or remove the eyes reaction. Raises `AdapterError`."""
         async with self._lock(address):
+            await self._react(address, message_id, seen=seen)
+
+    async def _react(self, address: Address, message_id: PlatformMessageId, *, seen: bool) -> int:
+        with self._calling() as note:
             sent_at = await self._api.react(address, message_id, _EYES, is_on=seen)
-        self._receipts.note_sent(sent_at)
+            note(sent_at)
+        return sent_at
 
     async def fetch(self, attachment: Attachment, *, most_bytes: int) -> bytes:
         """Read an attachment that signal-cli has downloaded. Raises `AdapterError`."""
@@ -272,105 +297,83 @@ class SignalAdapter:
         newest = self._receipts.newest
         return PlatformMessageId(str(newest)) if newest else None
 
-    def note_elsewhere(self, known: KnownElsewhere) -> None:
-        """Take note of all chats: devices confirm times and name no chat. Pure."""
-        self._note_known(known.sent)
-        self._doubtful = tuple(known.doubtful)
-        for address in known.cut:
-            self._cut_looks.put(address.chat_id, None)
+    def version_of(self, message_id: PlatformMessageId) -> PlatformMessageId | None:
+        """Return the time of the newest version of a message that was edited here. Pure."""
+        found = self._revisions.get(message_id)
+        return PlatformMessageId(str(found[0])) if found else None
 
-    def _note_known(self, known: Sequence[PlatformMessageId]) -> list[int]:
-        """Note which times are known sends of ours, and return them."""
-        ours = [int(one) for one in known if one.isascii() and one.isdecimal()]
-        for sent_at in ours:
+    def note_known(self, known: Sequence[PlatformMessageId]) -> None:
+        """Take note of what is known of all chats: devices confirm times and name no chat. Pure."""
+        for sent_at in _list_times(known):
             self._receipts.note_sent(sent_at)
-        return ours
 
-    async def find(
-        self, message: OutboundMessage, known: Sequence[PlatformMessageId]
-    ) -> PlatformMessageId | None:
-        """Look for a message of unknown delivery in what the recipients' devices confirm.
+    async def find(self, message: OutboundMessage, known: Sequence[PlatformMessageId]) -> None:
+        """Delete whatever may be a message of unknown delivery, so that it can be sent again.
 
-        - A confirmed time that no known send explains is the message.
-        - If there is none, a reaction is taken back that never was, which nobody sees. Devices
-          confirm in order: once it is confirmed, the message was never sent.
-        - If such a look was itself cut off, its time is unexplained, too. Whatever was sent at
-          these times is then deleted, and the message sent again.
-        - If no device confirms anything, nobody knows: `Unsure`. The same holds if a message to
-          another chat is on its way or in doubt, and the same devices would confirm it.
+        - Signal knows no key of a message: the recipients' devices confirm times. A confirmed time
+          that no known send explains may be the message, or a call whose time only a killed
+          process knew, or a message in doubt of another chat, or a call of signal-cli's own.
+        - So nothing is ever taken for the message. Apps look for what is to be deleted by its time,
+          some in all chats; deleting what is no message changes nothing. What is in doubt elsewhere
+          is deleted and sent again by its own look-up.
+        - Then a reaction is taken back that never was, which nobody sees. Devices confirm in order:
+          once it is confirmed, they have confirmed whatever was sent before.
+
+        Raises `Unsure` if no device confirms it, if receipts may be missing, or if what was found
+        is too old to be deleted.
         """
         address = message.address
-        ours = self._note_known(known)
+        after = max(_list_times(known), default=0)
         async with self._lock(address):
-            found = await self._look(address, known, after=max(ours, default=0))
-            if await self._may_be_elsewhere(found, address):
-                raise Unsure("A message to another chat was on its way at the same time.")
-            self._receipts.drop_rival(address.chat_id)
-            if len(found) != 1 or address.chat_id in self._cut_looks:
-                for sent_at in found:
-                    self._receipts.note_sent(await self._api.delete(address, sent_at))
-                    self._receipts.note_sent(sent_at)
-                return None
-        self._receipts.note_sent(found[0])
-        return PlatformMessageId(str(found[0]))
+            people = await self._list_people(address)
+            # At once: signal-cli forgets receipts, and this process may be killed, too.
+            gone = await self._delete_unknown(address, people, after, self._receipts.newest)
+            looked_at = await self._probe(address, known, people)
+            await self._delete_unknown(address, people, after, looked_at, gone=gone)
+            if not self._receipts.reaches(after):
+                raise Unsure("signal-cli has not kept what the recipients' devices confirmed.")
 
-    async def _look(
-        self, address: Address, known: Sequence[PlatformMessageId], *, after: int
+    async def _delete_unknown(
+        self,
+        address: Address,
+        people: Sequence[str],
+        after: int,
+        until: int,
+        *,
+        gone: Sequence[int] = (),
     ) -> list[int]:
-        """Return the times at which the message may have been sent. Raises `AdapterError`."""
-        is_direct = group_of(address) is None
-        people = await self._list_people(address)
-        if is_direct and (found := self._receipts.find_direct(address.chat_id, after=after)):
-            return found
+        """Delete here what people confirm and no known send explains; return its times."""
+        for ended in tuple(self._under_way):  # what is called from now on has a later time
+            await ended.wait()
+        found = self._receipts.list_unexplained(people, after=after, until=until)
+        if found and time.time() * 1000 - found[0] > _DAY:
+            raise Unsure("Signal's apps let a message be deleted for a day only.")
+        for sent_at in found:
+            if sent_at not in gone:
+                await self._delete(address, sent_at)
+        return found
+
+    async def _probe(
+        self, address: Address, known: Sequence[PlatformMessageId], people: Sequence[str]
+    ) -> int:
+        """Send what nobody sees; return its time once it is confirmed. Raises `AdapterError`."""
         target = next(iter([one for one in known if ":" in one] or known), None)
         if target is None:
             raise Unsure("No message of this chat is known from before the one in doubt.")
-        confirming = await self._probe(address, target, people)
-        if is_direct:
-            return self._receipts.find_direct(address.chat_id, after=after)
-        return self._receipts.find_shared(confirming, people, after=after)
-
-    async def _may_be_elsewhere(self, found: Sequence[int], address: Address) -> bool:
-        """Return whether other chats may explain what was found. Raises `AdapterError`."""
-        here, doubtful = address.chat_id, {one.chat_id for one in self._doubtful}
-        busy = {chat_id for chat_id in self._locks if self._is_busy(chat_id)}
-        is_elsewhere = False
-        for chat_id in (busy | doubtful) - {here} if found else ():
-            people = await self._list_people(Address(chat_id=chat_id, is_direct=False))
-            for sent_at in found:
-                if self._receipts.is_within(people, sent_at):
-                    is_elsewhere = True
-                    if chat_id in doubtful:
-                        self._receipts.note_rivals(sent_at, here, chat_id)
-        return is_elsewhere or any(self._receipts.has_rivals(one, here) for one in found)
-
-    def _is_busy(self, chat_id: str) -> bool:
-        lock = self._locks.get(chat_id)
-        return lock is not None and lock.locked()
-
-    async def _probe(
-        self, address: Address, target: PlatformMessageId, people: Sequence[str]
-    ) -> frozenset[str]:
-        """Send what nobody sees; return who confirms it. Raises `AdapterError`."""
         if not self._rpc.is_open:
             raise Unreachable("There is no connection to signal-cli.")
-        was_cut = address.chat_id in self._cut_looks
-        self._cut_looks.put(address.chat_id, None)
-        sent_at = await self._api.react(address, target, _EYES, is_on=False)
-        self._receipts.note_sent(sent_at)
-        if not was_cut:
-            self._cut_looks.drop(address.chat_id)
+        sent_at = await self._react(address, target, seen=False)
         try:
             async with asyncio.timeout(self._settings.receipt_wait):
-                while not self._receipts.list_confirming(people, sent_at):
+                while not self._receipts.is_confirmed(sent_at, people):
                     await self._receipts.wait()
         except TimeoutError as error:
             raise Unsure("No device of the recipient is online to say what it received.") from error
         await asyncio.sleep(self._settings.receipt_grace)
-        return self._receipts.list_confirming(people, sent_at)
+        return sent_at
 
     def _lock(self, address: Address) -> asyncio.Lock:
-        """Return the lock of a chat: what is in doubt there was the only call under way."""
+        """Return the lock of a chat: one call at a time, and none during a look-up there."""
         lock = self._locks.get(address.chat_id) or asyncio.Lock()
         self._locks.put(address.chat_id, lock)
         return lock
@@ -390,6 +393,11 @@ class SignalAdapter:
 def create(settings: SignalSettings) -> ChatAdapter:
     """Create the adapter; the gateway finds this function by the platform's name."""
     return SignalAdapter(settings)
+
+
+def _list_times(known: Sequence[PlatformMessageId]) -> list[int]:
+    """Return the times of those messages that are ours."""
+    return [int(one) for one in known if one.isascii() and one.isdecimal()]
 
 
 def _own(message_id: PlatformMessageId) -> int:

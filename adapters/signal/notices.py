@@ -28,9 +28,10 @@ _log = logging.getLogger(__name__)
 _EVENT = re.compile(r"(\d{1,15})-(\d{1,12})\Z", re.ASCII)
 _ALL = "0-0"
 """An id that is unknown, so that signal-cli sends all events that it has kept."""
-_OVERLAP = 500
+_OVERLAP = 1000
 """Events that are asked for again after a connection: receipts are not stored, but a look-up needs
-those that an earlier process had read. The store skips what it has.
+those that an earlier process had read. signal-cli keeps so many (SseEventBuffer, MAX_EVENTS). The
+store skips what it has.
 """
 _UNTRUSTED = "UntrustedIdentityException"
 
@@ -88,6 +89,8 @@ class NoticeReader:
         _log.warning("a message from %s can't be read: %s", person, words_in(fault, "message"))
 
     def _store(self, envelope: Json, notice: Notice) -> RawEvent | None:
+        if since := _read_since(envelope, notice):
+            self._receipts.note_reading(since)
         if receipt := part(envelope, "receiptMessage"):
             self._receipts.note_receipt(sources_of(envelope), receipt)
         sent = part(inside(envelope, "syncMessage"), "sentMessage")
@@ -123,6 +126,17 @@ class NoticeReader:
             if data and "groupInfo" not in data and (names := sources_of(envelope)):
                 found.setdefault(names[0], []).append(number_in(envelope, "timestamp"))
         return found
+
+
+def _read_since(envelope: Json, notice: Notice) -> int:
+    """Return a time from which on an event and those behind it are all that has arrived, or 0.
+
+    The id of signal-cli's first event names its start; any other event names when it arrived.
+    """
+    found = _EVENT.match(notice.event)
+    if found and int(found[2]) == 1:
+        return int(found[1])
+    return number_in(envelope, "serverDeliveredTimestamp", default=0)
 
 
 def write_position(event: str) -> str:

@@ -1,30 +1,32 @@
-"""Proves from delivery receipts whether a message was sent."""
+"""Tells from delivery receipts what may have been sent."""
 
 import asyncio
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 from adapters.toolkit.caches import BoundedDict
 from adapters.toolkit.text import Json, words_in
 
 _MOST = 20_000
-_PER_PERSON = 500
-"""The newest times that are kept of what one person's devices have confirmed."""
 
 
 class Receipts:
-    """Which of our messages whose devices have confirmed, and which sends we know of.
+    """Which of our messages devices have confirmed, and which sends we know of.
 
     Signal offers no history and no key of a message. Its id is the time at which signal-cli sent
     it, and the device of each recipient confirms that time. A confirmed time that belongs to no
-    send we know of is the message in doubt.
+    send we know of may be a message in doubt.
     """
 
     def __init__(self) -> None:
         self._confirmed: BoundedDict[int, frozenset[str]] = BoundedDict(_MOST)
-        self._newest_by: BoundedDict[str, BoundedDict[int, None]] = BoundedDict(_MOST)
+        """By time: the names of the accounts whose devices confirm it."""
         self._sent: BoundedDict[int, None] = BoundedDict(_MOST)
-        self._rivals: BoundedDict[int, frozenset[str]] = BoundedDict()
-        """By confirmed time: the chats whose message in doubt may have been sent then."""
+        self._reading: tuple[int, int] | None = None
+        """The first and the last time of which all that arrived was read; None if unknown."""
+        self._earlier: tuple[int, int] | None = None
+        """The same, of earlier connections."""
+        self._since: int | None = None
+        """The first time of all connections."""
         self._changed = asyncio.Event()
         self.newest = 0
         """The newest time at which this account is known to have sent anything, from a result or a
@@ -45,74 +47,50 @@ class Receipts:
         times = receipt.get("timestamps")
         if not isinstance(times, list):
             return
-        names = [name for name in sources if name]
+        names = frozenset(name for name in sources if name)
         for sent_at in times:
             if isinstance(sent_at, int):
                 self.newest = max(self.newest, sent_at)
                 known = self._confirmed.get(sent_at) or frozenset()
-                self._confirmed.put(sent_at, known | frozenset(names[:1]))
-                for name in names:
-                    confirmed = self._newest_by.get(name) or BoundedDict(_PER_PERSON)
-                    confirmed.put(sent_at, None)
-                    self._newest_by.put(name, confirmed)
+                self._confirmed.put(sent_at, known | names)
         self._changed.set()
         self._changed = asyncio.Event()
 
-    def list_confirming(self, people: Iterable[str], sent_at: int) -> frozenset[str]:
-        """Return which of the people have received the message of a time."""
-        return frozenset(name for name in people if sent_at in self._times_of(name))
+    def begin_connection(self) -> None:
+        """Record that what arrived since the end of the last connection may never be read."""
+        self._earlier, self._reading = self._reading or self._earlier, None
 
-    def is_within(self, people: Iterable[str], sent_at: int) -> bool:
-        """Return whether nobody but these people confirms the message of a time."""
-        return (self._confirmed.get(sent_at) or frozenset()) <= frozenset(people)
+    def note_reading(self, at: int) -> None:
+        """Record that the connection brings whatever arrives after a time.
 
-    def note_rivals(self, sent_at: int, *chats: str) -> None:
-        """Record chats whose message in doubt may have been sent at a time."""
-        self._rivals.put(sent_at, (self._rivals.get(sent_at) or frozenset()).union(chats))
-
-    def has_rivals(self, sent_at: int, chat: str) -> bool:
-        """Return whether a time may be that of a message to another chat than this one.
-
-        It may be so even after that message was sent again, because nobody knew.
+        signal-cli hands over events in the order in which they reached it, old ones first.
         """
-        return bool((self._rivals.get(sent_at) or frozenset()) - {chat})
+        first, last = self._reading or (at, at)
+        first, last = min(first, at), max(last, at)
+        if self._earlier and self._earlier[0] < first <= self._earlier[1]:
+            first = self._earlier[0]
+        self._reading = (first, last)
+        self._since = min(first, self._since or first)
 
-    def drop_rival(self, chat: str) -> None:
-        """Record that what was in doubt in a chat is known, so it explains no other time."""
-        for sent_at in list(self._rivals):
-            self._rivals.put(sent_at, (self._rivals.get(sent_at) or frozenset()) - {chat})
+    def reaches(self, sent_at: int) -> bool:
+        """Return whether all was read that devices confirm of what was sent after a time."""
+        return self._reading is not None and self._reading[0] <= sent_at
 
-    def find_direct(self, person: str, *, after: int) -> list[int]:
-        """Return the times of messages to a person that no known send explains.
+    def is_confirmed(self, sent_at: int, people: Iterable[str]) -> bool:
+        """Return whether some of the people have received the message of a time."""
+        return not (self._confirmed.get(sent_at) or frozenset()).isdisjoint(people)
 
-        What several accounts confirm went to a group.
+    def list_unexplained(self, people: Iterable[str], *, after: int, until: int) -> list[int]:
+        """Return the times that some of the people confirm, and that no known send explains.
+
+        `after` is left out, and `until` is not. What was sent before this process read anything is
+        left out, too: the person may have written it by hand on another device.
         """
-        return [
-            sent_at
-            for sent_at in self._list_unexplained([person], after)
-            if len(self._confirmed.get(sent_at) or ()) == 1
-        ]
-
-    def find_shared(
-        self, people: frozenset[str], members: Collection[str], *, after: int
-    ) -> list[int]:
-        """Return the times that no known send explains and that all of the people confirm.
-
-        What somebody besides the group's members confirms went to another group.
-        """
-        return [
-            sent_at
-            for sent_at in self._list_unexplained(people, after)
-            if self.list_confirming(people, sent_at) == people and self.is_within(members, sent_at)
-        ]
-
-    def _list_unexplained(self, people: Iterable[str], after: int) -> list[int]:
-        times = {sent_at for name in people for sent_at in self._times_of(name)}
-        return sorted(at for at in times if at > after and at not in self._sent)
-
-    def _times_of(self, name: str) -> Collection[int]:
-        found = self._newest_by.get(name)
-        return () if found is None else tuple(found)
+        after = max(after, self._since or until)
+        between = [at for at in self._confirmed if after < at <= until]
+        return sorted(
+            at for at in between if not self.is_sent(at) and self.is_confirmed(at, people)
+        )
 
     async def wait(self) -> None:
         """Wait for the next receipt."""

@@ -2,7 +2,7 @@
 -- a test keeps both ways equal. `user_version` is the number of the newest migration. Times are integer milliseconds since the epoch, UTC. JSON is text.
 -- `checksum` is a CRC-32 that detects a damaged row.
 
-PRAGMA user_version = 61;
+PRAGMA user_version = 62;
 
 -- Single values of Talaria itself, by key.
 CREATE TABLE meta (
@@ -223,7 +223,8 @@ CREATE INDEX steps_images ON steps (turn_id) WHERE images <> '[]';
 
 -- One platform message to send. `is_live` marks a message that still grows with its turn. `shown` is
 -- what an unconfirmed attempt carried, `anchor` the platform's newest message id before it. `key` is
--- random; platforms recognise a repeat by it.
+-- random; platforms recognise a repeat by it. `versions` are the ids of its edits and of a message that
+-- it follows, each after a space.
 CREATE TABLE outbox (
     id           INTEGER PRIMARY KEY,
     platform     TEXT NOT NULL,
@@ -250,8 +251,8 @@ CREATE TABLE outbox (
     file_key TEXT REFERENCES files (key),
     file_name TEXT,
     key TEXT NOT NULL DEFAULT '',
-    look TEXT NOT NULL DEFAULT 'none' CHECK (look IN ('none', 'begun', 'cut')),
-    outcome_at INTEGER
+    outcome_at INTEGER,
+    versions TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX outbox_open ON outbox (id) WHERE state IN ('owed', 'sending', 'unsure');
 CREATE INDEX outbox_live ON outbox (id) WHERE is_live = 1;

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal
 
-from adapters.abilities import CanDelete, CanEdit, HearsReports
+from adapters.abilities import CanDelete, CanEdit, HearsReports, SeesAllChats
 from adapters.contract import ChatAdapter
 from adapters.errors import (
     AdapterError,
@@ -372,8 +372,8 @@ class OutboxDispatcher:
 
     async def _send(self, channel: Channel, row: OutboxRow) -> None:
         if row.message_id is not None:
-            await self._live_messages.let_earlier_finish(row)
-            outcome = await self._edit(channel.adapter, row, row.message_id)
+            was_cut = await self._live_messages.let_earlier_finish(row)
+            outcome = await self._edit(channel.adapter, row, row.message_id, was_cut=was_cut)
             again = None if outcome == "shown" else await self._send_anew(row, outcome)
             if again is None:
                 await self._mark_sent(row, row.message_id)
@@ -394,14 +394,25 @@ class OutboxDispatcher:
         message = self._composer.build(fresh, fresh.body, file)
         await self._mark_sent(fresh, await channel.adapter.send(message))
 
-    async def _edit(self, adapter: ChatAdapter, row: OutboxRow, message_id: str) -> _Edited:
-        """Edit a message that the platform has; if it is not shown, `_send_anew` goes on."""
+    async def _edit(
+        self, adapter: ChatAdapter, row: OutboxRow, message_id: str, *, was_cut: bool = False
+    ) -> _Edited:
+        """Edit a message that the platform has; if it is not shown, `_send_anew` goes on.
+
+        An edit that a kill may have cut off is not repeated where a look-up could take it for a
+        message, and delete it; but that of a question is, which is never asked again.
+        """
         if not isinstance(adapter, CanEdit):
             return "gone"
+        is_at_risk = isinstance(adapter, SeesAllChats) and row.question_id is None
+        if was_cut and is_at_risk:
+            return "locked"
         message = await self._composer.compose(row, row.body)
         try:
             await adapter.edit(message, PlatformMessageId(message_id))
         except Unsure as error:
+            if is_at_risk:
+                return "locked"
             raise Unreachable(str(error)) from error  # an edit may safely be repeated
         except MessageGone as error:
             _log.info("outbox %d: its message can't be edited: %s", row.id, error)
@@ -464,7 +475,10 @@ class OutboxDispatcher:
 
     async def _mark_sent(self, row: OutboxRow, message_id: str) -> None:
         """Record a sent message; it can't be sent again, so this retries until it is recorded."""
-        now = self._now()
+        now, adapter = self._now(), self.adapters[row.chat.platform]
+        version: str | None = None
+        if isinstance(adapter, SeesAllChats):
+            version = adapter.version_of(PlatformMessageId(message_id))
 
         async def write() -> None:
             await self._database.write_later(
@@ -474,6 +488,7 @@ class OutboxDispatcher:
                 outbox_id=row.id,
                 message_id=message_id,
                 body=row.body,
+                version=version,
                 now=now,
             )
 

@@ -70,13 +70,16 @@ class LiveMessageEditor:
         self._inherited = await self._database.read(outbox.list_under_way)
         self._started = time.monotonic()
 
-    async def let_earlier_finish(self, row: OutboxRow) -> None:
-        """Wait until no request of an earlier process is on its way.
+    async def let_earlier_finish(self, row: OutboxRow) -> bool:
+        """Wait until no request of an earlier process is on its way; return whether one may be.
 
         An edit would replace the answer, and a search too early would miss what is being sent.
         """
-        if row.id in self._inherited:
+        is_inherited = row.id in self._inherited
+        if is_inherited:
             await asyncio.sleep(max(self._started + self._finish - time.monotonic(), 0))
+            self._inherited -= {row.id}
+        return is_inherited
 
     async def show_live(self, channel: Channel, live: LiveMessage) -> float | None:
         """Show the present text; return the seconds for which the chat has to wait then.

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 
-from adapters.abilities import CanFind, CountsTogether, KnownElsewhere, SeesAllChats
+from adapters.abilities import CanFind, CountsTogether, SeesAllChats
 from adapters.contract import ChatAdapter
 from adapters.errors import Unsure
 from adapters.ids import PlatformMessageId
@@ -52,9 +52,10 @@ class Reconciler:
             try:
                 message = await self._composer.compose(row, shown)
                 if isinstance(adapter, SeesAllChats):
-                    # On record first: after a kill, nobody else knows that there was a look.
-                    await self._database.write("outbox.look", outbox.begin_look, outbox_id=row.id)
-                    adapter.note_elsewhere(await self._list_elsewhere(row.chat.platform))
+                    recorded = await self._database.read(
+                        outbox.list_all_newest_ids, platform=row.chat.platform
+                    )
+                    adapter.note_known([PlatformMessageId(one) for one in recorded])
                 found = await adapter.find(message, known)
             except Unsure as error:
                 if row.attempts < _MOST_LOOKS:
@@ -86,19 +87,6 @@ class Reconciler:
             return outbox.find(connection, outbox_id=row.id) or replace(row, state="dead")
 
         return await self._database.write("outbox.found", work)
-
-    async def _list_elsewhere(self, platform: str) -> KnownElsewhere:
-        def work(connection: Connection) -> KnownElsewhere:
-            sent = outbox.list_all_newest_ids(connection, platform=platform)
-            doubtful = outbox.list_doubtful_chats(connection, platform=platform)
-            cut = outbox.list_cut_looks(connection, platform=platform)
-            return KnownElsewhere(
-                sent=[PlatformMessageId(one) for one in sent],
-                doubtful=[read_chat(one) for one in doubtful],
-                cut=[read_chat(one) for one in cut],
-            )
-
-        return await self._database.read(work)
 
 
 def _note_repeat(adapter: ChatAdapter, body: str) -> str:

@@ -103,7 +103,8 @@ class SignalRig:
         return []
 
     def files(self) -> list[tuple[str, bytes]]:
-        return [(name, data) for one in self.signal.world.sent for name, data, _ in one.files]
+        left = [one for one in self.signal.world.sent if not one.is_deleted]
+        return [(name, data) for one in left for name, data, _ in one.files]
 
     def reactions(self) -> list[str]:
         return self.signal.world.reactions.get((self._newest, self.ana.uuid), [])

@@ -51,7 +51,8 @@ class SignalEmulator(LoopbackServer):
         """How many streams are to break at the next event."""
         self._faults: list[tuple[str, FaultKind, Json | None]] = []
         self._held = asyncio.Event()
-        self._start = 1_764_000_000_000
+        self._start = self.world.now()
+        """The first part of an event's id (SseEventBuffer)."""
         self._sequence = 0
         self._kept: deque[tuple[int, str]] = deque(maxlen=_KEPT)
         self._waiting: list[str] = []
@@ -96,7 +97,7 @@ class SignalEmulator(LoopbackServer):
 
     def forget_events(self) -> None:
         """Begin again with no kept events, as a daemon that was restarted."""
-        self._start += 1000
+        self._start = self.world.now()
         self._kept.clear()
         self._sequence = 0
 

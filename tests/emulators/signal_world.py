@@ -300,9 +300,13 @@ class SignalWorld:
         return self._results(people, self.now(), params)
 
     def _do_remoteDelete(self, params: Json) -> Json:  # noqa: N802
-        chat, people = self._recipients(params)
+        """Delete as Signal's Android app does: it knows a message by author and time.
+
+        It looks at no chat, and each version of an edited message is the message.
+        """
+        _, people = self._recipients(params)
         for one in self.sent:
-            if one.chat == chat and one.sent_at == params["targetTimestamp"]:
+            if params["targetTimestamp"] in one.revisions:
                 one.is_deleted = True
         return self._results(people, self.now(), params)
 

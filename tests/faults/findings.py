@@ -89,13 +89,6 @@ def list_open(home: Path) -> list[str]:
         ]
 
 
-def has_begun_a_look(home: Path) -> bool:
-    """Return whether a message is looked for. A gateway may be running."""
-    with closing(sqlite3.connect(home / "state.db")) as connection:
-        begun = "SELECT 1 FROM outbox WHERE look = 'begun'"
-        return connection.execute(begun).fetchone() is not None
-
-
 def count_done(home: Path) -> int:
     """Count the finished rows of the database. A gateway may be running."""
     with closing(sqlite3.connect(home / "state.db")) as connection:

@@ -356,12 +356,15 @@ def tell_apart(connection: Connection, *, outbox_id: OutboxId, now: int) -> Outb
 
     Its message can't be edited, and stays as it is. Returns None if nobody has to learn of it.
     """
-    found = connection.execute("SELECT outcome_at FROM outbox WHERE id = :id", {"id": outbox_id})
-    (outcome_at,) = found.fetchone()
-    if outcome_at is None:
+    found = connection.execute(  # the first message stays on record
+        "UPDATE outbox SET versions = versions || ' ' || COALESCE(message_id, '')"
+        " WHERE id = :id AND outcome_at IS NOT NULL RETURNING outcome_at",
+        {"id": outbox_id},
+    ).fetchone()
+    if found is None:
         return None
     row, _ = start_over(connection, outbox_id=outbox_id, leaves=False, now=now)
-    body = row.body[outcome_at:]
+    body = row.body[found[0] :]
     connection.execute(
         "UPDATE outbox SET body = :body, checksum = :checksum, outcome_at = NULL, is_silent = 1,"
         " answers = NULL WHERE id = :id",
@@ -411,13 +414,29 @@ def mark_sending(
 
 
 def mark_sent(
-    connection: Connection, *, outbox_id: OutboxId, message_id: str, body: str, now: int
+    connection: Connection,
+    *,
+    outbox_id: OutboxId,
+    message_id: str,
+    body: str,
+    version: str | None = None,
+    now: int,
 ) -> None:
-    """Record that the platform has `body` under this id; a newer body stays queued."""
+    """Record that the platform has `body` under this id; a newer body stays queued.
+
+    `version` is the id of the edit that showed it, on platforms where an edit has one.
+    """
     connection.execute(
         "UPDATE outbox SET state = CASE WHEN body = :body THEN 'sent' ELSE 'owed' END,"
-        " message_id = :message_id, shown = NULL, sent_at = :now WHERE id = :id",
-        {"id": outbox_id, "message_id": message_id, "body": body, "now": now},
+        " message_id = :message_id, versions = versions || :version, shown = NULL, sent_at = :now"
+        " WHERE id = :id",
+        {
+            "id": outbox_id,
+            "message_id": message_id,
+            "body": body,
+            "version": f" {version}" if version else "",
+            "now": now,
+        },
     )
 
 
@@ -471,19 +490,11 @@ def mark_unsure(connection: Connection, *, outbox_id: OutboxId, reason: str) -> 
     )
 
 
-def begin_look(connection: Connection, *, outbox_id: OutboxId) -> None:
-    """Record that a look-up for the message starts, which may leave traces on the platform."""
-    connection.execute(
-        "UPDATE outbox SET look = 'begun' WHERE id = :id AND look = 'none'", {"id": outbox_id}
-    )
-
-
 def mark_interrupted(connection: Connection) -> None:
-    """Mark the attempts of an earlier process as unsure, as `mark_unsure` does, and its looks."""
+    """Mark the attempts of an earlier process as unsure, as `mark_unsure` does."""
     connection.execute(
         f"UPDATE outbox SET state = 'unsure', attempts = 1 WHERE {IS_OPEN} AND state = 'sending'"
     )
-    connection.execute(f"UPDATE outbox SET look = 'cut' WHERE {IS_OPEN} AND look = 'begun'")
 
 
 def mark_dead(connection: Connection, *, outbox_id: OutboxId, reason: str) -> None:
@@ -532,32 +543,18 @@ def list_newest_ids(connection: Connection, *, platform: str, chats: tuple[str, 
 
 
 def list_all_newest_ids(connection: Connection, *, platform: str) -> list[str]:
-    """Return the ids that a platform has among the 2,000 newest messages to all platforms."""
+    """Return the ids that a platform has among the 20,000 newest messages to all platforms.
+
+    Those of their versions are included. So many are more than those of a day, and a look-up
+    touches nothing that is older.
+    """
     rows = connection.execute(
-        "SELECT message_id FROM (SELECT platform, message_id FROM outbox ORDER BY id DESC"
-        " LIMIT 2000) AS newest WHERE platform = :platform AND message_id IS NOT NULL",
+        "SELECT message_id || versions FROM (SELECT platform, message_id, versions FROM outbox"
+        " ORDER BY id DESC LIMIT 20000) AS newest"
+        " WHERE platform = :platform AND message_id IS NOT NULL",
         {"platform": platform},
     ).fetchall()
-    return [row[0] for row in rows]
-
-
-def list_doubtful_chats(connection: Connection, *, platform: str) -> list[str]:
-    """Return the chats with a message that may have been sent."""
-    rows = connection.execute(
-        f"SELECT DISTINCT chat FROM outbox WHERE {_CONDITIONS['unsure']} AND platform = :platform",
-        {"platform": platform},
-    ).fetchall()
-    return [row[0] for row in rows]
-
-
-def list_cut_looks(connection: Connection, *, platform: str) -> list[str]:
-    """Return the chats in which an earlier process looked for a message that is still open."""
-    rows = connection.execute(
-        f"SELECT DISTINCT chat FROM outbox WHERE {IS_OPEN} AND look = 'cut'"
-        " AND platform = :platform",
-        {"platform": platform},
-    ).fetchall()
-    return [row[0] for row in rows]
+    return [one for row in rows for one in row[0].split()]
 
 
 def count(connection: Connection, *, state: OutboxState) -> int:

@@ -1,11 +1,12 @@
 """A running dispatcher, and what becomes of its messages."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from adapters.ids import Address
+from adapters.ids import Address, PlatformMessageId
+from adapters.messages import OutboundMessage
 from agent_core.chats import Chat
 from agent_core.ids import PersonId
 from agent_core.state.engine.database import Database
@@ -31,6 +32,25 @@ class MuteChat(FakeChat):
     """A platform without edits."""
 
     edit = None  # type: ignore[assignment]
+
+
+@dataclass
+class SeeingChat(FakeChat):
+    """A platform whose look-ups see what was sent to any chat, edits included."""
+
+    told: list[list[PlatformMessageId]] = field(default_factory=list)
+    edited: set[PlatformMessageId] = field(default_factory=set)
+
+    async def edit(self, message: OutboundMessage, message_id: PlatformMessageId) -> None:
+        await super().edit(message, message_id)
+        self.edited.add(message_id)
+
+    def note_known(self, known: Sequence[PlatformMessageId]) -> None:
+        self.told.append(list(known))
+
+    def version_of(self, message_id: PlatformMessageId) -> PlatformMessageId | None:
+        is_edited = message_id in self.edited
+        return PlatformMessageId(f"{message_id}-edited") if is_edited else None
 
 
 class _Over(Exception):

@@ -26,7 +26,14 @@ from agent_core.state.queues import dead_letters, outbox, unreachable_chats
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from tests.fakes.chat import FakeChat
 from tests.gateway.outbound.conftest import begin_turn, finalize, live_of
-from tests.gateway.outbound.rig import CHAT, OTHER, Delivery, MuteChat, delivering
+from tests.gateway.outbound.rig import (
+    CHAT,
+    OTHER,
+    Delivery,
+    MuteChat,
+    SeeingChat,
+    delivering,
+)
 from tests.patience import until
 
 pytestmark = pytest.mark.process
@@ -142,6 +149,59 @@ async def test_a_message_that_was_sent_is_edited(
     assert delivery.chat.looked == []
 
 
+async def test_an_edit_is_on_record_where_a_look_could_take_it_for_a_message(
+    database: Database,
+) -> None:
+    chat = SeeingChat()
+    async with delivering(database, chat) as delivery:
+        row = await delivery.send("hello")
+        await revise(delivery, row, "hello again")
+        await chat.sees_text("again")
+        await delivery.until_sent(row)
+        await delivery.until_idle()
+    known = await database.read(lambda c: outbox.list_all_newest_ids(c, platform="fake"))
+    assert known == [row.message_id, f"{row.message_id}-edited"]
+
+
+@pytest.mark.parametrize("lost", [True, False])
+async def test_where_a_look_could_delete_it_a_message_whose_edit_is_in_doubt_is_sent_again(
+    database: Database, lost: bool
+) -> None:
+    chat = SeeingChat()
+    async with delivering(database, chat) as delivery:
+        row = await delivery.send("hello")
+        chat.plan(Unsure("no answer"), lost=lost)
+        await revise(delivery, row, "hello again")
+        await delivery.until_idle()
+        assert (await delivery.state(row)).state == "sent"
+    assert [one.id for one in chat.deleted] == [row.message_id]
+    assert chat.texts == ["hello again"]
+
+
+@pytest.mark.parametrize("kind", [SeeingChat, FakeChat])
+async def test_an_edit_that_a_kill_may_have_cut_off_is_repeated_where_no_look_could_delete_it(
+    database: Database, kind: type[FakeChat]
+) -> None:
+    chat = kind()
+    async with delivering(database, chat) as delivery:
+        row = await delivery.send("hello")
+        question = await ask(delivery)
+    for one in (row, question):
+        await database.write(
+            "revise", lambda c, one=one: outbox.revise(c, outbox_id=one.id, body="changed")
+        )
+    async with delivering(database, chat) as delivery:
+        await delivery.dispatcher.start()
+        for one in (row, question):
+            await delivery.until_sent(one)
+        await delivery.until_idle()
+        assert chat.texts == ["changed", "changed"]
+        await revise(delivery, row, "changed again")
+        await chat.sees_text("again")
+        await delivery.until_sent(row)
+    assert [one.id for one in chat.deleted] == ([row.message_id] if kind is SeeingChat else [])
+
+
 async def test_words_that_change_during_an_edit_are_shown_in_the_end(delivery: Delivery) -> None:
     row = await ask(delivery)
     delivery.chat.gate = asyncio.Event()
@@ -244,6 +304,8 @@ async def test_an_outcome_that_a_crash_cut_off_is_told_once(database: Database) 
         await delivery.until_sent(row)
         await delivery.until_idle()
     assert chat.texts == ["Which?", "Saved."]
+    known = await database.read(lambda c: outbox.list_all_newest_ids(c, platform="fake"))
+    assert row.message_id in known, "a look-up would delete the question"
 
 
 async def test_changed_text_of_a_deleted_message_is_sent_again(delivery: Delivery) -> None:

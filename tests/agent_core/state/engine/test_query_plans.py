@@ -666,6 +666,7 @@ ODD_VALUES: dict[str, dict[str, Any]] = {
     "webhooks.replace_secret": {"secret": "s"},
     "external_sync.list_changed": {"after": 0},
     "outbox.list_newest_shown": {"chat": Chat(platform="p", address="c")},
+    "outbox.mark_sent": {"version": "2"},
     "delivery_targets.set_home": {"chat": Chat(platform="p", address="c")},
     "account_links.insert": {"chat": Chat(platform="p", address="c")},
     "client_calls.record": {"chat": Chat(platform="p", address="c")},

@@ -263,10 +263,14 @@ def test_what_a_platform_knows_of_all_chats(connection: Connection) -> None:
     row = outbox.enqueue(connection, elsewhere, now=3)
     outbox.mark_sending(connection, outbox_id=row.id)
     assert sorted(outbox.list_all_newest_ids(connection, platform="telegram")) == ["m1", "m2"]
-    assert outbox.list_doubtful_chats(connection, platform="telegram") == []
-    outbox.mark_unsure(connection, outbox_id=row.id, reason="")
-    assert outbox.list_doubtful_chats(connection, platform="telegram") == ["elsewhere"]
-    assert outbox.list_doubtful_chats(connection, platform="slack") == []
+    outbox.mark_sent(
+        connection, outbox_id=row.id, message_id="m4", body=row.body, version="v1", now=4
+    )
+    outbox.mark_sent(
+        connection, outbox_id=row.id, message_id="m4", body=row.body, version="v2", now=5
+    )
+    found = outbox.list_all_newest_ids(connection, platform="telegram")
+    assert sorted(found) == ["m1", "m2", "m4", "v1", "v2"]
 
 
 def test_a_platform_is_at_work_while_something_is_queued_to_it(connection: Connection) -> None:
@@ -276,17 +280,3 @@ def test_a_platform_is_at_work_while_something_is_queued_to_it(connection: Conne
     assert not outbox.has_open(connection, platform="slack")
     outbox.mark_dead(connection, outbox_id=row.id, reason="gone")
     assert not outbox.has_open(connection, platform="telegram")
-
-
-def test_a_look_of_an_earlier_process_counts_as_cut_until_the_message_is_sent(
-    connection: Connection,
-) -> None:
-    row = outbox.enqueue(connection, DEBT, now=1)
-    platform = row.chat.platform
-    outbox.begin_look(connection, outbox_id=row.id)
-    assert outbox.list_cut_looks(connection, platform=platform) == []
-    outbox.mark_interrupted(connection)
-    outbox.begin_look(connection, outbox_id=row.id)
-    assert outbox.list_cut_looks(connection, platform=platform) == [row.chat.address]
-    outbox.mark_sent(connection, outbox_id=row.id, message_id="m1", body=row.body, now=2)
-    assert outbox.list_cut_looks(connection, platform=platform) == []
