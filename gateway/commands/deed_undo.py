@@ -1,13 +1,14 @@
 """Undo of deeds that a command takes back: of reminders, settings, tools and much else."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from agent_core.ids import JobId
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import jobs
 from agent_core.state.people import deeds
-from agent_core.state.people.deeds import Deed
+from agent_core.state.people.deeds import Deed, NewDeed
+from agent_core.state.queues.outbox import OutboxRow
 from agent_core.transcript import flatten
 from gateway.commands.numbers import read_number
 from gateway.commands.registry import Call, Effect, Handler, Outcome, Reply
@@ -52,60 +53,100 @@ class DeedUndo:
         return await self.undo(call, deed)
 
     async def undo(self, call: Call, deed: Deed) -> Reply:
-        """Take a deed back and say which; if that is impossible, the next undo leaves it out."""
-        name, argument = _split(deed.undo)
+        """Take a deed back and say which; if that is impossible, the next undo leaves it out.
+
+        Its parts are taken back from the last to the first, except reminders that have come.
+        """
         if title := await self.has_come(deed):
-            return Reply(effect=_finish(call, deed, Reply(text=texts.ALREADY_CAME(title=title))))
-        again = replace(call, argument=argument, is_press=False, is_undo=True, taken=deed)
-        try:
-            made = await self._handlers[name](again)
-        except Declined as error:
-            made = Reply(text=str(error))
+            text = texts.ALREADY_CAME(title=title)
+            return Reply(effect=_finish(call, deed, _Run(text=text)))
+        made = await self._run(call, [undo for undo, _ in reversed(deed.parts)])
         back = stand_for(f"undo {_BACK} {deed.id}", BRING_BACK())
-        return Reply(effect=_finish(call, deed, made), buttons=(back,) if made.effect else ())
+        return Reply(effect=_finish(call, deed, made), buttons=(back,) if made.effects else ())
 
     async def has_come(self, deed: Deed | None) -> str | None:
-        """Return the title of the reminder that a deed is about, if it has come already."""
-        name, argument = _split(deed.undo) if deed else ("", "")
-        return await self._database.read(_find_past, argument) if name == _JOBS else None
+        """Return the title of the first reminder that a deed is about, if all have come already."""
+        titles = []
+        for command, _ in deed.parts if deed else ():
+            name, argument = _split(command)
+            past = await self._database.read(_find_past, argument) if name == _JOBS else None
+            if past is None:
+                return None
+            titles.append(past)
+        return titles[0] if titles else None
 
     async def _bring_back(self, call: Call, number: int) -> Reply:
         """Do again what an undo took back, once; that is a deed like any other."""
         redo = await self._database.read(deeds.find_redo, call.doer, number)
         if not redo:
             return Reply(text=texts.NO_WAY_BACK())
-        name, argument = _split(redo)
-        again = replace(call, argument=argument, is_press=False, is_undo=True)
-        made = await self._handlers[name](again)
-        if made.effect is None:
-            return replace(made, buttons=())
-        apply = made.effect
+        made = await self._run(call, redo.split("\n"))
+        if not made.effects:
+            return Reply(text=made.text)
 
         def effect(connection: Connection) -> Outcome:
-            outcome = apply(connection)
+            text, rows = made.apply(connection)
+            deed = deeds.join_parts(made.noted) if made.noted else NewDeed(did=text)
+            deeds.record(connection, call.doer, deed, now=call.now)
             deeds.bring_back(connection, call.doer, number, now=call.now)
-            return outcome
+            return text, rows
 
         # Not the newest deed, whatever it is by the time of the press.
         undo = stand_for(f"undo {_BROUGHT} {number}", UNDO())
         return Reply(effect=effect, buttons=(undo,))
 
+    async def _run(self, call: Call, commands: Sequence[str]) -> "_Run":
+        """Run commands one after the other, up to their effects."""
+        run = _Run()
+        for command in commands:
+            name, argument = _split(command)
+            again = replace(call, argument=argument, is_press=False, noted=run.noted)
+            try:
+                made = await self._handlers[name](again)
+            except Declined as error:
+                made = Reply(text=str(error))
+            if made.effect:
+                run.effects.append(made.effect)
+            else:
+                run.text = made.text
+        return run
 
-def name_command(deed: Deed) -> str:
-    """Return the command that takes this deed back, without its slash."""
-    return f"undo {_DEED} {deed.id}"
+
+@dataclass(slots=True, kw_only=True)
+class _Run:
+    """The commands that take a deed back, or do it again, before their effects."""
+
+    text: str = ""
+    """The answer of the last command without an effect."""
+    effects: list[Effect] = field(default_factory=list)
+    noted: list[NewDeed] = field(default_factory=list)
+    """What the effects did, in their order."""
+
+    def apply(self, connection: Connection) -> Outcome:
+        """Apply the effects; the answer leaves out what changed nothing, if another one did."""
+        self.noted.clear()
+        told, idle, rows = list[str](), [self.text] if self.text else [], list[OutboxRow]()
+        for effect in self.effects:
+            count = len(self.noted)
+            try:
+                text, more = effect(connection)
+            except Declined as error:
+                text, more = str(error), ()
+            (told if len(self.noted) > count else idle).append(text)
+            rows += more
+        return "\n".join(dict.fromkeys(told or idle)), rows
 
 
-def _finish(call: Call, deed: Deed, made: Reply) -> Effect:
-    """Return an effect that applies the command's, and says first that it took something back."""
+def _finish(call: Call, deed: Deed, made: _Run) -> Effect:
+    """Return an effect that applies the commands', and says first that it took something back."""
 
     def effect(connection: Connection) -> Outcome:
-        try:
-            text, rows = made.effect(connection) if made.effect else (made.text, ())
-        except Declined as error:
-            text, rows = str(error), ()
-        if deed in deeds.list_standing(connection, call.doer):  # the command has changed nothing
-            deeds.take_back(connection, call.doer, deed, redo="", now=call.now)
+        text, rows = made.apply(connection)
+        redo = "\n".join(one.undo for one in reversed(made.noted) if one.undo)
+        if made.noted and not redo:
+            redo = deed.redo
+        deeds.take_back(connection, call.doer, deed, redo=redo, now=call.now)
+        if not made.noted:  # the commands have changed nothing
             return text, rows
         return (text if text.startswith(_SIGN) else texts.TAKEN_BACK(done=text)), rows
 

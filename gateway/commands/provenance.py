@@ -20,10 +20,16 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.state.people import audit
-from agent_core.state.people.deeds import Deed, find_last_id, list_standing, take_back
+from agent_core.state.people.deeds import (
+    Deed,
+    find_last_id,
+    list_standing,
+    name_undo,
+    take_back,
+)
 from agent_core.transcript import flatten
 from gateway.commands.archive import ArchiveNotes
-from gateway.commands.deed_undo import DeedUndo, name_command
+from gateway.commands.deed_undo import DeedUndo
 from gateway.commands.file_undo import FileUndo
 from gateway.commands.memory_scope import (
     MemoryAccess,
@@ -225,7 +231,7 @@ class ProvenanceCommands:
         return _Change(
             at=deed.at,
             did=deed.did,
-            command=name_command(deed) if deed.undo else "",
+            command=name_undo(deed.id) if deed.undo else "",
             elsewhere="" if is_here else name_platform(deed.platform),
             deed=deed,
             undo=partial(self._deeds.undo, call, deed),

@@ -11,7 +11,7 @@ from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import audit, deeds
 from agent_core.state.people.audit import AuditEntry
-from agent_core.state.people.deeds import Deed, Doer, NewDeed
+from agent_core.state.people.deeds import Doer, NewDeed
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
 from agent_core.state.queues.outbox import OutboxRow
@@ -37,10 +37,13 @@ class Call:
     is_repeat: bool
     is_press: bool = False
     """True if a button sent the command."""
-    is_undo: bool = False
-    """True if `/undo` runs the command, or brings back what it took."""
-    taken: Deed | None = None
-    """The deed that `/undo` takes back by the command."""
+    noted: list[NewDeed] | None = None
+    """Set if `/undo` runs the command, or brings back what it took: gets what the command does."""
+
+    @property
+    def is_undo(self) -> bool:
+        """True if `/undo` runs the command, or brings back what it took."""
+        return self.noted is not None
 
     @property
     def actor(self) -> str:
@@ -94,11 +97,10 @@ class Call:
         `did` is a line that names it, and `redo` does it again, by default the command itself. A
         button may itself take the newest deed back, as those below receipts do.
         """
-        if self.taken:
-            again = undo or self.taken.redo
-            deeds.take_back(connection, self.doer, self.taken, redo=again, now=self.now)
-            return
         deed = NewDeed(undo=undo, redo=redo or command, did=did)
+        if self.noted is not None:
+            self.noted.append(deed)
+            return
         pressed = (command, redo) if self.is_press else ()
         deeds.record(connection, self.doer, deed, pressed=pressed, now=self.now)
 
@@ -107,7 +109,7 @@ class Call:
 
         `did` is a line that names it, or what was so already if the command changed nothing.
         """
-        if not self.taken:
+        if not self.is_undo:
             deeds.record(connection, self.doer, NewDeed(did=did), now=self.now)
 
     def record(

@@ -95,7 +95,7 @@ def make_time_answerer(
             owner_id=room.person_id if room else person.id,
             platform=question.chat.platform,
         )
-        deeds.record_receipt(connection, doer, receipt, now=now)
+        deeds.record_receipts(connection, doer, [receipt], now=now)
         return AnswerOutcome(words=receipt.text, buttons=offer_command(receipt.undo, UNDO()))
 
     return answer

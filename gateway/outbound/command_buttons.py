@@ -13,6 +13,7 @@ from agent_core.state.conversations.questions import Choice, Style
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import LedgerEntry
+from agent_core.state.people.deeds import name_undo
 from agent_core.transcript import Receipt
 from gateway.texts import general, memory
 
@@ -82,10 +83,12 @@ def make_undo_buttons(
     active: ActiveTurn,
     tools: Sequence[str],
     receipts: Sequence[Receipt] = (),
+    several: Sequence[tuple[int, int]] = (),
 ) -> tuple[Choice, ...]:
     """Make a button for each change of a turn that a command undoes, the newest ones.
 
-    A single button below its receipt needs no name.
+    The `several` are deeds with the number of their parts; a button takes all of them back. A
+    single button below its receipt needs no name.
     """
     undone = [
         button
@@ -94,7 +97,8 @@ def make_undo_buttons(
         for button in offer_command(receipt.undo, memory.offer_undo(_name(receipt), None))
     ]
     learned = _make_memory_buttons(connection, active, tools)
-    buttons = (*undone, *learned)[-_MOST_OFFERED:]
+    wholes = [stand_for(name_undo(deed), memory.UNDO_ALL(count=count)) for deed, count in several]
+    buttons = (*undone, *learned, *wholes)[-_MOST_OFFERED:]
     if receipts and len(buttons) == 1:
         return (replace(buttons[0], label=memory.UNDO()),)
     return buttons

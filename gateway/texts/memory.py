@@ -25,6 +25,7 @@ UNDO_USAGE = Text(
     " for a skill. /memory and /why show the numbers."
 )
 UNDO = Text("Undo")
+UNDO_ALL = Text("Undo all {count}")
 UNDO_AGAIN = Text("Restore it")
 NUMBER_UNKNOWN = Text(
     "There's no change with the number {number}. /memory shows the numbers that you can use."

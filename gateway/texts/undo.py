@@ -44,7 +44,7 @@ def ask(moment: str, did: str, *, elsewhere: str = "", reason: str = "") -> str:
 
     With a `reason`, the last change can't be taken back, and this is the one before it.
     """
-    change = did or _UNNAMED()
+    change = f"\n{did}" if "\n" in did else did or _UNNAMED()
     if reason:
         return _BEFORE(reason=reason, moment=moment, change=change)
     if elsewhere:

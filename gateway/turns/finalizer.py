@@ -198,14 +198,14 @@ class TurnFinalizer:
             rows = self._report(connection, over, text)
         elif place:
             receipts = list_receipts(connection, active, over.tools)
-            _note_deeds(connection, active, receipts, over.now)
+            several = _note_deeds(connection, active, receipts, over.now)
             if active.wishes.response_schema is None:  # a program reads nothing but the form
                 text = add_receipts(text, receipts)
             target = ReplyTarget(
                 shown=outbox.find_visible(connection, turn_id=active.id),
                 slot=slot,
                 buttons=(
-                    *make_undo_buttons(connection, active, over.tools, receipts),
+                    *make_undo_buttons(connection, active, over.tools, receipts, several),
                     *offer_retry(over.end),
                 ),
             )
@@ -440,11 +440,10 @@ def _is_worth_a_review(active: ActiveTurn) -> bool:
 
 def _note_deeds(
     connection: Connection, active: ActiveTurn, receipts: Sequence[Receipt], now: int
-) -> None:
-    """Record what a person's turn has done, for `/undo`."""
+) -> Sequence[tuple[int, int]]:
+    """Record what a person's turn has done, for `/undo`; see `record_receipts`."""
     if active.job_turn:
-        return
+        return ()
     owner_id = active.memory_owner.person_id if active.memory_owner else active.person.id
     doer = Doer(person_id=active.person.id, owner_id=owner_id, platform=active.context.platform)
-    for receipt in receipts:
-        deeds.record_receipt(connection, doer, receipt, now=now)
+    return deeds.record_receipts(connection, doer, receipts, now=now)

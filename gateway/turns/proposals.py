@@ -420,8 +420,7 @@ class AcceptedProposals:
         """Record what an accepted call has done, for `/undo`."""
         person_id, owner_id = made.call.person.id, self.calls.find_owner(made.call)
         doer = Doer(person_id=person_id, owner_id=owner_id or person_id, platform=platform)
-        for receipt in made.receipts:
-            deeds.record_receipt(connection, doer, receipt, now=self.now())
+        deeds.record_receipts(connection, doer, made.receipts, now=self.now())
 
     def _offer_times(
         self, connection: Connection, question: Question, due_at: int

@@ -118,9 +118,15 @@ async def test_undo_brings_back_what_was_just_deleted_and_leaves_what_undo_took(
         assert "I've deleted Call Ben." in await harness.hears(anna, "/undo")
 
 
-@pytest.mark.parametrize("said", ["Cancel all my reminders", "Bitte lösch alles"])
-async def test_reminders_that_were_all_cancelled_come_back_one_by_one(
-    deployment: Stage, said: str
+@pytest.mark.parametrize(
+    ("said", "labels"),
+    [
+        ("Cancel all my reminders", ("Undo all 2", "Bring it back")),
+        ("Bitte lösch alles", ("Alle 2 zurücknehmen", "Zurückholen")),
+    ],
+)
+async def test_reminders_that_were_all_cancelled_come_back_at_once(
+    deployment: Stage, said: str, labels: tuple[str, str]
 ) -> None:
     anna, clock = deployment.account("telegram", ANNA), Clock(*NOON)
     deployment.now = clock
@@ -139,11 +145,57 @@ async def test_reminders_that_were_all_cancelled_come_back_one_by_one(
         told = await harness.hears(anna, said)
         assert "Call Ben" in told
         assert "Feed the dog" in told
-        for title in ("Feed the dog", "Call Ben"):
-            assert title in await harness.hears(anna, "/undo")
-        listed = await harness.hears(anna, "/reminders")
-        assert "Call Ben" in listed
-        assert "Feed the dog" in listed
+        assert labels[0] in anna.seen()[-1].labels
+
+        async def list_titles() -> list[str]:
+            clock.move(harness, minutes=1)
+            listed = await harness.hears(anna, "/reminders")
+            return [title for title in ("Call Ben", "Feed the dog") if title in listed]
+
+        assert await list_titles() == []
+        told = await harness.hears(anna, "/undo")
+        assert "Call Ben" in told
+        assert "Feed the dog" in told
+        assert await list_titles() == ["Call Ben", "Feed the dog"]
+        await harness.press(anna, labels[1])
+        assert await list_titles() == []
+        await harness.hears(anna, "/undo")
+        assert await list_titles() == ["Call Ben", "Feed the dog"]
+        # The deed is used up: the next one is the reminder that was set last.
+        assert "Feed the dog" in await harness.hears(anna, "/undo")
+        assert await list_titles() == ["Call Ben"]
+
+
+async def test_reminders_of_one_wish_are_one_deed_of_which_some_may_have_come(
+    deployment: Stage,
+) -> None:
+    anna, clock = deployment.account("telegram", ANNA), Clock(*NOON)
+    deployment.now = clock
+    async with deployment.open() as harness:
+        whens = {
+            "Call Ben.": "today 15:00",
+            "Feed the dog.": "today 18:00",
+            "Sleep.": "today 22:00",
+        }
+        made = [call("remind", text=text, when=when) for text, when in whens.items()]
+        deployment.plan(calls(*made), "Set.")
+        told = await harness.hears(
+            anna, "Remind me to call Ben at 15, feed the dog at 18, sleep at 22"
+        )
+        assert all(text.rstrip(".") in told for text in whens)
+        await harness.press(anna, "Undo: Sleep.")
+        clock.move(harness, minutes=1)
+        await harness.hears(anna, "/undo")  # of the press: all three stand again
+        count = len(anna.seen())
+        clock.move(harness, hours=4)
+        await harness.until(lambda: len(anna.seen()) > count)
+        assert "older" in (told := await harness.hears(anna, "/undo"))
+        assert all(text.rstrip(".") in told for text in whens)
+        await harness.press(anna, "Undo")
+        told = anna.seen()[-1].text.replace("*", "")
+        assert told.startswith("↩ Taken back. I've deleted Sleep.")
+        assert "I've deleted Feed the dog." in told
+        assert "Call Ben" not in told
 
 
 async def test_undo_gives_a_note_to_those_only_who_saw_it_before(deployment: Stage) -> None:
@@ -205,7 +257,7 @@ async def test_a_command_without_effect_names_the_deed_before_it_and_asks(
         await harness.hears(anna, "erinnere mich um 15 Uhr, Ben anzurufen")
         await harness.hears(anna, "/sprache deutsch")
         told = await harness.hears(anna, "/undo")
-        assert "hat nichts geändert, das ich zurücknehmen kann (Sprache: Deutsch)" in told
+        assert "hat nichts geändert, was ich zurücknehmen kann (Sprache: Deutsch)" in told
         assert "Ben anrufen" in told
         await harness.press(anna, "Zurücknehmen")
         assert "Ben anrufen" in anna.seen()[-1].text

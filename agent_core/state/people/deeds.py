@@ -5,7 +5,7 @@ are rows of the audit trail.
 """
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from agent_core.ids import PersonId
@@ -41,12 +41,20 @@ class NewDeed:
     """A deed, and the command without slash that takes it back.
 
     Without `undo`, nothing takes it back, or it changed nothing. `redo` does it again. `did` is a
-    line that names it; "" for deeds from before 2026-11-30.
+    line that names it; "" for deeds from before 2026-11-30. A deed of several parts, such as five
+    deleted reminders, has a line of each for each part, in the order in which they were done.
     """
 
     undo: str = ""
     redo: str = ""
     did: str = ""
+
+    @property
+    def parts(self) -> Sequence[tuple[str, str]]:
+        """The command that takes back each part, with the line that names the part."""
+        undos = self.undo.split("\n")
+        dids = self.did.split("\n") if len(undos) > 1 else [self.did]
+        return list(zip(undos, dids, strict=False))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,14 +86,49 @@ def record(
     if newest and newest.undo and newest.undo in pressed:
         take_back(connection, doer, newest, redo=deed.undo, now=now)
     else:
-        told = {**asdict(deed), "did": deed.did.rstrip("."), "platform": doer.platform}
+        did = "\n".join(line.rstrip(".") for line in deed.did.split("\n"))
+        told = {**asdict(deed), "did": did, "platform": doer.platform}
         _write(connection, doer, _DONE, told, now)
 
 
-def record_receipt(connection: Connection, doer: Doer, receipt: Receipt, *, now: int) -> None:
-    """Record what a tool did, if a command takes it back."""
-    if receipt.undo:
-        record(connection, doer, NewDeed(undo=receipt.undo, did=receipt.text), now=now)
+def record_receipts(
+    connection: Connection, doer: Doer, receipts: Sequence[Receipt], *, now: int
+) -> list[tuple[int, int]]:
+    """Record what tools did for one wish, as far as a command takes it back.
+
+    What the same command takes back, such as that of reminders, is one deed. Returns the numbers of
+    the deeds that have several parts, each with how many.
+    """
+    kinds: dict[str, list[Receipt]] = {}
+    for receipt in receipts:
+        if receipt.undo:
+            kinds.setdefault(receipt.undo.partition(" ")[0], []).append(receipt)
+    several = []
+    for parts in kinds.values():
+        deed = join_parts(NewDeed(undo=one.undo, did=one.text) for one in parts)
+        record(connection, doer, deed, now=now)
+        if len(parts) > 1:
+            several.append((find_last_id(connection, doer), len(parts)))
+    return several
+
+
+def join_parts(parts: Iterable[NewDeed]) -> NewDeed:
+    """Join deeds of one wish to one deed, in the order in which they were done.
+
+    If some can be taken back, the others are no part of it.
+    """
+    known = list(parts)
+    known = [one for one in known if one.undo] or known
+    return NewDeed(
+        undo="\n".join(one.undo for one in known if one.undo),
+        redo="\n".join(one.redo for one in known if one.redo),
+        did="\n".join(" ".join(one.did.split()) for one in known),
+    )
+
+
+def name_undo(deed_id: int) -> str:
+    """Return the command that takes this deed back, without its slash."""
+    return f"undo deed {deed_id}"
 
 
 def take_back(connection: Connection, doer: Doer, deed: Deed, *, redo: str, now: int) -> None:

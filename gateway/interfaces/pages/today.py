@@ -100,9 +100,8 @@ async def show(look: Look) -> Fields:
 def _list_deeds(connection: Connection, look: Look, ended: Sequence[StoredTurn]) -> list[Deed]:
     """List what turns changed, in the words that the person read about it."""
     doer = look.context.doer
-    taken = {
-        (one.undo, one.did) for one in (deeds.list_taken_back(connection, doer) if doer else ())
-    }
+    gone = deeds.list_taken_back(connection, doer) if doer else ()
+    taken = {part for one in gone for part in one.parts}
     found = []
     for turn in ended:
         states: dict[str, bool] = {}

@@ -722,7 +722,10 @@ ODD_VALUES: dict[str, dict[str, Any]] = {
         "deed": NewDeed(undo="jobs delete 1 yes", did="a"),
         "pressed": (),
     },
-    "deeds.record_receipt": {"doer": DOER, "receipt": Receipt(text="a", undo="jobs delete 1 yes")},
+    "deeds.record_receipts": {
+        "doer": DOER,
+        "receipts": [Receipt(text="a", undo="jobs delete 1 yes")] * 2,
+    },
     "deeds.take_back": {
         "doer": DOER,
         "deed": Deed(id=1, undo="jobs delete 1 yes", at=1),
