@@ -22,6 +22,7 @@ from gateway.commands.jobs import JobCommands
 from gateway.commands.learned import LearningCommands
 from gateway.commands.memory import MemoryCommands
 from gateway.commands.memory_scope import MemoryAccess
+from gateway.commands.page_deeds import PageDeeds
 from gateway.commands.people import PeopleCommands
 from gateway.commands.privacy import PrivacyCommands
 from gateway.commands.profile import ProfileCommands
@@ -34,6 +35,7 @@ from gateway.commands.teams import TeamCommands
 from gateway.commands.toolsets import ToolCommands
 from gateway.jobs.new_times import NewTimes
 from gateway.operations.contract import PreferenceContext
+from gateway.outbound.webhooks.rules import WebhookRules
 from gateway.texts.models import ModelLine
 
 if TYPE_CHECKING:
@@ -66,6 +68,7 @@ def make_commands(gateway: "Gateway") -> tuple[SlashCommand, ...]:
         SessionCommands(database=database, lanes=lanes),
         RoomCommands(gateway.rooms, gateway.consent),
     )
+    others = (personal, models, tools, *agents, gateway.mcp_commands)
     groups = (
         ConversationCommands(
             database=database, lanes=lanes, attachments=gateway.attachments, report=report
@@ -86,9 +89,7 @@ def make_commands(gateway: "Gateway") -> tuple[SlashCommand, ...]:
             pages=settings.http.pages,
         ),
         memory,
-        _make_undo(
-            gateway, access, notes, (*undone, memory, scheduled, personal, models, tools, *agents)
-        ),
+        _make_undo(gateway, access, notes, (*undone, memory, scheduled, *others)),
         learning,
         curator,
         ProfileCommands(access, memory.forget),
@@ -147,6 +148,9 @@ def _make_undo(
     """Make the commands for undo; deeds are taken back by the commands of `groups`."""
     skills = SkillUndo(gateway.database, gateway.skills.catalog.folder)
     files = FileUndo(gateway.database, gateway.file_versions)
+    table = gateway.settings.webhooks
+    rules = WebhookRules(allow_hosts=table.allow_hosts, per_person=table.per_person)
+    groups = (*groups, PageDeeds(webhooks=rules))
     deeds = DeedUndo(gateway.database, [group.handlers() for group in groups])
     return ProvenanceCommands(access, notes, skills, files, deeds)
 

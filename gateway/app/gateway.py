@@ -217,6 +217,11 @@ class Gateway:
         self.questions.answered.connect(lambda _: self.wake_jobs())
         self.ready.connect(lambda _: self._prepare_model())
 
+    def wake_due(self) -> None:
+        """Wake what may be due earlier after a command: jobs and webhooks."""
+        self.wake_jobs()
+        self.webhooks.wake()
+
     def forget_known(self) -> None:
         """Drop cached people, rooms and conversations, after a write that may outdate them."""
         self.identity.forget_known()
@@ -695,7 +700,7 @@ class Gateway:
             dispatcher=self.dispatcher,
             zone_of=self.zone_of,
             forget_known=self.forget_known,
-            wake_jobs=self.wake_jobs,
+            wake=self.wake_due,
             now=self.now,
         )
 

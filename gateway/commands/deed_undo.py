@@ -11,6 +11,7 @@ from agent_core.state.people.deeds import Deed, NewDeed
 from agent_core.state.queues.outbox import OutboxRow
 from agent_core.transcript import flatten
 from gateway.commands.numbers import read_number
+from gateway.commands.page_deeds import TOKENS
 from gateway.commands.registry import Call, Effect, Handler, Outcome, Reply
 from gateway.errors import Declined
 from gateway.outbound.command_buttons import stand_for
@@ -21,6 +22,8 @@ from gateway.texts.memory import UNDO
 _JOBS = "jobs"
 _DEED, _BACK, _BROUGHT = "deed", "back", "brought"
 _LONGEST_TITLE = 80
+_FOR_GOOD = (TOKENS,)
+"""The commands whose effect nothing brings back."""
 _SIGN = "↩"
 """Begins a report that says by itself that something was taken back."""
 
@@ -62,7 +65,8 @@ class DeedUndo:
             return Reply(effect=_finish(call, deed, _Run(text=text)))
         made = await self._run(call, [undo for undo, _ in reversed(deed.parts)])
         back = stand_for(f"undo {_BACK} {deed.id}", BRING_BACK())
-        return Reply(effect=_finish(call, deed, made), buttons=(back,) if made.effects else ())
+        is_for_good = _split(deed.undo)[0] in _FOR_GOOD or not made.effects
+        return Reply(effect=_finish(call, deed, made), buttons=() if is_for_good else (back,))
 
     async def has_come(self, deed: Deed | None) -> str | None:
         """Return the title of the first reminder that a deed is about, if all have come already."""

@@ -43,6 +43,8 @@ class McpCommands:
     async def _mcp(self, call: Call) -> Reply:
         if not call.person.is_owner:
             return Reply(text=general.OWNER_ONLY())
+        if call.is_undo:
+            return self._accept_again(call)
         match call.argument.split():
             case []:
                 return await self._list()
@@ -75,8 +77,20 @@ class McpCommands:
 
     def _accept(self, call: Call, name: str, token: str) -> Reply:
         def effect(connection: Connection) -> Outcome:
-            operations.accept(connection, self._servers, name, token, name_author(call))
-            return texts.ACCEPTED(name=name), ()
+            author = name_author(call)
+            deed = operations.accept(connection, self._servers, name, token, author)
+            call.note_deed(connection, deed.redo, deed.undo, deed.did)
+            return deed.did, ()
+
+        return Reply(effect=effect)
+
+    def _accept_again(self, call: Call) -> Reply:
+        """Let the tools be accepted that a deed names."""
+
+        def effect(connection: Connection) -> Outcome:
+            deed = operations.accept_again(connection, call.argument, name_author(call))
+            call.note_deed(connection, deed.redo, deed.undo, deed.did)
+            return deed.did, ()
 
         return Reply(effect=effect)
 

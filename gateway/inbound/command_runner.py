@@ -42,7 +42,7 @@ class CommandRunner:
         dispatcher: OutboxDispatcher,
         zone_of: Callable[[Person], str],
         forget_known: Callable[[], None],
-        wake_jobs: Callable[[], None],
+        wake: Callable[[], None],
         now: Callable[[], int],
     ) -> None:
         """`commands` are the fixed ones.
@@ -59,7 +59,7 @@ class CommandRunner:
         self._dispatcher = dispatcher
         self._zone_of = zone_of
         self._forget_known = forget_known
-        self._wake_jobs = wake_jobs
+        self._wake = wake
         self._now = now
 
     async def recognize(self, arrived: InboundEvent) -> InboundEvent:
@@ -129,7 +129,7 @@ class CommandRunner:
         self._dispatcher.enqueue(rows)
         if reply.effect:
             self._forget_known()
-            self._wake_jobs()
+            self._wake()
         if reply.pending:
             # Last, because a refused transaction is tried again, and nothing may be queued twice.
             self._attachments.put(reply.pending)

@@ -10,7 +10,7 @@ from agent_core.state.people.api_tokens import ApiToken
 from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.people import Person
 from gateway.errors import Declined, Mistaken
-from gateway.operations.contract import Operation, OperationContext, find_person
+from gateway.operations.contract import Operation, OperationContext, find_person, note_deed
 from gateway.operations.tokens_types import (
     CreateToken,
     ListedToken,
@@ -43,7 +43,7 @@ async def create(context: OperationContext, asked: CreateToken) -> MadeToken:
         if any(one.name.casefold() == name.casefold() for one in known):
             raise Declined(texts.TAKEN(name=name))
         _record(context, connection, person, "token.create", name)
-        return person, api_tokens.insert(
+        made = api_tokens.insert(
             connection,
             person_id=person.id,
             name=name,
@@ -51,6 +51,14 @@ async def create(context: OperationContext, asked: CreateToken) -> MadeToken:
             secret_hash=hash_secret(secret),
             now=context.now(),
         )
+        note_deed(
+            context,
+            connection,
+            undo=f"tokens revoke {made.id}",
+            redo="",
+            did=texts.MADE(name=name),
+        )
+        return person, made
 
     person, made = await context.database.write("tokens.create", work)
     return MadeToken(number=made.id, name=made.name, folder=person.slug, secret=secret)
@@ -77,17 +85,28 @@ async def list_tokens(context: OperationContext, asked: ListTokens) -> ListedTok
 
 
 async def revoke(context: OperationContext, asked: RevokeToken) -> RevokedToken:
-    """Revoke a token by its number. Raises `Mistaken`."""
+    """Revoke a token by its number, for good: its secret is not stored. Raises `Mistaken`."""
 
     def work(connection: Connection) -> RevokedToken:
         for person in _list_holders(connection, asked.person):
-            name = api_tokens.delete(connection, person_id=person.id, token_id=asked.number)
-            if name:
+            known = api_tokens.list_of(connection, person_id=person.id)
+            if any(one.id == asked.number for one in known):
+                name = end(connection, person, asked.number)
                 _record(context, connection, person, "token.revoke", name)
+                redo, did = f"tokens revoke {asked.number}", texts.ENDED_FOR_GOOD(name=name)
+                note_deed(context, connection, undo="", redo=redo, did=did)
                 return RevokedToken(name=name, folder=person.slug)
         raise Mistaken(texts.UNKNOWN(number=asked.number))
 
     return await context.database.write("tokens.revoke", work)
+
+
+def end(connection: Connection, person: Person, number: int) -> str:
+    """End a token of a person in the caller's transaction; return its name. Raises `Mistaken`."""
+    name = api_tokens.delete(connection, person_id=person.id, token_id=number)
+    if not name:
+        raise Mistaken(texts.UNKNOWN(number=number))
+    return name
 
 
 def _list_holders(connection: Connection, name: str) -> Sequence[Person]:

@@ -1,7 +1,10 @@
 """Requests and answers of the operations on outgoing webhooks. Quick to import."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any, Literal
 
+WebhookVerb = Literal["pause", "resume", "change", "remove", "restore"]
 _NUMBER = "Give the number of a webhook."
 
 
@@ -55,6 +58,16 @@ class ChangeWebhook(PickWebhook):
     name: str | None = None
     url: str | None = None
     kinds: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookOrder:
+    """Says what to do to a webhook; `values` are those that a change sets."""
+
+    verb: WebhookVerb
+    number: int
+    values: Mapping[str, Any] = field(default_factory=dict)
+    skip: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

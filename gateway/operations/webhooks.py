@@ -1,12 +1,16 @@
 """Operations on outgoing webhooks: add, list, test, change and remove them."""
 
+import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from typing import Any, get_args
 
+from agent_core.localization import Text
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import audit, people
 from agent_core.state.people.audit import AuditEntry
+from agent_core.state.people.deeds import NewDeed
 from agent_core.state.people.people import Person
 from agent_core.state.webhooks import deliveries, webhooks
 from agent_core.state.webhooks.deliveries import Delivery
@@ -17,6 +21,7 @@ from gateway.operations.contract import (
     OperationContext,
     check_limit,
     find_person,
+    note_deed,
 )
 from gateway.operations.webhook_types import (
     AddedWebhook,
@@ -36,14 +41,26 @@ from gateway.operations.webhook_types import (
     SentTest,
     WebhookLine,
     WebhookList,
+    WebhookOrder,
+    WebhookVerb,
 )
 from gateway.operations.wire import typed
 from gateway.outbound.event_feed import find_now
 from gateway.outbound.webhooks.events import make_test
+from gateway.outbound.webhooks.rules import WebhookRules
 from gateway.outbound.webhooks.signatures import make_secret
+from gateway.texts import webhooks as texts
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,31}")
 _NEWEST = 2**62
+_UNKNOWN = "There is no webhook {}; `talaria webhooks` lists them."
+_VERBS: Mapping[str, WebhookVerb] = {verb: verb for verb in get_args(WebhookVerb)}
+_UNDO: Mapping[WebhookVerb, WebhookVerb] = {
+    "pause": "resume",
+    "resume": "pause",
+    "remove": "restore",
+}
+"""The verb that takes a verb back; a change is taken back by the former values."""
 OLD_LASTS = 24 * 3_600_000
 """Milliseconds for which the old secret also signs, until the receiver has the new one."""
 
@@ -62,7 +79,7 @@ async def add(context: OperationContext, asked: AddWebhook) -> AddedWebhook:
         person = find_person(connection, asked.person)
         if key and (repeated := webhooks.find_by_key(connection, person_id=person.id, key=key)):
             return repeated
-        _check_count(connection, context, person)
+        _check_count(connection, context.webhooks, person)
         new = NewWebhook(
             person_id=person.id,
             name=name,
@@ -73,7 +90,9 @@ async def add(context: OperationContext, asked: AddWebhook) -> AddedWebhook:
             key=key,
         )
         _record(connection, context, person, "webhook.add", name)
-        return webhooks.insert(connection, new, now=now)
+        added = webhooks.insert(connection, new, now=now)
+        _note(connection, context, _describe_deed(added, "remove", "restore", texts.DONE["add"]))
+        return added
 
     made = await context.database.write("webhooks.add", work)
     context.wake_webhooks()
@@ -117,27 +136,13 @@ async def test(context: OperationContext, asked: SendTest) -> SentTest:
 
 async def pause(context: OperationContext, asked: PickWebhook) -> ChangedWebhook:
     """Pause a webhook: its events wait. Raises `Declined`."""
-    return await _change(context, asked, "webhook.pause", _pause)
+    return await _act(context, asked, WebhookOrder(verb="pause", number=asked.number))
 
 
 async def resume(context: OperationContext, asked: ResumeWebhook) -> ChangedWebhook:
     """Resume a webhook: send the waiting events or, with `skip`, drop them. Raises `Declined`."""
-    now, skip = context.now(), asked.skip
-
-    def work(connection: Connection, webhook: Webhook) -> None:
-        if webhook.state == "active":
-            raise Declined(f"The webhook {webhook.name} is active already.")
-        webhooks.set_state(connection, webhook=webhook, state="active")
-        if skip:
-            place = find_now(connection, person_id=webhook.person_id).write()
-            webhooks.move_place(connection, webhook=webhook, place=place)
-            deliveries.drop_waiting(connection, webhook=webhook)
-        else:
-            deliveries.renew_waiting(connection, webhook=webhook, now=now)
-
-    changed = await _change(context, asked, "webhook.resume", work)
-    context.wake_webhooks()
-    return changed
+    order = WebhookOrder(verb="resume", number=asked.number, skip=asked.skip)
+    return await _act(context, asked, order)
 
 
 async def change(context: OperationContext, asked: ChangeWebhook) -> ChangedWebhook:
@@ -146,18 +151,11 @@ async def change(context: OperationContext, asked: ChangeWebhook) -> ChangedWebh
         _check_name(asked.name)
     if asked.url is not None:
         context.webhooks.check(asked.url.strip())
-    kinds = _read_kinds(asked.kinds) if asked.kinds else None
-
-    def work(connection: Connection, webhook: Webhook) -> None:
-        webhooks.change(
-            connection,
-            webhook=webhook,
-            name=asked.name or webhook.name,
-            url=(asked.url or webhook.url).strip(),
-            kinds=kinds or webhook.kinds,
-        )
-
-    return await _change(context, asked, "webhook.change", work)
+    values = {"name": asked.name, "url": (asked.url or "").strip(), "kinds": asked.kinds}
+    given = {name: value for name, value in values.items() if value}
+    return await _act(
+        context, asked, WebhookOrder(verb="change", number=asked.number, values=given)
+    )
 
 
 async def rotate(context: OperationContext, asked: PickWebhook) -> RotatedWebhook:
@@ -167,44 +165,25 @@ async def rotate(context: OperationContext, asked: PickWebhook) -> RotatedWebhoo
     """
     secret, old_until = make_secret(), context.now() + OLD_LASTS
 
-    def work(connection: Connection, webhook: Webhook) -> None:
+    def work(connection: Connection) -> Webhook:
+        person, webhook = _find(connection, asked)
         webhooks.replace_secret(connection, webhook=webhook, secret=secret, old_until=old_until)
+        _record(connection, context, person, "webhook.rotate", webhook.name)
+        _note(connection, context, NewDeed(did=texts.NEW_SECRET(name=webhook.name)))
+        return webhook
 
-    changed = await _change(context, asked, "webhook.rotate", work)
-    return RotatedWebhook(
-        number=changed.number, name=changed.name, secret=secret, old_until=old_until
-    )
+    changed = await context.database.write("webhooks.rotate", work)
+    return RotatedWebhook(number=changed.id, name=changed.name, secret=secret, old_until=old_until)
 
 
 async def remove(context: OperationContext, asked: PickWebhook) -> ChangedWebhook:
     """Remove a webhook and drop its waiting events; `restore` undoes it. Raises `Declined`."""
-    now = context.now()
-
-    def work(connection: Connection, webhook: Webhook) -> None:
-        deliveries.drop_waiting(connection, webhook=webhook)
-        webhooks.remove(connection, webhook=webhook, now=now)
-
-    return await _change(context, asked, "webhook.remove", work)
+    return await _act(context, asked, WebhookOrder(verb="remove", number=asked.number))
 
 
 async def restore(context: OperationContext, asked: PickWebhook) -> ChangedWebhook:
     """Restore a removed webhook; it gets events from now on. Raises `Declined`."""
-    number = asked.number
-
-    def work(connection: Connection) -> Webhook:
-        for person in _list_people(connection, asked.person):
-            for webhook in webhooks.list_removed(connection, person_id=person.id):
-                if webhook.id == number:
-                    _check_count(connection, context, person)
-                    place = find_now(connection, person_id=person.id).write()
-                    webhooks.restore(connection, webhook=webhook, place=place)
-                    _record(connection, context, person, "webhook.restore", webhook.name)
-                    return webhook
-        raise Declined(f"There is no removed webhook {number}; the last five can come back.")
-
-    restored = await context.database.write("webhooks.restore", work)
-    context.wake_webhooks()
-    return ChangedWebhook(number=restored.id, name=restored.name)
+    return await _act(context, asked, WebhookOrder(verb="restore", number=asked.number))
 
 
 async def list_deliveries(context: OperationContext, asked: ListDeliveries) -> DeliveryList:
@@ -241,22 +220,120 @@ async def redeliver(context: OperationContext, asked: SendAgain) -> SentAgain:
     return SentAgain(delivery=found.id)
 
 
-async def _change(
-    context: OperationContext,
-    asked: PickWebhook,
-    action: str,
-    change: Callable[[Connection, Webhook], None],
+async def _act(
+    context: OperationContext, asked: PickWebhook, order: WebhookOrder
 ) -> ChangedWebhook:
-    """Change a webhook in a transaction that also records the actor."""
+    """Change a webhook in a transaction that also records the actor, and the deed for `/undo`."""
 
     def work(connection: Connection) -> Webhook:
-        person, webhook = _find(connection, asked)
-        change(connection, webhook)
-        _record(connection, context, person, action, webhook.name)
+        person = _find_holder(connection, asked, order)
+        webhook, deed = act(connection, person, order, context.webhooks, context.now())
+        _record(connection, context, person, f"webhook.{order.verb}", webhook.name)
+        if deed:
+            _note(connection, context, deed)
         return webhook
 
-    changed = await context.database.write(action.replace("webhook", "webhooks", 1), work)
+    changed = await context.database.write(f"webhooks.{order.verb}", work)
+    context.wake_webhooks()
     return ChangedWebhook(number=changed.id, name=changed.name)
+
+
+def act(
+    connection: Connection, person: Person, order: WebhookOrder, rules: WebhookRules, now: int
+) -> tuple[Webhook, NewDeed | None]:
+    """Do something to a webhook of a person in the caller's transaction.
+
+    Returns the webhook as it was, and what was done; None if that changed nothing. Raises
+    `Declined`.
+    """
+    if order.verb == "restore":
+        removed = webhooks.list_removed(connection, person_id=person.id)
+        webhook = next((one for one in removed if one.id == order.number), None)
+        if webhook is None:
+            raise Declined(
+                f"There is no removed webhook {order.number}; the last five can come back."
+            )
+        _check_count(connection, rules, person)
+        place = find_now(connection, person_id=person.id).write()
+        webhooks.restore(connection, webhook=webhook, place=place)
+        return webhook, _describe_deed(webhook, "remove", "restore", texts.DONE["restore"])
+    webhook = webhooks.find(connection, person_id=person.id, webhook_id=order.number)
+    if webhook is None:
+        raise Declined(_UNKNOWN.format(order.number))
+    undo = _UNDO.get(order.verb, "change")
+    match order.verb:
+        case "pause":
+            if webhook.state != "active":
+                raise Declined(f"The webhook {webhook.name} is {webhook.state} already.")
+            webhooks.set_state(connection, webhook=webhook, state="paused")
+        case "resume":
+            _resume(connection, webhook, now, skip=order.skip)
+        case "remove":
+            deliveries.drop_waiting(connection, webhook=webhook)
+            webhooks.remove(connection, webhook=webhook, now=now)
+        case "change":
+            return webhook, _change(connection, webhook, order.values)
+    return webhook, _describe_deed(webhook, undo, order.verb, texts.DONE[order.verb])
+
+
+def read_order(words: str) -> WebhookOrder:
+    """Read what a deed says to do to a webhook, such as `pause 3`, or `change 3` with values."""
+    verb, number, *values = words.split(" ", 2)
+    given = json.loads(values[0]) if values else {}
+    return WebhookOrder(verb=_VERBS[verb], number=int(number), values=given)
+
+
+def _resume(connection: Connection, webhook: Webhook, now: int, *, skip: bool) -> None:
+    if webhook.state == "active":
+        raise Declined(f"The webhook {webhook.name} is active already.")
+    webhooks.set_state(connection, webhook=webhook, state="active")
+    if skip:
+        place = find_now(connection, person_id=webhook.person_id).write()
+        webhooks.move_place(connection, webhook=webhook, place=place)
+        deliveries.drop_waiting(connection, webhook=webhook)
+    else:
+        deliveries.renew_waiting(connection, webhook=webhook, now=now)
+
+
+def _change(connection: Connection, webhook: Webhook, values: Mapping[str, Any]) -> NewDeed | None:
+    """Set values of a webhook; None if all are so already."""
+    before = {"name": webhook.name, "url": webhook.url, "kinds": list(webhook.kinds)}
+    after = {**before, **values}
+    after["kinds"] = _read_kinds(after["kinds"])
+    webhooks.change(
+        connection, webhook=webhook, name=after["name"], url=after["url"], kinds=after["kinds"]
+    )
+    if after == before:
+        return None
+    undo, redo = (
+        f"webhooks change {webhook.id} {json.dumps(one, ensure_ascii=False)}"
+        for one in (before, after)
+    )
+    return NewDeed(undo=undo, redo=redo, did=texts.DONE["change"](name=webhook.name))
+
+
+def _describe_deed(webhook: Webhook, undo: WebhookVerb, redo: WebhookVerb, did: Text) -> NewDeed:
+    return NewDeed(
+        undo=f"webhooks {undo} {webhook.id}",
+        redo=f"webhooks {redo} {webhook.id}",
+        did=did(name=webhook.name),
+    )
+
+
+def _note(connection: Connection, context: OperationContext, deed: NewDeed) -> None:
+    note_deed(context, connection, undo=deed.undo, redo=deed.redo, did=deed.did)
+
+
+def _find_holder(connection: Connection, asked: PickWebhook, order: WebhookOrder) -> Person:
+    """Return the person who has the webhook, removed or not. Raises `Declined`."""
+    listed = webhooks.list_removed if order.verb == "restore" else webhooks.list_of
+    known = _list_people(connection, asked.person)
+    for person in known:
+        if any(one.id == order.number for one in listed(connection, person_id=person.id)):
+            return person
+    if len(known) == 1:
+        return known[0]
+    raise Declined(_UNKNOWN.format(order.number))
 
 
 def _check_name(name: str) -> None:
@@ -267,16 +344,10 @@ def _check_name(name: str) -> None:
         )
 
 
-def _check_count(connection: Connection, context: OperationContext, person: Person) -> None:
-    most = context.webhooks.per_person
+def _check_count(connection: Connection, rules: WebhookRules, person: Person) -> None:
+    most = rules.per_person
     if len(webhooks.list_of(connection, person_id=person.id)) >= most:
         raise Declined(f"{person.slug} has {most} webhooks, and no more are allowed.")
-
-
-def _pause(connection: Connection, webhook: Webhook) -> None:
-    if webhook.state != "active":
-        raise Declined(f"The webhook {webhook.name} is {webhook.state} already.")
-    webhooks.set_state(connection, webhook=webhook, state="paused")
 
 
 def _find(connection: Connection, asked: PickWebhook) -> tuple[Person, Webhook]:
@@ -285,7 +356,7 @@ def _find(connection: Connection, asked: PickWebhook) -> tuple[Person, Webhook]:
         found = webhooks.find(connection, person_id=person.id, webhook_id=asked.number)
         if found:
             return person, found
-    raise Declined(f"There is no webhook {asked.number}; `talaria webhooks` lists them.")
+    raise Declined(_UNKNOWN.format(asked.number))
 
 
 def _list_people(connection: Connection, slug: str | None) -> list[Person]:

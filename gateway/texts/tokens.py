@@ -23,7 +23,11 @@ SECRET_OF = Text("The token for “{name}”. Copy it now: you won't see it agai
 CREATED, LAST_USED, NEVER_USED = Text("made"), Text("last used"), Text("never used")
 REVOKE = Text("End access")
 REVOKE_NAMED = Text("End access: {name}")
-REVOKED = Text("The program “{name}” no longer has access.")
+MADE = Text("Token “{name}” made")
+REVOKED = Text(
+    "The program “{name}” no longer has access. A token can't come back; make a new one."
+)
+ENDED_FOR_GOOD = Text("access ended for “{name}”: I don't keep tokens, so this one can't come back")
 BAD_NAME = Text(
     "The name of a token has at most 32 characters: letters, digits, spaces, dots, dashes and"
     " underscores. It begins with a letter or digit."

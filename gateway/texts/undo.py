@@ -28,7 +28,6 @@ OTHER_WAYS = {
     "approve": Text("somebody was let in; `talaria people erase` removes a person"),
     "approvals": Text("permissions; I ask again when I need one"),
     "connections": Text("connections; /connections makes one again"),
-    "mcp": Text("servers with tools; /mcp shows them"),
     "block": Text("a shared block; /block undo NAME takes its newest change back"),
 }
 """What commands change that have another way back, or none; by the name of the command."""

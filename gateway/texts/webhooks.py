@@ -54,6 +54,16 @@ ABOUT_ROTATE = Text(
     "The present secret stays valid for 24 hours, so that you can give the new one to the program."
     " This can't be undone."
 )
+DONE = {
+    "add": Text("Webhook “{name}” added"),
+    "pause": Text("Webhook “{name}” paused"),
+    "resume": Text("Webhook “{name}” active again"),
+    "change": Text("Webhook “{name}” changed"),
+    "remove": Text("Webhook “{name}” removed"),
+    "restore": Text("Webhook “{name}” restored"),
+}
+"""Lines that name what was done, for `/undo`."""
+NEW_SECRET = Text("a new secret for the webhook “{name}”: the old one must not become valid again")
 NO_UNDO = Text("An event that was sent can't be taken back.")
 ACTION = Text("{action}: {name}")
 DETAILS = Text("Details: {reason}.")

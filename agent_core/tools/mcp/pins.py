@@ -95,6 +95,19 @@ def accept_tools(
     _write(connection, server, Pins(accepted={**pins.accepted, **accepted}, noticed=pins.noticed))
 
 
+def set_accepted(connection: Connection, server: str, accepted: Digests) -> None:
+    """Let exactly these hashes be accepted, as before a change.
+
+    Standing approvals of a tool with other hashes end: they were given to another one.
+    """
+    pins = read_pins(connection, server)
+    names = {*pins.accepted, *accepted}
+    other = {one for one in names if {*pins.accepted.get(one, ())} != {*accepted.get(one, ())}}
+    ended = {name_tool(server, name) for name in other}
+    approvals.revoke_shapes(connection, is_wanted=lambda shape: read_shape(shape)[0] in ended)
+    _write(connection, server, Pins(accepted=accepted, noticed=pins.noticed))
+
+
 def note_listing(connection: Connection, server: str, listing: Listing) -> bool:
     """Note that owners learn of these tools; return whether they need a notice."""
     pins = read_pins(connection, server)

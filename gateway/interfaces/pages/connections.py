@@ -4,10 +4,12 @@ from typing import Any
 
 from starlette.responses import Response
 
+from agent_core.state.engine.database import Connection
 from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.pages.views import Fields, Look, Missing
 from gateway.operations import connections as operations
 from gateway.operations.connections import Author
+from gateway.operations.contract import note_deed
 from gateway.texts import connections as texts
 from gateway.texts import forms, mcp
 from gateway.texts.tools import TOOLS
@@ -53,14 +55,14 @@ async def accept(look: Look) -> Response:
     """Accept the tools that the page showed to an owner. Raises `Missing` and `Declined`."""
     _check_owner(look)
     form = await read_form(look.request, _MOST_BYTES)
-    await look.gateway.database.write(
-        "mcp.accept",
-        operations.accept,
-        look.gateway.mcp,
-        _name(look),
-        form.get("token", [""])[0],
-        _name_author(look),
-    )
+    token = form.get("token", [""])[0]
+
+    def work(connection: Connection) -> None:
+        servers, author = look.gateway.mcp, _name_author(look)
+        deed = operations.accept(connection, servers, _name(look), token, author)
+        note_deed(look.context, connection, undo=deed.undo, redo=deed.redo, did=deed.did)
+
+    await look.gateway.database.write("mcp.accept", work)
     return look.redirect(_PLACE, note=mcp.ACCEPTED(name=_name(look)))
 
 

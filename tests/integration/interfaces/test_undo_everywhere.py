@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from html import unescape
 
 import aiohttp
 
@@ -12,13 +13,15 @@ from agent_core.state.jobs import jobs
 from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import Origin
 from agent_core.state.people import delivery_targets
+from agent_core.state.people.deeds import Doer, list_standing
+from agent_core.state.webhooks import webhooks
 from gateway.chats import make_chat
 from gateway.commands.memory_scope import find_origin_platform
 from gateway.interfaces.contexts import open_context
 from gateway.operations.job_types import AddJob
 from gateway.operations.jobs import add
 from gateway.texts import forms, pages
-from tests.integration.interfaces.api_setup import ZEBRANA, Setup, find_named
+from tests.integration.interfaces.api_setup import ZEBRANA, Setup, find_named, make_token
 from tests.integration.interfaces.console_setup import browse_as
 
 _NUMBERS = itertools.count(1)
@@ -133,6 +136,69 @@ async def test_a_home_in_a_group_comes_back(setup: Setup) -> None:
         assert "Taken back" in await press(setup, "Undo")
         found = await database.read(delivery_targets.find, person_id=person_id)
         assert found.chat == den
+
+
+async def test_webhooks_of_the_page_and_of_a_program_are_taken_back_and_brought_back(
+    setup: Setup,
+) -> None:
+    person_id = (await find_named(setup, "zebrana")).id
+    database = setup.served.gateway.database
+
+    async def look() -> list[tuple[str, str]]:
+        found = await database.read(webhooks.list_of, person_id=person_id)
+        return [(one.name, one.state) for one in found]
+
+    form = {"url": "https://example.com/hook", "kinds": "question.asked"}
+    headers = {"Authorization": f"Bearer {await make_token(setup.home, 'zebrana', 'manage')}"}
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        await hear(setup, "/verbose")
+        await send(session, "/webhooks/add", name="build", **form)
+        (made,) = await database.read(webhooks.list_of, person_id=person_id)
+        await send(session, f"/webhooks/{made.id}/change", name="deploy", **form)
+        await send(session, f"/webhooks/{made.id}/change", name="deploy", **form)  # changes nothing
+        async with session.post(
+            f"{setup.served.address.origin()}/api/webhooks/{made.id}/pause", headers=headers
+        ) as answer:
+            assert answer.status < 300, await answer.text()
+        assert "API): Webhook “deploy” paused" in await undo_all(setup)
+        assert "Webhook “deploy” active again" in await press(setup, "Undo")
+        assert await look() == [("deploy", "active")]
+        assert "Webhook “deploy” paused" in await press(setup, "Bring it back")
+        assert await look() == [("deploy", "paused")]
+        for state in ([("deploy", "active")], [("build", "active")], []):
+            await hear(setup, "/undo")
+            if await look() != state:
+                await press(setup, "Undo")
+            assert await look() == state
+        assert "Webhook “build” restored" in await press(setup, "Bring it back")
+        assert await look() == [("build", "active")]
+
+
+async def test_a_token_of_the_page_ends_by_undo_and_never_comes_back(setup: Setup) -> None:
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        await hear(setup, "/verbose")
+        await send(session, "/tokens/new", name="kitchen", scope="api")
+        assert "the console): Token “kitchen” made" in await undo_all(setup)
+        assert "The program “kitchen” no longer has access" in await press(setup, "Undo")
+        assert "Bring it back" not in setup.chat.shown[-1].labels
+        text = await send(session, "/tokens/new", name="cellar", scope="api")
+        number = re.findall(r"/tokens/(\d+)/revoke", text)[0]
+        text = await send(session, f"/tokens/{number}/revoke")
+        assert "A token can't come back" in unescape(text)
+
+
+async def test_a_new_secret_says_why_nothing_takes_it_back(setup: Setup) -> None:
+    form = {"url": "https://example.com/hook", "kinds": "question.asked"}
+    person_id = (await find_named(setup, "zebrana")).id
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        text = await send(session, "/webhooks/add", name="build", **form)
+        number = re.findall(r"/webhooks/(\d+)/rotate", text)[0]
+        text = await send(session, f"/webhooks/{number}/rotate")
+        assert "This can't be undone." in unescape(text)
+    doer = Doer(person_id=person_id, owner_id=person_id, platform="console")
+    newest, added = (await setup.served.gateway.database.read(list_standing, doer))[:2]
+    assert newest.did.endswith("the old one must not become valid again")
+    assert (newest.undo, added.undo) == ("", f"webhooks remove {number}")
 
 
 async def test_each_row_of_a_command_tells_where_it_was_given(setup: Setup) -> None:
