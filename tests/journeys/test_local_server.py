@@ -18,6 +18,8 @@ from tests.journeys.stage import TIMINGS, Stage
 
 QUIET = replace(TIMINGS, quiet=0.05, task_poll=0.05)
 PAIRS = 500
+SMALL = "qwen2.5-1.5b"
+"""A name whose size makes it guided."""
 LOADING = 10
 """Seconds after which a first answer takes long."""
 TOLD = "The model is loading"
@@ -90,6 +92,20 @@ async def test_a_start_lets_the_server_read_before_anybody_writes(stage: Stage) 
             await harness.ask(ANNA, "hello again")
         assert server.requests[count]["max_tokens"] == 1
         assert list_shares(server)[-1] > 0.9
+
+
+async def test_the_first_message_of_a_home_finds_its_beginning_read(stage: Stage) -> None:
+    """Until 2026-11-30, a guided model read its examples behind no identity, and then again."""
+    async with SlotServer(models=(SMALL,)) as server:
+        given = local(server, TALARIA_MODEL__NAME=SMALL)
+        async with stage.open(timings=QUIET, **given) as harness:
+            await harness.until(lambda: bool(server.usages))
+            await harness.ask(ANNA, "Hi! Who are you?")
+        warmed, first = server.requests[0], server.requests[1]
+        used = server.usages[1]
+    assert warmed["max_tokens"] == 1
+    assert first["max_tokens"] > 1
+    assert used["prompt_tokens_details"]["cached_tokens"] > 0.9 * used["prompt_tokens"]
 
 
 @pytest.mark.thorough
