@@ -1093,9 +1093,7 @@ class Gateway:
     @cached_property
     def warming(self) -> Warming:
         """Warms a model server of this machine."""
-        return Warming(
-            self.database, self.settings.home, self.turn_model, self.settings.model.name
-        )
+        return Warming(self.database, self.settings.home, self.turn_model, self.settings.model.name)
 
     @cached_property
     def background(self) -> Sequence[Callable[[], Coroutine[object, object, None]]]:

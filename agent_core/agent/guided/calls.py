@@ -8,6 +8,9 @@ from datetime import datetime, timedelta
 from agent_core.agent.guided.decisions import LANGUAGES, MANAGE_JOBS, REMIND, Decision
 from agent_core.agent.guided.transcript import GuidedTurn, find_job, is_single
 from agent_core.ids import CallId
+from agent_core.models.scripted.commands import Remind
+from agent_core.models.scripted.parse import read_command
+from agent_core.models.scripted.reminders import ME
 from agent_core.spoken_times import read_when
 from agent_core.transcript import ToolCallPart
 
@@ -17,7 +20,27 @@ _DAY = re.compile(
 )
 """A date as the list of jobs spells it, in English and in German."""
 _AT = re.compile(r"at (\d\d:\d\d)")
+_ORDER = re.compile(rf"{ME}|\btimer\b", re.IGNORECASE)
+_BEYOND = re.compile(
+    r"[.!?;]\s|\n|\b(?:instead|again|earlier|later|it|that|this|these|those|them|same|other"
+    r"|stattdessen|wieder|nochmal|früher|später|es|das|dies\w*|daran|darüber|davon|gleiche\w*)\b",
+    re.IGNORECASE,
+)
+"""What a plain wish has not: a second sentence, or a word for something that was said before."""
 _ACTIONS = {"delete_reminder": "delete", "pause_reminder": "pause"}
+
+
+def plan_plain_reminder(turn: GuidedTurn, call_id: str) -> ToolCallPart | None:
+    """Return the call for a reminder whose words code can read; None if the model has to.
+
+    A slow model needs minutes for what the stand-in reads at once, and reads times worse.
+    """
+    said = turn.said.strip()
+    wish = read_command(said, turn.now) if _ORDER.search(said) else None
+    if not isinstance(wish, Remind) or _BEYOND.search(said):
+        return None
+    (call,) = wish.list_calls({})
+    return ToolCallPart(call_id=CallId(call_id), name=call.name, arguments=call.arguments)
 
 
 def plan_call(decision: Decision, turn: GuidedTurn, call_id: str) -> ToolCallPart | None:

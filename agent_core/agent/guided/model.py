@@ -8,7 +8,7 @@ from functools import reduce
 from itertools import chain
 from typing import Literal
 
-from agent_core.agent.guided.calls import find_moment, plan_call
+from agent_core.agent.guided.calls import find_moment, plan_call, plan_plain_reminder
 from agent_core.agent.guided.decisions import (
     CHAT,
     MANAGE_JOBS,
@@ -208,6 +208,9 @@ class GuidedModel:
             return _Step(parts=_give(request, turn, order))
         if not _OF_PEOPLE & tools:
             return await self._help(request, turn, tools)
+        plain = None if turn.steps else plan_plain_reminder(turn, _call_id(request))
+        if plain and plain.name in tools:
+            return _Step(parts=(plain,))
         if turn.jobs is None and MANAGE_JOBS in tools and not turn.steps:
             return _Step(parts=(_call(request, MANAGE_JOBS, LIST_JOBS),), is_listing=True)
         if not turn.steps:
@@ -315,6 +318,8 @@ def _join(request: ModelRequest, steps: Mapping[int, _Step]) -> _Step:
         return _Step(parts=tuple(chain.from_iterable(noted)), spent=spent, shape=shape)
     words = [part.text for one in planned for part in one.parts if isinstance(part, TextPart)]
     asked = next((step.asked for step in reversed(planned) if step.asked), None)
+    told = [said for said in words if said != reply("done")]
+    words = told if told or asked else words[:1]  # the receipts below say what was done
     parts = (TextPart(text="\n\n".join(words)),) if words else ()
     return _Step(parts=parts, asked=asked, spent=spent, shape=shape)
 

@@ -32,10 +32,10 @@ _KEPT = ("No job was created", "Nothing was changed", "Nothing to do", "Proposed
 
 Refusal = Literal["none", "no"]
 """The last option of a question."""
-_FIXED = {"none": _NONE, "yes": _YES, "no": _NO, "keep": _KEEP, "left": _LEFT}
+_FIXED = {"none": _NONE, "yes": _YES, "no": _NO, "keep": _KEEP, "left": _LEFT, "done": _DONE}
 
 
-def reply(kind: Literal["left", "yes", "keep"] | Refusal) -> str:
+def reply(kind: Literal["left", "yes", "keep", "done"] | Refusal) -> str:
     """Return a sentence for the person, or the label of a button."""
     return _FIXED[kind]()
 

@@ -108,7 +108,7 @@ def called(answer: ModelAnswer) -> tuple[str, dict[str, Any]]:
 
 ACTS: Sequence[tuple[str, Play, tuple[str, dict[str, Any]]]] = [
     (
-        "Remind me tomorrow at 9 to call Ben.",
+        "Make sure that I call Ben tomorrow at 9.",
         decide("remind_once", text="call Ben", when="tomorrow at 09:00"),
         (
             "remind",
@@ -181,9 +181,47 @@ async def test_after_the_call_code_says_what_was_done() -> None:
     assert (await talk.returns(answer, "Added to `user`.")).message.text == ("I'll remember that.")
 
 
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("Remind me tomorrow at 9 to call Ben.", "call Ben"),
+        ("hey, can you remind me to water the plants every monday at 19:00?", "water the plants"),
+        ("Erinnere mich morgen um 9 an den Müll", "Müll"),
+        ("set a timer for 10 minutes", "Time's up"),
+    ],
+)
+async def test_a_plain_reminder_needs_no_model(said: str, text: str) -> None:
+    """On 2026-11-30, one waited eight minutes for a slow model."""
+    talk = Talk()
+    talk.messages.append(user_message(said, facts=FACTS))
+    answer = await talk.step()
+    name, given = called(answer)
+    assert (name, given["text"]) == ("remind", text)
+    assert given["when"]
+    done = await talk.returns(answer, "Job 4 was created.")
+    assert done.message.text == "Done."
+    assert not talk.inner.requests
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Remind me of that tomorrow at 9.",
+        "Remind me at 10 instead.",
+        "Remind me tomorrow at 9 to call Ben. And what is a heron?",
+        "Erinnere mich morgen um 9 daran.",
+        "Remind me soon to call Ben.",
+        "Every morning at 7:00 we have breakfast.",
+    ],
+)
+async def test_what_more_must_be_known_for_is_decided_by_the_model(said: str) -> None:
+    talk = Talk(decide("chat"), say("Well."))
+    assert (await talk.says(said)).message.text == "Well."
+
+
 async def test_a_call_that_fails_is_said_to_have_done_nothing() -> None:
     talk = Talk(decide("remind_once", text="call Ben", when="today at 09:00"))
-    answer = await talk.says("Remind me today at 9 to call Ben.")
+    answer = await talk.says("Make sure that I call Ben today at 9.")
     done = await talk.returns(answer, "`remind` was not run: that time is past.", fails=True)
     assert done.message.text == "I didn't do that: that time is past."
 
@@ -221,7 +259,7 @@ def test_a_list_names_the_next_time_alone() -> None:
     ("said", "vetoed"),
     [
         (
-            "Remind me at 9 to call Ben.",
+            "Make sure that I call Ben at 9.",
             decide("remind_every", text="x", when="every day at 09:00"),
         ),
         ("Do I like tea?", decide("remember", fact="Likes tea.")),
@@ -659,7 +697,7 @@ async def test_each_of_two_messages_gets_its_effect_and_its_word() -> None:
     )
     talk.messages += [step.message, Message(role="tool", parts=results)]
     done = await talk.step()
-    assert done.message.text == "I'll remember that.\n\nDone."
+    assert done.message.text == "I'll remember that.", "the receipt of the other one says it"
     assert len(talk.inner.requests) == 2
 
 
@@ -679,7 +717,7 @@ async def test_talk_beside_a_wish_is_answered_after_it_is_done() -> None:
     step = await talk.says("Delete the bins, please.")
     assert called(step) == ("manage_jobs", {"action": "delete", "job": 2})
     done = await talk.returns(step, "Deleted.")
-    assert done.message.text == "Done.\n\nCheers!"
+    assert done.message.text == "Cheers!", "the receipt below says what was done"
     assert len(talk.inner.requests) == 3
 
 
