@@ -13,7 +13,8 @@ AdapterError
 │   ├── ChatMoved      the platform gave the chat a new id
 │   └── ChatWaits      nothing may be sent until the person writes again
 └── AdapterStopped     the platform cannot continue until a person changes something
-    └── NotLinked      the account has to be linked first; see `CanLink`
+    ├── NotLinked      the account has to be linked first; see `CanLink`
+    └── NoProgram      a program beside Talaria, such as signal-cli, does not run or is too old
 """
 
 
@@ -95,3 +96,7 @@ class AdapterStopped(AdapterError):
 
 class NotLinked(AdapterStopped):
     """The platform does not know the account yet; the setup can link it."""
+
+
+class NoProgram(AdapterStopped):
+    """A program that the platform needs beside Talaria does not answer, or is too old."""

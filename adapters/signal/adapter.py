@@ -13,6 +13,7 @@ from adapters.errors import (
     AdapterError,
     AdapterStopped,
     MessageLocked,
+    NoProgram,
     Rejected,
     Unreachable,
     Unsure,
@@ -176,6 +177,11 @@ class SignalAdapter:
                 await self._api.check_account()
         except RpcError as error:
             raise translate(error, account=self._settings.account) from error
+        except Unreachable as error:
+            raise NoProgram(
+                f"No signal-cli answers at {self._settings.rpc_url}. Start its daemon, or correct"
+                " SIGNAL_RPC_URL; see docs/signal.md."
+            ) from error
         return Bot(name=self._settings.account, link=self.invite("") or "")
 
     async def link(self, show: Callable[[str], None]) -> None:

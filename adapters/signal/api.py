@@ -12,6 +12,7 @@ from adapters.errors import (
     AdapterError,
     AdapterStopped,
     FileTooLarge,
+    NoProgram,
     Rejected,
     Unreachable,
     Unsure,
@@ -51,7 +52,7 @@ class Api:
         self.me = me
 
     async def check_version(self) -> str:
-        """Return the version. Raises `AdapterStopped` if it is too old."""
+        """Return the version. Raises `NoProgram` if it is too old."""
         try:
             answer = await self._rpc.call("version", {}, lost=Unreachable)
         except RpcError as error:
@@ -59,7 +60,7 @@ class Api:
         said = words_in(answer, "version") if isinstance(answer, dict) else ""
         found = _VERSION.match(said)
         if found and tuple(map(int, found.groups())) < _OLDEST:
-            raise AdapterStopped(
+            raise NoProgram(
                 f"signal-cli {said} is too old. Install 0.13 or newer, and restart Talaria."
             )
         return said

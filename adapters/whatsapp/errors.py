@@ -58,7 +58,7 @@ def translate(
         return ChatWaits()
     if code in _TOKEN:
         return AdapterStopped(
-            "Meta does not take WHATSAPP_ACCESS_TOKEN: it has expired or was withdrawn. Make a"
+            "Meta does not take WHATSAPP_ACCESS_TOKEN: it is wrong, expired or withdrawn. Make a"
             " system user's token that never expires, and set it."
         )
     if code in _RIGHTS:

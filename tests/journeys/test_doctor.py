@@ -101,19 +101,31 @@ async def test_signal_and_whatsapp_have_rows_and_say_what_is_wrong(tmp_path: Pat
         stage.signal.account = "+4915119999999"
         code, found = await examine(stage, WHATSAPP_ACCESS_TOKEN="EAAwrong")
         assert code == 2
-        expect_fault(found, "whatsapp", "Meta does not take WHATSAPP_ACCESS_TOKEN")
-        expect_fault(found, "signal", ACCOUNT)
+        said = "Meta does not take WHATSAPP_ACCESS_TOKEN: it is wrong, expired or withdrawn. Make"
+        said += " a system user's token that never expires, and set it."
+        expect_fault(found, "whatsapp", said, "Run `talaria setup whatsapp`.")
+        said = f"signal-cli does not know the account {ACCOUNT}. Link it with"
+        said += " `talaria setup signal`, or correct SIGNAL_ACCOUNT, and restart Talaria."
+        expect_fault(found, "signal", said, "Run `talaria setup signal`.")
+        stage.signal.account = ACCOUNT
 
+        stage.signal.world.version = "0.11.2"
+        _, found = await examine(stage)
+        said = "signal-cli 0.11.2 is too old. Install 0.13 or newer, and restart Talaria."
+        expect_fault(found, "signal", said, "")
+
+        address = stage.environ()["SIGNAL_RPC_URL"]
         await stage.signal.stop()
         code, found = await examine(stage)
         assert (code, found["whatsapp bot"][0]["state"]) == (2, "ok")
-        expect_fault(found, "signal", "signal-cli can't be reached")
+        said = f"No signal-cli answers at {address}. Start its daemon, or correct SIGNAL_RPC_URL;"
+        expect_fault(found, "signal", f"{said} see docs/signal.md.", "")
 
 
-def expect_fault(found: dict[str, Any], platform: str, words: str) -> None:
+def expect_fault(found: dict[str, Any], platform: str, text: str, fix: str) -> None:
+    """Expect one row, whose fix is a setup only if a setup repairs it."""
     (row,) = found[f"{platform} bot"]
-    assert (row["state"], row["fix"]) == ("fault", f"Run `talaria setup {platform}`.")
-    assert words in row["text"]
+    assert (row["state"], row["text"], row["fix"]) == ("fault", text, fix)
 
 
 async def test_every_configured_model_is_checked(deployment: Stage) -> None:

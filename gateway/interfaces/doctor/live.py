@@ -21,7 +21,7 @@ from gateway.errors import StartError
 from gateway.home import BACKUPS, DATABASE
 from gateway.interfaces.diagnostics.finding import Finding
 from gateway.interfaces.doctor.local_model import look_at_local_model
-from gateway.interfaces.doctor.probes import check_model, check_platform
+from gateway.interfaces.doctor.probes import NoToken, check_model, check_platform
 from gateway.interfaces.doctor.repairs import find_open_files
 from gateway.interfaces.waiting import showing
 
@@ -107,7 +107,7 @@ def _look_at_tokens(settings: Settings) -> Iterator[Finding]:
             with showing(f"Asking {list_declared()[name].title}"):
                 bot = check_platform(settings, name)
         except StartError as error:
-            fix = f"Run `talaria setup {name}`."
+            fix = "" if isinstance(error, NoToken) else f"Run `talaria setup {name}`."
             yield Finding(part=part, state="fault", text=str(error), fix=fix)
             continue
         yield Finding(part=part, state="ok", text=f"{bot.name}, {bot.link}")

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from adapters.abilities import Bot, CanIdentify, CanLink
 from adapters.contract import ChatAdapter
-from adapters.errors import AdapterError, NotLinked, Unreachable
+from adapters.errors import AdapterError, NoProgram, NotLinked, Unreachable
 from adapters.registry import list_declared
 from agent_core.errors import (
     ModelDenied,
@@ -32,6 +32,10 @@ _BASE_URLS = {"anthropic": "anthropic_base_url", "openai": "openai_base_url"}
 
 class MustLink(StartError):
     """The platform is there, but the account has to be linked first."""
+
+
+class NoToken(StartError):
+    """What is wrong is no token, so a setup repairs nothing; the text says what to do."""
 
 
 class NoSuchModel(StartError):
@@ -96,7 +100,7 @@ def list_models(settings: Settings) -> tuple[str, ...]:
 def check_platform(settings: Settings, name: str) -> Bot:
     """Sign in to a platform without receiving anything, and return the bot.
 
-    Raises `StartError` if a token is missing or refused, or the platform can't be reached.
+    Raises `StartError` if a token is missing or refused, and `NoToken` if something else is wrong.
     """
     adapters, title = factories.load_adapters(settings), list_declared()[name].title
     if name not in adapters:
@@ -122,11 +126,13 @@ async def _identify(adapter: ChatAdapter, title: str) -> Bot:
             return await adapter.identify()
     except NotLinked as error:
         raise MustLink(str(error)) from error
+    except NoProgram as error:
+        raise NoToken(str(error)) from error
     except Unreachable as error:
-        raise StartError(f"{str(error).rstrip('.')}. Check the network, and try again.") from error
+        raise NoToken(f"{str(error).rstrip('.')}. Check the network, and try again.") from error
     except AdapterError as error:
         raise StartError(str(error)) from error
     except TimeoutError as error:
-        raise StartError(
+        raise NoToken(
             f"{title} gave no answer within {_PATIENCE:g} s. Check the network."
         ) from error
