@@ -7,7 +7,12 @@ from typing import get_args
 from agent_core.chats import Chat
 from agent_core.ids import RunId
 from agent_core.schedule.job_editor import InvalidJob
-from agent_core.schedule.reminder_answers import ReminderVerb, answer_reminder, list_verbs
+from agent_core.schedule.reminder_answers import (
+    ReminderAnswer,
+    ReminderVerb,
+    answer_reminder,
+    list_verbs,
+)
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.job_runs import SKIPPED_NEXT, Run
@@ -21,6 +26,7 @@ from gateway.jobs.history import record_answer
 from gateway.jobs.job_buttons import SENT, is_button_of, make_reminder_buttons
 from gateway.jobs.new_times import NewTimes
 from gateway.texts import reminders
+from gateway.texts.reader_language import speak_to
 
 _LOOKED_THROUGH = 100
 """The newest messages of a chat among which a reminder's message is looked for."""
@@ -67,14 +73,12 @@ def take_press(
     if answer is None:
         return ("" if _find_pressed(connection, call) else reminders.ANSWERED()), ()
     sent = f"jobs {SENT} {run.id}"
-    shown = reminders.describe_answer(answer, call.clock)
-    record_answer(connection, job, run, shown, call.now)
+    record_answer(connection, job, run, reminders.describe_answer(answer, call.clock), call.now)
     named = reminders.describe_answer(answer, call.clock, job.title)
     undo = "" if press.verb == "undo" else f"{sent} undo"
     call.note_deed(connection, f"{sent} {press.verb}", undo, named)
     answered = job_runs.find(connection, run_id=run.id) or run
-    line = "" if press.verb == "undo" else shown
-    rows = _show_answer(connection, call, (job, run, answered), (line, named))
+    rows = _show_answer(connection, call, (job, run, answered), answer)
     return ("" if rows and call.is_press else named), rows
 
 
@@ -91,24 +95,27 @@ def _may_answer(call: Call, job: Job, run: Run, verb: ReminderVerb) -> bool:
 
 
 def _show_answer(
-    connection: Connection, call: Call, sent: tuple[Job, Run, Run], lines: tuple[str, str]
+    connection: Connection, call: Call, sent: tuple[Job, Run, Run], answer: ReminderAnswer
 ) -> list[OutboxRow]:
     """Write an answer below the messages of a reminder, in each of its chats.
 
-    `sent` is the reminder with its run as it was and as it is, which tells the earlier answer.
-    `lines` are those for a message of its own, and for one that holds other reminders, too. Their
-    buttons stay, and those that the reminder still takes follow.
+    A group's message keeps the language of whom it was sent to. `sent` is the reminder with its run
+    as it was and as it is, which tells the earlier answer. Below a message that holds other
+    reminders, too, the line names this one. Their buttons stay, and those that the reminder still
+    takes follow.
     """
     job, before, run = sent
     rows = []
     for row in _list_messages(connection, call, run):
         others = tuple(one for one in row.buttons if not is_button_of(one, run))
-        line = lines[1] if others else lines[0]
+        title = job.title if others else ""
         body = row.body or reminders.show_reminder(job.body)
         if before.reason:  # it was answered before, and that doesn't count any more
-            body = reminders.leave_out_answer(body, job.title if others else "")
-        body = f"{body}\n{line}" if line else body
-        buttons = (*others, *make_reminder_buttons(job, run, job.title if others else ""))
+            body = reminders.leave_out_answer(body, title)
+        with speak_to(connection, row.person_id or job.person_id):
+            if title or answer.verb != "undo":
+                body = f"{body}\n{reminders.describe_answer(answer, call.clock, title)}"
+            buttons = (*others, *make_reminder_buttons(job, run, title))
         rows.append(outbox.revise(connection, outbox_id=row.id, body=body, buttons=buttons))
     return rows
 

@@ -7,8 +7,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from adapters.abilities import CanAsk
 from adapters.contract import ChatAdapter
-from adapters.ids import Address
+from adapters.ids import Address, PlatformMessageId
 from adapters.messages import ButtonPress, InboundMessage
 from agent_core.errors import StoreDamaged
 from agent_core.ids import InboxId
@@ -44,7 +45,7 @@ from gateway.inbound.events import (
 from gateway.inbound.known_conversations import KnownConversations
 from gateway.inbound.quotes import judge_quote
 from gateway.inbound.reactions import take_reaction
-from gateway.outbound.command_buttons import read_command
+from gateway.outbound.command_buttons import read_command, read_label
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.questions import Questions
 from gateway.people.admission import AccountRef
@@ -210,7 +211,7 @@ class InboundRouter:
         elif isinstance(item, InboundEvent):
             if item.message.is_command_line:
                 item = await self._commands.recognize(item)
-            await self._route_message(item)
+            await self._route_message(await self._read_written_press(item))
         elif isinstance(item, PressEvent):
             await self._press(item)
         elif isinstance(item, ReactionEvent):
@@ -344,6 +345,27 @@ class InboundRouter:
         if is_answer:
             self._forget_known()  # the answer may have merged two people
         return is_answer
+
+    async def _read_written_press(self, arrived: InboundEvent) -> InboundEvent:
+        """Take the words of a button for a press where none can be shown.
+
+        The button belongs to the message that is answered, or to the newest one.
+        """
+        row, message = arrived.row, arrived.message
+        adapter = self._dispatcher.adapters.get(row.platform)
+        is_plain = events.is_plain_text(message) and not message.is_edit
+        if adapter is None or isinstance(adapter, CanAsk) or not is_plain:
+            return arrived
+        chat, quoted = make_chat(row.platform, message.address), message.quote
+        shown = await self._database.read(
+            outbox.find_shown, chat=chat, message_id=quoted.message_id if quoted else None
+        )
+        words = read_label(message.text, shown.buttons) if shown else None
+        if shown is None or words is None:
+            return arrived
+        message_id = PlatformMessageId(shown.message_id or "")
+        pressed = replace(message, message_id=message_id, text=words, quote=None)
+        return replace(arrived, message=pressed, is_press=True)
 
     async def _meet(self, person: Person, arrived: InboundEvent) -> Introduction:
         """Greet a newcomer, and store what the platform knows of them."""

@@ -17,6 +17,11 @@ from agent_core.state.people.deeds import name_undo
 from agent_core.transcript import Receipt
 from gateway.texts import general, memory
 
+_SIGNS = re.compile(r"^\W+|\W+$")
+_WRITE = "✎"
+"""Leads the words that stand for buttons; a sign, because the reader's language is unknown."""
+_MOST_SPELLED = 4
+"""Labels below a text, as many as a reminder has. Texts with more say what to write."""
 _PICTURES = ("png", "jpg", "jpeg", "webp", "gif")
 _KEY = re.compile(r"c:(?P<words>[a-z0-9_:-]{1,38})")
 
@@ -51,6 +56,25 @@ def read_command(key: str) -> str | None:
     """Return the command of a button's key; a forged key only sends what anybody may send."""
     found = _KEY.fullmatch(key)
     return "/" + found["words"].replace(":", " ") if found else None
+
+
+def spell_out(text: str, buttons: Sequence[Choice]) -> str:
+    """Write the labels of a few command buttons below a text, for chats that show no buttons."""
+    labels = [one.label for one in buttons if read_command(one.key)]
+    if not 0 < len(labels) <= _MOST_SPELLED:
+        return text
+    return "\n\n".join(filter(None, (text, f"{_WRITE} {' · '.join(labels)}")))
+
+
+def read_label(words: str, buttons: Sequence[Choice]) -> str | None:
+    """Return the command of the one button that words name, without the signs around its label."""
+    said = _plain(words)
+    found = [read_command(one.key) for one in buttons if _plain(one.label) == said]
+    return found[0] if said and len(found) == 1 else None
+
+
+def _plain(words: str) -> str:
+    return _SIGNS.sub("", " ".join(words.casefold().split()))
 
 
 def caption_of(name: str) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from adapters.abilities import CanAsk
 from adapters.contract import ChatAdapter
 from adapters.errors import Rejected
 from adapters.ids import PlatformMessageId
@@ -13,6 +14,7 @@ from agent_core.state.queues.outbox import OutboxRow
 from agent_core.tools.secret_scan import SecretMask
 from agent_core.tools.text_cleaner import TextCleaner
 from gateway.chats import read_chat
+from gateway.outbound.command_buttons import spell_out
 from gateway.outbound.command_formatter import CommandFormatter
 
 _TEXTS = ("text/", "application/json")
@@ -20,7 +22,10 @@ _TEXTS = ("text/", "application/json")
 
 @dataclass(frozen=True, slots=True)
 class Composer:
-    """Writes commands as the platform does, hides secrets, and adds the file."""
+    """Writes commands as the platform does, hides secrets, and adds the file.
+
+    Where no buttons can be shown, the words of those that send commands stand below the text.
+    """
 
     database: Database
     adapters: Mapping[str, ChatAdapter]
@@ -41,13 +46,16 @@ class Composer:
 
     def build(self, row: OutboxRow, text: str, file: OutboundFile | None) -> OutboundMessage:
         """Build a row's message with this text and file."""
+        adapter = self.adapters[row.chat.platform]
         if row.turn_id is None:
-            text = self.command_formatter.format_commands(self.adapters[row.chat.platform], text)
+            text = self.command_formatter.format_commands(adapter, text)
         if row.buttons:
             hide = self.mask.hide
             row = replace(
                 row, buttons=tuple(replace(one, label=hide(one.label)) for one in row.buttons)
             )
+            spelled = text if isinstance(adapter, CanAsk) else spell_out(text, row.buttons)
+            text = spelled if len(adapter.split(spelled)) == 1 else text
         return make_message(row, text=self.mask.hide(text), file=file)
 
     async def load_file(self, row: OutboxRow) -> OutboundFile | None:

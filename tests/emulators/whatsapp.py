@@ -280,6 +280,11 @@ class WhatsAppEmulator(LoopbackServer):
         again = self.repeat(len(self.hooks))
         await self.wait_for(lambda: all(hook.is_acknowledged for hook in again))
 
+    def read_file(self, sent: Sent) -> tuple[str, bytes]:
+        """Return the file of a message; only documents have a name that people see."""
+        content = sent.request[sent.request["type"]]
+        return content.get("filename", ""), self.media[content["id"]][1]
+
     def acknowledged(self, kind: str) -> int:
         """How many webhooks of a kind were answered with 200."""
         return sum(hook.is_acknowledged for hook in self.hooks if hook.kind == kind)

@@ -482,7 +482,12 @@ class WhatsAppAccount:
     def seen(self, room: str | None = None) -> list[Seen]:
         place = self.user_id if room is None else room
         return [
-            Seen(id=one.id, text=one.text, labels=tuple(one.buttons.values()))
+            Seen(
+                id=one.id,
+                text=one.text,
+                labels=tuple(one.buttons.values()),
+                file=self.api.read_file(one) if one.is_media else None,
+            )
             for one in self.api.sent
             if one.to == place
         ]

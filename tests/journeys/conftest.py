@@ -19,3 +19,11 @@ async def deployment(tmp_path: Path) -> AsyncIterator[Stage]:
     """A stage with all three platforms."""
     async with Stage(tmp_path / "home", ("telegram", "discord", "slack")) as made:
         yield made
+
+
+@pytest.fixture
+async def apps(tmp_path: Path) -> AsyncIterator[Stage]:
+    """A stage with all five chat apps."""
+    every = ("telegram", "discord", "slack", "signal", "whatsapp")
+    async with Stage(tmp_path / "home", every) as made:
+        yield made

@@ -12,7 +12,7 @@ from tests.emulators.telegram_cast import ANNA, BEN, SUPERGROUP
 from tests.integration.processes import running
 from tests.journeys.accounts import Account, Seen, texts
 from tests.journeys.identities import claim
-from tests.journeys.platforms import everywhere
+from tests.journeys.platforms import everywhere, in_every_app
 from tests.journeys.stage import PATIENCE, Harness, Stage
 
 VOICE = OutboundFile(name="voice.ogg", media_type="audio/ogg", data=b"OggS" + bytes(100))
@@ -96,21 +96,22 @@ async def done(harness: Harness) -> None:
     await harness.at_rest()
 
 
-@everywhere
+@in_every_app
 async def test_an_answer_is_followed_by_its_audio_which_notifies_nobody(
-    deployment: Stage, platform: str
+    apps: Stage, platform: str
 ) -> None:
-    anna = deployment.account(platform, ANNA)
-    async with deployment.open(**speech(deployment, "opus")) as harness:
+    anna = apps.account(platform, ANNA)
+    async with apps.open(**speech(apps, "opus")) as harness:
         assert "Spoken answers: always" in await harness.hears(
             anna, "/settings spoken_answers always"
         )
-        deployment.plan("Buy **milk**.\n\n```\nrm -rf\n```\nSee https://shop.example/a?b=c.")
+        apps.plan("Buy **milk**.\n\n```\nrm -rf\n```\nSee https://shop.example/a?b=c.")
         await harness.takes(anna.says("what do I need?"))
         (audio,) = await hear_files(harness, anna, 1)
         assert audio.file
         name, data = audio.file
-        assert name == "spoken-answer.ogg"
+        if platform != "whatsapp":  # its voice messages have no names
+            assert name == "spoken-answer.ogg"
         assert data.startswith(b"OggS")
         assert b"Buy milk.\nSee link." in data
         text, last = anna.seen()[-2:]
@@ -118,11 +119,11 @@ async def test_an_answer_is_followed_by_its_audio_which_notifies_nobody(
         assert "rm -rf" in text.text
         assert last.id == audio.id
         assert not audio.text
-        if platform != "slack":  # it has no silent messages
+        if platform in ("telegram", "discord"):  # the others have no silent messages
             assert text.rings
             assert not audio.rings
-        assert len(deployment.turns) == 1
-    assert deployment.telegram.calls["sendVoice"] == (1 if platform == "telegram" else 0)
+        assert len(apps.turns) == 1
+    assert apps.telegram.calls["sendVoice"] == (1 if platform == "telegram" else 0)
 
 
 @everywhere

@@ -229,6 +229,14 @@ def list_newest_shown(connection: Connection, *, chat: Chat, limit: int) -> list
     return [read_row(row) for row in rows]
 
 
+def find_shown(connection: Connection, *, chat: Chat, message_id: str | None) -> OutboxRow | None:
+    """Return the row of a message by its id on the platform; without an id, of the newest one."""
+    if message_id is not None:
+        place = {"platform": chat.platform, "chat": chat.address}
+        return find_message(connection, **place, message_id=message_id)
+    return next(iter(list_newest_shown(connection, chat=chat, limit=1)), None)
+
+
 def revise(
     connection: Connection,
     *,

@@ -667,6 +667,7 @@ ODD_VALUES: dict[str, dict[str, Any]] = {
     "external_sync.list_changed": {"after": 0},
     "outbox.list_newest_shown": {"chat": Chat(platform="p", address="c")},
     "outbox.mark_sent": {"version": "2"},
+    "outbox.find_shown": {"chat": Chat(platform="p", address="c"), "message_id": "m"},
     "delivery_targets.set_home": {"chat": Chat(platform="p", address="c")},
     "account_links.insert": {"chat": Chat(platform="p", address="c")},
     "client_calls.record": {"chat": Chat(platform="p", address="c")},
