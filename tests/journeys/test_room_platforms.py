@@ -127,8 +127,7 @@ async def test_a_private_room_ends_when_another_person_joins(
     async with deployment.open() as harness:
         await harness.hears(room.anna, "That's private")
         await harness.hears(room.anna, "/room full", room=room.id)
-        await room.anna.holds("Yes, continue here", room.id)()
-        await harness.at_rest()
+        await harness.press(room.anna, "Yes, continue here", room.id)
         await harness.hears(room.anna, "here too", room=room.id)
         assert heard(deployment.turns[-1]) == ["That's private", "here too"]
         if platform == "discord":
