@@ -215,7 +215,7 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
         Deed(
             name="See changes, and undo them by their number",
             chat="undo",
-            page="POST /memory/{change:int}/undo",
+            page="POST /deeds/{deed:int}/undo, POST /memory/{change:int}/undo",
             terminal="memory log, memory undo, memory restore",
             api="GET /memory/ledger, POST /memory/ledger/{change}/undo",
         ),

@@ -9,8 +9,8 @@ from agent_core.state.queues import outbox
 from gateway.chats import name_chat
 from gateway.people.rooms import RoomConversation, hide_private_quote
 
-_NAME = "`"
-"""The mark of names that others chose, in sentences of Talaria; see `quote_name`."""
+_NAMES = frozenset("`“„")
+"""The marks of names that others chose, in sentences of Talaria; see `quote_name`."""
 
 
 async def judge_quote(
@@ -50,6 +50,6 @@ def _is_own(connection: Connection, platform: str, message: InboundMessage) -> b
         return False
     if row.turn_id is None or row.question_id is not None:
         is_known = row.answers is not None or row.turn_id is not None
-        if not is_known or _NAME in row.body:
+        if not is_known or _NAMES.intersection(row.body):
             return False
     return row.turn_id is None or not turns.is_untrusted(connection, turn_id=row.turn_id)

@@ -11,7 +11,7 @@ from agent_core.tools.policy.shapes import describe_shape, is_exact
 from agent_core.tools.policy.verdicts import MOST_FROM_PAGES
 from agent_core.transcript import UntrustedSource, split_source, strip_controls
 from gateway.texts.excerpts import PAGE_BREAK, is_long, show_ends, squeeze
-from gateway.texts.people import quote_name
+from gateway.texts.people import quote_name, quote_words
 
 ACCEPT, DISMISS = Text("Accept"), Text("Dismiss")
 ACCEPTED = Text("Accepted.")
@@ -147,7 +147,7 @@ def name_sources(sources: Sequence[UntrustedSource]) -> str:
 def _name(source: UntrustedSource) -> str:
     kind, name = split_source(source)
     if kind in _NAMED:
-        return _NAMED[kind](name=quote_name(name.strip("“”")))
+        return _NAMED[kind](name=quote_words(name.strip("“”")))
     return {"picture": _PICTURE, "event": _EVENT, "title": _TITLE}.get(kind, _EARLIER)()
 
 

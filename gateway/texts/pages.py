@@ -109,6 +109,7 @@ REPLACED = Text("changed")
 REMOVED = Text("removed")
 EVIDENCE = Text("Evidence")
 UNDO = Text("Undo")
+UNDO_NAMED = Text("Undo: {name}")
 UNDO_NUMBER = Text("Undo change {number}")
 UNDONE = Text("undid change {number}")
 

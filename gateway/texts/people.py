@@ -181,6 +181,9 @@ _UNLINKED_KEPT = Plural(
 _UNLINKED_NOT_ALLOWED = Text("Before that account can talk to me again, an owner has to let it in.")
 _MOST_SHOWN = 10
 _LONGEST_NAME = 64
+_QUOTED = Text("“{name}”")
+_RISKY = re.compile(r"[`*~\[\]<>|\\#@/:“”„]|(?<!\w)_|_(?!\w)|\w\.\w|&[\w#]")
+"""What Markdown or a chat app may read as a format, a link or a mention, or as the quote's end."""
 _MOST_NAMES = 10
 """Names that one message shows of the people who wait to be let in."""
 _LONGEST_NOTE = 160
@@ -218,8 +221,18 @@ _LINKED_ON = Text("{admission}; linked: {date}")
 
 
 def quote_name(name: str) -> str:
-    """Quote a name that somebody chose, so that it can't pass for anything else."""
-    return _quote(name, _LONGEST_NAME)
+    """Quote a name that somebody chose.
+
+    One that could pass for markup, a link or the end of the quote is shown letter by letter.
+    """
+    shown = flatten(name, _LONGEST_NAME)
+    is_plain = shown and not _RISKY.search(shown)
+    return _QUOTED(name=shown) if is_plain else quote_words(name)
+
+
+def quote_words(words: str) -> str:
+    """Quote an id, the name of a file or a line, in which nothing is read as Markdown."""
+    return _quote(words, _LONGEST_NAME)
 
 
 def describe_waiting(waiting: Sequence[tuple[str, str]]) -> str:
@@ -236,7 +249,7 @@ def describe_waiting(waiting: Sequence[tuple[str, str]]) -> str:
 def name_account(platform: str, user_id: str, name: str) -> str:
     """Name an account by its platform and id, which can't be forged, and by its name."""
     return _ACCOUNT(
-        name=quote_name(name), platform=name_platform(platform), user_id=quote_name(user_id)
+        name=quote_name(name), platform=name_platform(platform), user_id=quote_words(user_id)
     )
 
 

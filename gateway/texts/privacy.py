@@ -6,7 +6,7 @@ from agent_core.localization import Plural, Text, join_list
 from agent_core.privacy.progress import Progress
 from agent_core.state.lifecycle.redact import ERASED, FORGOTTEN
 from agent_core.transcript import flatten
-from gateway.texts.people import quote_name
+from gateway.texts.people import quote_name, quote_words
 
 ALL_OF_ME = frozenset(
     (
@@ -222,7 +222,7 @@ def ask_to_forget(
     back. `has_past` says that an undo of the person could bring the words back.
     """
     left = sum(numbers) - len(lines)
-    shown = [*map(quote_name, lines), *([_MORE(left)] if left > 0 else [])]
+    shown = [*map(quote_words, lines), *([_MORE(left)] if left > 0 else [])]
     shown += [line for _, notes, _ in groups for line in _quote_notes(notes)]
     counts = _count(
         numbers,
@@ -272,7 +272,7 @@ def describe_forgotten(
 def _quote_notes(notes: Sequence[str]) -> list[str]:
     """Quote the first notes of a group, and count the others."""
     left = len(notes) - _MOST_NAMED
-    quoted = [quote_name(flatten(note, _LONGEST_NOTE)) for note in notes[:_MOST_NAMED]]
+    quoted = [quote_words(flatten(note, _LONGEST_NOTE)) for note in notes[:_MOST_NAMED]]
     return [*quoted, *([_MORE(left)] if left > 0 else [])]
 
 
@@ -289,14 +289,14 @@ def describe_kept_files(names: Sequence[str]) -> str:
     """Name the files for digests that still hold the words; "" if there are none."""
     if not names:
         return ""
-    return f" {_KEPT_FILES(names=join_list([quote_name(name) for name in names]))}"
+    return f" {_KEPT_FILES(names=join_list([quote_words(name) for name in names]))}"
 
 
 def describe_workspace_files(names: Sequence[str]) -> str:
     """Name the first files of a workspace that still hold the words; "" if there are none."""
     if not names:
         return ""
-    named = [quote_name(name) for name in names[:_MOST_NAMED]]
+    named = [quote_words(name) for name in names[:_MOST_NAMED]]
     more = [_MORE(len(names) - _MOST_NAMED)] if len(names) > _MOST_NAMED else []
     return f" {_WORKSPACE_FILES(names=join_list([*named, *more]))}"
 

@@ -165,6 +165,7 @@ _ANSWERS: dict[str, Callable[[Look], Awaitable[Response]]] = {
     "/jobs/{job:int}/urgent": listing.deliver_anyway,
     "/jobs/{job:int}/undo": put_back,
     "/jobs/{job:int}/{verb}": listing.act,
+    "/deeds/{deed:int}/undo": today.undo,
     "/questions/{question:int}/answer": partial(today.answer, back="/today"),
     "/memory/questions/{question:int}/answer": partial(today.answer, back="/memory"),
     "/settings": settings.change,

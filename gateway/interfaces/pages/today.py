@@ -21,6 +21,7 @@ from agent_core.state.queues import person_events
 from gateway.errors import Declined
 from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.pages.jobs.listing import list_coming
+from gateway.interfaces.pages.sessions import say
 from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing
 from gateway.operations.people import list_entrances
 from gateway.operations.people_types import Nothing
@@ -37,9 +38,10 @@ _MOST_BYTES = 64_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deed:
-    """A change that a turn made, or a reminder that came; `at` is in milliseconds UTC.
+    """A change of the person, or a reminder that came; `at` is in milliseconds UTC.
 
-    `job_id` is that of a reminder that still exists. What was taken back is not done any more.
+    `job_id` is that of a reminder that still exists. What was taken back is not done any more. With
+    `undo_id`, the deed with this number can be taken back; the first of its lines has it.
     """
 
     at: int
@@ -47,6 +49,7 @@ class Deed:
     turn_id: TurnId | None = None
     job_id: JobId | None = None
     is_taken_back: bool = False
+    undo_id: int = 0
 
 
 async def show(look: Look) -> Fields:
@@ -72,7 +75,10 @@ async def show(look: Look) -> Fields:
             return turn, asked
 
         ended = [turn for turn in recent if turn.ended_at and turn.ended_at >= since]
-        done = [*_list_deeds(connection, look, ended), *_list_came(connection, look, (since, now))]
+        done = [
+            *_list_deeds(connection, look, ended, since),
+            *_list_came(connection, look, (since, now)),
+        ]
         acted = {deed.turn_id for deed in done}
         asked = [describe(turn) for turn in ended if turn.id not in acted]
         coming = list_coming(connection, look)
@@ -97,30 +103,51 @@ async def show(look: Look) -> Fields:
     }
 
 
-def _list_deeds(connection: Connection, look: Look, ended: Sequence[StoredTurn]) -> list[Deed]:
-    """List what turns changed, in the words that the person read about it."""
+def _list_deeds(
+    connection: Connection, look: Look, ended: Sequence[StoredTurn], since: int
+) -> list[Deed]:
+    """List what turns, commands and forms changed, in the words that the person read about it."""
     doer = look.context.doer
-    gone = deeds.list_taken_back(connection, doer) if doer else ()
+    gone = deeds.list_taken_back(connection, doer) if doer else []
+    standing = deeds.list_standing(connection, doer) if doer else []
     taken = {part for one in gone for part in one.parts}
-    found = []
+    undos = {part: one.id for one in reversed(standing) if one.undo for part in one.parts}
+    found, told = [], set[tuple[str, str]]()
     for turn in ended:
         states: dict[str, bool] = {}
+        offered: dict[str, int] = {}
         for step in turns.list_steps(connection, turn_id=turn.id):
             undone = _find_undone(connection, turn, step)
             for place, receipt in enumerate(step.receipts):
-                is_taken = (
-                    place in undone
-                    or (receipt.undo, receipt.text.rstrip(".")) in taken
-                    or _is_dropped(connection, receipt.undo)
-                )
+                part = (receipt.undo, receipt.text.rstrip("."))
+                is_taken = place in undone or part in taken or _is_dropped(connection, receipt.undo)
+                told.add(part)
+                if not is_taken and (undo_id := undos.get(part, 0)) not in offered.values():
+                    offered[receipt.text] = undo_id
                 # A line that was said twice stands as long as one of its deeds does.
                 states[receipt.text] = is_taken and states.get(receipt.text, True)
         found += [
-            Deed(at=turn.ended_at or turn.started_at, text=text, turn_id=turn.id, is_taken_back=one)
+            Deed(
+                at=turn.ended_at or turn.started_at,
+                text=text,
+                turn_id=turn.id,
+                is_taken_back=one,
+                undo_id=offered.get(text, 0),
+            )
             for text, one in states.items()
             if text
         ]
-    return found
+    own = [(one, False) for one in standing] + [(one, True) for one in gone]
+    return found + [
+        Deed(
+            at=one.at,
+            text=one.did.replace("\n", "; "),
+            is_taken_back=is_taken,
+            undo_id=0 if is_taken else one.id,
+        )
+        for one, is_taken in own
+        if one.at >= since and one.undo and one.did and not told.intersection(one.parts)
+    ]
 
 
 def _find_undone(connection: Connection, turn: StoredTurn, step: Step) -> set[int]:
@@ -161,6 +188,13 @@ def _list_came(connection: Connection, look: Look, span: tuple[int, int]) -> lis
             )
             found.append(deed)
     return found
+
+
+async def undo(look: Look) -> Response:
+    """Send the person's `/undo` of a deed, and open the chat, which shows what became of it."""
+    deed_id = look.find_id("deed")
+    await say(look, f"/{deeds.name_undo(deed_id)}", f"undo:{deed_id}")
+    return look.redirect("/")
 
 
 async def answer(look: Look, *, back: str) -> Response:

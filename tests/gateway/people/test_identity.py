@@ -335,7 +335,7 @@ async def test_an_approved_code_lets_exactly_its_account_in(rig: Rig) -> None:
     assert ana
     assert ana.role == "member"
     assert await rig.identify("6") is None
-    assert await rig.approve(code) == "`Ana` can talk to me already."
+    assert await rig.approve(code) == "“Ana” can talk to me already."
     assert await rig.approve(code, by=ana.id) == general.IN_ALREADY()
 
 

@@ -262,12 +262,12 @@ async def test_an_approved_person_is_answered_at_once(tmp_path: Path) -> None:
         found = re.search(r"/approve [\w-]+", asked.text)
         assert found
         await harness.chat.says(found[0])
-        assert (await harness.chat.sees_text("`Ben` can now talk")).chat_id == "1"
+        assert (await harness.chat.sees_text("“Ben” can now talk")).chat_id == "1"
         assert (await harness.chat.sees_text("Hi Ben!")).chat_id == "2"
         await harness.chat.says("hello!", **ben)
         assert (await harness.chat.sees_text("Hello Ben.")).chat_id == "2"
         await harness.chat.says(found[0])
-        await harness.chat.sees_text(general.LET_IN_ALREADY(name="`Ben`"))
+        await harness.chat.sees_text(general.LET_IN_ALREADY(name="“Ben”"))
         await harness.at_rest()
         assert len(await harness.read(people.list_all)) == 2
 

@@ -393,7 +393,7 @@ async def test_all_see_a_rooms_jobs_and_two_may_change_them(
         assert "**Own**" not in listed
         assert "There's no reminder" in await here.says("1", f"/jobs {own.id}", room="den")
         refused = await here.says("2", f"/jobs pause {made.id}", room="den")
-        assert refused == "That reminder is by `Ana`. Only they or an owner can change it."
+        assert refused == "That reminder is by “Ana”. Only they or an owner can change it."
         assert (await job(harness, made.id)).state == "active"
         await here.make_owner("3")
         assert "is paused" in await here.says("3", f"/jobs pause {made.id}", room="den")
@@ -417,7 +417,7 @@ async def test_another_persons_press_in_a_room_changes_no_list(tmp_path: Path) -
         shown = harness.chat.shown[-1]
         await harness.chat.press("Delete", user="2", name="Bob", direct=False)
         await harness.at_rest()
-        assert "That reminder is by `Ana`." in shown.text
+        assert "That reminder is by “Ana”." in shown.text
         assert "**Rent**" in shown.text
         assert "Rent" in shown.labels
         assert (await job(harness, made.id)).state == "active"

@@ -101,7 +101,7 @@ async def test_memory_shows_both_lists_with_their_visibility(tmp_path: Path) -> 
         assert said.splitlines()[:4] == [
             "**My notes**",
             "- 2: Has a cat (everyone)",
-            "- 3: Has a dog (`Den`)",
+            "- 3: Has a dog (“Den”)",
             "- 4: Has a debt (private)",
         ]
         assert await here.says("ann", "/memory", room="den") == rooms_texts.MEMORY_EMPTY_HERE()

@@ -141,7 +141,7 @@ async def test_an_owner_chooses_on_the_page_how_a_group_is_answered(setup: Setup
         assert 'value="full"' not in asked, "its person agrees to that, in the group"
         async with session.post(path, data={"mode": "room", "name": "Altos"}) as answer:
             assert answer.status == 200
-            assert "The group <code>Altos</code> has been changed." in await answer.text()
+            assert "The group “Altos” has been changed." in await answer.text()
         await setup.chat.until(
             lambda: rooms_texts.MODES["room"]() in [one.text for one in setup.chat.shown]
         )

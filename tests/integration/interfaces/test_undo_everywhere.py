@@ -1,5 +1,6 @@
 """`/undo` takes back what its person did in this chat, and names what they did elsewhere."""
 
+import asyncio
 import itertools
 import re
 from html import unescape
@@ -9,6 +10,7 @@ import aiohttp
 from adapters.ids import Address
 from agent_core.agent.named.agent_files import AgentChange
 from agent_core.agent.named.editor import Author, Wanted
+from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import jobs
 from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import Origin
@@ -23,6 +25,7 @@ from gateway.operations.jobs import add
 from gateway.texts import forms, pages
 from tests.integration.interfaces.api_setup import ZEBRANA, Setup, find_named, make_token
 from tests.integration.interfaces.console_setup import browse_as
+from tests.patience import PATIENCE
 
 _NUMBERS = itertools.count(1)
 
@@ -138,6 +141,11 @@ async def test_a_home_in_a_group_comes_back(setup: Setup) -> None:
         assert found.chat == den
 
 
+def find_last_outbox(connection: Connection) -> str:
+    row = connection.execute("SELECT body FROM outbox ORDER BY id DESC LIMIT 1").fetchone()
+    return str(row[0]) if row else ""
+
+
 async def test_webhooks_of_the_page_and_of_a_program_are_taken_back_and_brought_back(
     setup: Setup,
 ) -> None:
@@ -172,6 +180,32 @@ async def test_webhooks_of_the_page_and_of_a_program_are_taken_back_and_brought_
             assert await look() == state
         assert "Webhook “build” restored" in await press(setup, "Bring it back")
         assert await look() == [("build", "active")]
+
+
+async def test_today_lists_what_forms_did_and_takes_it_back(setup: Setup) -> None:
+    form = {"url": "https://example.com/hook", "kinds": "question.asked"}
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+
+        async def read() -> tuple[str, list[str]]:
+            async with session.get("/today") as answer:
+                done = (await answer.text()).partition('id="done"')[2].partition("</section>")[0]
+            return unescape(done), re.findall(r'action="(/deeds/\d+/undo)"', done)
+
+        await send(session, "/settings", name="verbosity", **{"set-verbosity": "quiet"})
+        await send(session, "/webhooks/add", name="build", **form)
+        text, (newest, _) = await read()
+        assert text.index("Webhook “build” added") < text.index("Detail: quiet")
+        seen = await setup.served.gateway.database.read(find_last_outbox)
+        await send(session, newest)
+        async with asyncio.timeout(PATIENCE):
+            while "taken back" not in text:
+                text, left = await read()
+        assert "<s>Webhook “build” added</s>" in text
+        assert "<s>Detail: quiet</s>" not in text
+        assert len(left) == 1
+        answered = await setup.served.gateway.database.read(find_last_outbox)
+        assert answered != seen
+        assert answered == "↩ Taken back. Webhook “build” removed."
 
 
 async def test_a_token_of_the_page_ends_by_undo_and_never_comes_back(setup: Setup) -> None:

@@ -58,7 +58,7 @@ async def test_two_accounts_become_one_person_with_one_conversation_one_memory_a
         await work.says(f"/link {await home.makes_code()}")
         question = home.asked()
         assert question
-        assert "`Ana at work` on fake (id `2`)" in question.text
+        assert "“Ana at work” on fake (id `2`)" in question.text
         await home.presses(people_texts.YES())
         assert people_texts.LINKED(account=WORK) in question.text
         assert question.keyboard == ()
@@ -74,8 +74,8 @@ async def test_two_accounts_become_one_person_with_one_conversation_one_memory_a
         total = await harness.read(lambda c: usage.total_since(c, person_id=ana.id, since=0))
         assert total.calls == 6
         listed = await work.says("/accounts")
-        assert "1. `Ana` on fake (id `1`)" in listed
-        assert "2. `Ana at work` on fake (id `2`)" in listed
+        assert "1. “Ana” on fake (id `1`)" in listed
+        assert "2. “Ana at work” on fake (id `2`)" in listed
         assert listed.count("this one") == 1
         folder = tmp_path / "memories" / "people" / "ana"
         assert (folder / "MEMORY.md").read_text() == "- Drinks tea\n"
@@ -269,7 +269,7 @@ async def test_whoever_came_in_another_way_waits_no_longer(tmp_path: Path, way: 
             await work.says(f"/claim {code}")
         assert await count(harness, "link_codes", _WAITS) == 0
         answer = await home.says(f"/approve {pairing}")
-        by_another = general.LET_IN_ALREADY(name="`Ana at work`")
+        by_another = general.LET_IN_ALREADY(name="“Ana at work”")
         assert answer == (by_another if way == "join" else general.IN_ALREADY())
 
 

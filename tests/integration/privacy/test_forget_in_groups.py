@@ -47,11 +47,11 @@ async def confirm(here: SharedHarness, who: str, label: str, chat: str) -> str:
 async def test_a_direct_chat_also_reaches_own_notes_in_groups(tmp_path: Path) -> None:
     async with group_of_ann_and_bob(tmp_path) as here:
         asked = await here.says("ann", "/forget lisbon")
-        assert "\n- Notes in the group `Den`: 1\n" in asked
+        assert "\n- Notes in the group “Den”: 1\n" in asked
         assert "ann flies to Lisbon" in asked
         assert "bob" not in asked
         done = await confirm(here, "ann", privacy.FORGET_ENTRIES(), "ann")
-        assert "\n- Notes in the group `Den`: 1\n" in done
+        assert "\n- Notes in the group “Den”: 1\n" in done
         assert notes_of(tmp_path) == "- bob flies to Lisbon\n"
         found = await here.says("ann", "/forget flies lisbon")
         assert "Den" not in found

@@ -84,7 +84,7 @@ async def test_the_prompt_shows_the_name_that_an_owner_gave(tmp_path: Path) -> N
         await harness.at_rest()
         await make_owner(harness)
         await chat.says("/room name Kitchen", room_title="Home of spam", **ROOM)
-        await chat.sees_text("From now on, I'll call this group `Kitchen`.")
+        await chat.sees_text("From now on, I'll call this group “Kitchen”.")
         await chat.says("and now?", room_title="Home of spam", **ROOM)
         await chat.sees_text("Two.")
         await chat.says("/room name", **ROOM)

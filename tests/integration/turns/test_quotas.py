@@ -170,7 +170,7 @@ async def test_usage_shows_owners_everybody_in_direct_chats_only(
         await ben.says("hello")
         reported = await ana.says("/usage", direct=is_direct, chat="1" if is_direct else "room")
         assert ("**Everyone today**: 1,234 of" in reported) == is_direct
-        assert ("`Ben`: 1,234 tokens" in reported) == is_direct
+        assert ("“Ben”: 1,234 tokens" in reported) == is_direct
 
 
 async def test_concurrent_turns_do_not_exceed_the_gateways_quota(
