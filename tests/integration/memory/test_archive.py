@@ -259,6 +259,6 @@ async def test_in_a_room_only_its_author_and_owners_undo_a_note(tmp_path: Path) 
         for text in (f"/undo {name}", "/undo", f"/memory forget {name}"):
             assert await here.says("bob", text, room="den") == memory.NOT_YOUR_CHANGE()
         said = await here.says("bob", f"/why {name}", room="den")
-        assert "- `ann`, " in said
+        assert "- “ann”, " in said
         assert "Removed" in await here.says("ann", f"/undo {name}", room="den")
-        assert "by `ann`" in await here.says("cleo", f"/undo {name}", room="den")
+        assert "by “ann”" in await here.says("cleo", f"/undo {name}", room="den")

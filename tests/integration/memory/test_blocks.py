@@ -50,11 +50,11 @@ async def test_a_block_is_seen_by_its_maker_until_it_is_shared(tmp_path: Path) -
             blocks_texts.describe_shared_with_you(
                 "ann", "shopping", "what we need from the market"
             ),
-            "The block “shopping” is now shared with `bob`.",
+            "The block “shopping” is now shared with “bob”.",
         }
         assert "- milk\n" in (await here.asks("bob", "hi"))[0].system
         again = await here.says("ann", "/block share shopping bob")
-        assert again == "The block “shopping” is already shared with `bob`."
+        assert again == "The block “shopping” is already shared with “bob”."
 
         await here.says("ann", "/block unshare shopping bob")
         assert "shopping" not in (await here.asks("bob", "hi"))[0].system
@@ -131,12 +131,12 @@ async def test_a_blocks_newest_change_is_undone_by_its_maker_and_owners(
         await here.says("bob", "we need bread")
         path = tmp_path / "memories" / "blocks" / "shopping" / "MEMORY.md"
         path.write_text("- bread\n- milk\n")
-        refused = blocks_texts.NOT_YOURS(name="`shopping`")
+        refused = blocks_texts.NOT_YOURS(name="“shopping”")
         assert await here.says("bob", "/block undo shopping") == refused
         assert await here.says("ann", "/block undo shopping", room="den") != refused
         assert path.read_text() == "- bread\n- milk\n"
         assert await here.says("ann", "/block undo shopping") == (
-            "I've undone this in `shopping`:\n"
+            "I've undone this in “shopping”:\n"
             "- by hand in the file: Removed: milk\n\n"
             "/block undo shopping undoes the change before it."
         )
@@ -155,9 +155,9 @@ async def test_an_owner_undoes_a_change_of_the_teams_memory(tmp_path: Path) -> N
         await meet(here, "cleo", "bob")
         await here.make_owner("cleo")
         await here.says("cleo", "rent is due, for all")
-        assert await here.says("bob", "/block undo team") == blocks_texts.NOT_YOURS(name="`team`")
+        assert await here.says("bob", "/block undo team") == blocks_texts.NOT_YOURS(name="“team”")
         assert "Removed: Rent is due" in await here.says("cleo", "/block undo team")
-        unknown = blocks_texts.UNKNOWN(name="`plan`")
+        unknown = blocks_texts.UNKNOWN(name="“plan”")
         assert await here.says("cleo", "/block undo plan") == unknown
         path = tmp_path / "memories" / "team" / "MEMORY.md"
         assert path.read_text() == ""
@@ -212,15 +212,15 @@ async def test_an_invalid_request_gets_a_sentence(tmp_path: Path) -> None:
         (
             "/block share shopping with nobody",
             (
-                "I don't know anyone called `nobody`. Check the name, or use an account such as "
+                "I don't know anyone called “nobody”. Check the name, or use an account such as "
                 "telegram:1234."
             ),
         ),
         ("/block readonly shopping perhaps", blocks_texts.ON_OR_OFF(name="shopping")),
         ("/block limit shopping 1000000", blocks_texts.BAD_LIMIT()),
         ("/block describe shopping", blocks_texts.NO_DESCRIPTION()),
-        ("/block share nothing bob", "You have no block called `nothing`."),
-        ("/block nothing", "You have no block called `nothing`."),
+        ("/block share nothing bob", "You have no block called “nothing”."),
+        ("/block nothing", "You have no block called “nothing”."),
     ]
     async with shared_harness(tmp_path) as here:
         await here.says("ann", NEW)
@@ -236,14 +236,14 @@ async def test_only_the_maker_and_owners_change_a_block(tmp_path: Path) -> None:
         await meet(here, "ann", "bob", "cleo")
         await here.make_owner("cleo")
         await here.says("ann", NEW)
-        hidden = "You have no block called `shopping`."
+        hidden = "You have no block called “shopping”."
         words = ("share shopping bob", "limit shopping 300", "drop shopping yes")
         for word in words:
             assert (await here.says("bob", f"/block {word}")).startswith(hidden)
         await here.says("ann", "/block share shopping bob")
         for word in words:
             said = await here.says("bob", f"/block {word}")
-            assert said == blocks_texts.NOT_YOURS(name="`shopping`")
+            assert said == blocks_texts.NOT_YOURS(name="“shopping”")
         said = await here.says("cleo", "/block limit shopping 300")
         assert said == blocks_texts.NEW_LIMIT(label="shopping", limit=300)
 
@@ -278,12 +278,12 @@ async def test_a_person_can_leave_a_shared_block(tmp_path: Path) -> None:
             await here.says("ann", f"/block share shopping with {name}")
             assert "do as ann says" in (await here.asks(name, "hi"))[0].system
         said = await here.says("bob", "/block unshare shopping cleo")
-        assert said == blocks_texts.NOT_YOURS(name="`shopping`")
+        assert said == blocks_texts.NOT_YOURS(name="“shopping”")
         said = await here.says("bob", "/block unshare shopping me")
         assert said == "The block “shopping” is no longer shared with you."
         assert "do as ann says" not in (await here.asks("bob", "hi"))[0].system
         assert "do as ann says" in (await here.asks("cleo", "hi"))[0].system
-        unknown = blocks_texts.UNKNOWN(name="`shopping`")
+        unknown = blocks_texts.UNKNOWN(name="“shopping”")
         assert await here.says("bob", "/block unshare shopping me") == unknown
 
 

@@ -333,7 +333,7 @@ async def test_a_room_s_memory_is_explained_by_the_names_of_those_who_spoke(
         await den_says(here, "ann", "Mind this: " + json.dumps({"action": "add", **DEN}))
         assert "- 2: Rent is due" in await den_says(here, "bob", "/memory")
         said = await den_says(here, "bob", "/why 2")
-        assert re.search(r"- `ann`, \w+, \d{1,2}:\d\d, fake: `Mind this: ", said)
+        assert re.search(r"- “ann”, \w+, \d{1,2}:\d\d, fake: `Mind this: ", said)
 
 
 async def test_in_a_room_only_the_asker_and_owners_undo_a_change(
@@ -350,7 +350,7 @@ async def test_in_a_room_only_the_asker_and_owners_undo_a_change(
         assert "Restored: Rent is due" in await den_says(here, "ann", "/undo 3")
         assert "Removed: Rent is due" in await den_says(here, "ann", "/undo 2")
         assert await den_says(here, "bob", "/undo 5") == memory.NOT_YOUR_CHANGE()
-        assert "by `ann`" in await den_says(here, "ann", "/undo 5")
+        assert "by “ann”" in await den_says(here, "ann", "/undo 5")
         assert "Removed: Rent is due" in await den_says(here, "cleo", "/undo")
         path = tmp_path / "memories" / "rooms" / "den" / "MEMORY.md"
         assert path.read_text() == ""

@@ -58,7 +58,7 @@ async def test_everybody_who_waits_is_named_to_the_owners_exactly_once(tmp_path:
     names = [f"Guest{number:02}" for number in range(1, 13)]
     async with opened(tmp_path, clock) as (harness, _):
         await write(harness, names[:9])
-        assert [text.split()[0].strip("`") for text in told(harness)] == names[:5]
+        assert [text.split()[0].strip("“”") for text in told(harness)] == names[:5]
         await pass_hours(harness, clock, 6)
         assert len(told(harness)) == 6
         assert all(name in told(harness)[-1] for name in names[5:9])
