@@ -24,18 +24,18 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.engine.recovery import translate_os_error
 from agent_core.state.jobs import jobs
 from agent_core.state.jobs.jobs import NewJob, Options
-from gateway.texts.system_jobs import NO_OUTSIDE, describe_sync
+from gateway.texts.system_jobs import NO_OUTSIDE, TITLES, describe_sync
 
 BACKUP, RETENTION, CURATOR, MEMORY_SYNC = "backup", "retention", "curator", "memory-sync"
 CALENDARS = "calendars"
-SCHEDULES: Mapping[str, tuple[str, str]] = {
-    BACKUP: ("Backup of the database", "30 3 * * *"),
-    RETENTION: ("Deletion of expired data", "0 4 * * *"),
-    CURATOR: ("Review of the skills", "30 4 * * sun"),
-    MEMORY_SYNC: ("Sync with external memory", "20 * * * *"),
-    CALENDARS: ("Calendars of days off", "10 5 * * *"),
+SCHEDULES: Mapping[str, str] = {
+    BACKUP: "30 3 * * *",
+    RETENTION: "0 4 * * *",
+    CURATOR: "30 4 * * sun",
+    MEMORY_SYNC: "20 * * * *",
+    CALENDARS: "10 5 * * *",
 }
-"""Name -> title and cron expression, in the deployment's time zone.
+"""Name -> cron expression, in the deployment's time zone.
 
 A day of the week is a name: APScheduler counts days from Monday, and cron from Sunday."""
 _COPY = ".nightly.db"
@@ -50,7 +50,7 @@ def make_triggers(zone: str) -> dict[str, CronTrigger]:
     """Return the trigger of every system job in an IANA time zone, by name."""
     return {
         name: CronTrigger.from_crontab(expression, timezone=find_zone(zone))
-        for name, (_, expression) in SCHEDULES.items()
+        for name, expression in SCHEDULES.items()
     }
 
 
@@ -67,7 +67,7 @@ def ensure_system_jobs(
             known.add(found.body)
         elif found.person_id is None:
             jobs.redact(connection, job_id=found.id)
-    for name, (title, expression) in SCHEDULES.items():
+    for name, expression in SCHEDULES.items():
         if name in known or name not in wanted:
             continue
         timing = read_cron(expression)
@@ -76,7 +76,7 @@ def ensure_system_jobs(
             person_id=None,
             room_id=None,
             kind="system",
-            title=title,
+            title=TITLES[name].english,
             body=name,
             timing=dump_timing(timing),
             zone=zone,

@@ -38,6 +38,7 @@ LOGIN_ENDED = Text(
     "Your login is missing or has ended: send /console to Talaria in your chat, or run `talaria"
     " console`, for a new link."
 )
+LOGGED_IN_AGAIN = Text("I have logged in again")
 LOGGED_OUT = Text("You are logged out. Send /console to Talaria in your chat to come back.")
 ONLY_OWNERS = Text("Only owners see this page.")
 MAY_READ = Text(

@@ -31,7 +31,10 @@ TEXTS: Mapping[str, Text] = {
     "edit": Text("Edit and send again"),
     "elsewhere": Text("I'm answering in {name}…"),
     "file": Text("File"),
-    "loggedOut": Text("You're logged out. Open the address that “talaria run” printed."),
+    "loggedOut": Text(
+        "Your login has ended. Send /console to Talaria in your chat, or run “talaria console”,"
+        " and open the new link. What you wrote here stays."
+    ),
     "message": Text("Write a message"),
     "readAloud": Text("Read aloud"),
     "record": Text("Record a voice message"),
@@ -40,6 +43,7 @@ TEXTS: Mapping[str, Text] = {
         "The browser doesn't let me use the microphone. Allow it for this page, and try again."
     ),
     "remove": Text("Remove {name}"),
+    "rename": Text("Rename"),
     "send": Text("Send (Enter)"),
     "stopReading": Text("Stop reading"),
     "stop": Text("Stop the answer (Escape)"),

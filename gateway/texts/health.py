@@ -8,6 +8,7 @@ from agent_core.state.queues.incidents import Details, Incident
 from agent_core.tools.clock import ReaderClock
 from gateway.texts import models
 from gateway.texts.states import name_platform
+from gateway.texts.system_jobs import name_system_job
 
 _SEVERAL = Plural("{n} thing needs your attention:", "{n} things need your attention:")
 _ALL_WELL = Text("All is well again.")
@@ -66,7 +67,9 @@ _ENDED: Mapping[str, Describe] = {
     "model": lambda subject, details, clock: _MODEL_ANSWERS(model=subject),
     "budget": lambda subject, details, clock: _BUDGET_RENEWED(),
     "disk": lambda subject, details, clock: _DISK_FREE(),
-    "job": lambda subject, details, clock: _JOB_WORKS(title=details["title"]),
+    "job": lambda subject, details, clock: _JOB_WORKS(
+        title=name_system_job(subject, str(details["title"]))
+    ),
     "backup": lambda subject, details, clock: _BACKUP_MADE(),
     "queue": lambda subject, details, clock: (
         _QUEUE_MOVES(platform=name_platform(subject)) if subject else _TASKS_RUN()
@@ -117,9 +120,10 @@ def _describe_model(subject: str, details: Details, _: ReaderClock) -> str:
     return models.describe_fault(fault)
 
 
-def _describe_job(_: str, details: Details, clock: ReaderClock) -> str:
+def _describe_job(subject: str, details: Details, clock: ReaderClock) -> str:
     reason = _shorten(str(details["reason"]))
-    return _JOB(title=details["title"], job_id=details["job_id"], reason=reason)
+    title = name_system_job(subject, str(details["title"]))
+    return _JOB(title=title, job_id=details["job_id"], reason=reason)
 
 
 def _describe_queue(subject: str, details: Details, clock: ReaderClock) -> str:

@@ -45,6 +45,11 @@ NEWEST = Text("To the newest message")
 GO_ON = Text("Go on with this conversation")
 ABOUT_GO_ON = Text("Your next message continues this conversation, whichever chat you write in.")
 
+NEEDS_SCRIPT = Text(
+    "The chat needs JavaScript. Without it, go on in a conversation, or with `talaria chat` in a"
+    " terminal."
+)
+
 GO_TO = Text("Go to {page}")
 FAULT = Text("That did not work. Go back and try again.")
 FAULTS: Mapping[int, Text] = {

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from agent_core.localization import Plural
+from agent_core.localization import Plural, Text
 
 if TYPE_CHECKING:
     from agent_core.memory.external.client import SyncReport
@@ -16,6 +16,15 @@ if TYPE_CHECKING:
         TurnRequest,
         TurnRequests,
     )
+
+TITLES: Mapping[str, Text] = {
+    "backup": Text("Backup of the database"),
+    "retention": Text("Deletion of expired data"),
+    "curator": Text("Review of the skills"),
+    "memory-sync": Text("Sync with external memory"),
+    "calendars": Text("Calendars of days off"),
+}
+"""The titles of system jobs, by name; their rows have the English ones."""
 
 _DONE: dict["StepKind", str] = {
     "see": "new",
@@ -52,6 +61,11 @@ _BROKEN = Plural(
     " skills check`:\n"
     "{faults}",
 )
+
+
+def name_system_job(name: str, title: str) -> str:
+    """Return the title of a system job in the reader's language; of an unknown one, its `title`."""
+    return TITLES[name]() if name in TITLES else title
 
 
 def describe_broken(faults: Sequence[str]) -> str:

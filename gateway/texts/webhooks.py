@@ -23,6 +23,7 @@ KINDS: Mapping[WebhookEventKind, Text] = {
     "memory.changed": Text("memory has changed"),
     "question.asked": Text("a question was asked"),
 }
+TEST_EVENT = Text("a test event")
 NO_KINDS = Text("Choose at least one event.")
 SECRET_OF = Text("The signing secret for “{name}”. Copy it now: you won't see it again.")
 OLD_UNTIL = Text("The former secret also signs until")

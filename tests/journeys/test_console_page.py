@@ -413,6 +413,10 @@ async def test_new_messages_do_not_scroll_a_reader_of_older_ones(stage: Stage, p
     await write(tab, "more?")
     await fresh.wait_for(f"{TEXTS}.at(-1) === 'one more'")
     assert await fresh.run(top) == before
+    newest = "document.querySelector('#newest')"
+    assert not await fresh.run(f"{newest}.hidden")
+    await fresh.run(f"{newest}.click()")
+    await fresh.wait_for(f"{newest}.hidden && {top} > {before}")
 
 
 async def test_a_forgotten_upload_is_deleted_with_its_bytes(

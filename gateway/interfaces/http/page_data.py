@@ -166,6 +166,7 @@ class PageData:
                 "hasMore": len(found) == _MOST_ENTRIES,
                 "since": present.since if present else 0,
                 "title": present.title if present else "",
+                "session": present.session_id if present else None,
             }
         )
 

@@ -19,6 +19,7 @@ from gateway.interfaces.pages.views import Fields, Look
 from gateway.texts import health as texts
 from gateway.texts.health import describe_incident
 from gateway.texts.job_results import describe_run
+from gateway.texts.system_jobs import name_system_job
 
 _MOST = 5
 _SAMPLE = 500
@@ -49,7 +50,10 @@ async def show(look: Look) -> Fields:
             "late_work": due if due is not None and due < now else None,
             "dead": dead_letters.list_dead(connection, limit=_MOST),
             "upkeep": [
-                (job.title, job_runs.list_of_job(connection, job_id=job.id, limit=1))
+                (
+                    name_system_job(job.body, job.title),
+                    job_runs.list_of_job(connection, job_id=job.id, limit=1),
+                )
                 for job in jobs.list_system(connection)
             ],
         }

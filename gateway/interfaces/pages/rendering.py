@@ -78,6 +78,16 @@ PLACES: Mapping[str, Callable[[], str]] = {
     **_ADMINISTRATION,
 }
 """The pages by their addresses, in the order of the sidebar."""
+_WITHIN: Mapping[str, str] = {
+    "chats": "/conversations",
+    "teams": "/agents",
+    "blocks": "/memory",
+    **dict.fromkeys(
+        ("accounts", "tools", "approvals", "connections", "tokens", "webhooks", "data"),
+        "/settings",
+    ),
+}
+"""Where the pages are found that are not in the sidebar, by the first part of their addresses."""
 OWNERS_ONLY = frozenset(_ADMINISTRATION)
 """Pages that only owners may open."""
 FILES: Mapping[str, tuple[str, str]] = {
@@ -243,11 +253,22 @@ def label_cells(rows: str, headings: Sequence[str]) -> Markup:
 def render_note(
     request: Request, note: Callable[[], str], status: HTTPStatus, viewer: Viewer = NOBODY
 ) -> Response:
-    """Render a page with one sentence, and a way on from it; without a viewer, out of the frame."""
-    way = f"/{request.url.path.split('/')[1]}"
-    ways = [one for one in (way, "/today") if one in PLACES and one != request.url.path]
+    """Render a page with one sentence, and a way on from it; without a viewer, out of the frame.
+
+    Whose login has ended gets the way back to the same page, for afterwards.
+    """
+    ways = [one for one in (_find_place(request), "/today") if one not in ("", request.url.path)]
+    is_link = bool({"link", "token"} & request.query_params.keys())
+    has_ended = status == HTTPStatus.UNAUTHORIZED and not is_link and request.method == "GET"
+    back = _find_address(request) if has_ended else ""
     return render(
-        request, viewer, "note.html", status=status, note=note, way=(ways or ["/today"])[0]
+        request,
+        viewer,
+        "note.html",
+        status=status,
+        note=note,
+        way=(ways or ["/today"])[0],
+        back=back,
     )
 
 
@@ -274,6 +295,7 @@ def render(
                 access=access,
                 places=_list_places(viewer),
                 here=request.url.path,
+                place=_find_place(request),
                 address=_find_address(request),
                 amount=describe_amount,
                 viewer=viewer,
@@ -291,6 +313,13 @@ def _find_address(request: Request) -> str:
     """Return a request's path with its query; a page that updates itself requests it again."""
     asked = [one for one in parse_qsl(request.url.query, keep_blank_values=True) if one[0] != FLASH]
     return f"{request.url.path}?{urlencode(asked)}" if asked else request.url.path
+
+
+def _find_place(request: Request) -> str:
+    """Return the address of the page in the sidebar that a page belongs to; empty without one."""
+    part = request.url.path.split("/")[1]
+    place = _WITHIN.get(part, f"/{part}")
+    return place if place in PLACES and part else ""
 
 
 def _list_places(viewer: Viewer) -> Mapping[str, Sequence[tuple[str, str]]]:

@@ -138,6 +138,7 @@ def _describe(
         ],
         "removed": webhooks.list_removed(connection, person_id=person_id),
         "kinds": {kind: texts.KINDS[kind] for kind in EVENT_KINDS},
+        "tried": texts.TEST_EVENT,
         "secret": "",
         "name": "",
         "old_until": 0,

@@ -203,8 +203,12 @@ async def test_logging_out_and_losing_access_end_a_login(setup: Setup) -> None:
         head = {"Accept": "text/html"}
         async with session.post("/logout", headers=head) as answer:
             assert "You are logged out." in await answer.text()
-        async with session.get("/today") as answer:
-            assert answer.status == 401
+        for asked in ("/", "/today", "/usage?by=model"):
+            async with session.get(asked, headers=head) as answer:
+                assert answer.status == 401
+                assert f'href="{asked}">I have logged in again' in await answer.text()
+        async with session.get("/?token=wrong", headers=head) as answer:
+            assert "wrong" not in await answer.text()
     zebrana = await find_named(setup, "zebrana")
     async with (
         browse_as(setup.served, setup.chat, ZEBRANA) as session,

@@ -12,6 +12,7 @@ from agent_core.localization import Text
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from gateway.interfaces.pages import routes
+from gateway.interfaces.pages.rendering import PLACES
 from gateway.texts import (
     agent_pages,
     approvals,
@@ -255,6 +256,27 @@ async def test_no_page_shows_a_raw_identifier_and_every_time_has_its_exact_one(
     assert set(shown) == set(_THE_POINT)
     assert len(times) > 20
     assert [one for one in times if not (one[1].get("datetime") and one[1].get("title"))] == []
+
+
+async def test_a_page_that_is_not_in_the_sidebar_leads_back_to_one_that_is(home: Path) -> None:
+    async with _filled(home) as (running, _, session):
+        paths = {*_list_plain(), *await _list_single(running)}
+        for path in paths - {"/talks", "/search", "/search?q=heron"}:
+            ways = re.findall(r'class="way-back"><a href="([^"]*)"', await read(session, path))
+            assert len(ways) == (path not in PLACES), path
+            assert set(ways) <= PLACES.keys()
+
+
+async def test_german_pages_name_chores_and_events_in_german(home: Path) -> None:
+    german = {"Accept-Language": "de"}
+    async with (
+        served(home, model=FakeModel()) as running,
+        browse(running, **german) as session,
+    ):
+        assert "Sicherung der Datenbank" in await read(session, "/condition")
+        await submit(session, "/jobs/new", {"text": "Tee", "when": "jeden Tag um 9"})
+        calendar = await read(session, "/jobs/calendar")
+    assert re.search(r"\d\. (?:Januar|Februar|März|April|Mai|Juni|Juli|August|\w+ber)\b", calendar)
 
 
 async def test_the_sidebar_lists_conversations_by_their_last_message(home: Path) -> None:

@@ -447,6 +447,21 @@ async def test_a_message_from_the_page_is_answered_on_it(home: Path) -> None:
         await page.get_by_label("Write a message").wait_for()
 
 
+async def test_a_draft_stays_on_the_walk_on_which_the_conversation_gets_a_name(home: Path) -> None:
+    async with opened(home) as (running, _, __), looking(running) as page:
+        topic = page.locator("#topic")
+        await topic.get_by_text("About bluefishtitle").wait_for()
+        await page.get_by_label("Write a message").fill("half a thou")
+        await topic.click()
+        await page.get_by_text("Rename", exact=True).click()
+        await page.get_by_label("Title", exact=True).fill("Things that float")
+        await page.keyboard.press("Enter")
+        await page.get_by_role("heading", name="Things that float").wait_for()
+        await page.get_by_role("link", name="Go on with this conversation").click()
+        await topic.get_by_text("Things that float").wait_for()
+        assert await page.get_by_label("Write a message").input_value() == "half a thou"
+
+
 @pytest.mark.parametrize("status", [0, 504])
 async def test_a_message_that_may_have_arrived_is_not_sent_twice(home: Path, status: int) -> None:
     """Neither after a lost connection (0) nor after a proxy's error page."""
@@ -485,6 +500,67 @@ async def test_an_open_page_shows_a_new_turn_by_itself(home: Path) -> None:
         await page.locator("main .rows").get_by_text("Do owls sing?").wait_for()
         assert await page.locator("main .rows li").count() == before + 1
         assert await page.locator("header").count() == 1
+
+
+async def test_an_update_keeps_the_focus_and_what_somebody_types(home: Path) -> None:
+    async with opened(home) as (running, model, token), looking(running) as page:
+        setup = Setup(running, FakeChat(), model, home, token, token)
+        async with page.expect_response(lambda one: "/pages/events" in one.url):
+            await page.goto(str(running.address.with_path("/turns")))
+        await page.locator("main .rows a").last.focus()
+        asked = await page.locator(":focus").inner_text()
+        model.plays = [say("Yes.")]
+        await setup.post("chat/completions", token, chat_of("Do owls sing?"))
+        await page.locator("main .rows").get_by_text("Do owls sing?").wait_for()
+        assert await page.locator(":focus").inner_text() == asked
+        await page.goto(str(running.address.with_path("/conversations")))
+        async with page.expect_response(lambda one: "/pages/events" in one.url):
+            await page.locator("main .rows a[href^='/chats/']").first.click()
+        await page.get_by_text("Rename", exact=True).click()
+        await page.get_by_label("Title", exact=True).fill("Half a na")
+        model.plays = [say("Yes.")]
+        async with page.expect_response(lambda one: "/chats/" in one.url):
+            await setup.post("chat/completions", token, chat_of("Do herons sing?"))
+        await page.locator("#talks").get_by_text("Do herons sing?").wait_for()
+        assert await page.get_by_label("Title", exact=True).input_value() == "Half a na"
+
+
+async def test_a_form_leads_back_to_where_it_was_pressed_or_to_its_mistake(home: Path) -> None:
+    async with opened(home) as (running, _, __), looking(running, missing=True) as page:
+        await page.goto(str(running.address.with_path("/tools")))
+        last = page.get_by_role("switch").last
+        name = await last.get_attribute("aria-label")
+        await last.focus()
+        await page.keyboard.press("Space")
+        await page.locator(".flash").wait_for()
+        assert await page.locator(":focus").get_attribute("aria-label") == name
+        assert await page.locator("#content").evaluate("(one) => one.scrollTop") > 0
+        top = "(one) => one.getBoundingClientRect().top"
+        assert await page.locator(".flash").evaluate(top) >= 0
+        await check(page, "tools-switched")
+        await page.goto(str(running.address.with_path("/jobs/new")))
+        await page.get_by_label("What is it about?").fill("Feed the cat")
+        await page.get_by_label("When?").fill("someday")
+        await page.keyboard.press("Enter")
+        await page.locator(".fault").wait_for()
+        assert await page.locator(":focus").get_attribute("id") == "when"
+        assert await page.get_by_label("What is it about?").input_value() == "Feed the cat"
+
+
+async def test_enter_in_the_palette_opens_nothing_that_was_found_before(home: Path) -> None:
+    async with opened(home) as (running, _, __), looking(running, missing=True) as page:
+
+        async def hold(route: Any) -> None:
+            """Leave the palette's own request without an answer."""
+            if "hx-request" not in route.request.headers:
+                await route.continue_()
+
+        await page.route("**/search?**", hold)
+        await page.keyboard.press("Control+k")
+        await page.locator("#sought").fill("heron")
+        await page.keyboard.press("Enter")
+        await page.wait_for_url("**/search?q=heron")
+        await page.locator("#found mark", has_text="heron").first.wait_for()
 
 
 async def test_an_open_page_learns_what_happened_while_a_proxy_had_no_gateway(home: Path) -> None:

@@ -30,6 +30,7 @@ const messages = new Messages(conversation, {
 let begun = null; // since when everything belongs to the session on the screen
 const topic = document.getElementById("topic");
 const elsewhere = document.getElementById("elsewhere");
+const newest = document.getElementById("newest");
 let socket = null;
 let pause = FIRST_PAUSE;
 let signTimer = 0;
@@ -41,6 +42,7 @@ let isAtEnd = true; // the reader sees the newest message, and goes on seeing it
 const start = await fetch("/start").then((answer) => answer.json());
 // Whoever logs in next in this tab sends nothing of the one before. The number is that of the form.
 const STORE = `unsent 1 ${start.user}`;
+const DRAFT = `draft ${start.user}`;
 setTexts(start.texts);
 messages.zone = start.zone;
 const menu = new Menu(menuElement, words, start.commands, fitInput);
@@ -85,7 +87,12 @@ for (const one of document.querySelectorAll("[data-say]")) {
 }
 
 function connect() {
-  if (isLoggedOut) return;
+  // Somebody else may log in next: the page begins anew, for the one who did.
+  if (isLoggedOut) {
+    checkLogin();
+    setTimeout(connect, LONGEST_PAUSE);
+    return;
+  }
   socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/console`);
   socket.onopen = () => {
     pause = FIRST_PAUSE;
@@ -106,7 +113,8 @@ function connect() {
 
 function checkLogin() {
   fetch("/", { method: "HEAD" }).then((answer) => {
-    isLoggedOut = answer.status === 401;
+    if (isLoggedOut && answer.ok) return location.reload();
+    isLoggedOut ||= answer.status === 401;
     if (isLoggedOut) tellLine(false, say("loggedOut"));
   }).catch(() => {}); // the gateway is off, and the page goes on trying
 }
@@ -116,10 +124,10 @@ async function readHistory(before) {
   const height = conversation.scrollHeight;
   const answer = await fetch(before ? `/history?before=${before}` : "/history").catch(() => null);
   if (!answer?.ok) return; // it is read again with the next connection
-  const { entries, hasMore, since, title } = await answer.json();
+  const { entries, hasMore, since, title, session } = await answer.json();
   if (![null, since].includes(begun)) messages.clear();
   begun = since;
-  if (topic) topic.textContent = title;
+  if (topic) Object.assign(topic, { textContent: title, href: `/chats/${session}` });
   const isKnown = entries.some(({ id }) => messages.get(id));
   for (const entry of entries) {
     const known = messages.get(entry.id);
@@ -290,7 +298,17 @@ function keep() {
   }
 }
 
+// So do the words that this tab has not sent, over a walk through the other pages.
+function keepDraft() {
+  try {
+    sessionStorage.setItem(DRAFT, words.value);
+  } catch (error) {
+    console.warn("This tab can't keep a draft over a reload:", error);
+  }
+}
+
 function recall() {
+  words.value ||= sessionStorage.getItem(DRAFT) ?? "";
   for (const said of JSON.parse(sessionStorage.getItem(STORE) ?? "[]")) {
     unsent.set(said.id, said);
     if (said.type === "message") showOwn(said).article.classList.add("unsent");
@@ -298,6 +316,7 @@ function recall() {
 }
 
 function fitInput() {
+  keepDraft();
   words.style.height = "auto";
   words.style.height = `${words.scrollHeight}px`;
   send.disabled = !(words.value.trim() || !chosen.isEmpty) || !chosen.isReady;
@@ -316,6 +335,7 @@ form.addEventListener("submit", (event) => {
 
 conversation.addEventListener("scroll", () => {
   isAtEnd = conversation.scrollHeight - conversation.scrollTop - conversation.clientHeight < 80;
+  newest.hidden = isAtEnd;
 });
 // The menu, a long message and a phone's keyboard take room from the conversation.
 new ResizeObserver(() => isAtEnd && scrollDown()).observe(conversation);
@@ -366,7 +386,13 @@ list.addEventListener("click", () => {
   else menu.update();
 });
 stop.addEventListener("click", () => sayWords("/stop"));
-document.querySelector(".leave")?.addEventListener("submit", () => sessionStorage.removeItem(STORE));
+document.querySelector(".leave")?.addEventListener("submit", () => {
+  for (const name of [STORE, DRAFT]) sessionStorage.removeItem(name);
+});
+newest.addEventListener("click", () => {
+  scrollDown();
+  conversation.focus();
+});
 earlier.addEventListener("click", () => readHistory(messages.oldest));
 
 tellLine(false, say("connecting"));

@@ -3,7 +3,7 @@ const DONE = 2000; // milliseconds
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");
   if (!button) return;
-  const label = button.textContent;
+  const label = (button.dataset.label ??= button.textContent);
   try {
     await navigator.clipboard.writeText(button.dataset.copy);
   } catch {

@@ -52,6 +52,7 @@ async function openPalette() {
   form.querySelector(".acts").remove();
   palette.setAttribute("aria-label", page.querySelector("#page h1").textContent);
   palette.replaceChildren(form, found);
+  answered = "";
   document.body.append(palette);
   htmx.process(palette);
   palette.showModal();
@@ -59,7 +60,13 @@ async function openPalette() {
 }
 palette.addEventListener("click", (event) => event.target === palette && palette.close());
 palette.addEventListener("close", () => palette.replaceChildren());
+let answered = ""; // what the shown results are for
+palette.addEventListener("htmx:afterRequest", ({ detail: { xhr } }) => {
+  answered = new URL(xhr.responseURL || location.href).searchParams.get("q") ?? "";
+});
 palette.addEventListener("submit", (event) => {
+  // Enter came before the results: the page Search waits for them.
+  if (palette.querySelector("input").value !== answered) return;
   event.preventDefault();
   palette.querySelector("#found a")?.click();
 });
@@ -91,17 +98,61 @@ if (here.searchParams.has("done") && !("isRejected" in document.body.dataset)) {
   here.searchParams.delete("done");
   history.replaceState(null, "", here);
 }
-// An update keeps open what the reader has opened. A complete answer is in the list then.
+// An update keeps open what the reader has opened, and the focus; it waits for what they have typed
+// to be sent. A complete answer is in the list then.
 let opened = [];
+let focused = "";
 let complete = false;
-document.addEventListener("htmx:beforeSwap", () => {
-  opened = [...document.querySelectorAll("details[open][id]")].map((one) => one.id);
+const FOCUSED = "a, button, summary, [tabindex]";
+function describe(one) {
+  const address = one.getAttribute("href") ?? one.form?.getAttribute("action") ?? "";
+  return [one.tagName, address, one.value, one.getAttribute("aria-label") ?? one.textContent.trim()].join(" ");
+}
+function isTyped(one) {
+  if (one.closest("[hx-preserve]") || one.type === "hidden") return false;
+  if (one.options) {
+    const usual = [...one.options].find((option) => option.defaultSelected) ?? one.options[0];
+    return one.options[one.selectedIndex] !== usual;
+  }
+  return one.value !== one.defaultValue || one.checked !== one.defaultChecked;
+}
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const { target } = event.detail;
+  if (target.id === "page" && [...target.querySelectorAll("input, textarea, select")].some(isTyped)) {
+    event.detail.shouldSwap = false;
+    return;
+  }
+  opened = [...document.querySelectorAll("details[open] > summary")].map(describe);
+  focused = target.contains(document.activeElement) ? describe(document.activeElement) : "";
 });
 document.addEventListener("htmx:afterSwap", () => {
-  for (const id of opened) document.getElementById(id)?.setAttribute("open", "");
+  for (const one of document.querySelectorAll("details:not([open]) > summary")) {
+    if (opened.includes(describe(one))) one.parentElement.open = true;
+  }
+  if (document.activeElement === document.body && focused) {
+    [...document.querySelectorAll(FOCUSED)].find((one) => describe(one) === focused)?.focus({ preventScroll: true });
+  }
   if (complete) document.getElementById("grown").textContent = "";
   complete = false;
 });
+// A form that leads back to its own page leaves the reader where they were; one with a mistake
+// leads to it.
+const PLACE = "place";
+const content = document.getElementById("content");
+document.addEventListener("submit", ({ target, submitter }) => {
+  if (target.method !== "post" || target.id === "write" || !content.contains(target)) return;
+  const button = submitter?.matches(":focus-visible") ? describe(submitter) : "";
+  sessionStorage.setItem(PLACE, JSON.stringify({ path: location.pathname, top: content.scrollTop, button }));
+});
+const left = JSON.parse(sessionStorage.getItem(PLACE) ?? "{}");
+sessionStorage.removeItem(PLACE);
+if ("isRejected" in document.body.dataset) document.querySelector("[aria-invalid=true]")?.focus();
+else if (left.path === location.pathname && !location.hash) {
+  content.scrollTop = left.top;
+  if (left.top) content.querySelector(".flash")?.classList.add("followed");
+  const pressed = [...content.querySelectorAll("button")].find((one) => describe(one) === left.button);
+  (pressed?.offsetParent ? pressed : pressed?.closest("details")?.querySelector("summary"))?.focus({ preventScroll: true });
+}
 // Enter sends, as in the chat; Shift and Enter begin a line.
 document.addEventListener("keydown", (event) => {
   if (event.target.id !== "text" || event.key !== "Enter" || event.shiftKey || event.isComposing) return;
