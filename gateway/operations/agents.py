@@ -81,7 +81,11 @@ async def show_agent(context: OperationContext, asked: ShowAgent) -> ShownAgent:
         raise Declined(texts.describe_fault(AgentMissing(asked.name, "")))
     if line.fault:
         return ShownAgent(line=line)
-    return ShownAgent(line=line, soul=(await _find(context, line.name)).soul)
+    try:
+        agent = await asyncio.to_thread(context.agents.files.agents.find_own, line.name)
+    except AgentBroken as error:
+        raise Declined(texts.describe_fault(error)) from error
+    return ShownAgent(line=line, soul=agent.soul)
 
 
 async def use_agent(context: OperationContext, asked: UseAgent) -> ChangedAgent:

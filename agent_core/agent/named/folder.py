@@ -102,10 +102,15 @@ class AgentFolder:
         return [entry.agent for entry in self.list_all() if entry.agent]
 
     def find(self, name: str) -> NamedAgent:
-        """Load an agent with the texts of its skills.
+        """Load an agent whose identity ends with the texts of its skills and its rules.
 
         Raises `AgentBroken` if no agent has this name, or if it can't be used.
         """
+        agent = self.find_own(name)
+        return replace(agent, soul=self._add_skills(agent), shared=self.find_shared(name))
+
+    def find_own(self, name: str) -> NamedAgent:
+        """Load an agent with the identity that its file has. Raises `AgentBroken` as `find`."""
         if not is_name(name):
             near = find_near(name.casefold(), self._list_names())
             raise AgentMissing(flatten(name, _LONGEST_SHOWN), near)
@@ -119,8 +124,7 @@ class AgentFolder:
         except OSError as error:
             raise AgentBroken(f"the agent {name} can't be used: {error.strerror}") from error
         table, soul = _read_both(place, name)
-        agent = read_agent(name, table, soul, self.known)
-        return replace(agent, soul=self._add_skills(agent), shared=self.find_shared(name))
+        return read_agent(name, table, soul, self.known)
 
     def check_skill(self, name: str) -> None:
         """Raise `SkillMissing` or `SkillBroken` if a skill can't be preloaded."""

@@ -75,6 +75,7 @@ async def test_an_owner_makes_changes_and_puts_an_agent_away(both: Both) -> None
         ],
     }
     form = await read(both.owner, "/agents/coder/edit")
+    assert "You write code.</textarea>" in form, "its rules are not a part of its identity"
     assert 'name="tool" value="recall" checked' in form
     assert 'name="tool" value="web_fetch">' in form
     changed = [one for one in NEW if one[0] not in ("tools", "tool", "rule0_tool", "name")]
@@ -87,6 +88,7 @@ async def test_an_owner_makes_changes_and_puts_an_agent_away(both: Both) -> None
     shown = await submit(both.owner, "/agents/coder/edit", undo)
     assert both.table("coder")["tools"] == ["recall", "web_search"]
     assert len(both.table("coder")["rules"]) == 1  # type: ignore[arg-type]
+    assert (both.home / "agents" / "coder" / "SOUL.md").read_text().strip() == "You write code."
     shown = await submit(both.owner, "/agents/coder/archive", {})
     assert "The agent “coder” is archived." in shown
     assert not (both.home / "agents" / "coder").exists()
