@@ -19,17 +19,23 @@ _EVERY_DATE, _EVERY_MONTH, _EVERY_WEEKDAY = set(range(1, 32)), set(range(1, 13))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CronRules:
-    """The days of a cron expression, on any of its rules, and the times of these days."""
+    """The days of a cron expression, on any of its rules, and the times of these days.
+
+    `is_either` if it names days of the month and weekdays, and runs on either of them.
+    """
 
     days: tuple[DayRule, ...]
     times: tuple[ClockTime, ...]
+    is_either: bool
 
 
 def read_rules(expression: str) -> CronRules | None:
     """Return the calendar rules of a valid cron expression; None if words can't say them."""
     cron = CronSim(expression, datetime.min)
     times, days = _read_times(cron), _read_days(cron)
-    return CronRules(days=days, times=times) if times and days else None
+    if not times or not days:
+        return None
+    return CronRules(days=days, times=times, is_either=not cron.day_and)
 
 
 def _read_times(cron: CronSim) -> tuple[ClockTime, ...]:
@@ -55,11 +61,12 @@ def _read_days(cron: CronSim) -> tuple[DayRule, ...]:
     of_week = _name_weekdays(cron.weekdays, months)
     is_every_date = cron.days >= _EVERY_DATE
     is_every_weekday = _weekdays_of(cron.weekdays) == _EVERY_WEEKDAY
-    if is_every_date and is_every_weekday:
+    is_either, whole = not cron.day_and, (is_every_date, is_every_weekday)
+    if any(whole) if is_either else all(whole):
         return (DayRule(frequency="DAILY", months=months),)
-    if cron.day_and and not is_every_date and not is_every_weekday:
+    if not is_either and not any(whole):
         return ()
-    if not cron.day_and:
+    if is_either:
         return (of_month, of_week) if of_month and of_week else ()
     found = of_week if is_every_date else of_month
     return (found,) if found else ()

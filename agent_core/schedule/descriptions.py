@@ -141,6 +141,7 @@ _LATE: dict[Late, Text] = {
 }
 _URGENT = Text("It comes in quiet hours and on days off, too")
 _PLAIN_CRON = re.compile(r"\d{1,2} \d{1,2} (?:(?:\*|\d{1,2}) \* \*|\* \* [\d,-]+)")
+_ORDINAL = re.compile(r"\b(\d+)th\b")
 _DAY_MINUTES = 1440
 _LAST_SURE = 28
 """The last day that each month has."""
@@ -413,18 +414,26 @@ def _describe_cron(cron: Cron, dates: _Dates) -> str:
     """Say a cron expression in words; where there are none, with its next times.
 
     Programs and models, which give no clock, read CronSim's English words where these are right.
-    They are not for a day of the month with a weekday: cron runs on either of them, not on both.
+    They are not for days of the month with weekdays: cron runs on either of them, not on both.
     """
     rules = read_rules(cron.expression)
     if rules is None and dates.clock:
         return _describe_next_times(cron, dates.zone, dates.clock)
-    if rules is None or (not dates.clock and len(rules.days) == 1 and find_language() == "en"):
-        return CronSim(cron.expression, datetime(2024, 1, 1)).explain()
+    if rules is None or (not dates.clock and not rules.is_either and find_language() == "en"):
+        return _ORDINAL.sub(_say_ordinal, CronSim(cron.expression, datetime(2024, 1, 1)).explain())
     if len(rules.days) == 1 and (
         said := _say_often(rules) or _say_plainly(rules.days[0], rules.times)
     ):
         return said
     return _describe_times_and_days(rules.times, rules.days, dates)
+
+
+def _say_ordinal(found: re.Match[str]) -> str:
+    """Write "31st" for "31th", as CronSim writes it."""
+    number = int(found[1])
+    endings = {1: "st", 2: "nd", 3: "rd"}
+    is_teen = number % 100 in (11, 12, 13)
+    return f"{number}{'th' if is_teen else endings.get(number % 10, 'th')}"
 
 
 def _say_often(rules: CronRules) -> str:

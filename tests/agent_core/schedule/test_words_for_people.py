@@ -17,6 +17,8 @@ VIENNA = ZoneInfo("Europe/Vienna")
 CLOCK = ReaderClock(zone="Europe/Vienna", now=1_796_020_000_000)
 """Monday 2026-11-30, 7:26 in Vienna."""
 SAID = (
+    ("0 9 1-31 * 1", "Every day, 9:00", "Jeden Tag, 9:00"),
+    ("0 9 13 12 0-6", "Every day in December, at 9:00", "Jeden Tag im Dezember, um 9:00"),
     ("*/15 * * * *", "Every 15 minutes", "Alle 15 Minuten"),
     ("0 */2 * * *", "Every 2 hours", "Alle 2 Stunden"),
     (
@@ -67,6 +69,22 @@ def test_every_pattern_is_said_in_words() -> None:
                 assert describe_timing(read_cron(expression), VIENNA, CLOCK) == expected
 
     check_each(SAID, check)
+
+
+def test_programs_read_which_days_a_pattern_means() -> None:
+    def check(row: tuple[str, str]) -> None:
+        expression, said = row
+        assert describe_timing(read_cron(expression), VIENNA) == said
+
+    rows = (
+        ("0 9 1-31 * 1", "Every day, 9:00"),
+        ("0 9 1,2 * 1", "At 09:00, every month on day 1 and 2, and also on Monday"),
+        ("0 9 31 * *", "At 09:00 on the 31st day of every month"),
+        ("0 9 12 * *", "At 09:00 on the 12th day of every month"),
+        ("0 9 22 * *", "At 09:00 on the 22nd day of every month"),
+        ("0 9 */2 * 1", "At 09:00 on every second day of month if it's on Monday"),
+    )
+    check_each(rows, check)
 
 
 def _field(first: int, last: int, *others: str) -> st.SearchStrategy[str]:
