@@ -19,10 +19,11 @@ remember remembered forget forgot forgotten delete deleted remove removed erase 
 pause resume change changed move moved update job jobs note notes know knows memory list today
 tomorrow every each day daily week weekly month monthly weekday weekdays morning evening noon
 night hour hours minute minutes monday tuesday wednesday thursday friday saturday sunday am pm
-time aber alle als auch auf aus bei bin bis bitte das dass dein deine dem den der des die dir doch
-du ein eine einem einen einer er es euch für hab habe hat ich ihr im ist ja jetzt kann kein keine
-lass mach mal man mehr mein meine meinem meinen meiner mich mir mit nach nicht noch nun oder schon
-sich sie sind um und uns vergiss vergessen von vom war weg wenn wer wie wir wird wo zu zum zur
+time aber alle als ans auch auf aus bei beim bin bis bitte das dass dein deine dem den der des die
+dir doch du ein eine einem einen einer er es euch für hab habe hat ich ihr im ist ja jetzt kann
+kein keine lass mach mal man mehr mein meine meinem meinen meiner mich mir mit nach nicht noch nun
+oder schon sich sie sind um und uns vergiss vergessen von vom war weg wenn wer wie wir wird wo zu
+zum zur
 über erinnerung erinnerungen erinnere erinner lösch lösche löschen streich streiche pausiere
 verschieb verschiebe änder ändere merk merke heute morgen jeden jede jedes tag täglich woche monat
 uhr stunde stunden minuten montag dienstag mittwoch donnerstag freitag samstag sonntag al algo con

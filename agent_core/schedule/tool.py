@@ -13,6 +13,7 @@ from agent_core.schedule.almanac import CalendarReader, read_calendars
 from agent_core.schedule.confirmations import (
     NO,
     YES,
+    Confirmation,
     ask_person,
     compose_confirmation,
     describe_followers,
@@ -23,6 +24,7 @@ from agent_core.schedule.confirmations import (
 from agent_core.schedule.descriptions import describe_next, describe_timing, is_plain, list_ways
 from agent_core.schedule.job_editor import InvalidJob, JobOwner, JobRequest, JobRules
 from agent_core.schedule.job_fields import JobFields, read_fields
+from agent_core.schedule.meant_job import NamedJobs
 from agent_core.schedule.quiet_times import HeldSlot, comes_in_quiet, find_held_slot
 from agent_core.schedule.receipts import confirm_act, confirm_changed, confirm_created
 from agent_core.schedule.requests import check_feed, read_request
@@ -189,16 +191,19 @@ class JobTool:
             return ToolResult(text=str(error), is_error=True, due_at=error.due_at)
 
     async def _run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        asker = await self._open(arguments, context)
+        wish = _read_wish(self.spec.name, arguments)
+        asker = await self._database.read(self._look, context, wish)
+        _check_running(asker)
         action = asker.action
         if action == "list":
             return ToolResult(text=await self._list(asker))
         if action == "create":
-            return await self._create(asker)
-        number = await self._find_meant(asker, _read_number(asker.number), action)
+            return await self._create(await self._read_details(asker, wish.when))
+        number = await self._find_meant(asker, wish.job)
         if isinstance(number, str):
             return ToolResult(text=f"Nothing was changed. {number}")
         if action == "change":
+            asker = await self._read_details(replace(asker, number=number), wish.when)
             job = await self._database.read(_find, asker, number)
             return await self._change(asker, job)
 
@@ -210,15 +215,19 @@ class JobTool:
         self._changed()
         return ToolResult(text=done, receipts=(confirm_act(job, action),))
 
-    async def _find_meant(self, asker: _Asker, number: JobId, action: str) -> JobId | str:
+    async def _find_meant(self, asker: _Asker, named: object) -> JobId | str:
         """Return the job that the person means, or why nothing is done.
 
-        Asks if their words don't fit the job that the call names.
+        Asks if the words of the call name no job for sure, or if the person's words don't fit the
+        job that it names.
         """
         context = asker.context
+        found = await self._database.read(self._find_named, asker, named)
+        if not found.is_sure and not asker.is_job and not context.is_accepted:
+            return await self._ask(asker, meant_job.ask_near(str(named), found))
+        job = await self._database.read(_find, asker, _take_sure(named, found).id)
         if asker.is_job or context.is_accepted:
-            return number
-        job = await self._database.read(_find, asker, number)
+            return job.id
 
         def look(connection: Connection) -> tuple[list[Job], str]:
             before = messages.list_texts_before(
@@ -227,11 +236,14 @@ class JobTool:
             return self._list_seen(connection, asker), "\n".join(before)
 
         seen, before = await self._database.read(look)
-        is_sure = action in ("change", "resume")  # which people see or confirm
+        is_sure = asker.action in ("change", "resume")  # which people see or confirm
         if meant_job.is_meant(job, seen, context.evidence, before, is_sure=is_sure):
-            return number
-        question = meant_job.ask_which(job, seen, context.evidence)
-        answer = await ask_person(self._prompter, context, question)
+            return job.id
+        return await self._ask(asker, meant_job.ask_which(job, seen, context.evidence))
+
+    async def _ask(self, asker: _Asker, question: Confirmation) -> JobId | str:
+        """Ask which job is meant; return it, or why nothing is done."""
+        answer = await ask_person(self._prompter, asker.context, question)
         if not isinstance(answer, Choice):
             return describe_no_answer(answer)
         return meant_job.read_choice(answer) or "The person meant none of the jobs."
@@ -312,25 +324,29 @@ class JobTool:
         """Load the asker, and read the times and the calendars. Raises the errors of `run`."""
         wish = _read_wish(self.spec.name, arguments)
         asker = await self._database.read(self._look, context, wish)
-        if asker.is_job and asker.action not in ("list", "pause", "delete"):
-            raise ToolArgumentError("a running job can't create, change or start jobs")
+        _check_running(asker)
         if asker.action not in ("create", "list"):
-            number = await self._database.read(self._find_named, asker, wish.job)
-            asker = replace(asker, number=number)
+            found = await self._database.read(self._find_named, asker, wish.job)
+            asker = replace(asker, number=_take_sure(wish.job, found).id)
         if asker.action not in ("create", "change"):
             return asker
-        asker = await self._read_times(asker, wish.when)
+        return await self._read_details(asker, wish.when)
+
+    async def _read_details(self, asker: _Asker, when: str) -> _Asker:
+        """Read the times and the calendars of a new job or of a change."""
+        asker = await self._read_times(asker, when)
         given, whose = asker.given, (asker.person.id, asker.room.id if asker.room else None)
-        evidence = None if context.is_accepted else context.evidence
+        evidence = None if asker.context.is_accepted else asker.context.evidence
         check_feed(given, evidence)
         found = await read_calendars(given.skip, self._calendars, whose, evidence)
         return replace(asker, calendars=found)
 
-    def _find_named(self, connection: Connection, asker: _Asker, named: object) -> JobId:
-        """Return the number of the job that a call names, by its number or by words."""
+    def _find_named(self, connection: Connection, asker: _Asker, named: object) -> NamedJobs:
+        """Find the job that a call names by its number, or those that it names by words."""
         if isinstance(named, str) and not named.strip().lstrip("#").isdecimal():
             return meant_job.find_named(named, self._list_seen(connection, asker))
-        return _read_number(int(named.strip().lstrip("#")) if isinstance(named, str) else named)
+        number = _read_number(int(named.strip().lstrip("#")) if isinstance(named, str) else named)
+        return NamedJobs(jobs=(_find(connection, asker, number),), is_sure=True)
 
     async def _read_times(self, asker: _Asker, when: str) -> _Asker:
         """Read the words for a time, and leave out the fields that mean nothing for the job."""
@@ -588,6 +604,20 @@ def _read_number(number: object) -> JobId:
     if not isinstance(number, int) or not 0 < number < sys.maxsize:
         raise ToolArgumentError("`job` is the number of a job, or words of its title; see list")
     return JobId(number)
+
+
+def _check_running(asker: _Asker) -> None:
+    """Refuse what a running job may not do."""
+    if asker.is_job and asker.action not in ("list", "pause", "delete"):
+        raise ToolArgumentError("a running job can't create, change or start jobs")
+
+
+def _take_sure(named: object, found: NamedJobs) -> Job:
+    """Return the one job that a call names. Raises `ToolArgumentError` with those near it."""
+    if found.is_sure:
+        return found.jobs[0]
+    listed = meant_job.list_titles(found.jobs)
+    raise ToolArgumentError(f"{quote(str(named), _SHOWN_NAME)} names no single job of: {listed}")
 
 
 def _find(connection: Connection, asker: _Asker, number: JobId) -> Job:
