@@ -4,8 +4,8 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal
 
 from agent_core.errors import CoreError
 from agent_core.ids import JobId, PersonId, RoomId, RunId
@@ -22,6 +22,8 @@ LONGEST_TITLE = 80
 LONGEST_BODY = 4000
 ASKED, AGAIN = "asked ", "again "
 """The prefixes of slots that a person requested outside the schedule: at once, and for later."""
+_Parts = dict[str, Any]
+"""What people choose of a job, by the names of its fields and options."""
 _SECRET = 32
 """Bytes of a webhook's secret."""
 _DOUBLE_PRESS = 3_000
@@ -29,7 +31,15 @@ _DOUBLE_PRESS = 3_000
 
 
 InvalidJobFault = Literal[
-    "past", "damaged", "no_address", "no_price", "no_version", "other", "over", "often"
+    "past",
+    "damaged",
+    "no_address",
+    "no_price",
+    "no_version",
+    "other",
+    "over",
+    "often",
+    "changed_since",
 ]
 PAUSED_ON_REQUEST, PAUSED_BY_OPERATOR = "as asked", "from the command line"
 PAUSED_MOVED, PAUSED_IMPORTED = "moved to another home", "imported"
@@ -197,34 +207,92 @@ def undo_change(
     *,
     rules: JobRules,
     now: int,
-    version: int | None = None,
+    change: int | None = None,
     may_set_script: bool = False,
 ) -> Job:
-    """Restore a job to its state before its last change, or to a `version`.
+    """Restore what the last change of a job, or an older `change`, has changed, and nothing else.
 
-    The undo can be undone. A command is restored only with `may_set_script`, because whoever
-    changed it may have had a reason. Raises `InvalidJob`.
+    What a later change touched stays as it is. The undo can be undone. A command is restored only
+    with `may_set_script`, because whoever changed it may have had a reason. Raises `InvalidJob`,
+    also if later changes touched everything that this one did.
     """
+    parts, others = _compare_change(connection, job, change)
+    if others and not parts:
+        raise InvalidJob("later changes touched the same", "changed_since")
+    return _restore(connection, job, parts, rules, now, may_set_script=may_set_script)
+
+
+def put_back_version(
+    connection: Connection,
+    job: Job,
+    version: int,
+    *,
+    rules: JobRules,
+    now: int,
+    may_set_script: bool = False,
+) -> Job:
+    """Restore a job as a whole to a former version; see `undo_change`."""
+    parts = _list_parts(_find_change(connection, job, version)[0])
+    return _restore(connection, job, parts, rules, now, may_set_script=may_set_script)
+
+
+def is_changed_since(connection: Connection, job: Job, change: int | None) -> bool:
+    """Return whether a later change touched something that a change touched."""
+    return bool(_compare_change(connection, job, change)[1])
+
+
+def _compare_change(
+    connection: Connection, job: Job, change: int | None
+) -> tuple[_Parts, list[str]]:
+    """Return what a change replaced and nothing has touched since, and the names of the others."""
+    before, after = map(_list_parts, _find_change(connection, job, change))
+    now_so = _list_parts(job)
+    touched = [name for name in before if before[name] != after[name]]
+    free = {name: before[name] for name in touched if now_so[name] == after[name]}
+    return free, [name for name in touched if name not in free]
+
+
+def _find_change(connection: Connection, job: Job, change: int | None) -> tuple[Job, Job]:
+    """Return a job before and after a change of it. Raises `InvalidJob`."""
     found = job_versions.list_of(connection, job_id=job.id)
-    chosen = next((one for one in found if version in (None, one.id)), None)
-    if chosen is None:
+    at = next((at for at, one in enumerate(found) if change in (None, one.id)), None)
+    if at is None:
         raise InvalidJob("there is no such former version of it", "no_version")
-    former = chosen.job
-    options = replace(
-        former.options,
-        gate_passed=job.options.gate_passed,
-        gate_seen=job.options.gate_seen,
-        gate_next=job.options.gate_next,
-    )
+    return found[at].job, found[at - 1].job if at else job
+
+
+def _list_parts(job: Job) -> _Parts:
+    """List what people choose of a job, by the names of the fields; a gate's state is no choice."""
+    names = ("title", "body", "timing", "zone", "late", "targets", "is_urgent")
+    states = ("gate_passed", "gate_seen", "gate_next")
+    chosen = {one.name for one in fields(Options)}.difference(states)
+    return {
+        **{name: getattr(job, name) for name in names},
+        **{name: getattr(job.options, name) for name in chosen},
+    }
+
+
+def _restore(
+    connection: Connection,
+    job: Job,
+    parts: _Parts,
+    rules: JobRules,
+    now: int,
+    *,
+    may_set_script: bool,
+) -> Job:
+    """Give a job former parts. Raises `InvalidJob`."""
+    options = {one.name: parts[one.name] for one in fields(Options) if one.name in parts}
+    timing = parts.get("timing", job.timing)
     request = JobRequest(
-        title=former.title,
-        body=former.body if may_set_script or job.kind != "script" else None,
-        timing=load_timing(former.timing) if former.timing != job.timing else None,
-        zone=former.zone,
-        late=former.late,
-        options=options,
-        targets=former.targets,
-        is_urgent=former.is_urgent,
+        title=parts.get("title"),
+        body=parts.get("body") if may_set_script or job.kind != "script" else None,
+        timing=load_timing(timing) if timing != job.timing else None,
+        zone=parts.get("zone"),
+        late=parts.get("late"),
+        options=replace(job.options, **options),
+        targets=parts.get("targets"),
+        is_urgent=parts.get("is_urgent"),
     )
     return change_job(connection, redraft_job(job, request, rules=rules, now=now), now)
 
@@ -232,9 +300,9 @@ def undo_change(
 def name_change_undo(connection: Connection, job_id: JobId) -> str:
     """Return the command, without slash, that takes the newest change of a job back.
 
-    It names the version, so that it takes nothing else back after a further change.
+    It names the change, so that it takes nothing else back after a further one.
     """
-    return f"jobs undo {job_id} to {job_versions.find_newest(connection, job_id=job_id)}"
+    return f"jobs undo {job_id} of {job_versions.find_newest(connection, job_id=job_id)}"
 
 
 def check_event(connection: Connection, job: NewJob) -> None:

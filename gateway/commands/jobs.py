@@ -15,6 +15,7 @@ from agent_core.schedule.job_editor import (
     JobAlreadyRunning,
     JobRules,
     find_visible_job,
+    is_changed_since,
 )
 from agent_core.schedule.receipts import confirm_verb
 from agent_core.state.conversations.questions import Choice
@@ -67,7 +68,7 @@ _SYNONYMS = {
 _SHORTEST_NAME = 3
 """Letters of a word that names a reminder."""
 _MOVE, _DIGEST = "move", 8
-_YES, _OFF, _TO = "yes", "off", "to"
+_YES, _OFF, _TO, _OF = "yes", "off", "to", "of"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +79,9 @@ class _Order:
     job_id: JobId
     is_sure: bool = False
     version: int | None = None
+    """The former version to put back as a whole."""
+    change: int | None = None
+    """The change to undo; None for the last one."""
 
 
 class JobCommands:
@@ -230,9 +234,11 @@ class JobCommands:
             key=call.call_key,
             is_press=call.is_press,
             version=order.version,
+            change=order.change,
         )
         redo = name_verb(connection, job.id, deed)
         try:
+            has_rest = verb == "undo" and is_changed_since(connection, job, order.change)
             done = act(connection, job, deed)
         except JobAlreadyRunning:
             return job_texts.describe_busy(job)
@@ -256,7 +262,8 @@ class JobCommands:
             case "resume":
                 return job_texts.describe_resumed(done, call.clock)
             case "restore" | "undo":
-                return job_texts.describe_resumed(done, call.clock, is_undo=True)
+                said = job_texts.describe_resumed(done, call.clock, is_undo=True)
+                return f"{said} {job_texts.KEPT_SINCE()}" if has_rest else said
 
     def _give_address(self, connection: Connection, job: Job, call: Call) -> str:
         """Give a job a new web address. It is a secret, so it goes to a direct chat only."""
@@ -316,11 +323,12 @@ def _list_zone_names(zone: str) -> tuple[str, str, str]:
 
 
 def _read_order(words: Sequence[str]) -> _Order | None:
-    """Parse `pause 3`, or `delete 3 yes` or `undo 3 to 7` from a button; None for anything else."""
-    version = None
-    if len(words) == 4 and words[0] == "undo" and words[2] == _TO:
-        version = read_number(words[3])
-        words = words[:2] if version else words
+    """Parse `pause 3`, or `delete 3 yes` or `undo 3 of 7` of a button; None for anything else."""
+    version = change = None
+    if len(words) == 4 and words[0] == "undo" and words[2] in (_TO, _OF):
+        named = read_number(words[3])
+        version, change = (named, None) if words[2] == _TO else (None, named)
+        words = words[:2] if named else words
     is_sure = words[-1] == _YES
     if is_sure:
         words = words[:-1]
@@ -330,7 +338,7 @@ def _read_order(words: Sequence[str]) -> _Order | None:
     number = _read_number(words[1])
     if number is None:
         return None
-    return _Order(verb=verb, job_id=number, is_sure=is_sure, version=version)
+    return _Order(verb=verb, job_id=number, is_sure=is_sure, version=version, change=change)
 
 
 def _read_number(word: str) -> JobId | None:

@@ -28,6 +28,7 @@ from agent_core.schedule.job_editor import (
     name_change_undo,
     next_slot_of,
     pause_job,
+    put_back_version,
     redraft_job,
     renew_webhook,
     restore_job,
@@ -93,6 +94,9 @@ class JobDeed:
     key: str
     is_press: bool = False
     version: int | None = None
+    """The former version to restore as a whole."""
+    change: int | None = None
+    """The change to undo; None for the last one."""
     is_operator: bool = False
     """Done on the command line, which alone may give a command back."""
 
@@ -116,13 +120,18 @@ def act(connection: Connection, job: Job, deed: JobDeed) -> Job:
         case "restore":
             return restore_job(connection, job, rules=deed.rules, now=deed.now)
         case "undo":
+            rules, now, is_operator = deed.rules, deed.now, deed.is_operator
+            if deed.version is not None:
+                return put_back_version(
+                    connection, job, deed.version, rules=rules, now=now, may_set_script=is_operator
+                )
             return undo_change(
                 connection,
                 job,
-                rules=deed.rules,
-                now=deed.now,
-                version=deed.version,
-                may_set_script=deed.is_operator,
+                rules=rules,
+                now=now,
+                change=deed.change,
+                may_set_script=is_operator,
             )
 
 
@@ -137,9 +146,11 @@ _UNDO: Mapping[JobVerb, str] = {
 
 def name_verb(connection: Connection, job_id: JobId, deed: JobDeed) -> str:
     """Return the command, without slash, for a deed that is about to be done."""
-    if deed.verb == "undo" and deed.version is None:
+    if deed.verb == "undo" and deed.version is None and deed.change is None:
         return name_change_undo(connection, job_id)
-    rest = f" to {deed.version}" if deed.verb == "undo" else " yes" if deed.verb == "delete" else ""
+    rest = " yes" if deed.verb == "delete" else ""
+    if deed.verb == "undo":
+        rest = f" of {deed.change}" if deed.version is None else f" to {deed.version}"
     return f"jobs {deed.verb} {job_id}{rest}"
 
 

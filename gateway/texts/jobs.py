@@ -116,6 +116,7 @@ _SENT = Text("{job} comes now.")
 _BUSY = Text("I'm already working on {job}.")
 _ASK_DROP = Text("Delete {job}?")
 _DROPPED = Text("I've deleted {job}. /reminders restore {job_id} brings it back.")
+KEPT_SINCE = Text("What you changed again after that stays as it is now.")
 _RESTORED = Text("{job} is as it was. {state}")
 WAITS_UNTIL = Text("waits for your quiet time to end: {moment}")
 HELD = Text("So the reminder comes after that: {moment}.")
@@ -150,6 +151,10 @@ _INVALID: dict[InvalidJobFault, Text] = {
         " dollars. An owner can set the price."
     ),
     "no_version": Text("That reminder has not been changed, so there's nothing to undo."),
+    "changed_since": Text(
+        "That was changed again later, so the reminder stays as it is. /reminders shows it, and"
+        " how to undo its last change."
+    ),
     "other": Text(
         "I can't change that reminder like this, so it stays as it was. Details: “{fault}.”"
     ),

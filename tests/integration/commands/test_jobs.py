@@ -296,6 +296,35 @@ async def test_a_dropped_job_is_not_listed(tmp_path: Path) -> None:
         assert "There's no reminder" in await ana.says(f"/jobs {made.id}")
 
 
+async def test_the_undo_of_an_older_change_keeps_the_later_ones(tmp_path: Path) -> None:
+    async with berlin(tmp_path) as (harness, ana, clock):
+        made = await add(harness, clock)
+
+        async def change(wish: JobRequest) -> str:
+            def work(connection: Connection) -> str:
+                found = jobs.find(connection, job_id=made.id)
+                assert found
+                changed = job_editor.redraft_job(found, wish, rules=JobRules(), now=clock())
+                job_editor.change_job(connection, changed, clock())
+                return job_editor.name_change_undo(connection, made.id)
+
+            return await harness.gateway.database.write("test", work)
+
+        moved = await change(JobRequest(timing=read_cron("0 9 * * 1"), title="Bread"))
+        renamed = await change(JobRequest(title="Rolls"))
+        said = await ana.says(f"/{moved}")
+        assert said == (
+            "**Rolls** is as it was. Next: Mon 23 Nov, 8:00."
+            " What you changed again after that stays as it is now."
+        )
+        assert (await job(harness, made.id)).timing == made.timing
+        said = await ana.says(f"/{moved}")
+        assert said.startswith("That was changed again later, so the reminder stays as it is.")
+        assert (await job(harness, made.id)).title == "Rolls"
+        await ana.says(f"/{renamed}")
+        assert (await job(harness, made.id)).title == "Bread"
+
+
 async def test_a_change_is_undone_and_a_dropped_job_comes_back(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (harness, ana, clock):
         made = await add(harness, clock)

@@ -257,26 +257,27 @@ async def test_undo_below_what_came_back_takes_back_that_and_nothing_newer(setup
 async def test_an_older_change_of_a_reminder_takes_back_itself_when_a_newer_one_stands(
     setup: Setup,
 ) -> None:
-    """The undo of the first change was a bare `jobs undo`, which reverted the second one only."""
+    """The undo of the first change took the second one back, too."""
     database = setup.served.gateway.database
     async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
         asked = AddJob(person="zebrana", kind="message", text="Water it", cron="0 9 * * *")
         number = (await add(open_context(setup.served.gateway), asked)).id
 
-        async def title() -> str:
+        async def title_and_text() -> tuple[str, str]:
             found = await database.read(jobs.find, job_id=number)
             assert found
-            return found.title
+            return found.title, found.body
 
-        before = await title()
+        before, text = await title_and_text()
         await send(session, f"/jobs/{number}/change", title="Feed")
         assert "Feed" in await undo_all(setup)
-        await send(session, f"/jobs/{number}/change", title="Prune")
-        assert await title() == "Prune"
+        await send(session, f"/jobs/{number}/change", text="Prune")
+        assert await title_and_text() == ("Feed", "Prune")
         await press(setup, "Undo")
-        assert await title() == before
+        assert await title_and_text() == (before, "Prune")
         await press(setup, "Bring it back")
-        assert await title() == "Prune"
+        assert await title_and_text() == ("Feed", "Prune")
+        assert text != "Prune"
 
 
 async def test_an_agent_that_was_put_away_and_who_answers_are_taken_back(setup: Setup) -> None:
