@@ -3,6 +3,10 @@
 A text sets something only if each of its words is in the table below, is a value, or is left out
 here on purpose. So "no messages between 22 and 7" is read in any order of words, and "Ann sent no
 messages between 22 and 7" is not.
+
+A wish asks the assistant for something: "be quiet at night", "weekends off". What somebody does or
+is, and how something is, sets nothing: "it's quiet at night", "I have Friday off". Only where one
+lives, and what one's own setting is, may be told: "I live in Vienna", "Friday is my day off".
 """
 
 import re
@@ -12,7 +16,7 @@ from typing import Literal
 
 from agent_core.time_zones import find_zone, read_hours
 
-SettingName = Literal["time_zone", "language", "quiet_hours", "days_off"]
+SettingName = Literal["time_zone", "language", "quiet_hours", "days_off", "verbosity"]
 
 _LONGEST = 160
 """Characters; a longer text says something else, too."""
@@ -28,16 +32,19 @@ in: in
 speak: language / sprache / preferred language / speak / talk / answer / answers / reply / respond
 speak: write / switch / change / use / prefer / sprich / sprechen / spreche / rede / reden
 speak: antworte / antworten / schreib / schreibe / schreiben / wechsle / wechsel
+put: set / put / stell / stelle / stellen / umstellen
 bother: message / messaging / write / writing / ping / pinging / text me / texting / bother
 bother: bothering / notify / disturb / contact / send / schreib / schreibe / schreiben / stör
-bother: störe / stören / gestört / melde / schick / schicke / schicken
+bother: störe / stören / gestört / meld / melde / melden / schick / schicke / schicken
 post: messages / message / pings / notifications / notification / alerts / nachrichten / nachricht
-post: meldungen / benachrichtigungen
+post: meldungen / benachrichtigungen / reminders / erinnerungen
+certain: the reminders / my reminders / these reminders / die erinnerungen / meine erinnerungen
 quiet: quiet hours / quiet hour / quiet times / quiet time / quiet / silence / silent / still / mute
 quiet: do not disturb / don't disturb / dont disturb / leave me alone / ruhezeiten / ruhezeit / ruhe
-quiet: nachtruhe / nicht stören / bitte nicht stören / leise / ruhig / let me sleep / schlafen
-free: days off / day off / freie tage / freien tage / freier tag / freien tag / frei / habe ich frei
-free: hab ich frei / ich habe frei / habe frei
+quiet: nachtruhe / nicht stören / bitte nicht stören / leise / ruhig / let me sleep
+sleep: schlafen
+lets: lass / let / let's / lets / give / gib
+free: days off / day off / freie tage / freien tage / freier tag / freien tag / frei
 night: at night / nights / during the night / every night / overnight / nachts / in der nacht
 night: während der nacht / jede nacht
 not: stop / not / don't / dont / do not / never / no / nicht / nichts / kein / keine / keinen / nie
@@ -51,18 +58,27 @@ polite: please / bitte / hi / hello / hey / hallo / servus / moin / ok / oh / ye
 polite: from now on / ab jetzt / ab sofort / thanks / danke / always / immer / to / auf / zu / me
 polite: mir / with / mit / only / nur / and / und / & / + / lieber / i / i'd / want / would / like
 polite: in / ich / möchte / will / hätte / gern / gerne
-wish: i'd / want / would / like / möchte / will / hätte / can / could / kannst / könntest
+wish: i'd / want / would / like / prefer / need / möchte / ich will / will ich / hätte / brauche
+wish: can you / could you / will you / can we / could we / kannst du / könntest du / würdest du
+wish: können wir / könnten wir
+able: can / could / kann / können / kannst / könntest
+who: i / i'm / we / we're / ich / wir
+state: i'm / i am / we're / we are / are / is / it's / bin / sind / ist
+state: have / habe / hab
+mine: my / our / mein / meine / meinen / meiner
+named: quiet hours / quiet hour / quiet times / quiet time / do not disturb / ruhezeiten / ruhezeit
+named: nachtruhe / days off / day off / freie tage / freien tage / freier tag / freien tag
 beside: we / my / our / me / us / it / it's / its / is / the / a / all / any / at / from / of / on
-beside: for / by / wrong / actually / that's / set / put / make / schedule / turn on / switch on
+beside: for / by / wrong / actually / that's / make / schedule / turn on / switch on
 beside: enable / activate / update / adjust / you / can / could / will / be / keep / every / day
 beside: daily / hours / hour / should / just / currently / at the moment / need / get / receive
 beside: have / but / between / anymore / more / also / i want you to / wir / mein / meine
 beside: meinen / meiner / mich / uns / dich / es / ist / der / die / das / den / dem / im / am / an
-beside: von / bis / für / ein / um / nach / bei / aus / komme / ort / zeit / nein / falsch
-beside: eigentlich / jeden tag / täglich / uhr / du / kannst / könntest / dann / stell / stelle
-beside: setze / setz / ändere / änder / ändern / stellen / setzen / umstellen / mache / mach / soll
-beside: sein / sei / bleib / so / lass / haben / bekommen / werden / mehr / derzeit / gerade / nun
-beside: schalte / schalt / aktiviere / ab heute / seit gestern / seit heute / since yesterday
+beside: von / bis / für / ein / um / nach / bei / aus / komme / ort / zeit / nein / falsch / zum
+beside: eigentlich / jeden tag / täglich / uhr / du / kannst / könntest / dann / können / könnten
+beside: setze / setz / ändere / änder / ändern / setzen / mach / mache / soll / würdest / brauche
+beside: sein / sei / bleib / so / haben / habe / hab / bekommen / werden / mehr / derzeit / gerade
+beside: nun / schalte / schalt / aktiviere / ab heute / seit gestern / seit heute / since yesterday
 """
 """What words tell, then the words. Those "beside" tell nothing, the polite ones neither.
 
@@ -132,10 +148,33 @@ _TOKEN = re.compile(r"[\w.'+/:&-]*\w[\w.'+/:&-]*")
 _REFUSAL = re.compile(r"^(?:no|nein)\b\s*[,.!]|\b(?:das )?stimmt (?:so )?nicht\b", re.IGNORECASE)
 """Words that begin a correction, and deny nothing that follows."""
 _ASKS = re.compile(
-    r"(?:please |bitte |hey |hi )*(?:can|could|would|will|kannst|könntest) (?:you|du)\b",
+    r"(?:please |bitte |hey |hi )*(?:(?:can|could|would|will|kannst|könntest|würdest) (?:you|du)"
+    r"|(?:can|could) we|(?:können|könnten) wir)\b",
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(r"[,;!\n]")
+_PART = re.compile(r"[,;.!\n]|\b(?:and|und|but|aber)\b", re.IGNORECASE)
+"""What ends a part of a text that somebody tells or wishes."""
+_POLITENESS = re.compile(
+    r"\b(?:please|bitte|hey|thanks|danke|from now on|ab jetzt|ab sofort)\b", re.IGNORECASE
+)
+_STEPS = r"(?:steps|each step|every step|tools|progress|schritte|zwischenschritte|fortschritt)"
+_SHOWN: Mapping[str, re.Pattern[str]] = {
+    value: re.compile(said, re.IGNORECASE)
+    for value, said in {
+        "quiet": (
+            r"(?:(?:(?:show|give|send) me|zeige? mir|gib mir|schick mir) )?(?:only|just|nur)"
+            r"(?: (?:show|give|send) me)?(?: the| your| die| deine)? (?:answers|antworten)"
+            rf"|(?:don['’]?t|do not|stop) show(?:ing)?(?: me)?(?: the| your)? {_STEPS}"
+            rf"|(?:hide|no) (?:the |your )?{_STEPS}|zeige? (?:mir )?keine {_STEPS}|keine {_STEPS}"
+        ),
+        "verbose": (
+            r"(?:show|zeige?)(?: me| mir)? (?:every step|each step|all(?: the| your)? steps"
+            r"|jeden schritt|alle(?: deine)? schritte)"
+        ),
+    }.items()
+}
+"""How much of the work is shown, and the words that wish for it."""
 
 
 def _read_table(table: str) -> dict[str, frozenset[str]]:
@@ -192,13 +231,22 @@ def read_settings(words: str, *, is_asked: bool = False) -> tuple[SaidSetting, .
     said = _REFUSAL.sub(",", " ".join(words.replace("’", "'").split(" "))).strip()
     if len(said) > _LONGEST or ("?" in said and (is_asked or not _ASKS.match(said))):
         return ()
+    plain = " ".join(_POLITENESS.sub(" ", said).split()).strip(" ,.!")
+    if shown := next((one for one, wish in _SHOWN.items() if wish.fullmatch(plain)), ""):
+        return (SaidSetting("verbosity", shown),)
     span = _SPAN.search(said)
     rest = f"{said[: span.start()]} , {said[span.end() :]}" if span else said
     found = _sort(_split(rest))
     if found is None:
         return ()
-    quiet = _read_quiet(found, span, is_asked=is_asked and not _tells_presence(said, span))
-    parts = (quiet, _read_zone(found, is_asked), _read_language(found, is_asked))
+    told = [_tell(_split(part)) for part in _PART.split(rest)]
+    if any(_tells_quiet(one) for one in told):
+        quiet: _Part = () if is_asked else None
+    else:
+        quiet = _read_quiet(found, span, is_asked=is_asked and not _tells_presence(said, span))
+    is_told = not is_asked and any(_tells_speech(one) for one in told)
+    language = None if is_told else _read_language(found, is_asked)
+    parts = (quiet, _read_zone(found, is_asked), language)
     if None in parts:
         return ()
     return tuple(one for part in parts if part for one in part)
@@ -235,6 +283,10 @@ def _sort(words: list[str]) -> _Sorted | None:
         one = words[place]
         if find_language_tag(one):
             languages.append(one)
+        elif _DAY.fullmatch(one) and words[place + 1 : place + 2] == ["off"]:
+            days.append(one)
+            tells |= {"free"}
+            place += 1
         elif _DAY.fullmatch(one) or (is_free and _SHORT_DAY.fullmatch(one)):
             days.append(one)
         elif zone and length >= count:
@@ -248,6 +300,19 @@ def _sort(words: list[str]) -> _Sorted | None:
             return None
         place += 1
     return _Sorted(frozenset(tells), tuple(zones), tuple(languages), tuple(days), is_bare)
+
+
+def _tells_quiet(tells: frozenset[str]) -> bool:
+    """Return whether a part tells who or what is quiet or free, and wishes for nothing."""
+    is_about = tells & {"quiet", "free", "bother", "post", "sleep", "clear"}
+    is_setting = {"named", "mine"} <= tells and "who" not in tells
+    is_wish = bool(tells & {"wish", "lets"})
+    return bool(is_about and tells & {"who", "state"}) and not is_wish and not is_setting
+
+
+def _tells_speech(tells: frozenset[str]) -> bool:
+    """Return whether a part tells what somebody speaks, and wishes for nothing."""
+    return {"who", "speak"} <= tells and "wish" not in tells
 
 
 def _tell(words: list[str]) -> frozenset[str]:
@@ -277,7 +342,9 @@ def _read_quiet(found: _Sorted, span: re.Match[str] | None, *, is_asked: bool) -
     is_off = bool(tells & {"not", "clear", "delete"})
     # To delete a message is no wish to get none.
     hushes = bool(tells & {"not", "clear"}) and bool(tells & {"bother", "post"})
-    is_quiet = "quiet" in tells or hushes
+    is_quiet = "quiet" in tells or hushes or {"lets", "sleep"} <= tells
+    if "certain" in tells:  # some reminders, and not all of them
+        return None
     when = _read_span(span) if span else _NIGHT if "night" in tells else ""
     if span and not when:
         return None
@@ -319,7 +386,8 @@ def _read_zone(found: _Sorted, is_asked: bool) -> _Part:
     if not found.zones:
         return ()
     tells = found.tells
-    lives = "lives" in tells and not ("wish" in tells and not tells & {"quiet", "post", "bother"})
+    is_wish = tells & {"wish", "able"} and not tells & {"quiet", "post", "bother"}
+    lives = "lives" in tells and not is_wish
     is_told = "zone" in tells or ((lives or {"am", "in"} <= tells) and "when" not in tells)
     if len({find_zone(one) for one in found.zones}) > 1 or not (is_told or is_asked):
         return None
@@ -329,7 +397,7 @@ def _read_zone(found: _Sorted, is_asked: bool) -> _Part:
 def _read_language(found: _Sorted, is_asked: bool) -> _Part:
     if not found.languages:
         return ()
-    is_told = "speak" in found.tells or found.is_bare
+    is_told = bool(found.tells & {"speak", "put"}) or found.is_bare
     if len(found.languages) > 1 or not (is_told or is_asked):
         return None
     return (SaidSetting("language", found.languages[0]),)
