@@ -40,8 +40,8 @@ from gateway.texts.people import quote_name
 _KEEP = "keep"
 _PRIVATE = "private"
 
-_ASKED = ("time_zone", "language", "quiet_hours")
-"""The settings that the greeting asks for."""
+_ASKED = ("time_zone", "language", "quiet_hours", "days_off", "verbosity")
+"""The settings that an answer to the greeting may name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,7 +244,7 @@ class PeopleCommands:
 
 
 def _list_asked(connection: Connection, person: Person) -> dict[str, str]:
-    """List the settings that the greeting asks for."""
+    """List the settings that an answer to the greeting may name."""
     known = list_settings(connection, person, can_speak=False)
     return {name: known[name] for name in _ASKED}
 

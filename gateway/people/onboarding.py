@@ -7,7 +7,7 @@ words, which changes the same settings as `/settings`.
 import hashlib
 import re
 import secrets
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from adapters.messages import InboundMessage, Sender
@@ -27,13 +27,13 @@ from agent_core.state.conversations import messages, turns
 from agent_core.state.conversations.private_history import find_newest_turn
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
-from agent_core.state.people import people
+from agent_core.state.people import delivery_targets, people
 from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.time_zones import find_zone, name_zone
-from agent_core.tools.clock import local_time
-from agent_core.tools.settings_tool import apply_setting, describe_hours, list_values
+from agent_core.tools.clock import local_time, read_days
+from agent_core.tools.settings_tool import DAYS_OFF, apply_setting, describe_hours, list_values
 from agent_core.written_language import find_written
 from gateway.chats import make_chat
 from gateway.outbound.command_buttons import stand_for
@@ -146,7 +146,13 @@ def greet(connection: Connection, person: Person, sender: Sender, zone: str, now
 
 
 def compose(
-    person: Person, zone: str, now: int, *, is_new_owner: bool, is_whole: bool = True
+    person: Person,
+    zone: str,
+    now: int,
+    *,
+    is_new_owner: bool,
+    is_whole: bool = True,
+    days_off: Sequence[int] = (),
 ) -> Greeting:
     """Compose the greeting with the present settings, or only what it says about them."""
     words = [_describe_setup(person, zone, now)]
@@ -157,7 +163,7 @@ def compose(
         buttons=_make_buttons(person, zone),
         time_zone=person.time_zone,
         person_id=person.id,
-        settings=list_values(person, ()),
+        settings=list_values(person, days_off),
     )
 
 
@@ -198,10 +204,11 @@ class Onboarding:
 
     def start(self, connection: Connection, request: StartRequest, now: int) -> Greeting:
         """Apply the words of a request and greet, in the caller's transaction."""
-        wanted = self._prepare(connection, request)
+        wanted, days_off = self._prepare(connection, request)
+        delivery_targets.set_days_off(connection, person_id=wanted.id, days=days_off)
         _store(connection, wanted, wanted.time_zone or self.zone, now)
         set_language(wanted.language, request.sender.language)
-        return self._compose(wanted, request, now)
+        return self._compose(wanted, days_off, request, now)
 
     async def preview(self, request: StartRequest, now: int) -> Greeting:
         """Return the greeting that `start` will give; in the console, it offers links, too.
@@ -209,34 +216,44 @@ class Onboarding:
         Raises `StoreError`.
         """
 
-        def work(connection: Connection) -> tuple[Person, list[str]]:
+        def work(connection: Connection) -> tuple[Person, tuple[int, ...], list[str]]:
             platforms = self.platforms if request.is_local else ()
-            wanted = self._prepare(connection, request)
-            return wanted, list_unlinked(connection, wanted, platforms)
+            wanted, days_off = self._prepare(connection, request)
+            return wanted, days_off, list_unlinked(connection, wanted, platforms)
 
-        wanted, unlinked = await self.database.read(work)
+        wanted, days_off, unlinked = await self.database.read(work)
         with use_language(wanted.language, request.sender.language):
-            greeting = self._compose(wanted, request, now)
+            greeting = self._compose(wanted, days_off, request, now)
             links = [stand_for(f"link {one}", texts.offer_link(one)) for one in unlinked]
         return replace(greeting, buttons=(*greeting.buttons, *links))
 
-    def _compose(self, wanted: Person, request: StartRequest, now: int) -> Greeting:
+    def _compose(
+        self, wanted: Person, days_off: tuple[int, ...], request: StartRequest, now: int
+    ) -> Greeting:
         is_new = wanted.is_owner and wanted.asked_at is None
         whole = request.is_whole
-        return compose(wanted, self.zone, now, is_new_owner=is_new, is_whole=whole)
+        return compose(
+            wanted, self.zone, now, is_new_owner=is_new, is_whole=whole, days_off=days_off
+        )
 
-    def _prepare(self, connection: Connection, request: StartRequest) -> Person:
-        """Return the person with the settings that the words name."""
+    def _prepare(
+        self, connection: Connection, request: StartRequest
+    ) -> tuple[Person, tuple[int, ...]]:
+        """Return the person, and their days off, with the settings that the words name."""
         known = people.find(connection, person_id=request.person.id) or request.person
         person = take_from_platform(known, request.sender)
+        days_off = delivery_targets.find(connection, person_id=person.id).days_off
         name, _, value = request.words.partition(" ")
         given = {name: value} if name == _LANGUAGE else _read(request.words)
         try:
             for key, setting in given.items():
-                person = apply_setting(person, key, setting)
+                if key == DAYS_OFF:
+                    days_off = read_days(setting)
+                else:
+                    person = apply_setting(person, key, setting)
         except ToolArgumentError:
-            return person  # a forged button or the payload of a foreign link
-        return person
+            return person, days_off  # a forged button or the payload of a foreign link
+        return person, days_off
 
     async def hears(self, person: Person, message: InboundMessage) -> bool:
         """Return whether a message is nothing but an answer to the greeting. Raises `StoreError`.

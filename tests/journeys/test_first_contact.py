@@ -100,6 +100,20 @@ async def test_a_setting_said_before_a_city_is_known_gets_its_receipt_and_an_und
         assert told.startswith("⚙ Zeitzone: Europe/Vienna\n⚙ Sprache: Deutsch\n\nBei dir ist es")
 
 
+async def test_wishes_count_in_the_first_hour_and_what_is_told_does_not(stage: Stage) -> None:
+    settings = {"TALARIA_MODEL__PROVIDER": "scripted", "TALARIA_MODEL__NAME": "stand-in"}
+    async with stage.open(**settings) as harness:
+        await harness.ask(ANNA, "/start vienna")
+        for words in ("I have Friday off", "it's quiet at night", "I won't write on Sundays"):
+            assert "⚙" not in await harness.ask(ANNA, words), words
+        assert "⚙ Days off: sat,sun" in await harness.ask(ANNA, "weekends off")
+        assert "⚙ Detail: quiet" in await harness.ask(ANNA, "only answers please")
+        assert "⚙ Detail: verbose" in await harness.ask(ANNA, "show me every step")
+        told = await harness.ask(ANNA, "Lisbon, Sundays off")
+        assert told.startswith("⚙ Time zone: Europe/Lisbon\n⚙ Days off: sun\n")
+        assert "Days off as before: sat,sun" in await harness.ask(ANNA, "/undo")
+
+
 async def test_a_time_that_answers_the_stand_in_sets_no_quiet_hours(stage: Stage) -> None:
     settings = {"TALARIA_MODEL__PROVIDER": "scripted", "TALARIA_MODEL__NAME": "stand-in"}
     async with stage.open(**settings) as harness:
