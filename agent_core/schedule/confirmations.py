@@ -12,7 +12,7 @@ from agent_core.schedule.descriptions import (
     say_next,
 )
 from agent_core.schedule.job_editor import list_followers, next_slot_of
-from agent_core.schedule.occurrences import first_slot
+from agent_core.schedule.occurrences import count_often, first_slot
 from agent_core.schedule.quiet_times import HeldSlot
 from agent_core.schedule.triggers import Every, OnEvent, load_timing
 from agent_core.schedule.wall_clock import find_zone
@@ -31,6 +31,7 @@ YES, LATER, NO = "yes", "later", "no"
 _DO_THAT, _DO_NOT = Text("Yes, do that"), Text("No")
 _ASK_TO_SEND = Text("{timing}: shall I send this?\n\n{body}\n\nNext: {moments}\nSent to: {targets}")
 _ASK_TO_DO = Text("{timing}: shall I do this?\n\n{body}\n\nNext: {moments}\nSent to: {targets}")
+_OFTEN = Plural("That is {n:,} time a day.", "That is {n:,} times a day.")
 _IN_ZONE = Text("{timing} ({zone})")
 _REMIND_ANYWAY = Text("Remind you anyway?\n\n{body}\n\nDue: {moments}")
 _ANYWAY, _HOLD, _NO_REMINDER = Text("Yes, anyway"), Text("Wait until {moment}"), Text("No reminder")
@@ -109,8 +110,11 @@ def echo_job(job: NewJob, clock: ReaderClock, places: Sequence[str]) -> str:
     question = _ASK_TO_SEND if job.kind == "message" else _ASK_TO_DO
     targets = "; ".join(places)
     asked = question(timing=meaning, body=job.body, moments=shown, targets=targets)
+    slot = next_slot_of(job)
+    count = count_often(timing, zone, slot) if slot else 0
+    often = [_OFTEN(count)] if count else []
     late = [describe_late(job)] if job.late != "catch_up" else []
-    return "\n".join([asked, *late, *list_ways(job)])
+    return "\n".join([asked, *often, *late, *list_ways(job)])
 
 
 def describe_followers(connection: Connection, job: Job) -> str:

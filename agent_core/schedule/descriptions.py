@@ -27,7 +27,6 @@ from agent_core.schedule.occurrences import first_slot, walk_slots
 from agent_core.schedule.rules import (
     ALWAYS,
     WORKING_DAYS,
-    ClockTime,
     DayRule,
     RecurrenceRule,
     SunTime,
@@ -140,7 +139,6 @@ _LATE: dict[Late, Text] = {
     "all": Text("If I'm switched off at that time, each missed one comes as soon as I'm back"),
 }
 _URGENT = Text("It comes in quiet hours and on days off, too")
-_PLAIN_CRON = re.compile(r"\d{1,2} \d{1,2} (?:(?:\*|\d{1,2}) \* \*|\* \* [\d,-]+)")
 _ORDINAL = re.compile(r"\b(\d+)th\b")
 _DAY_MINUTES = 1440
 _LAST_SURE = 28
@@ -393,21 +391,13 @@ def is_plain(timing: Timing) -> bool:
     if isinstance(timing, Every):
         return not timing.begins and timing.until is None
     if isinstance(timing, Cron):
-        return _PLAIN_CRON.fullmatch(timing.expression) is not None
+        rules = read_rules(timing.expression)
+        return rules is not None and len(rules.days) == 1 and _name_days(rules.days[0]) is not None
     if isinstance(timing, RecurrenceRule):
-        return _is_plain_rule(timing)
+        plain = RecurrenceRule(days=timing.days, times=timing.times, start=timing.start)
+        is_clock = not any(isinstance(one, SunTime) for one in timing.times)
+        return plain == timing and is_clock and _name_days(timing.days) is not None
     return isinstance(timing, Once)
-
-
-def _is_plain_rule(rule: RecurrenceRule) -> bool:
-    """Return whether a rule says no more than "every 2 days at 8", or "every second Monday"."""
-    days = DayRule(
-        frequency=rule.days.frequency, interval=rule.days.interval, weekdays=rule.days.weekdays
-    )
-    plain = RecurrenceRule(days=days, times=rule.times, start=rule.start)
-    at = rule.times[0] if len(rule.times) == 1 else None
-    is_single = isinstance(at, ClockTime) and at.first == at.last
-    return plain == rule and is_single and days.frequency in ("DAILY", "WEEKLY")
 
 
 def _describe_cron(cron: Cron, dates: _Dates) -> str:

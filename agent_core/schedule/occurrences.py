@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from datetime import UTC, datetime, time, timedelta
 from functools import lru_cache
+from itertools import takewhile
 from zoneinfo import ZoneInfo
 
 from cronsim import CronSim
@@ -31,15 +32,21 @@ from agent_core.schedule.wall_clock import SECOND, Slot, find_zone, next_change,
 
 __all__ = [
     "Slot",
+    "count_often",
     "find_least_gap",
     "find_zone",
     "first_slot",
+    "is_interval",
     "last_slot",
     "next_slot",
     "walk_after",
     "walk_slots",
 ]
 
+_HOUR = 3_600_000
+"""Milliseconds; what comes more often is asked about."""
+_HANDFUL = 4
+"""The slots of a day that are no burden, however close they are."""
 _LONGEST_REPEAT = timedelta(hours=4)
 _DAY = timedelta(days=1)
 _LONGEST_SEARCH = timedelta(days=366 * 50)
@@ -134,6 +141,25 @@ def find_least_gap(timing: Timing, zone: ZoneInfo, first: Slot) -> int:
         gaps.append(behind.at - slot.at)
         slot = behind
     return min(gaps, default=1 << 62)
+
+
+def is_interval(timing: Timing) -> bool:
+    """Return whether a timing comes in equal steps by day and by night."""
+    if isinstance(timing, Cron):
+        return "*" in timing.expression.split()[1]
+    return isinstance(timing, Every)
+
+
+def count_often(timing: Timing, zone: ZoneInfo, first: Slot) -> int:
+    """Count the slots of a day, if they come more often than hourly; 0 for others.
+
+    A handful that stand close together is not often: pills at 8:00 and 8:30.
+    """
+    if isinstance(timing, Once | OnEvent) or find_least_gap(timing, zone, first) >= _HOUR:
+        return 0
+    end = first.at + _DAY // timedelta(milliseconds=1)
+    count = sum(1 for _ in takewhile(lambda slot: slot.at < end, walk_slots(timing, zone, first)))
+    return count if count > _HANDFUL else 0
 
 
 def _walk_set(timing: Cron, zone: ZoneInfo, local: datetime) -> Iterator[Slot]:

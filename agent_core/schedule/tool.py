@@ -25,6 +25,7 @@ from agent_core.schedule.descriptions import describe_next, describe_timing, is_
 from agent_core.schedule.job_editor import InvalidJob, JobOwner, JobRequest, JobRules
 from agent_core.schedule.job_fields import JobFields, read_fields
 from agent_core.schedule.meant_job import NamedJobs
+from agent_core.schedule.occurrences import count_often, is_interval
 from agent_core.schedule.quiet_times import HeldSlot, comes_in_quiet, find_held_slot
 from agent_core.schedule.receipts import confirm_act, confirm_changed, confirm_created
 from agent_core.schedule.requests import check_feed, read_request
@@ -500,15 +501,18 @@ class JobTool:
     async def _confirm(self, asker: _Asker, job: _AnyJob, held: HeldSlot | None) -> _AnyJob | str:
         """Ask the person to confirm; return the job, or the reason for a refusal.
 
-        A message to the asker at plain times needs no confirmation, since it costs nothing and the
-        receipt undoes it; neither does an accepted proposal.
+        A message to the asker at plain times, at most hourly, needs no confirmation, since it costs
+        nothing and the receipt undoes it; neither does an accepted proposal.
         With a `held` slot, the person chooses whether the job also sends messages in quiet times. A
         reminder whose question stays unanswered is created and held, because it must not be lost.
         """
         await self._database.read(job_editor.check_event, job)
         timing = load_timing(job.timing)
         is_own = job.targets == (asker.here,) and job.kind == "message"
-        if asker.context.is_accepted or (is_own and is_plain(timing) and held is None):
+        slot = job_editor.next_slot_of(job)
+        is_often = slot is not None and count_often(timing, find_zone(job.zone), slot) > 0
+        is_free = is_own and is_plain(timing) and not is_often and held is None
+        if asker.context.is_accepted or is_free:
             return job
         is_reminder = isinstance(timing, Once) and is_own
         echo = None if is_reminder else await self._show(asker, job)
@@ -582,8 +586,11 @@ def _is_urgent(asker: _Asker, request: JobRequest, job: NewJob) -> bool:
 
 
 def _find_held(asker: _Asker, job: NewJob) -> HeldSlot | None:
-    """Find a slot in a quiet time, unless the job is urgent or the person has decided."""
-    if job.is_urgent or asker.given.urgent is not None:
+    """Find a slot in a quiet time, unless the job is urgent or the person has decided.
+
+    An interval fills day and night, so nobody means the quiet time by it: it waits then.
+    """
+    if job.is_urgent or asker.given.urgent is not None or is_interval(load_timing(job.timing)):
         return None
     return find_held_slot(job, asker.person, asker.days_off, asker.clock)
 
