@@ -17,6 +17,7 @@ _DAYS = (
     ("saturday", "samstag"),
 )
 """Numbered as in cron expressions."""
+DAY_NAMES = tuple(name for names in _DAYS for name in names)
 _SETS = {
     "day": "*",
     "tag": "*",
@@ -35,13 +36,14 @@ _HOUR = 9
 _DAY_MINUTES = 1440
 _LONGEST_LEAP = 8
 """The most years from one 29 February to the next: from 2096 to 2104."""
-_PLACES = (
+PLACES = (
     ("first", "1st", "erste"),
     ("second", "2nd", "zweite"),
     ("third", "3rd", "dritte"),
     ("fourth", "4th", "vierte"),
     ("last", "letzte"),
 )
+"""The places of a weekday in a month, the last one at the end."""
 _GAPS = {
     "other": 2,
     "two": 2,
@@ -79,7 +81,7 @@ _MONTHLY = (
     rf"(?:on |am )?(?:the |day )?(?P<nth>\d{{1,2}}){_NUMBER} (?:of )?(?:the|every|each|jedes|jeden)"
     rf" (?:month|monats?){_CLOCK}?"
 )
-_PLACE = "|".join(name for names in _PLACES for name in names)
+_PLACE = "|".join(name for names in PLACES for name in names)
 _NTH_DAY = (
     rf"(?:(?:on |am )?(?:the |every |each |jede[nrs]? )?)(?P<which>{_PLACE})(?:[nrs]|(?<=\d)\.)?"
     rf" (?P<weekday>{_DAY})s?"
@@ -153,9 +155,9 @@ def read_timing(found: re.Match[str], now: datetime | None) -> SpokenTime | None
     if "work" in given:
         return SpokenTime(cron=f"{minute} {hour} {'LW' if given['work'] else 'L'} * *")
     if given.get("which"):
-        day = _number_of(given["weekday"].lower())
+        day = number_of(given["weekday"].lower())
         which = given["which"].lower()
-        place = next(number for number, names in enumerate(_PLACES, 1) if which in names)
+        place = next(number for number, names in enumerate(PLACES, 1) if which in names)
         return SpokenTime(cron=f"{minute} {hour} * * {day}{f'#{place}' if place < 5 else 'L'}")
     if given.get("nth"):
         day = int(given["nth"])
@@ -236,11 +238,12 @@ def _list_days(named: str) -> str:
     if named in ("weekdays", "werktags"):
         return "1-5"
     words = [word.removesuffix("s") for word in re.split(r", and |, | and | und ", named)]
-    found = [_SETS.get(word) or str(_number_of(word)) for word in words]
+    found = [_SETS.get(word) or str(number_of(word)) for word in words]
     return "*" if "*" in found else ",".join(found)
 
 
-def _number_of(word: str) -> int:
+def number_of(word: str) -> int:
+    """Return the number of a weekday, Sunday as 0."""
     return next(number for number, names in enumerate(_DAYS) if word in names)
 
 
@@ -276,6 +279,6 @@ def _find_moment(named: str, moment: datetime, now: datetime) -> datetime | None
         except ValueError:
             return None
         return moment.replace(year=day.year, month=day.month, day=day.day)
-    ahead = (_number_of(named) - now.isoweekday()) % 7
+    ahead = (number_of(named) - now.isoweekday()) % 7
     found = moment + timedelta(days=ahead)
     return found if found > now else found + timedelta(days=7)

@@ -18,9 +18,6 @@ async def make_job(harness: Harness, anna: Account, **when: object) -> None:
     asked = {"action": "create", "kind": "message", "title": "Water", "text": "Drink water."}
     harness.stage.plan(calls(call("schedule", urgent=False, **asked, **when)), "Made.")
     await harness.notes(anna.says("please remind me to drink water"))
-    if "late" in when:  # its quiet times, and its many hours, need a yes
-        await harness.asks(anna, "Yes, do that")
-        await harness.press(anna, "Yes, do that")
     await harness.at_rest()
 
 

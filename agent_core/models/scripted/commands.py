@@ -48,6 +48,10 @@ _NO_TIME = Text(
     "I've set no reminder, because I can't read the time in “{entry}”. Write it like “remind me"
     " every 2 days at 8:00 to stretch”."
 )
+_NO_PART_OF_TIME = Text(
+    "I've set no reminder, because I don't understand “{unread}” as part of the time. Without it, I"
+    " understand “{read}”."
+)
 _WHEN = Text("When should I remind you? For example: tomorrow at 9, or in 20 minutes.")
 _NOT_KEPT = Text("I couldn't keep “{entry}”.")
 _KNOWN = Text("I knew that already: “{entry}”.")
@@ -210,7 +214,10 @@ class Search(_ToolCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remind(_ToolCommand):
-    """Remind later; one field besides the text says when, and a rule comes with its times."""
+    """Remind later; one field besides the text says when, and a rule comes with its times.
+
+    `words` are those for a time that only a rule can say, which the tool reads as they stand.
+    """
 
     text: str = ""
     in_minutes: int = 0
@@ -219,13 +226,14 @@ class Remind(_ToolCommand):
     cron: str = ""
     rule: str = ""
     times: str = ""
+    words: str = ""
 
     def list_calls(self, notes: Notes) -> list[PlannedCall]:
         """Create a job that sends the text."""
         span = f"in {self.in_minutes} minutes" if self.in_minutes else ""
         often = f"every {self.every_minutes} minutes" if self.every_minutes else ""
         rule = f"{self.times} {self.rule}" if self.rule else ""
-        when = self.at or self.cron or rule or span or often
+        when = self.words or self.at or self.cron or rule or span or often
         return [PlannedCall("remind", _dump({"text": self.text, "when": when}))]
 
     def report(self, result: ToolResultPart) -> str:
@@ -399,11 +407,16 @@ class Courtesy(AnythingElse):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoTime(AnythingElse):
-    """A wish for a reminder whose time can't be read."""
+    """A wish for a reminder whose time can't be read, or only without the words `unread`."""
+
+    read: str = ""
+    unread: str = ""
 
     def reply(self, results: Sequence[ToolResultPart], context: ReplyContext) -> str:
         """Say so, and how a time is written."""
-        return _NO_TIME(entry=self.quote())
+        if self.read:
+            return _NO_PART_OF_TIME(unread=self.unread, read=self.read)
+        return _NO_TIME(entry=self.unread or self.quote())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

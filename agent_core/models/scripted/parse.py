@@ -26,7 +26,7 @@ from agent_core.models.scripted.commands import (
     TellTime,
     Think,
 )
-from agent_core.models.scripted.reminders import ME, read_reminder, read_untimed
+from agent_core.models.scripted.reminders import ME, find_unread, read_reminder, read_untimed
 from agent_core.spoken_settings import read_settings
 
 _MOST_NUMBERS = 1000
@@ -157,7 +157,8 @@ def read_command(words: str, now: datetime | None = None) -> StandInCommand:
     if untimed := read_untimed(line, _match):
         return AskWhen(text=_unquote(untimed))
     if _match(rf"(?:.+ )?{ME} .+", line):
-        return NoTime(words=words.strip())
+        read, unread = find_unread(line, _match, now)
+        return NoTime(words=words.strip(), read=read if unread else "", unread=unread)
     for pattern in _MOVE:
         if found := _match(pattern, line):
             return ManageJob(action="change", words=_unquote(found["t"]), when=found["w"])

@@ -35,10 +35,49 @@ READ: list[tuple[str, dict[str, Any]]] = [
     ("in 20 minutes", {"in_minutes": 20}),
     ("every 2 hours", {"every_minutes": 120}),
     ("every monday at 19:00", {"cron": "0 19 * * 1"}),
-    ("every day at 9:00 and 21:00", {"times": ("9:00", "21:00"), "rule": "FREQ=DAILY"}),
+    (
+        "weekdays at 7:30 except Friday",
+        {"times": ("07:30",), "rule": "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH"},
+    ),
+    (
+        "jeden Werktag außer Freitag um 7",
+        {"times": ("07:00",), "rule": "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH"},
+    ),
+    (
+        "every day but Sunday and Wednesday at 9",
+        {"times": ("09:00",), "rule": "FREQ=WEEKLY;BYDAY=MO,TU,TH,FR,SA"},
+    ),
+    (
+        "täglich um 9 außer am Wochenende",
+        {"times": ("09:00",), "rule": "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"},
+    ),
+    ("alle 2 stunden von 9 bis 17 uhr", {"times": ("09:00-17:00/120",), "rule": "FREQ=DAILY"}),
+    ("every 90 minutes between 9 and 5", {"times": ("09:00-17:00/90",), "rule": "FREQ=DAILY"}),
+    (
+        "every 2 hours between 9am and 5pm on weekdays",
+        {"times": ("09:00-17:00/120",), "rule": "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"},
+    ),
+    ("second and fourth Wednesday", {"times": ("09:00",), "rule": "FREQ=MONTHLY;BYDAY=2WE,4WE"}),
+    (
+        "on the first and last Friday of the month at 10",
+        {"times": ("10:00",), "rule": "FREQ=MONTHLY;BYDAY=1FR,-1FR"},
+    ),
+    (
+        "jeden zweiten und vierten Mittwoch im Monat um 8",
+        {"times": ("08:00",), "rule": "FREQ=MONTHLY;BYDAY=2WE,4WE"},
+    ),
+    (
+        "on the 1st and 15th of every month",
+        {"times": ("09:00",), "rule": "FREQ=MONTHLY;BYMONTHDAY=1,15"},
+    ),
+    ("every day at 8 and 20", {"times": ("08:00", "20:00"), "rule": "FREQ=DAILY"}),
+    ("two days before 24 December", {"at": "2026-12-22T09:00"}),
+    ("eine Woche vor dem 24. Dezember um 18 Uhr", {"at": "2026-12-17T18:00"}),
+    ("a day before 1 March", {"at": "2027-02-28T09:00"}),
+    ("every day at 9:00 and 21:00", {"times": ("09:00", "21:00"), "rule": "FREQ=DAILY"}),
     (
         "every weekday at 9:00, 13:00 and 17:30",
-        {"times": ("9:00", "13:00", "17:30"), "rule": "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"},
+        {"times": ("09:00", "13:00", "17:30"), "rule": "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"},
     ),
     (
         "every other friday at 9:00",
@@ -54,7 +93,7 @@ READ: list[tuple[str, dict[str, Any]]] = [
     ("alle 3 Tage um 7:30", {"times": ("07:30",), "rule": "FREQ=DAILY;INTERVAL=3"}),
     (
         "every other day at 8:00 and 20:00",
-        {"times": ("8:00", "20:00"), "rule": "FREQ=DAILY;INTERVAL=2"},
+        {"times": ("08:00", "20:00"), "rule": "FREQ=DAILY;INTERVAL=2"},
     ),
     (
         "alle zwei Wochen am Montag um 9",
@@ -93,7 +132,7 @@ READ: list[tuple[str, dict[str, Any]]] = [
     (
         "every 2 weeks on Thursday at 8:00 and 18:30, until the end of March",
         {
-            "times": ("8:00", "18:30"),
+            "times": ("08:00", "18:30"),
             "rule": "FREQ=WEEKLY;INTERVAL=2;BYDAY=TH",
             "until": "2027-03-31",
         },

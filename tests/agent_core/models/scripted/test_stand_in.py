@@ -136,7 +136,7 @@ REMINDERS = (
     ),
     (
         "Erinnere mich jeden zweiten Tag um 8 Uhr ans Dehnen",
-        Remind(text="ans Dehnen", rule="FREQ=DAILY;INTERVAL=2", times="08:00"),
+        Remind(text="Dehnen", rule="FREQ=DAILY;INTERVAL=2", times="08:00"),
     ),
     (
         "erinnere mich am ersten Montag im Monat um 9 an die Miete",
@@ -175,15 +175,69 @@ def test_a_reminder_is_for_the_time_that_was_named() -> None:
     check_each(REMINDERS, check)
 
 
+def test_a_part_of_the_time_that_is_not_understood_is_named() -> None:
+    def check(row: tuple[str, str, str]) -> None:
+        words, read, unread = row
+        command = read_command(words, SUNDAY)
+        assert isinstance(command, NoTime)
+        assert (command.read, command.unread) == (read, unread)
+
+    rows = (
+        (
+            "remind me every weekday at 8 except on full moon to run",
+            "every weekday at 8",
+            "except on full moon",
+        ),
+        (
+            "erinnere mich jeden Montag außer in den Ferien an Mathe",
+            "jeden Montag",
+            "außer in den Ferien",
+        ),
+        ("remind me every Monday before work to water the plants", "every Monday", "before work"),
+        ("remind me tomorrow and on Friday at 9 to call", "tomorrow", "and on Friday at 9"),
+        ("remind me every hour between 22 and 6 to turn", "every hour", "between 22 and 6"),
+        ("remind me every full moon to howl", "", "every full moon"),
+        ("remind me two days before Christmas to shop", "", "two days before Christmas"),
+    )
+    check_each(rows, check)
+
+
+def test_a_rule_in_a_wish_is_read_with_its_text() -> None:
+    def check(row: tuple[str, str, str]) -> None:
+        words, time, text = row
+        assert read_command(words, SUNDAY) == Remind(text=text, words=time)
+
+    rows = (
+        ("weekdays at 7:30 except Friday", "to run", "run"),
+        ("jeden Werktag außer Freitag um 7", "ans Laufen", "Laufen"),
+        ("every day but Sunday at 9", "to run", "run"),
+        ("täglich um 9 außer am Wochenende", "an die Tabletten", "Tabletten"),
+        ("alle 2 stunden von 9 bis 17 uhr", "ans trinken", "trinken"),
+        ("every 90 minutes between 9 and 5", "to stretch", "stretch"),
+        ("on the second and fourth Wednesday at 8", "for the bins", "the bins"),
+        ("jeden zweiten und vierten Mittwoch", "an die Tonne", "Tonne"),
+        ("jeden 1. und 15. des Monats", "an die Miete", "Miete"),
+        ("two days before 24 December", "to buy gifts", "buy gifts"),
+        ("am Tag vor dem 24. Dezember um 18 Uhr", "ans Packen", "Packen"),
+        ("every day at 8 and 20", "for the pills", "the pills"),
+    )
+    check_each([(f"remind me {time} {rest}", time, text) for time, rest, text in rows], check)
+
+
 @pytest.mark.parametrize(
-    "words",
+    ("words", "text"),
     [
-        "remind me weekdays at 7:30 except Friday to run",
-        "erinnere mich jeden Werktag außer Freitag um 7 ans Laufen",
+        ("remind me at 9 for yoga", "yoga"),
+        ("remind me for yoga tomorrow at 9", "yoga"),
+        ("erinnere mich um 9 ans Trinken", "Trinken"),
+        ("erinnere mich morgen um 8 zum Arzt zu gehen", "zum Arzt zu gehen"),
+        ("remind me tomorrow at 8 to call for a taxi", "call for a taxi"),
     ],
 )
-def test_an_exception_that_is_not_understood_is_no_part_of_the_text(words: str) -> None:
-    assert isinstance(read_command(words, SUNDAY), NoTime)
+def test_the_little_word_before_a_text_is_no_part_of_it(words: str, text: str) -> None:
+    command = read_command(words, SUNDAY)
+    assert isinstance(command, Remind)
+    assert command.text == text
 
 
 @pytest.mark.parametrize(
@@ -195,7 +249,6 @@ def test_an_exception_that_is_not_understood_is_no_part_of_the_text(words: str) 
         "Every day I run",
         "on holiday I swim",
         "remind me every 2 hours at 8 to stretch",
-        "remind me every day at 8 and 20 to stretch",
         "erinnere mich jeden Montag um 8 und Dienstag um 9 an Sport",
         "remind me at 18:00 on christmas eve to sing",
         "remind me 10 minutes before 5 to leave",
@@ -207,7 +260,7 @@ def test_what_names_no_time_is_no_reminder(words: str) -> None:
 
 async def test_a_wish_whose_time_cannot_be_read_is_refused_with_a_sentence() -> None:
     for words, refusal in (
-        ("remind me every 2 hours at 8 to stretch", "I've set no reminder, because I can't read"),
+        ("remind me every 2 hours at 8 to stretch", "I've set no reminder, because I don't"),
         ("Bitte erinnere mich bald an Tee", "Ich habe keine Erinnerung angelegt, weil ich die"),
     ):
         assert isinstance(read_command(words, SUNDAY), NoTime), words
