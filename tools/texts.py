@@ -118,6 +118,7 @@ SAMPLES: dict[str, object] = {
     "due": "Mon 2026-11-23 08:00",
     "due_next": "Tue 2026-11-24 08:00",
     "entry": "Anna likes tea",
+    "unread": "except on full moon",
     "earlier": "“Paint it white”",
     "later": "“No, I meant white”",
     "was": "Use blue paint.",

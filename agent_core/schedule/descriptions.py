@@ -421,9 +421,9 @@ def _describe_cron(cron: Cron, dates: _Dates) -> str:
 def _say_ordinal(found: re.Match[str]) -> str:
     """Write "31st" for "31th", as CronSim writes it."""
     number = int(found[1])
-    endings = {1: "st", 2: "nd", 3: "rd"}
+    suffixes = {1: "st", 2: "nd", 3: "rd"}
     is_teen = number % 100 in (11, 12, 13)
-    return f"{number}{'th' if is_teen else endings.get(number % 10, 'th')}"
+    return f"{number}{'th' if is_teen else suffixes.get(number % 10, 'th')}"
 
 
 def _say_often(rules: CronRules) -> str:

@@ -36,7 +36,7 @@ _AGAIN_AT, _AGAIN_ON = Text("⏰ again at {clock}"), Text("⏰ again {moment}")
 _SKIPPED = Text("⏭ Skipped: {moment}. Next: {due_next}.")
 _SKIPPED_LAST = Text("⏭ Skipped: {moment}. That was the last one.")
 _NEXT_AGAIN = Text("↩ Undone. Next: {moment}.")
-_NOT_AGAIN = Text("↩ Undone. The reminder doesn't come again.")
+_NOT_PUT_OFF = Text("↩ Undone. The reminder is no longer put off.")
 _OPEN_AGAIN = Text("↩ Undone. The reminder is open again.")
 _OF = Text("{done}: {title}")
 _DUE_OFF = Text("(was due {due}; I was switched off)")
@@ -87,7 +87,7 @@ def describe_answer(answer: ReminderAnswer, clock: ReaderClock, title: str = "")
         line = _OPEN_AGAIN()
     elif answer.verb == "undo":
         shown = clock.show(answer.next_at) if answer.next_at is not None else ""
-        line = _NEXT_AGAIN(moment=shown) if shown else _NOT_AGAIN()
+        line = _NEXT_AGAIN(moment=shown) if shown else _NOT_PUT_OFF()
     else:
         line = _CHECKED()
     return _OF(done=line.rstrip("."), title=title) if title else line

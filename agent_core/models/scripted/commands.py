@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar, Literal
 
-from agent_core.localization import LANGUAGES, Text, use_language
+from agent_core.localization import LANGUAGES, Text, say_moment, use_language
 from agent_core.models.transcript_view import Notes, find_entries
 from agent_core.spoken_settings import SaidSetting, SettingName
 from agent_core.transcript import ToolResultPart, flatten
@@ -19,13 +19,18 @@ _HIT = re.compile(
     re.M,
 )
 """A message found by `recall`, as the tool writes it for models."""
-_JOB = re.compile(r"^\d+\. (\".*?\") \(", re.MULTILINE)
-"""A reminder as the tool lists it for models."""
+_JOB = re.compile(
+    r"^\d+\. (?P<title>\".*?\") \([^\n]*?(?:\. Next: \S+ (?P<next>\d{4}-\d\d-\d\d \d\d:\d\d)|$)",
+    re.M,
+)
+"""A reminder, and when it comes, as the tool lists it for models."""
+_INTERRUPTED = "wrote something else"
+"""What the result of a tool says whose question got another message as its answer."""
 _MAKER = re.compile(r"that job was created by (\".*?\"); only they")
 """Whose reminder it is, as the tool says it to models."""
 _LONGEST_HIT = 200
-_CREATED = "Created. "
-"""The beginning of the result of the tool for jobs."""
+_CREATED, _NOTHING = "Created. ", "Nothing was changed."
+"""The beginnings of the results of the tool for jobs: done, and not done."""
 _WHO = Text(
     "I am only Talaria's stand-in, because no language model is connected. An owner connects one on"
     " the console page, under Model, or with `talaria setup`."
@@ -50,7 +55,7 @@ _NO_TIME = Text(
 )
 _NO_PART_OF_TIME = Text(
     "I've set no reminder, because I don't understand “{unread}” as part of the time. Without it, I"
-    " understand “{read}”."
+    " understand “{timing}”."
 )
 _WHEN = Text("When should I remind you? For example: tomorrow at 9, or in 20 minutes.")
 _NOT_KEPT = Text("I couldn't keep “{entry}”.")
@@ -62,6 +67,12 @@ _FORGOTTEN = Text("All right.")
 _PLANNED = Text("I'll remind you.")
 """The receipt below says of what, and when."""
 _NOT_PLANNED = Text("I haven't set a reminder.")
+_NOT_SET_IT = Text("I haven't set the reminder “{entry}”.")
+_LEFT_OUT = Text(
+    "I haven't set the reminder “{entry}”, because you wrote before you chose. Say it again if you"
+    " still want it."
+)
+_UNCHANGED = Text("I changed no reminder.")
 _NO_SUCH = Text(
     "I changed nothing, because no single reminder fits “{entry}”. /reminders lists yours."
 )
@@ -70,7 +81,7 @@ _NOT_SET = Text("I couldn't set that: “{entry}”.")
 _HELLO, _WELCOME = Text("Hello!"), Text("You're welcome!")
 _TIME = Text("It's {clock} for you.")
 _NO_JOBS = Text("You have no reminders.")
-_MORE_OF_JOBS = Text("/reminders shows when they come, with buttons to change them.")
+_MORE_OF_JOBS = Text("/reminders shows them with buttons to change them.")
 _NOT_SEARCHED = Text("I couldn't search for “{entry}”.")
 _NOT_FOUND = Text("I looked for “{entry}” and found nothing.")
 _FOUND = Text("This is what I found about “{entry}”:")
@@ -240,23 +251,33 @@ class Remind(_ToolCommand):
         """Name the job and its next time."""
         if result.text.startswith(_CREATED):
             return _PLANNED()
-        return f"{_NOT_PLANNED()} {result.text}" if result.is_error else _NOT_PLANNED()
+        if result.is_error:
+            return f"{_NOT_PLANNED()} {result.text}"
+        said = _LEFT_OUT if _INTERRUPTED in result.text else _NOT_SET_IT
+        return said(entry=self.text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShowJobs(_ToolCommand):
-    """List the jobs."""
+    """List the jobs; `now` is the person's clock, if known."""
+
+    now: datetime | None = None
 
     def list_calls(self, notes: Notes) -> list[PlannedCall]:
         """List the jobs."""
         return [PlannedCall("manage_jobs", _dump({"action": "list"}))]
 
     def report(self, result: ToolResultPart) -> str:
-        """Name the reminders; the tool writes the rest for models."""
-        titles = [json.loads(one) for one in _JOB.findall(result.text)]
-        if not titles:
-            return _NO_JOBS()
-        return "\n".join([*(f"- {one}" for one in titles), "", _MORE_OF_JOBS()])
+        """Name the reminders with their next times; the tool writes the rest for models."""
+        lines = [self._show(one) for one in _JOB.finditer(result.text)]
+        return "\n".join([*lines, "", _MORE_OF_JOBS()]) if lines else _NO_JOBS()
+
+    def _show(self, job: re.Match[str]) -> str:
+        title = json.loads(job["title"])
+        if not job["next"] or self.now is None:
+            return f"- {title}"
+        at = datetime.fromisoformat(job["next"]).replace(tzinfo=self.now.tzinfo)
+        return f"- {say_moment(at, self.now)}: {title}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -277,7 +298,7 @@ class ManageJob(_ToolCommand):
     def report(self, result: ToolResultPart) -> str:
         """Confirm it, or say that there is no such reminder; the receipt says the rest."""
         if not result.is_error:
-            return _FORGOTTEN()
+            return _UNCHANGED() if result.text.startswith(_NOTHING) else _FORGOTTEN()
         if maker := _MAKER.search(result.text):
             return _OTHERS(name=json.loads(maker[1]))
         return _NO_SUCH(entry=self.words)
@@ -415,7 +436,7 @@ class NoTime(AnythingElse):
     def reply(self, results: Sequence[ToolResultPart], context: ReplyContext) -> str:
         """Say so, and how a time is written."""
         if self.read:
-            return _NO_PART_OF_TIME(unread=self.unread, read=self.read)
+            return _NO_PART_OF_TIME(unread=self.unread, timing=self.read)
         return _NO_TIME(entry=self.unread or self.quote())
 
 

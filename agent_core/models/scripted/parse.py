@@ -151,7 +151,7 @@ def read_command(words: str, now: datetime | None = None) -> StandInCommand:
     if understood := _read_courtesy(line, now) or _read_setting(words):
         return understood
     if _match(_JOBS, line):
-        return ShowJobs()
+        return ShowJobs(now=now)
     if planned := read_reminder(line, _match, now):
         return replace(planned, text=_unquote(planned.text))
     if untimed := read_untimed(line, _match):

@@ -659,7 +659,15 @@ async def test_what_came_along_is_named(model: StandInModel) -> None:
         (
             REMIND,
             ("No job was created. The person said no.", False),
-            "I haven't set a reminder.",
+            "I haven't set the reminder “call Ben”.",
+        ),
+        (
+            REMIND,
+            ("No job was created. They did not choose, but wrote something else: read it.", False),
+            (
+                "I haven't set the reminder “call Ben”, because you wrote before you chose. Say it"
+                " again if you still want it."
+            ),
         ),
         (
             REMIND,
@@ -678,6 +686,28 @@ async def test_replies_are_for_people(
 ) -> None:
     _, said, _ = await play(model, ask(words, system=PROMPT, tools=(MEMORY, SCHEDULE)), result)
     assert said == reply
+
+
+def test_a_reminder_that_nobody_meant_is_said_to_be_unchanged() -> None:
+    said = "Nothing was changed. The person meant none of the jobs."
+    result = ToolResultPart(call_id=CallId("c"), name="manage_jobs", text=said)
+    assert ManageJob(action="delete", words="pay rent").report(result) == "I changed no reminder."
+
+
+def test_a_list_of_reminders_says_when_they_come() -> None:
+    listed = (
+        '4. "Call Ada" (message): Once, Mon 2026-11-23 09:00. Next: Mon 2026-11-23 09:00 (Vienna).'
+        ' Text: "Call Ada"\n5. "Digest" (prompt): After reminder 4 is done. Next: when it happens.'
+        ' Text: "Sum up."'
+    )
+    result = ToolResultPart(call_id=CallId("c"), name="manage_jobs", text=listed)
+    for language, first in (
+        ("en", "- tomorrow, 9:00: Call Ada"),
+        ("de", "- morgen, 9:00: Call Ada"),
+    ):
+        with use_language(language):
+            lines = ShowJobs(now=SUNDAY).report(result).splitlines()
+        assert lines[:2] == [first, "- Digest"]
 
 
 async def test_it_introduces_itself_once_whatever_language_comes_next(model: StandInModel) -> None:
