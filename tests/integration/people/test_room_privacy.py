@@ -216,7 +216,7 @@ async def test_commands_in_a_room_hide_invisible_blocks(
         assert await here.says("ann", "/block", room="den") == blocks.list_blocks(())
         for word in ("hidden", "Hidden"):
             said = await here.says("ann", f"/block {word}", room="den")
-            assert said == blocks.UNKNOWN(name="`hidden`")
+            assert said == blocks.UNKNOWN(name="“hidden”")
         for words in ("drop hidden", "share hidden bob", "limit hidden 300", "unshare hidden bob"):
             said = await here.says("ann", f"/block {words}", room="den")
             assert said == blocks.ONLY_IN_DIRECT()
