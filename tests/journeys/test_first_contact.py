@@ -226,7 +226,7 @@ async def test_an_old_button_says_that_the_person_is_in_already(stage: Stage) ->
         await people.approve(context, Approve(number=waiting.number))
         await harness.press(anna, "Let them in")
         await harness.at_rest()
-        assert anna.seen()[-1].text == "Ben can talk to me already."
+        assert anna.seen()[-1].text == "“Ben” can talk to me already."
 
 
 async def test_whoever_waits_is_listed_once_and_refused_with_all_their_codes(

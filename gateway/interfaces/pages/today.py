@@ -191,8 +191,14 @@ def _list_came(connection: Connection, look: Look, span: tuple[int, int]) -> lis
 
 
 async def undo(look: Look) -> Response:
-    """Send the person's `/undo` of a deed, and open the chat, which shows what became of it."""
-    deed_id = look.find_id("deed")
+    """Send the person's `/undo` of a deed, and open the chat, which shows what became of it.
+
+    Raises `Missing` if it does not stand, and `Declined`.
+    """
+    deed_id, doer = look.find_id("deed"), look.context.doer
+    standing = await look.gateway.database.read(deeds.list_standing, doer) if doer else []
+    if not any(one.id == deed_id and one.undo for one in standing):
+        raise Missing
     await say(look, f"/{deeds.name_undo(deed_id)}", f"undo:{deed_id}")
     return look.redirect("/")
 

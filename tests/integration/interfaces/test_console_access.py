@@ -290,6 +290,7 @@ TABLES = {
     "change": "ledger",
     "code": "link_codes",
     "conversation": "conversations",
+    "deed": "audit",
     "delivery": "webhook_deliveries",
     "job": "jobs",
     "message": "messages",
