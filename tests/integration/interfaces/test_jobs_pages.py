@@ -231,7 +231,7 @@ async def test_reminders_are_a_line_each_by_day_in_words_for_people(home: Path) 
         "Old habit Every day, 9:00",
     ]
     heads = re.findall(r"<h2[^>]*>(.*?)</h2>", today)
-    assert heads == ["Still to come today"], "nothing else is in it today"
+    assert heads == ["Still to come today", "Done today"], "the pause was done today"
     assert re.search(r">18:15</time></span> .*Buy bread", today)
     assert "call Ben" not in today
     assert re.search(r"After that: .*tomorrow, 7:30</time> · .*Stretch", today)
