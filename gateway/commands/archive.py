@@ -14,7 +14,7 @@ from agent_core.memory.archive.search import search_archive
 from agent_core.memory.recall.query import read_query
 from agent_core.memory.undo import UndoneChange
 from agent_core.state.engine.database import Connection
-from agent_core.state.memory import archive
+from agent_core.state.memory import archive, ledger
 from agent_core.state.memory.archive import ArchiveEntry, ArchiveFilter
 from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.tools.clock import local_time
@@ -94,9 +94,10 @@ class ArchiveNotes:
             revived=(),
         )
         reported = Undone(undone=done, went=(), came=())
-        viewer = await self._access.make_viewer(call, scope, [row])
-        again = make_undo_button(made, memory.label_reversal(reported))
-        return Reply(text=memory.describe_undone([reported], viewer), buttons=(again,))
+        is_back = await self._database.read(ledger.takes_back, row)
+        (label,) = memory.label_reversals([reported], is_back=is_back)
+        text = memory.describe_undone([reported], is_back=is_back)
+        return Reply(text=text, buttons=(make_undo_button(made, label),))
 
     async def delete(self, call: Call, scope: MemoryScope, named: ArchiveRef) -> Reply:
         """Delete a note; the ledger keeps it, so `/undo` can bring it back."""

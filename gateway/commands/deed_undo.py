@@ -16,7 +16,6 @@ from gateway.commands.registry import Call, Effect, Handler, Outcome, Reply
 from gateway.errors import Declined
 from gateway.outbound.command_buttons import stand_for
 from gateway.texts import undo as texts
-from gateway.texts.jobs import BRING_BACK
 from gateway.texts.memory import UNDO
 
 _JOBS = "jobs"
@@ -64,9 +63,12 @@ class DeedUndo:
             text = texts.ALREADY_CAME(title=title)
             return Reply(effect=_finish(call, deed, _Run(text=text)))
         made = await self._run(call, [undo for undo, _ in reversed(deed.parts)])
-        back = stand_for(f"undo {_BACK} {deed.id}", BRING_BACK())
+        back = f"undo {_BACK} {deed.id}"
         is_for_good = _split(deed.undo)[0] in _FOR_GOOD or not made.effects
-        return Reply(effect=_finish(call, deed, made), buttons=() if is_for_good else (back,))
+        return Reply(
+            effect=_finish(call, deed, made),
+            draw=None if is_for_good else lambda: (stand_for(back, texts.BRING_BACK()),),
+        )
 
     async def has_come(self, deed: Deed | None) -> str | None:
         """Return the title of the first reminder that a deed is about, if all have come already."""
@@ -96,8 +98,8 @@ class DeedUndo:
             return text, rows
 
         # Not the newest deed, whatever it is by the time of the press.
-        undo = stand_for(f"undo {_BROUGHT} {number}", UNDO())
-        return Reply(effect=effect, buttons=(undo,))
+        undo = f"undo {_BROUGHT} {number}"
+        return Reply(effect=effect, draw=lambda: (stand_for(undo, UNDO()),))
 
     async def _run(self, call: Call, commands: Sequence[str]) -> "_Run":
         """Run commands one after the other, up to their effects."""

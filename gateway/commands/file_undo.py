@@ -11,8 +11,9 @@ from gateway.commands.numbers import read_number
 from gateway.commands.registry import Call, Reply
 from gateway.outbound.command_buttons import stand_for
 from gateway.texts import files, memory
+from gateway.texts.undo import BRING_BACK, TAKEN_BACK
 
-_WORD = "files"
+_WORD, _BACK = "files", "back"
 
 _log = logging.getLogger(__name__)
 
@@ -25,16 +26,22 @@ class FileUndo:
         self._versions = versions
 
     async def undo_named(self, call: Call) -> Reply | None:
-        """Answer `/undo files 3`; None for any other argument. Raises `StoreError`."""
-        word, _, number = call.argument.partition(" ")
-        chosen = read_number(number)
+        """Answer `/undo files 3`, and `/undo files 4 back`, which brings back what an undo took.
+
+        None for any other argument. Raises `StoreError`.
+        """
+        word, _, rest = call.argument.partition(" ")
+        number, _, back = rest.partition(" ")
+        chosen = read_number(number) if back in ("", _BACK) else None
         if word.casefold() != _WORD or call.room or chosen is None:
             return None
         try:
             made = await self._undo(call, chosen)
         except OSError as error:
             return _refuse(error)
-        return _answer(made) if made else Reply(text=files.GONE(number=chosen))
+        if made is None:
+            return Reply(text=files.GONE(number=chosen))
+        return _answer(made, is_back=back == _BACK)
 
     async def find_newest(self, call: Call) -> FileChange | None:
         """Return the newest change of files that can be taken back; None in a room."""
@@ -81,11 +88,16 @@ class FileUndo:
         return await self._versions.undo(owner, number, call.call_key)
 
 
-def _answer(made: FileChange) -> Reply:
+def _answer(made: FileChange, *, is_back: bool = False) -> Reply:
+    """Say what an undo did; with `is_back`, it brought back what another one had taken."""
     text = files.describe_taken_back(made)
     if not made.entries:
         return Reply(text=text)
-    return Reply(text=text, buttons=(stand_for(f"undo {_WORD} {made.number}", memory.UNDO()),))
+    again = f"undo {_WORD} {made.number}"
+    if is_back:
+        return Reply(text=text, buttons=(stand_for(again, memory.UNDO()),))
+    button = stand_for(f"{again} {_BACK}", BRING_BACK())
+    return Reply(text=TAKEN_BACK(done=text), buttons=(button,))
 
 
 def _refuse(error: OSError) -> Reply:

@@ -43,6 +43,7 @@ from gateway.operations.jobs import JobDeed, act, make_address, move_zone, name_
 from gateway.operations.settings import name_home, read_home, set_home
 from gateway.outbound.command_buttons import stand_for
 from gateway.texts import jobs as job_texts
+from gateway.texts.undo import BRING_BACK
 
 _EXAMPLE = 3
 """The job number in the example of how to use the command."""
@@ -410,7 +411,7 @@ def _make_buttons(job: Job) -> tuple[Choice, ...]:
 def _make_later_buttons(job: Job, verb: _Verb) -> tuple[Choice, ...]:
     """Return the buttons below a job as it is once it was changed."""
     if verb == "delete":
-        back = stand_for(f"jobs restore {job.id}", job_texts.BRING_BACK())
+        back = stand_for(f"jobs restore {job.id}", BRING_BACK())
         return (back, make_list_button())
     state: JobState = "paused" if verb == "pause" else "active"
     return _make_buttons(replace(job, state=state) if verb in ("pause", "resume") else job)

@@ -100,6 +100,15 @@ def find_origin_platform(connection: Connection, origin: Origin) -> str:
     return LOCAL_PLATFORM if kind == "person" and is_form else ""
 
 
+def is_maker(connection: Connection, call: Call, row: LedgerEntry) -> bool:
+    """Return whether the caller made a change of a room's memory, by a turn or a command."""
+    actor = row.origin.actor
+    if actor.startswith(_TURN):
+        turn = turns.find(connection, turn_id=TurnId(int(actor.removeprefix(_TURN))))
+        return turn is not None and turn.person_id == call.person.id
+    return actor == f"{PERSON}{call.person.id}"
+
+
 class MemoryAccess:
     """The reads that every command about memory shares. All of them raise `StoreError`."""
 
@@ -127,14 +136,7 @@ class MemoryAccess:
         """
         if call.person.is_owner:
             return True
-        if row is None:
-            return False
-        actor = row.origin.actor
-        if actor.startswith(_TURN):
-            turn_id = TurnId(int(actor.removeprefix(_TURN)))
-            turn = await self.database.read(turns.find, turn_id=turn_id)
-            return turn is not None and turn.person_id == call.person.id
-        return actor == f"{PERSON}{call.person.id}"
+        return row is not None and await self.database.read(is_maker, call, row)
 
     async def make_viewer(
         self, call: Call, scope: MemoryScope, rows: Sequence[LedgerEntry]

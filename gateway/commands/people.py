@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from adapters.abilities import CanOpenPages
+from agent_core.localization import use_language
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
@@ -82,7 +83,9 @@ class PeopleCommands:
         known = await self.database.read(_list_asked, call.person)
         shown = await self.onboarding.preview(request, call.now)
         zones = (call.zone, shown.time_zone or call.zone)
-        move, buttons = await self.database.read(lambda c: offer_move(c, call, *zones))
+        with use_language(shown.settings["language"] or None, call.message.sender.language):
+            move, buttons = await self.database.read(lambda c: offer_move(c, call, *zones))
+            undo = () if request.is_whole else _offer_undo(known, shown.settings)
 
         def effect(connection: Connection) -> Outcome:
             before = _list_asked(connection, call.person)
@@ -93,7 +96,6 @@ class PeopleCommands:
             said = "" if request.is_whole else confirm_set(_list_changed(before, after))
             return "\n\n".join(part for part in (said, f"{greeting.text}{move}") if part), []
 
-        undo = () if request.is_whole else _offer_undo(known, shown.settings)
         return Reply(effect=effect, buttons=(*undo, *buttons, *shown.buttons))
 
     async def _link(self, call: Call) -> Reply:

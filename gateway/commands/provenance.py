@@ -19,8 +19,8 @@ from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import LedgerEntry
-from agent_core.state.people import audit
 from agent_core.state.people.deeds import (
+    FORGOT,
     Deed,
     find_last_id,
     list_standing,
@@ -35,6 +35,7 @@ from gateway.commands.memory_scope import (
     MemoryAccess,
     MemoryScope,
     find_origin_platform,
+    is_maker,
     origin_of,
     refuse_unreadable,
     scope_of,
@@ -55,6 +56,8 @@ _FRESH = 1_800_000
 """Milliseconds in which an undo means a change without asking."""
 _TOLD = ("review", "curator", "person")
 _LONGEST_NAME = 80
+_MOST_OFFERED = 3
+"""Buttons that bring back what one undo took."""
 _LAST = ("that", "it", "this", "last", "das", "es", "letztes", "zuletzt")
 """Words behind `/undo` that mean the last change."""
 
@@ -156,7 +159,11 @@ class ProvenanceCommands:
         found += await self._list_histories(call, scope, change_index)
         found.sort(key=lambda one: (not one.elsewhere, one.at))
         if not found:
-            return await self._undo_list(call, scope)
+            row = await self._database.read(
+                _find_newest_row, call, scope, change_index, is_anyones=True
+            )
+            change = await self._of_row(call, scope, row) if row else None
+            return await (change.undo() if change else self._undo_list(call, scope))
         newest = found.pop()
         if newest.deed and not newest.deed.undo:
             return _explain(call, newest.deed, found)
@@ -198,15 +205,8 @@ class ProvenanceCommands:
         """
         found: list[tuple[int, _Change]] = []
         row = await self._database.read(_find_newest_row, call, scope, change_index)
-        number = row.id if row else 0
-        forgot_at = await self._database.read(
-            audit.find_newest, person_id=scope.person_id, action="forget"
-        )
-        if forgot_at is not None and (row is None or row.origin.now <= forgot_at):
-            tell = partial(self._describe_forget, call, scope, change_index)
-            found.append((number, _Change(at=forgot_at, undo=tell)))
-        elif row:
-            found.append((number, await self._of_row(call, scope, row)))
+        if row:
+            found.append((row.id, await self._of_row(call, scope, row)))
         if not scope.is_room and (skill := await self._skills.find_newest(call)):
             name, made = skill
             elsewhere = await self._find_elsewhere(call, made)
@@ -299,32 +299,17 @@ class ProvenanceCommands:
         is_note = found and found[0] == scope.person_id and found[1].target == "archive"
         return found[1] if found and is_note else None
 
-    async def _describe_forget(
-        self, call: Call, scope: MemoryScope, change_index: ChangeIndex
-    ) -> Reply:
-        """Say that a bare `/undo` would undo `/forget`, and which number undoes the last change."""
-
-        def look(connection: Connection) -> LedgerEntry | None:
-            number = find_newest_change(connection, scope.person_id, change_index.histories)
-            found = ledger.find_row(connection, entry_id=number)
-            return found[1] if found else None
-
-        last = await self._database.read(look)
-        stands = memory.FORGET_STANDS_LAST(number=last.id) if last else memory.FORGET_STANDS()
-        return self._files.add_gap(call, last.id if last else 0, Reply(text=stands))
-
     async def _describe(
         self, call: Call, scope: MemoryScope, outcome: Sequence[UndoneChange]
     ) -> Reply:
         change_index = await self._access.open(call, scope)
         undone = [_describe_others(one, change_index) for one in outcome]
-        viewer = await self._access.make_viewer(call, scope, [one.undone for one in outcome])
-        again = (
-            (make_undo_button(outcome[0].row, memory.label_reversal(undone[0])),)
-            if len(undone) == 1
-            else ()
-        )
-        return Reply(text=memory.describe_undone(undone, viewer), buttons=again)
+        is_back = await self._database.read(ledger.takes_back, outcome[0].undone)
+        labels = memory.label_reversals(undone, is_back=is_back)
+        rows = (one.row for one in outcome)
+        again = [make_undo_button(*pair) for pair in zip(rows, labels, strict=True)]
+        text = memory.describe_undone(undone, is_back=is_back)
+        return Reply(text=text, buttons=tuple(again[:_MOST_OFFERED]))
 
 
 def _describe_others(one: UndoneChange, change_index: ChangeIndex) -> Undone:
@@ -343,16 +328,26 @@ def _describe_others(one: UndoneChange, change_index: ChangeIndex) -> Undone:
 
 
 def _find_newest_row(
-    connection: Connection, call: Call, scope: MemoryScope, change_index: ChangeIndex
+    connection: Connection,
+    call: Call,
+    scope: MemoryScope,
+    change_index: ChangeIndex,
+    *,
+    is_anyones: bool = False,
 ) -> LedgerEntry | None:
-    """Return the newest row of a memory or its archive that can be undone; first of this chat."""
+    """Return the newest row of a memory or its archive that can be undone; first of this chat.
+
+    In a room, only the caller's own changes count, unless it `is_anyones`.
+    """
 
     def find(is_wanted: Callable[[LedgerEntry], bool]) -> int:
-        note = find_newest_archive_change(
-            connection, person_id=scope.person_id, is_wanted=is_wanted
-        )
+        def is_meant(row: LedgerEntry) -> bool:
+            is_own = is_anyones or not scope.is_room or is_maker(connection, call, row)
+            return is_own and is_wanted(row)
+
+        note = find_newest_archive_change(connection, person_id=scope.person_id, is_wanted=is_meant)
         histories = change_index.histories
-        number = find_newest_change(connection, scope.person_id, histories, is_wanted=is_wanted)
+        number = find_newest_change(connection, scope.person_id, histories, is_wanted=is_meant)
         return max(number, note.id if note else 0)
 
     number = find(lambda row: _is_from_here(connection, row, call)) or find(lambda _: True)
@@ -395,7 +390,7 @@ def _explain(call: Call, deed: Deed, older: Sequence[_Change]) -> Reply:
 
     def effect(connection: Connection) -> Outcome:
         take_back(connection, call.doer, deed, redo="", now=call.now)
-        reason = texts.FIXED(change=deed.did)
+        reason = texts.FORGOT() if deed.did == FORGOT else texts.FIXED(change=deed.did)
         return _ask(call, before, reason).text if before else reason, ()
 
     return Reply(effect=effect, buttons=_ask(call, before).buttons if before else ())

@@ -156,8 +156,15 @@ class Reply:
     text: str = ""
     buttons: tuple[Choice, ...] = ()
     """Shown below the text; see `gateway.outbound.command_buttons.stand_for`."""
+    draw: Callable[[], tuple[Choice, ...]] | None = None
+    """Makes the buttons after the effect, in the language that the effect chose."""
     effect: Effect | None = None
     pending: QueuedMessage | None = None
+
+    def apply(self, connection: Connection) -> tuple[str, Sequence[OutboxRow], tuple[Choice, ...]]:
+        """Apply the effect, if there is one; return the text, the outbox rows and the buttons."""
+        text, rows = self.effect(connection) if self.effect else (self.text, ())
+        return text, rows, self.draw() if self.draw else self.buttons
 
 
 Handler = Callable[[Call], Awaitable[Reply]]

@@ -50,7 +50,7 @@ class PrivateAnswers:
         chat = chat or find_direct_chat(connection, person, self._adapters)
         if chat is None:
             return room_texts.ONLY_IN_DIRECT(), ()
-        text, others = reply.effect(connection) if reply.effect else (reply.text, ())
+        text, others, buttons = reply.apply(connection)
         parts = self._adapters[chat.platform].split(text)
         rows = [
             outbox.enqueue(
@@ -60,7 +60,7 @@ class PrivateAnswers:
                     body=part,
                     part=number,
                     person_id=person.id,
-                    buttons=reply.buttons if number == len(parts) - 1 else (),
+                    buttons=buttons if number == len(parts) - 1 else (),
                 ),
                 now=call.now,
             )

@@ -151,7 +151,8 @@ class SettingsCommands:
         move, buttons = "", tuple[Choice, ...]()
         if is_direct:
             zones = (self.zone_of(call.person), self.zone_of(expected.person))
-            move, buttons = await self.database.read(lambda c: offer_move(c, call, *zones))
+            with use_language(*tags):
+                move, buttons = await self.database.read(lambda c: offer_move(c, call, *zones))
 
         def effect(connection: Connection) -> Outcome:
             found = find_settings(connection, call.person, can_speak=self.preferences.can_speak)

@@ -15,6 +15,7 @@ from gateway.outbound.command_buttons import offer_command
 from gateway.texts import memory
 from gateway.texts import skills as texts
 from gateway.texts.general import OWNER_ONLY
+from gateway.texts.undo import BRING_BACK, TAKEN_BACK
 
 _WORD = "skill"
 _TURN = "turn:"
@@ -56,8 +57,12 @@ class SkillUndo:
             return Reply(text=texts.describe_kept(str(refusal)))
         if made is None:
             return Reply(text=texts.UNKNOWN(name=name))
-        again = offer_command(f"undo {_WORD} {name}", memory.UNDO_AGAIN())
-        return Reply(text=texts.describe_undone(name, made.change), buttons=again)
+        text = texts.describe_undone(name, made.change)
+        # A second undo of the same skill takes back the first.
+        is_back = not await self._database.read(ledger.takes_back, made)
+        label = memory.UNDO() if is_back else BRING_BACK()
+        again = offer_command(f"undo {_WORD} {name}", label)
+        return Reply(text=text if is_back else TAKEN_BACK(done=text), buttons=again)
 
     async def find_newest(self, call: Call) -> tuple[str, LedgerEntry] | None:
         """Return the skill whose text changed last, with the change, if an owner's turn made it."""

@@ -145,13 +145,13 @@ def write_reply(
     connection: Connection, arrived: InboundEvent, reply: Reply, split: Split, now: int
 ) -> list[OutboxRow]:
     """Apply a command's effect and enqueue its reply, in the caller's transaction."""
-    text, rows = reply.effect(connection) if reply.effect else (reply.text, ())
+    text, rows, buttons = reply.apply(connection)
     messages = list(rows)
     if not text and arrived.message.reply_address and not arrived.row.is_repeat:
         # The platform shows that an answer is due until one comes.
         text = general.COMMAND_TAKEN() if reply.pending or rows else general.COMMAND_DONE()
     if text:
-        messages += _enqueue_reply(connection, arrived, split(text), reply.buttons, now)
+        messages += _enqueue_reply(connection, arrived, split(text), buttons, now)
     if reply.pending is None:
         inbox.finish(connection, inbox_id=arrived.row.id, reason="command")
     return messages

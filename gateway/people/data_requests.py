@@ -16,8 +16,8 @@ from agent_core.state.conversations import questions
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import erase_person, redact
-from agent_core.state.people import audit, people
-from agent_core.state.people.audit import AuditEntry
+from agent_core.state.people import deeds, people
+from agent_core.state.people.deeds import FORGOT, Doer, NewDeed
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.transcript import flatten
@@ -250,15 +250,13 @@ def _address(request: DataRequest) -> NewOutboxMessage | None:
 
 
 def _note_forgotten(connection: Connection, request: DataRequest, now: int) -> None:
-    """Record in the audit log that something was forgotten, without its words."""
-    deed = AuditEntry(
-        person_id=PersonId(request.group_id or request.person_id),
-        actor=f"person:{request.person_id}",
-        action="forget",
-        detail="",
-        created_at=now,
+    """Record for `/undo` that something was forgotten, without its words."""
+    doer = Doer(
+        person_id=request.person_id,
+        owner_id=PersonId(request.group_id or request.person_id),
+        platform=request.chat.platform if request.chat else "",
     )
-    audit.record(connection, deed)
+    deeds.record(connection, doer, NewDeed(did=FORGOT), now=now)
 
 
 def _dump(request: DataRequest) -> str:

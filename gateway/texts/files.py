@@ -33,7 +33,6 @@ _LOST = Plural(
     "I have no copy of {files}, so I left it as it is.",
     "I have no copies of {files}, so I left them as they are.",
 )
-_REDO = Text("/undo files {number} reverses that.")
 _GAPS: Mapping[Gap, Text] = {
     "elsewhere": Text(
         "I can't take back changes of files, because your files are on another machine."
@@ -54,8 +53,6 @@ def describe_taken_back(made: FileChange) -> str:
         lines.append(_KEPT(n=len(made.kept), files=_join([_name(path) for path in made.kept])))
     if made.lost:
         lines.append(_LOST(n=len(made.lost), files=_join([_name(path) for path in made.lost])))
-    if shown:
-        lines.append(_REDO(number=made.number))
     return "\n".join(lines)
 
 

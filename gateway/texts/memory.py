@@ -17,6 +17,7 @@ from agent_core.transcript import flatten, strip_controls
 from gateway.texts.approvals import name_sources
 from gateway.texts.general import name_platform
 from gateway.texts.people import quote_name
+from gateway.texts.undo import BRING_BACK, TAKEN_BACK
 
 WHY_USAGE = Text("Add an entry's number or an archived note's name: /why 3. /memory lists both.")
 UNDO_USAGE = Text(
@@ -26,7 +27,6 @@ UNDO_USAGE = Text(
 )
 UNDO = Text("Undo")
 UNDO_ALL = Text("Undo all {count}")
-UNDO_AGAIN = Text("Restore it")
 NUMBER_UNKNOWN = Text(
     "There's no change with the number {number}. /memory shows the numbers that you can use."
 )
@@ -83,11 +83,6 @@ _ARCHIVE_USAGE = Text(
     "/why NAME shows where a note comes from, and /undo NAME undoes its newest change. "
     "/memory forget NAME deletes it."
 )
-FORGET_STANDS = Text("/forget deletes permanently, so I can't undo it.")
-FORGET_STANDS_LAST = Text(
-    "/forget deletes permanently, so I can't undo it. /undo {number} undoes the change before it."
-    " /memory and /why show more numbers."
-)
 _FORGOTTEN = Text("That was deleted permanently with /forget. Nothing about it is left to show.")
 _FORGOTTEN_TEXT = Text("a text that was deleted permanently")
 _NOT_IN_MEMORY = Text("**That's no longer in memory.**")
@@ -121,11 +116,9 @@ _NO_EFFECT = Text("This doesn't change what I remember.")
 _RESTORED = Text("Restored: {entry}")
 _REMOVED = Text("Removed: {entry}")
 _REVERTED = Text("It said: {was}\nIt now says: {entry}")
-_UNDONE = Text("I've undone change {number} ({actor}).")
-_UNDONE_SHARED = Text("I've undone this in {name}:")
+_UNDONE_SHARED = Text("↩ Taken back in {name}:")
 _UNDONE_LINE = Text("- {actor}: {result}")
 _ALSO_REMOVED, _ALSO_RESTORED = Text("This also removed:"), Text("This also restored:")
-_REDO = Text("/undo {number} reverses that.")
 _BLOCK_REDO = Text("/block undo {name} undoes the change before it.")
 _EXTERNAL = {
     "starting": Text("External memory {name}: not checked yet"),
@@ -136,7 +129,7 @@ _EXTERNAL_QUEUED = Text("waiting to be sent: {count:,}")
 _EXTERNAL_DEAD = Text("failed: {count:,} (`talaria logs` shows why)")
 _EXTERNAL_MISSING = Text("its server doesn't support {names}")
 _UNDO_LABEL = Text("Undo: {entry}")
-_UNDO_DELETION_LABEL = Text("Restore: {entry}")
+_UNDO_DELETION_LABEL = Text("Bring it back: {entry}")
 _MARKUP = re.compile(r"[`*_~\[\]<>|#\\\n]")
 _LONGEST = 300
 """Characters of an entry or of a message that are shown."""
@@ -230,22 +223,26 @@ class Undone:
     came: tuple[tuple[int, str], ...]
 
 
-def label_reversal(one: Undone) -> str:
-    """Return the label of the button that reverses an undo."""
-    return UNDO() if one.undone.row.change.after else UNDO_AGAIN()
+def describe_undone(changes: Sequence[Undone], *, is_back: bool) -> str:
+    """Say what was taken back, and what went with it.
 
-
-def describe_undone(changes: Sequence[Undone], viewer: MemoryViewer) -> str:
-    """Say what was undone, and what went with it."""
-    lines: list[str] = []
+    With `is_back`, the changes had taken others back, which are done again.
+    """
+    done = "\n".join(_describe_result(one.undone.row.change) for one in changes)
+    lines = [done if is_back else TAKEN_BACK(done=done)]
     for one in changes:
-        actor = name_actor(one.undone.undone, viewer)
-        lines.append(_UNDONE(number=one.undone.undone.id, actor=actor))
-        lines.append(_describe_result(one.undone.row.change))
         lines += _list_others(_ALSO_REMOVED(), one.went)
         lines += _list_others(_ALSO_RESTORED(), one.came)
-        lines.append("")
-    return "\n".join([*lines, *(_REDO(number=one.undone.row.id) for one in changes)])
+    return "\n".join(lines)
+
+
+def label_reversals(changes: Sequence[Undone], *, is_back: bool) -> list[str]:
+    """Return the labels of the buttons that reverse an undo; a single one needs no name."""
+    if len(changes) == 1:
+        return [UNDO() if is_back else BRING_BACK()]
+    label = _UNDO_LABEL if is_back else _UNDO_DELETION_LABEL
+    rows = (one.undone.row.change for one in changes)
+    return [label(entry=_name_entry(row.after or row.before or "")) for row in rows]
 
 
 def describe_shared_undone(name: str, undone: Sequence[UndoneChange], viewer: MemoryViewer) -> str:
@@ -376,6 +373,10 @@ def describe_external(status: ExternalMemoryStatus) -> str:
 
 def offer_undo(after: str | None, before: str | None) -> str:
     """Label the button that undoes what a turn saved or deleted."""
-    words = " ".join((after or before or "").split())
-    short = words if len(words) <= _LONGEST_LABEL else f"{words[: _LONGEST_LABEL - 1]}…"
-    return (_UNDO_LABEL if after else _UNDO_DELETION_LABEL)(entry=short)
+    label = _UNDO_LABEL if after else _UNDO_DELETION_LABEL
+    return label(entry=_name_entry(after or before or ""))
+
+
+def _name_entry(entry: str) -> str:
+    words = " ".join(entry.split())
+    return words if len(words) <= _LONGEST_LABEL else f"{words[: _LONGEST_LABEL - 1]}…"

@@ -85,7 +85,7 @@ UNKNOWN = Text("There's no change to a skill “{name}”. /skills lists the ski
 _UNDONE = {
     "add": Text("The skill “{name}” is back."),
     "remove": Text("I've removed the skill “{name}”. It's in the archive."),
-    "replace": Text("I've undone the newest change to the skill “{name}”."),
+    "replace": Text("The skill “{name}” is as it was before."),
 }
 _KEPT = Text("I can't undo that. Details: “{reason}.”")
 NONE = Text("There are no skills yet.")

@@ -3,6 +3,7 @@
 from agent_core.localization import Text
 
 TAKEN_BACK = Text("↩ Taken back. {done}")
+BRING_BACK = Text("Bring it back")
 ALREADY_CAME = Text(
     "Your last change was the reminder “{title}”, which has come already. Send /undo again for the"
     " change before it."
@@ -10,6 +11,7 @@ ALREADY_CAME = Text(
 TAKEN_ALREADY = Text("That was taken back already.")
 NO_WAY_BACK = Text("I can't bring that back any more.")
 FIXED = Text("Your last message changed nothing that I can take back ({change}).")
+FORGOT = Text("/forget deletes permanently, so I can't take it back.")
 _OLD = Text(
     "The last change here that I can take back is older ({moment}): {change}\nShall I take it back?"
 )

@@ -43,7 +43,7 @@ SENT_STATES: Mapping[DeliveryState, Text] = {
 }
 ATTEMPTS = Plural("{n:,} attempt", "{n:,} attempts")
 TEST, AGAIN = Text("Send a test event"), Text("Send again")
-REMOVE, RESTORE = Text("Remove"), Text("Restore")
+REMOVE, RESTORE = Text("Remove"), Text("Bring it back")
 REMOVED = Text("Removed")
 ABOUT_REMOVED = Text(
     "You can restore the last five. After that, they send what happens from then on."

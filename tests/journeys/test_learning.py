@@ -76,7 +76,7 @@ async def test_correct_dismiss_and_change_of_mind(deployment: Stage, platform: s
         await harness.takes(anna.says("yes"))
         done = await sees(anna, "Done:")
         await harness.press(anna, done.labels[0])
-        await sees(anna, "I've undone")
+        await sees(anna, "↩ Taken back.")
         assert len([body for body in deployment.turns if "recall" in names_of(body)]) == 2
 
 
@@ -115,8 +115,8 @@ async def test_a_full_memory_says_what_moved(deployment: Stage, platform: str) -
         notice = await sees(anna, "There is no more room in my notes about you.")
         assert long in notice.text
         assert METRIC in notice.text
-        await harness.press(anna, next(one for one in notice.labels if one.startswith("Restore")))
-        await sees(anna, "I've undone")
+        await harness.press(anna, next(one for one in notice.labels if one.startswith("Bring")))
+        await sees(anna, "↩ Taken back.")
         await harness.takes(anna.says("/memory"))
         await until(lambda: long in texts(anna)[-1])
 
@@ -153,7 +153,7 @@ async def test_a_nearly_full_memory_is_said_in_fewer_words(
         feed = await sees(anna, "What I learned from our conversations")
         assert both in feed.text
         await harness.press(anna, next(one for one in notice.labels if "allergic" in one))
-        await sees(anna, "I've undone")
+        await sees(anna, "↩ Taken back.")
         assert all(one in read_profile(deployment) for one in (*lines[:2], music))
         await harness.takes(anna.says("/memory archive"))
         await until(lambda: lines[2] in texts(anna)[-1] and lines[3] in texts(anna)[-1])

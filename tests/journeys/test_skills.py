@@ -121,5 +121,5 @@ async def test_a_skill_that_gets_worse_is_rolled_back(deployment: Stage, platfor
         assert (place / "SKILL.md").read_text() == TEXT
         assert read_usage(deployment)["state"] == "active"
         await harness.press(anna, told.labels[0])
-        await sees(anna, "I've undone the newest change to the skill “tally”.")
+        await sees(anna, "↩ Taken back. The skill “tally” is as it was before.")
         assert HASTY in (place / "SKILL.md").read_text()

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from agent_core.state.engine.database import Connection
-from tests.emulators.telegram_cast import ANNA, SUPERGROUP
+from tests.emulators.telegram_cast import ANNA, BEN, SUPERGROUP
 from tests.integration.clock import Clock
 from tests.journeys.platforms import everywhere
 from tests.journeys.stage import Harness, Stage, call, calls, make_owner
@@ -323,6 +323,84 @@ async def test_the_name_and_the_mode_of_a_group_are_taken_back(deployment: Stage
         assert "Taken back" in await harness.hears(anna, "/undo", room=group)
         assert "Taken back" in await harness.hears(anna, "/undo", room=group)
         assert await harness.hears(anna, "/room", room=group) == before
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+async def test_an_undo_and_its_button_speak_the_language_that_counts_then(
+    deployment: Stage, language: str
+) -> None:
+    anna, clock = deployment.account("telegram", ANNA), Clock(*NOON)
+    deployment.now = clock
+    other = {"en": "de", "de": "en"}[language]
+    labels = {"en": ("Undo", "Bring it back"), "de": ("Zurücknehmen", "Zurückholen")}
+    async with deployment.open() as harness:
+        await harness.hears(anna, "/start")
+        await harness.hears(anna, f"/start language {language}")
+        clock.move(harness, minutes=1)
+        await harness.hears(anna, f"/start language {other}")
+        assert labels[other][0] in anna.seen()[-1].labels
+        assert labels[language][0] not in anna.seen()[-1].labels
+        await harness.hears(anna, "/undo")
+        assert labels[language][1] in anna.seen()[-1].labels
+        await harness.press(anna, labels[language][1])
+        assert labels[other][0] in anna.seen()[-1].labels
+
+
+@pytest.mark.parametrize("place", ["group", "direct"])
+async def test_forget_is_named_once_and_the_undo_goes_on_to_the_deed_before(
+    deployment: Stage, place: str
+) -> None:
+    anna, ben = (deployment.account("telegram", one) for one in (ANNA, BEN))
+    deployment.now = clock = Clock(*NOON)
+    room = str(SUPERGROUP) if place == "group" else None
+    async with deployment.open() as harness:
+        await harness.hears(anna, "/start")
+        for text in ("Bins", "Milk"):
+            clock.move(harness, minutes=1)
+            deployment.plan(calls(call("remind", text=text, when="today 15:00")), "Set.")
+            await harness.hears(anna, f"remind us at 15:00: {text}", room=room)
+        if room:  # somebody else's note and /forget are no deeds of hers
+            deployment.plan(calls(call("memory", action="add", target="memory", text="Cake")), "Ok")
+            await harness.hears(ben, "remember: cake", room=room)
+            await harness.hears(ben, "/forget cake", room=room)
+            await harness.press(ben, "Delete", room)
+            await harness.until(lambda: "Deleted permanently" in ben.seen(room)[-1].text)
+            assert "I've deleted Milk" in await harness.hears(anna, "/undo", room=room)
+            assert "Removed" not in await harness.hears(ben, "/undo", room=room)
+        clock.move(harness, minutes=1)
+        note = call("memory", action="add", target="memory", text="Knows bluefish")
+        deployment.plan(calls(note), "Ok.")
+        await harness.hears(anna, "remember: bluefish", room=room)
+        clock.move(harness, minutes=1)
+        await harness.hears(anna, "/forget bluefish", room=room)
+        await harness.press(anna, "Delete" if room else "Notes only", room)
+        await harness.until(lambda: "Deleted" in anna.seen(room)[-1].text)
+        clock.move(harness, minutes=1)
+        told = await harness.hears(anna, "/undo", room=room)
+        before = "Bins" if room else "Milk"
+        assert told.startswith("/forget deletes permanently, so I can't take it back. The change")
+        assert before in told
+        assert anna.seen(room)[-1].labels == ("Undo",)
+        assert f"I've deleted {before}" in await harness.hears(anna, "/undo", room=room)
+
+
+async def test_every_kind_of_undo_speaks_alike(deployment: Stage) -> None:
+    anna, clock = deployment.account("telegram", ANNA), Clock(*NOON)
+    deployment.now = clock
+    note = call("memory", action="add", target="user", text="Likes tea")
+    kept = call("archive", action="add", text="The boiler is blue")
+    async with deployment.open() as harness:
+        await harness.hears(anna, "/start")
+        for made in (note, kept, call("settings", verbosity="quiet")):
+            clock.move(harness, minutes=1)
+            deployment.plan(calls(made), "Ok.")
+            await harness.hears(anna, "please do that: tea, blue boiler, quiet detail")
+            told = await harness.hears(anna, "/undo")
+            assert told.startswith("↩ Taken back. "), told
+            assert anna.seen()[-1].labels == ("Bring it back",)
+            await harness.press(anna, "Bring it back")
+            assert "Taken back" not in anna.seen()[-1].text
+            assert anna.seen()[-1].labels == ("Undo",)
 
 
 _DEEDS = (

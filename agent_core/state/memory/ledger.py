@@ -154,6 +154,14 @@ def find_row(connection: Connection, *, entry_id: int) -> tuple[PersonId, Ledger
     return (PersonId(row[-1]), read_row(row[:-1])) if row else None
 
 
+def takes_back(connection: Connection, row: LedgerEntry) -> bool:
+    """Return whether a change undoes another; what undoes an undo only brings back."""
+    if row.origin.undoes is None:
+        return False
+    found = find_row(connection, entry_id=row.origin.undoes)
+    return found is None or not takes_back(connection, found[1])
+
+
 def find_newest_id(connection: Connection, *, person_id: PersonId) -> int:
     """Return the id of an owner's newest row; 0 if there is none."""
     row = connection.execute(

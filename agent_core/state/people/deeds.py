@@ -14,6 +14,8 @@ from agent_core.state.people import audit
 from agent_core.state.people.audit import AuditEntry
 from agent_core.transcript import Receipt
 
+FORGOT = "/forget"
+"""Names the deed of `/forget`, which nothing takes back, whatever it deleted."""
 _DONE, _TAKEN_BACK = "deed", "deed.undone"
 _MOST = 100
 """The newest rows that are looked at."""

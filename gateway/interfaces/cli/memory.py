@@ -120,7 +120,7 @@ def _list_lists(answer: ShownMemory, _: ZoneInfo) -> list[str]:
 
 
 def _describe_undo(answer: UndoneMemory, zone: ZoneInfo) -> list[str]:
-    lines = ["Undone:", _describe(answer.undone, zone)]
+    lines = ["Taken back:", _describe(answer.undone, zone)]
     parts = (("Removed with it:", answer.derived), ("Restored with it:", answer.revived))
     for head, rows in parts:
         others = [row for row in rows if row.row != answer.undone.row]

@@ -47,12 +47,12 @@ async def test_reminders_that_were_all_cancelled_on_the_page_come_back(setup: Se
         await page.say("Cancel all my reminders")
         await page.hear_text("Deleted: Call Bob")
         shown = await read(session, "/jobs")
-        assert [f"Restore: Call {name}" in shown for name in ("Ada", "Bob")] == [True, True]
+        assert [f"Bring it back: Call {name}" in shown for name in ("Ada", "Bob")] == [True, True]
         await page.say("/undo")
         told = await page.hear_text("Call Bob** is as it was")
         assert "Call Ada** is as it was" in told["text"]
         shown = await read(session, "/jobs")
-        assert ("Restore: " in shown, "Call Ada" in shown, "Call Bob" in shown) == (
+        assert ("Bring it back: " in shown, "Call Ada" in shown, "Call Bob" in shown) == (
             False,
             True,
             True,

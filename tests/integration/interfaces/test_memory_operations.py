@@ -259,7 +259,7 @@ async def test_the_commands_print_changes_and_undos(home: Path) -> None:
         "     2  Likes tea",
     ]
     undone = talaria(home, "memory", "undo", "1")
-    assert undone.out.splitlines()[0] == "Undone:"
+    assert undone.out.splitlines()[0] == "Taken back:"
     assert "Removed with it:" in undone.out
     again = talaria(home, "memory", "undo", "1")
     assert (again.code, again.out) == (1, "")

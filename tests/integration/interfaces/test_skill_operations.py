@@ -337,7 +337,7 @@ async def test_the_command_line_shows_them(home: Path) -> None:
     _, newest = said(home, "log", "--limit", "1").out.splitlines()
     assert "hand     changed (+1 -1 lines): found so at the command line" in newest
     undone = said(home, "undo", newest.split()[0]).out.splitlines()
-    assert undone[:2] == ["Undone:", newest]
+    assert undone[:2] == ["Taken back:", newest]
     assert undone[-1].endswith(f"operator changed (+1 -1 lines) (undoes {newest.split()[0]})")
     assert (place / SKILL_FILE).read_text() == text
     assert said(home, "curate", "--dry-run").out == "There is nothing to do.\n"

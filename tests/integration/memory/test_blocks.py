@@ -136,7 +136,7 @@ async def test_a_blocks_newest_change_is_undone_by_its_maker_and_owners(
         assert await here.says("ann", "/block undo shopping", room="den") != refused
         assert path.read_text() == "- bread\n- milk\n"
         assert await here.says("ann", "/block undo shopping") == (
-            "I've undone this in “shopping”:\n"
+            "↩ Taken back in “shopping”:\n"
             "- by hand in the file: Removed: milk\n\n"
             "/block undo shopping undoes the change before it."
         )

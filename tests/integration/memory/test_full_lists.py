@@ -78,8 +78,8 @@ async def test_a_full_list_moves_what_was_never_used_and_undo_brings_it_back(
         assert OLD[0] not in profile
         assert all(one in profile for one in (*OLD[1:], FILLER))
         assert await harness.read(list_archived) == [OLD[0]]
-        await harness.chat.press(next(one for one in notice.labels if one.startswith("Restore")))
-        await harness.chat.sees_text("undone")
+        await harness.chat.press(next(one for one in notice.labels if one.startswith("Bring")))
+        await harness.chat.sees_text("Taken back")
         assert OLD[0] in read_profile(tmp_path)
         assert KEPT in read_profile(tmp_path)
 
@@ -105,8 +105,8 @@ async def test_what_is_over_makes_room_first_and_stays_once_it_is_brought_back(
         assert await harness.read(list_archived) == [over]
         await converse(harness, SAID, first=2)
         assert all(one in read_profile(tmp_path) for one in (*OLD, KEPT))
-        await harness.chat.press(next(one for one in notice.labels if one.startswith("Restore")))
-        await harness.chat.sees_text("undone")
+        await harness.chat.press(next(one for one in notice.labels if one.startswith("Bring")))
+        await harness.chat.sees_text("Taken back")
         await converse(harness, "hello again", first=3)
         assert over in read_profile(tmp_path)
 
@@ -168,5 +168,5 @@ async def test_a_note_that_the_person_accepts_gets_room_too(tmp_path: Path) -> N
         assert note in read_profile(tmp_path)
         assert OLD[0] not in read_profile(tmp_path)
         await harness.chat.press(next(one for one in told.labels if OLD[0] in one))
-        await harness.chat.sees_text("undone")
+        await harness.chat.sees_text("Taken back")
         assert OLD[0] in read_profile(tmp_path)

@@ -61,7 +61,7 @@ async def test_a_fact_that_the_person_stated_is_kept_reported_and_undone(tmp_pat
         await harness.chat.says("/learned")
         assert KEPT in (await harness.chat.sees_text("What I learned")).text
         await harness.chat.press(notice.labels[0])
-        await harness.chat.sees_text("undone")
+        await harness.chat.sees_text("Taken back")
         assert KEPT not in read_profile(tmp_path)
 
 
@@ -74,7 +74,7 @@ async def test_the_list_of_learned_entries_has_a_button_to_undo_each(tmp_path: P
         shown = await harness.chat.sees_text("What I learned")
         assert [label for label in shown.labels if KEPT in label] == shown.labels[:1]
         await harness.chat.press(shown.labels[0])
-        await harness.chat.sees_text("undone")
+        await harness.chat.sees_text("Taken back")
         assert KEPT not in read_profile(tmp_path)
 
 
@@ -284,7 +284,7 @@ async def test_the_same_error_twice_proposes_a_patch_of_the_skill_behind_it(
         assert f"-{old}" in done.text
         assert "+Look before you remove." in done.text
         await harness.chat.press(done.labels[0])
-        await harness.chat.sees_text("I've undone the newest change to the skill “tidy”.")
+        await harness.chat.sees_text("↩ Taken back. The skill “tidy” is as it was before.")
         assert old in place.read_text()
     for shown in (asked, evidence):
         assert all(words in shown for words in ("tidy the shed again", "shed 1", "shed 2"))
@@ -309,7 +309,7 @@ async def test_a_daily_summary_replaces_the_messages_of_the_day(tmp_path: Path) 
         assert len(notice.labels) == 2
         assert sum("Learned" in shown.text for shown in harness.chat.shown) == 1
         await harness.chat.press(notice.labels[0])
-        await harness.chat.sees_text("undone")
+        await harness.chat.sees_text("Taken back")
         assert KEPT not in read_profile(tmp_path)
 
 

@@ -73,7 +73,7 @@ async def test_one_message_asks_about_all_notes_and_keeps_them(tmp_path: Path) -
         await harness.chat.sees_text("I'll remember these 3 notes.")
         await written(harness, tmp_path, *LIES)
         await harness.chat.says("/undo")
-        await harness.chat.sees_text("undone")
+        await harness.chat.sees_text("Taken back")
         assert sum(lie in read(tmp_path) for lie in LIES) == 2
 
 
@@ -236,7 +236,7 @@ async def test_an_undone_entry_returns_only_with_a_yes(tmp_path: Path) -> None:
         await converse(harness, SAID)
         notice = await harness.chat.sees_text("Learned")
         await harness.chat.press(notice.labels[0])
-        await harness.chat.sees_text("undone")
+        await harness.chat.sees_text("Taken back")
         await converse(harness, again, first=2)
         await harness.chat.sees_text("You removed a note like this before.")
         assert kept not in read(tmp_path)

@@ -84,7 +84,7 @@ async def test_a_correction_takes_the_place_of_a_line_in_its_section(tmp_path: P
         shown = (await harness.chat.sees_text("(you wrote: `/profile 3")).text
         assert shown.index("How you like answers") < shown.index("Prefers long answers")
         await harness.chat.press(corrected.labels[0])
-        await harness.chat.sees_text("undone")
+        await harness.chat.sees_text("Taken back")
         assert "short answers" in read_profile(tmp_path)
 
 

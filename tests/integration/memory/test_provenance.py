@@ -15,6 +15,7 @@ from agent_core.state.people import people, rooms
 from agent_core.transcript import TextPart
 from gateway.texts import memory, privacy
 from gateway.texts import rooms as rooms_texts
+from gateway.texts.undo import BRING_BACK
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, finish
 from tests.integration.accounts import ChatAccount
@@ -79,21 +80,15 @@ async def test_undo_reverts_a_numbered_change_and_names_the_dependent_ones(
         await here.says("ann", note("Has a dog"))
         await here.says("ann", reword("cat", "Has a cat called Tom"))
         assert (await here.says("ann", "/undo 2")).splitlines() == [
-            "I've undone change 2 (by me).",
-            "Removed: Has a cat called Tom",
+            "↩ Taken back. Removed: Has a cat called Tom",
             "This also removed:",
             "- 4: Has a cat called Tom",
-            "",
-            "/undo 5 reverses that.",
         ]
         assert memory_of(tmp_path) == "- Has a dog\n"
         assert (await here.says("ann", "/undo 5")).splitlines() == [
-            "I've undone change 5 (by you).",
             "Restored: Has a cat called Tom",
             "This also restored:",
             "- 4: Has a cat called Tom",
-            "",
-            "/undo 6 reverses that.",
         ]
         assert memory_of(tmp_path) == "- Has a cat called Tom\n- Has a dog\n"
 
@@ -101,9 +96,8 @@ async def test_undo_reverts_a_numbered_change_and_names_the_dependent_ones(
 async def test_an_undo_of_undos_says_once_what_it_removes_or_restores(tmp_path: Path) -> None:
     async with shared_harness(tmp_path, Noter()) as here:
         await here.says("ann", note("Has a cat"))
-        for number, result in enumerate(("Removed", "Restored") * 3, start=2):
-            said = (await here.says("ann", f"/undo {number}")).splitlines()
-            assert said[1:] == [f"{result}: Has a cat", "", f"/undo {number + 1} reverses that."]
+        for number, result in enumerate(("↩ Taken back. Removed", "Restored") * 3, start=2):
+            assert await here.says("ann", f"/undo {number}") == f"{result}: Has a cat"
 
 
 async def test_undo_alone_reverts_changes_from_the_newest_on(
@@ -288,9 +282,9 @@ async def test_the_buttons_undo_and_undo_that(tmp_path: Path) -> None:
         assert asked
         assert asked.labels == [memory.UNDO()]
         await ann.presses(memory.UNDO())
-        assert asked.text.startswith("I've undone change 2")
+        assert asked.text == "↩ Taken back. Removed: Has a cat"
         assert memory_of(tmp_path) == ""
-        await ann.presses(memory.UNDO_AGAIN())
+        await ann.presses(BRING_BACK())
         assert "Restored: Has a cat" in asked.text
         assert "also restored" not in asked.text
         assert asked.labels == [memory.UNDO()]
@@ -350,7 +344,7 @@ async def test_in_a_room_only_the_asker_and_owners_undo_a_change(
         assert "Restored: Rent is due" in await den_says(here, "ann", "/undo 3")
         assert "Removed: Rent is due" in await den_says(here, "ann", "/undo 2")
         assert await den_says(here, "bob", "/undo 5") == memory.NOT_YOUR_CHANGE()
-        assert "by “ann”" in await den_says(here, "ann", "/undo 5")
+        assert "Restored: Rent is due" in await den_says(here, "ann", "/undo 5")
         assert "Removed: Rent is due" in await den_says(here, "cleo", "/undo")
         path = tmp_path / "memories" / "rooms" / "den" / "MEMORY.md"
         assert path.read_text() == ""

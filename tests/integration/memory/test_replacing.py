@@ -66,7 +66,7 @@ async def test_question_and_reply_show_both_notes_and_undo(
         assert f"+ {NEW}" in done.text
         assert NEW in read_profile(tmp_path)
         await harness.chat.press(done.labels[0])
-        undone = await harness.chat.sees_text("undone")
+        undone = await harness.chat.sees_text("Taken back")
         assert OLD in undone.text
         assert NEW in undone.text
         assert OLD in read_profile(tmp_path)
@@ -93,7 +93,7 @@ async def test_an_undo_shows_whole_notes_without_reading_them_as_markup(
         await harness.chat.press(approvals.ACCEPT())
         done = await harness.chat.sees_text("Done:")
         await harness.chat.press(done.labels[0])
-        undone = await harness.chat.sees_text("undone")
+        undone = await harness.chat.sees_text("Taken back")
         assert before in undone.text
         assert NEW in undone.text
 
@@ -137,5 +137,5 @@ async def test_the_notice_of_a_changed_fact_shows_what_went(tmp_path: Path) -> N
         assert f"`{new}` (before: `{old}`)" in notice.text
         assert old not in read_profile(tmp_path)
         await harness.chat.press(notice.labels[0])
-        await harness.chat.sees_text("undone")
+        await harness.chat.sees_text("Taken back")
         assert old in read_profile(tmp_path)

@@ -38,4 +38,4 @@ async def test_the_buttons_of_a_long_answer_are_below_its_end(tmp_path: Path) ->
         assert all(len(part.text) <= chat.limit for part in (*head, last))
         await chat.press("Undo", user="ann", name="ann", chat="ann")
         await here.harness.at_rest()
-        assert chat.shown[-1].text.startswith("I've undone change ")
+        assert chat.shown[-1].text.startswith("↩ Taken back. ")

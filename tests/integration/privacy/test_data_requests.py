@@ -293,8 +293,8 @@ async def test_a_forgotten_entry_is_explained_as_such_and_stays_deleted(tmp_path
         await settled(harness)
         why = await ana.says("/why 3")
         assert why == "That was deleted permanently with /forget. Nothing about it is left to show."
-        said = "/forget deletes permanently, so I can't undo it."
-        assert (await ana.says("/undo")).startswith(f"{said} /undo 2 undoes the change before it.")
+        said = "/forget deletes permanently, so I can't take it back."
+        assert (await ana.says("/undo")).startswith(f"{said} The change before that")
         for number in (3, 4):
             assert "deleted permanently" in await ana.says(f"/undo {number}")
         assert "likes tea" in await ana.says("/memory")

@@ -102,8 +102,12 @@ async def test_after_words_of_others_a_skill_is_only_proposed(tmp_path: Path) ->
 
 async def sees_undone(harness: Harness, count: int) -> None:
     """Return once so many answers say that a change was undone."""
-    text = "I've undone the newest change to the skill “tidy”."
-    await harness.chat.until(lambda: sum(one.text == text for one in harness.chat.shown) == count)
+    text = "The skill “tidy” is as it was before."
+
+    def is_told() -> bool:
+        return sum(one.text.endswith(text) for one in harness.chat.shown) == count
+
+    await harness.chat.until(is_told)
 
 
 async def test_a_skill_whose_name_fits_no_button_is_undone_by_its_command(tmp_path: Path) -> None:
@@ -120,7 +124,7 @@ async def test_a_skill_whose_name_fits_no_button_is_undone_by_its_command(tmp_pa
         await harness.chat.says("and change it")
         await harness.chat.sees_text("Changed.")
         await harness.chat.says(f"/undo skill {name}")
-        await harness.chat.sees_text(f"I've undone the newest change to the skill “{name}”.")
+        await harness.chat.sees_text(f"↩ Taken back. The skill “{name}” is as it was before.")
         assert (tmp_path / "skills" / name / "SKILL.md").read_text() == text
 
 

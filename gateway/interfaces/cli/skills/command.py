@@ -165,7 +165,7 @@ def _undo(answer: UndoneSkill, zone: ZoneInfo) -> list[str]:
     derived = [_describe_row(row, zone) for row in answer.derived]
     lost = ["Only its SKILL.md was restored: its other files were not in the archive."]
     return [
-        "Undone:",
+        "Taken back:",
         _describe_row(answer.undone, zone),
         *(["Later changes:", *derived] if derived else []),
         "This row records it; `talaria skills undo` reverts it:",
