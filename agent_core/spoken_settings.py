@@ -175,6 +175,21 @@ _SHOWN: Mapping[str, re.Pattern[str]] = {
     }.items()
 }
 """How much of the work is shown, and the words that wish for it."""
+_CLAUSE_ENDS = r"(?:$|[,;.!\n]|\b(?:and|und)\b)"
+_CALLED = re.compile(
+    rf"(?:^|[,;.!\n&]|\b(?:and|und)\b)\s*(?:and |und |please |bitte )*"
+    r"(?P<clause>(?:call me|my name is|ich heiße|mein name ist|nenne? mich(?: bitte)?)"
+    r" (?P<name>[^\W\d_][\w'’-]*(?: [^\W\d_][\w'’-]*){0,2}?))"
+    rf"\s*(?:please|bitte)?\s*(?={_CLAUSE_ENDS})",
+    re.IGNORECASE,
+)
+_NO_NAMES = frozenset(
+    (
+        *("back", "later", "tomorrow", "tonight", "today", "soon", "now", "maybe", "again", "if"),
+        *("anytime", "when", "once", "at", "in", "on", "please", "bitte", "nicht", "so", "wie"),
+    )
+)
+"""Words behind "call me" that are no names."""
 
 
 def _read_table(table: str) -> dict[str, frozenset[str]]:
@@ -220,6 +235,30 @@ def split_setting(words: str) -> tuple[str, str]:
         return _SPOKEN_NAMES[said], named[2].strip()
     name, value, *_ = [*words.split(maxsplit=1), ""]
     return name.lower(), value.strip()
+
+
+@dataclass(frozen=True, slots=True)
+class SaidIntroduction:
+    """What a person said about themself: a clause with their name, and settings."""
+
+    clause: str
+    settings: tuple[SaidSetting, ...]
+
+
+def read_introduction(words: str) -> SaidIntroduction | None:
+    """Read a text that says nothing but a name and settings: "Lisbon, and call me Nan"."""
+    found = _CALLED.search(words)
+    if found is None or not _is_name(found["name"]):
+        return None
+    rest = f"{words[: found.start()]} , {words[found.end() :]}"
+    settings = read_settings(rest, is_asked=True)
+    return SaidIntroduction(found["clause"], settings) if settings else None
+
+
+def _is_name(name: str) -> bool:
+    """Return whether each word begins with a capital; the first may be small."""
+    first, *more = name.split()
+    return first.casefold() not in _NO_NAMES and all(one[0].isupper() for one in more)
 
 
 def read_settings(words: str, *, is_asked: bool = False) -> tuple[SaidSetting, ...]:

@@ -22,7 +22,7 @@ from agent_core.localization import (
     set_language,
     use_language,
 )
-from agent_core.spoken_settings import read_settings
+from agent_core.spoken_settings import read_introduction, read_settings
 from agent_core.state.conversations import messages, turns
 from agent_core.state.conversations.private_history import find_newest_turn
 from agent_core.state.conversations.questions import Choice
@@ -53,9 +53,9 @@ _FIRST_HOUR = 3_600_000
 text would change it.
 """
 _GREETED = (
-    "Before your answer, they see a greeting that asks for: {names}. Do not ask for these. A bare"
-    " city, language or time span in one of their next messages may answer the greeting: then store"
-    " it with the settings tool."
+    "Before your answer, they see a greeting that asks for: {names}. Do not ask for these. A city,"
+    " language or time span in one of their next messages may answer the greeting, bare or in a"
+    " sentence: then store it with the settings tool, and a name with the memory tool."
 )
 """A fact for the model."""
 _CITIES: Mapping[str, tuple[str, ...]] = {
@@ -134,15 +134,19 @@ def take_from_platform(person: Person, sender: Sender, words: str = "") -> Perso
     return person
 
 
-def greet(connection: Connection, person: Person, sender: Sender, zone: str, now: int) -> Greeting:
+def greet(
+    connection: Connection, person: Person, sender: Sender, zone: str, now: int, words: str = ""
+) -> Greeting:
     """Greet somebody who was just let in, in the caller's transaction.
 
-    `zone` is the IANA zone of the deployment, which is offered first; it may be empty.
+    `zone` is the IANA zone of the deployment, which is offered first; it may be empty. The greeting
+    does not ask for what the `words` of their first message say; the turn stores that.
     """
     person = take_from_platform(person, sender)
     _store(connection, person, person.time_zone or zone or "UTC", now)
+    person, days_off = _apply(person, (), _read(words))
     with use_language(person.language, sender.language, find_language()):
-        return compose(person, zone, now, is_new_owner=person.is_owner)
+        return compose(person, zone, now, is_new_owner=person.is_owner, days_off=days_off)
 
 
 def compose(
@@ -245,15 +249,7 @@ class Onboarding:
         days_off = delivery_targets.find(connection, person_id=person.id).days_off
         name, _, value = request.words.partition(" ")
         given = {name: value} if name == _LANGUAGE else _read(request.words)
-        try:
-            for key, setting in given.items():
-                if key == DAYS_OFF:
-                    days_off = read_days(setting)
-                else:
-                    person = apply_setting(person, key, setting)
-        except ToolArgumentError:
-            return person, days_off  # a forged button or the payload of a foreign link
-        return person, days_off
+        return _apply(person, days_off, given)
 
     async def hears(self, person: Person, message: InboundMessage) -> bool:
         """Return whether a message is nothing but an answer to the greeting. Raises `StoreError`.
@@ -262,6 +258,8 @@ class Onboarding:
         Without a model, "9-10" may answer "When?".
         """
         is_plain = not (message.attachments or message.forwarded_from or message.quote)
+        # A name beside them is for the turn to keep.
+        is_plain = is_plain and not read_introduction(message.text)
         found = _read(message.text) if is_plain else {}
         if person.asked_at is None or not found:
             return False
@@ -303,7 +301,8 @@ class Onboarding:
             return Introduction(person=known, unasked=unset)
 
         def work(connection: Connection) -> OutboxRow:
-            greeting = greet(connection, known, message.sender, self.zone, now)
+            words = _find_typed(message)
+            greeting = greet(connection, known, message.sender, self.zone, now, words)
             outgoing = greeting.make_outgoing(make_chat(platform, message.address))
             return outbox.enqueue(connection, replace(outgoing, is_silent=True), now=now)
 
@@ -324,7 +323,24 @@ def _has_asked(connection: Connection, person: Person) -> bool:
 
 def _read(words: str) -> Mapping[str, str]:
     """Read what answers the greeting: settings by their names, bare values too."""
-    return {one.name: one.value for one in read_settings(words, is_asked=True)}
+    told = read_introduction(words)
+    said = told.settings if told else read_settings(words, is_asked=True)
+    return {one.name: one.value for one in said}
+
+
+def _apply(
+    person: Person, days_off: tuple[int, ...], given: Mapping[str, str]
+) -> tuple[Person, tuple[int, ...]]:
+    """Return a person and their days off with these settings, up to one with a wrong value."""
+    try:
+        for key, setting in given.items():
+            if key == DAYS_OFF:
+                days_off = read_days(setting)
+            else:
+                person = apply_setting(person, key, setting)
+    except ToolArgumentError:
+        return person, days_off  # a forged button or the payload of a foreign link
+    return person, days_off
 
 
 def _find_typed(message: InboundMessage) -> str:

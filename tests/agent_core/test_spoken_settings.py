@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from agent_core.ids import PersonId
-from agent_core.spoken_settings import read_settings
+from agent_core.spoken_settings import read_introduction, read_settings
 from agent_core.state.people.people import Person
 from agent_core.tools.clock import read_days
 from agent_core.tools.settings_tool import apply_setting, describe_hours, list_values
@@ -140,3 +140,27 @@ def test_two_wishes_in_one_sentence_are_both_read() -> None:
         ("time_zone", "Vienna"),
         ("language", "German"),
     ]
+
+
+INTRODUCED = (
+    ("hi! I live in Lisbon, call me Nan", "call me Nan", "Lisbon"),
+    ("Lisbon, and call me nan please", "call me nan", "Lisbon"),
+    ("Please call me Nan. I live in Lisbon.", "call me Nan", "Lisbon"),
+    ("ich wohne in Graz, nenn mich Nan", "nenn mich Nan", "Graz"),
+    ("Hallo, ich heiße Nan Müller und wohne in Graz", "ich heiße Nan Müller", "Graz"),
+    ("I'm in Lisbon, call me later", "", ""),
+    ("I'm in Lisbon, call me if it rains", "", ""),
+    ("I live in Lisbon, my name is Nan and I hate rain", "", ""),
+    ("Call me Nan", "", ""),
+    ("I live in Lisbon", "", ""),
+)
+
+
+def test_a_name_beside_settings_is_an_introduction_and_nothing_else_is() -> None:
+    def check(row: tuple[str, str, str]) -> None:
+        words, clause, city = row
+        told = read_introduction(words)
+        assert (told.clause if told else "") == clause
+        assert [one.value for one in told.settings] == [city] if told else not city
+
+    check_each(INTRODUCED, check)

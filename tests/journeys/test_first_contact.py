@@ -114,6 +114,30 @@ async def test_wishes_count_in_the_first_hour_and_what_is_told_does_not(stage: S
         assert "Days off as before: sat,sun" in await harness.ask(ANNA, "/undo")
 
 
+@pytest.mark.parametrize("comes_first", [True, False])
+@pytest.mark.parametrize(
+    ("words", "city", "name"),
+    [
+        ("hi! I live in Lisbon, call me Nan", "Lisbon", "Wants to be called Nan"),
+        ("Lisbon, and call me Nan", "Lisbon", "Wants to be called Nan"),
+        ("ich wohne in Graz, nenn mich Nan", "Vienna", "Möchte Nan genannt werden"),
+    ],
+)
+async def test_a_city_and_a_name_are_both_kept(
+    stage: Stage, words: str, city: str, name: str, *, comes_first: bool
+) -> None:
+    settings = {"TALARIA_MODEL__PROVIDER": "scripted", "TALARIA_MODEL__NAME": "stand-in"}
+    async with stage.open(TALARIA_ACCESS__GREET="true", **settings) as harness:
+        if not comes_first:
+            assert "Which time zone" in await harness.ask(ANNA, "hello")
+        said = await harness.ask(ANNA, words)
+        assert name in said
+        if comes_first:
+            assert "Which time zone" not in said
+        assert name in await harness.ask(ANNA, "/memory")
+        assert city in await harness.ask(ANNA, "/settings")
+
+
 async def test_a_time_that_answers_the_stand_in_sets_no_quiet_hours(stage: Stage) -> None:
     settings = {"TALARIA_MODEL__PROVIDER": "scripted", "TALARIA_MODEL__NAME": "stand-in"}
     async with stage.open(**settings) as harness:

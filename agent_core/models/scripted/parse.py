@@ -27,7 +27,7 @@ from agent_core.models.scripted.commands import (
     Think,
 )
 from agent_core.models.scripted.reminders import ME, find_unread, read_reminder, read_untimed
-from agent_core.spoken_settings import read_settings
+from agent_core.spoken_settings import read_introduction, read_settings
 
 _MOST_NUMBERS = 1000
 _LONGEST_THOUGHT = 600
@@ -58,7 +58,9 @@ _SEARCH = (
 _ABOUT_ME = (
     (r"(?:remember|note|keep)(?: this)? about me(?: that)?[:,]? (?P<t>.+)", "{}"),
     (r"(?:remember(?: that)? )?my name is (?P<t>.+)", "Name: {}"),
+    (r"(?:ich heiße|mein name ist) (?P<t>.+)", "Name: {}"),
     (r"(?:remember to )?(?:please )?call me (?P<t>.+)", "Wants to be called {}"),
+    (r"nenne? mich (?:bitte )?(?P<t>.+)", "Möchte {} genannt werden"),
 )
 _REMEMBER = (
     r"(?:remember|memorize|memorise|keep in mind|note(?: down)?|don['’]?t forget|do not forget|"
@@ -137,6 +139,16 @@ def read_answer(words: str, wish: AskWhen, now: datetime | None) -> Remind | Lea
         return LeaveIt()
     planned = read_reminder(f"remind me {line} to {wish.text}", _match, now)
     return planned if planned and planned.text == wish.text else None
+
+
+def read_commands(words: str, now: datetime | None = None) -> tuple[StandInCommand, ...]:
+    """Return the commands in a message: several only in one that introduces its person."""
+    told = read_introduction(words) if len(words) <= _LONGEST_COMMAND else None
+    if told is None:
+        return (read_command(words, now),)
+    first, *more = told.settings
+    setting = ChangeSetting(name=first.name, value=first.value, more=tuple(more))
+    return (setting, read_command(told.clause, now))
 
 
 def read_command(words: str, now: datetime | None = None) -> StandInCommand:

@@ -20,7 +20,7 @@ from agent_core.models.scripted.commands import (
     StandInCommand,
 )
 from agent_core.models.scripted.form import fill_schema
-from agent_core.models.scripted.parse import read_answer, read_command
+from agent_core.models.scripted.parse import read_answer, read_command, read_commands
 from agent_core.models.token_estimate import estimate_usage
 from agent_core.models.transcript_view import read_clock, read_notes
 from agent_core.transcript import (
@@ -125,7 +125,7 @@ def make_plan(request: ModelRequest, delay: float) -> StandInPlan:
     chains = [
         (command, [call for call in command.list_calls(notes) if call.name in tools])
         for message in turn
-        if (command := _understand(message, wish))
+        for command in _understand(message, wish)
     ]
     wanted = dict.fromkeys(call for _, chain in chains if (call := _next(chain, done)))
     if wanted:
@@ -156,21 +156,24 @@ def _find_untimed(before: Sequence[Message]) -> AskWhen | None:
     return wish if isinstance(wish, AskWhen) else None
 
 
-def _understand(message: Message, wish: AskWhen | None) -> StandInCommand | None:
-    """Return the command in a person's message, with the names of its files if it is for a language
-    model; None for an empty message, or one of somebody else.
+def _understand(message: Message, wish: AskWhen | None) -> tuple[StandInCommand, ...]:
+    """Return the commands in a person's message, with the names of its files if it is for a
+    language model; none for an empty message, or one of somebody else.
 
     The message may name the time of a `wish`.
     """
     files = _name_files(message)
     if message.role != "user" or not (message.text or files):
-        return None
+        return ()
     clock = read_clock(message)
     timed = read_answer(message.text, wish, clock) if wish else None
-    command = timed or read_command(message.text, clock)
-    if isinstance(command, AnythingElse):
-        return replace(command, words=" ".join([command.words, *files]).strip())
-    return command
+    commands = (timed,) if timed else read_commands(message.text, clock)
+    return tuple(
+        replace(command, words=" ".join([command.words, *files]).strip())
+        if isinstance(command, AnythingElse)
+        else command
+        for command in commands
+    )
 
 
 def _name_files(message: Message) -> list[str]:
