@@ -96,7 +96,8 @@ class WordMatcher:
         return "\n".join(line if _FRAME.fullmatch(line) else mark for line in lines)
 
     def _clean_line(self, line: str, mark: str) -> str:
-        label = _LABEL.match(line)
+        # Behind a "|" stand words of people, so what looks like a label there is theirs.
+        label = None if line.startswith("|") else _LABEL.match(line)
         return f"{label[0]}{mark}" if label and not self._is_any_in(label[0]) else mark
 
     def _is_any_in(self, text: str) -> bool:

@@ -1,5 +1,6 @@
 """Queries over the append-only transcript."""
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -15,8 +16,9 @@ from agent_core.transcript import Message, Role, TextPart, dump_stored, load_par
 
 START = MessageId(0)
 """The position before every message."""
-HAS_FORGOTTEN = "(forgotten_at IS NOT NULL OR parts LIKE '%[forgotten]%')"
-"""True for a message of which something was removed; a person's own words are not in `parts`."""
+_MARK = "[forgotten]"
+MAY_HAVE_FORGOTTEN = f"(forgotten_at IS NOT NULL OR parts LIKE '%{_MARK}%')"
+"""True for each message of which something was removed; `is_cleaned` says whether it was so."""
 PRIVATE = "private"
 """The audience of messages that only their person may see."""
 
@@ -179,21 +181,37 @@ def _find_last(
 
 def count_forgotten(connection: Connection, *, session_id: SessionId, person_id: PersonId) -> int:
     """Count the messages of a session that were redacted, or whose facts were cleaned."""
-    return _count(connection, session_id, person_id, HAS_FORGOTTEN)
+    return sum(
+        is_cleaned(*row)
+        for part, last in list_lineage(connection, session_id=session_id)
+        for row in connection.execute(
+            "SELECT forgotten_at, parts FROM messages WHERE session_id = :session_id"
+            f" AND person_id = :person_id AND id <= :last AND {MAY_HAVE_FORGOTTEN}",
+            {"session_id": part, "person_id": person_id, "last": last},
+        ).fetchall()
+    )
+
+
+def is_cleaned(forgotten_at: int | None, parts: str) -> bool:
+    """Return whether a message was redacted, or the mark stands in its facts by itself.
+
+    Facts quote words of people with a `"` behind them, or as a line of their own behind a `|`.
+    """
+    if forgotten_at is not None:
+        return True
+    facts = (
+        fields["text"] for fields in json.loads(parts) if fields.get("is_fact") and "text" in fields
+    )
+    lines = (line for text in facts for line in text.split("\n"))
+    return any(line.endswith(_MARK) and not line.startswith("|") for line in lines)
 
 
 def count_spoken(connection: Connection, *, session_id: SessionId, person_id: PersonId) -> int:
     """Count the messages of people and of the assistant in a session."""
-    return _count(connection, session_id, person_id, "text <> ''")
-
-
-def _count(
-    connection: Connection, session_id: SessionId, person_id: PersonId, condition: str
-) -> int:
     return sum(
         connection.execute(
             "SELECT COUNT(*) FROM messages WHERE session_id = :session_id"
-            f" AND person_id = :person_id AND id <= :last AND {condition}",
+            " AND person_id = :person_id AND id <= :last AND text <> ''",
             {"session_id": part, "person_id": person_id, "last": last},
         ).fetchone()[0]
         for part, last in list_lineage(connection, session_id=session_id)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from agent_core.ids import CallId, MessageId, PersonId, TurnId
-from agent_core.state.conversations.messages import HAS_FORGOTTEN
+from agent_core.state.conversations.messages import MAY_HAVE_FORGOTTEN, is_cleaned
 from agent_core.state.engine.connection import read_all
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger
@@ -182,13 +182,14 @@ def has_forgotten(
     connection: Connection, *, person_id: PersonId, after: TurnId, until: TurnId
 ) -> bool:
     """Return whether `/forget` deleted or cleaned a message of these turns."""
-    row = connection.execute(
-        f"SELECT 1 FROM turns{_OWN} JOIN messages ON messages.turn_id = turns.id"
+    rows = connection.execute(
+        f"SELECT forgotten_at, parts FROM turns{_OWN} JOIN messages"
+        " ON messages.turn_id = turns.id"
         " WHERE turns.person_id = :person_id AND turns.id > :after AND turns.id <= :until"
-        f" AND {HAS_FORGOTTEN} LIMIT 1",
+        f" AND {MAY_HAVE_FORGOTTEN}",
         {"person_id": person_id, "after": after, "until": until},
-    ).fetchone()
-    return row is not None
+    ).fetchall()
+    return any(is_cleaned(*row) for row in rows)
 
 
 def list_failed(

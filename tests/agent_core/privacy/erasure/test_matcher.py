@@ -109,6 +109,7 @@ NOW = "Now: Monday 2026-11-30 06:48, Europe/Berlin (+0100)"
         ("lisbon", "You can search: 2 messages (tags: lisbon)", "You can search: [forgotten]"),
         ("lisbon", "Trip to Lisbon: at noon", "[forgotten]"),
         ("lisbon", "| Lisbon", "[forgotten]"),
+        ("lisbon", "| where to: Lisbon", "[forgotten]"),
         ("ben lisbon", 'From: "Ben"\nLisbon', "From: [forgotten]\n[forgotten]"),
         (
             '"old flat"',

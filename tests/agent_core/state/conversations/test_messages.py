@@ -3,10 +3,11 @@
 import pytest
 
 from agent_core.errors import StoreDamaged
-from agent_core.ids import CallId
-from agent_core.state.conversations import messages
+from agent_core.ids import CallId, TurnId
+from agent_core.state.conversations import messages, turns
 from agent_core.state.conversations.messages import START
 from agent_core.state.engine.database import Connection
+from agent_core.state.queues import reviews
 from agent_core.transcript import Message, RawPart, TextPart, ToolCallPart, ToolResultPart
 from tests.agent_core.state.rows import Dialogue, add_dialogue, add_person, add_turn
 
@@ -134,3 +135,30 @@ def test_the_newest_message_is_the_last_one_of_its_session(
     ids = keep(connection, dialogue, TRANSCRIPT)
     keep(connection, add_dialogue(connection, dialogue.person, key="another"), TRANSCRIPT)
     assert newest() == ids[-1]
+
+
+@pytest.mark.parametrize(
+    ("fact", "count"),
+    [
+        ("From: [forgotten]", 1),
+        ("[forgotten]", 1),
+        ('Answers a message: "[forgotten]"', 0),
+        ('Answers a message: "a: [forgotten]"', 0),
+        ("| [forgotten]", 0),
+    ],
+)
+def test_the_mark_counts_only_where_no_person_can_write_it(
+    connection: Connection, dialogue: Dialogue, fact: str, count: int
+) -> None:
+    own = TextPart(text="what does [forgotten] mean?\n[forgotten]")
+    told = TextPart(text=f"<facts>\n{fact}\n</facts>", is_fact=True)
+    result = ToolResultPart(call_id=CallId("c"), name="web", text="a\n[forgotten]\n")
+    said = [Message(role="user", parts=(told, own)), Message(role="tool", parts=(result,))]
+    keep(connection, dialogue, said)
+    place = {"session_id": dialogue.session_id, "person_id": dialogue.person.id}
+    assert messages.count_forgotten(connection, **place) == count
+    newest = TurnId(turns.find_newest(connection))
+    found = reviews.has_forgotten(
+        connection, person_id=dialogue.person.id, after=TurnId(0), until=newest
+    )
+    assert found == bool(count)
