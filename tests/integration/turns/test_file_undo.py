@@ -53,21 +53,24 @@ async def test_undo_takes_back_files_and_says_what_came_back(tmp_path: Path) -> 
         assert show(tmp_path) == {"a.txt": "2\n", "b.txt": "2\n"}
         said = await undo(harness)
         assert said.startswith(
-            "3 files are as they were before: a.txt, b.txt removed, c.txt restored."
+            "↩ Taken back. 3 files are as they were before: a.txt, b.txt removed, c.txt restored."
         )
         assert show(tmp_path) == {"a.txt": "1\n", "c.txt": "1\n"}
-        assert harness.chat.shown[-1].labels == ["Undo"]
+        assert harness.chat.shown[-1].labels == ["Bring it back"]
         assert (
-            "3 files are as they were before: a.txt, b.txt restored, c.txt removed."
-            in await undo(harness, "/undo files 3")
+            await undo(harness, "/undo files 3 back")
+            == "3 files are as they were before: a.txt, b.txt restored, c.txt removed."
         )
+        assert harness.chat.shown[-1].labels == ["Undo"]
         assert show(tmp_path) == {"a.txt": "2\n", "b.txt": "2\n"}
         assert "no change to your files with the number 3" in await undo(harness, "/undo files 3")
         assert "no change to your files with the number 99" in await undo(harness, "/undo files 99")
         place = next((tmp_path / "workspaces").iterdir())
         (place / "a.txt").write_text("by hand\n")
         said = await undo(harness)
-        assert said.startswith("2 files are as they were before: b.txt removed, c.txt restored.")
+        assert said.startswith(
+            "↩ Taken back. 2 files are as they were before: b.txt removed, c.txt restored."
+        )
         assert "Changed since, so I left it as it is: a.txt" in said
         assert show(tmp_path) == {"a.txt": "by hand\n", "c.txt": "1\n"}
 
@@ -79,10 +82,12 @@ async def test_undo_goes_back_through_files_and_memory_in_their_order(tmp_path: 
         await undo(harness, "/new")  # after the words of a command, a note is only proposed
         await tell(harness, "I like tea", "Noted Likes tea.")
         await tell(harness, "two", "Ran echo 2 > a.")
-        assert (await undo(harness)).startswith("1 file is as it was before: a.")
+        assert (await undo(harness)).startswith("↩ Taken back. 1 file is as it was before: a.")
         assert show(tmp_path) == {"a": "1\n"}
         assert "Removed: Likes tea" in await undo(harness)
-        assert (await undo(harness)).startswith("1 file is as it was before: a removed.")
+        assert (await undo(harness)).startswith(
+            "↩ Taken back. 1 file is as it was before: a removed."
+        )
         assert show(tmp_path) == {}
         assert await undo(harness) == "There's nothing to undo."
 
