@@ -94,7 +94,7 @@ class ArchiveNotes:
             revived=(),
         )
         reported = Undone(undone=done, went=(), came=())
-        is_back = await self._database.read(ledger.takes_back, row)
+        is_back = await self._database.read(ledger.takes_back, entry_id=row.id)
         (label,) = memory.label_reversals([reported], is_back=is_back)
         text = memory.describe_undone([reported], is_back=is_back)
         return Reply(text=text, buttons=(make_undo_button(made, label),))

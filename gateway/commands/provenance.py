@@ -304,7 +304,7 @@ class ProvenanceCommands:
     ) -> Reply:
         change_index = await self._access.open(call, scope)
         undone = [_describe_others(one, change_index) for one in outcome]
-        is_back = await self._database.read(ledger.takes_back, outcome[0].undone)
+        is_back = await self._database.read(ledger.takes_back, entry_id=outcome[0].undone.id)
         labels = memory.label_reversals(undone, is_back=is_back)
         rows = (one.row for one in outcome)
         again = [make_undo_button(*pair) for pair in zip(rows, labels, strict=True)]

@@ -59,7 +59,7 @@ class SkillUndo:
             return Reply(text=texts.UNKNOWN(name=name))
         text = texts.describe_undone(name, made.change)
         # A second undo of the same skill takes back the first.
-        is_back = not await self._database.read(ledger.takes_back, made)
+        is_back = not await self._database.read(ledger.takes_back, entry_id=made.id)
         label = memory.UNDO() if is_back else BRING_BACK()
         again = offer_command(f"undo {_WORD} {name}", label)
         return Reply(text=text if is_back else TAKEN_BACK(done=text), buttons=again)

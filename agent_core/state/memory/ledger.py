@@ -154,12 +154,11 @@ def find_row(connection: Connection, *, entry_id: int) -> tuple[PersonId, Ledger
     return (PersonId(row[-1]), read_row(row[:-1])) if row else None
 
 
-def takes_back(connection: Connection, row: LedgerEntry) -> bool:
+def takes_back(connection: Connection, *, entry_id: int) -> bool:
     """Return whether a change undoes another; what undoes an undo only brings back."""
-    if row.origin.undoes is None:
-        return False
-    found = find_row(connection, entry_id=row.origin.undoes)
-    return found is None or not takes_back(connection, found[1])
+    found = find_row(connection, entry_id=entry_id)
+    undone = found[1].origin.undoes if found else None
+    return undone is not None and not takes_back(connection, entry_id=undone)
 
 
 def find_newest_id(connection: Connection, *, person_id: PersonId) -> int:
