@@ -11,11 +11,14 @@ from agent_core.transcript import Message, TextPart, ToolCallPart, ToolResultPar
 Notes = dict[str, list[str]]
 """The entries of a memory, by target."""
 
-_SECTION = "# Memory of this person"
+_SECTION = re.compile(r"^# Memory of this (?:person|room)\b", re.MULTILINE)
+"""In a group, the room's notes are the only ones."""
 _HEADING = re.compile(r"^## (?P<name>MEMORY|USER)\.md\b")
 _CHANGED = re.compile(
     r"^(?P<what>New in|Gone from) (?P<target>memory|user): (?P<texts>\[.*\])$", re.MULTILINE
 )
+_FORGOT = re.compile(r"^Deleted for good from your memory: ", re.MULTILINE)
+"""A line of the facts after `/forget`; see `agent.prompt.visibility`."""
 _TARGETS = {"MEMORY": "memory", "USER": "user"}
 
 _NOW = re.compile(r"^Now: \w+ (\d{4}-\d\d-\d\d \d\d:\d\d),", re.MULTILINE)
@@ -29,6 +32,7 @@ def read_notes(system: str, messages: Sequence[Message]) -> Notes:
     facts report.
     """
     notes = _read_prompt(system)
+    prompted = {target: [*entries] for target, entries in notes.items()}
     results = {
         part.call_id: part
         for message in messages
@@ -36,6 +40,8 @@ def read_notes(system: str, messages: Sequence[Message]) -> Notes:
         if isinstance(part, ToolResultPart)
     }
     for message in messages:
+        if _tells_forgotten(message):  # the prompt was composed anew, and has what is left
+            notes = {target: [*entries] for target, entries in prompted.items()}
         _apply_facts(notes, message)
         for call in message.calls:
             result = results.get(call.call_id)
@@ -74,8 +80,8 @@ def _read_prompt(system: str) -> Notes:
     """Return the lists in the memory section, which ends at the next heading of its level."""
     notes: Notes = {"memory": [], "user": []}
     entries: list[str] | None = None
-    section = system.partition(f"\n{_SECTION}")[2]
-    for line in section.splitlines():
+    section = _SECTION.search(system)
+    for line in system[section.end() :].splitlines() if section else ():
         heading = _HEADING.match(line)
         if heading:
             entries = notes[_TARGETS[heading["name"]]]
@@ -92,11 +98,27 @@ def _apply_facts(notes: Notes, message: Message) -> None:
     facts = (one.text for one in message.parts if isinstance(one, TextPart) and one.is_fact)
     for found in _CHANGED.finditer("\n".join(facts)):
         entries = notes[found["target"]]
-        for text in json.loads(found["texts"]):
+        for text in _load_texts(found["texts"]):
             if found["what"] == "Gone from":
                 entries[:] = [entry for entry in entries if entry != text]
             elif text not in entries:
                 entries.append(text)
+
+
+def _load_texts(listed: str) -> list[str]:
+    """Read the entries of a line; none of one from which `/forget` took words."""
+    try:
+        return [str(text) for text in json.loads(listed)]
+    except ValueError:
+        return []
+
+
+def _tells_forgotten(message: Message) -> bool:
+    return any(
+        _FORGOT.search(one.text)
+        for one in message.parts
+        if isinstance(one, TextPart) and one.is_fact
+    )
 
 
 def _apply(notes: Notes, call: ToolCallPart) -> None:

@@ -22,7 +22,9 @@ from agent_core.agent.prompt.visibility import (
     Untold,
     Visibility,
     VisibleMemory,
+    count_forgotten,
     dump_shown,
+    find_forgotten_news,
     find_news,
     find_own_news,
     find_removed,
@@ -299,23 +301,26 @@ class PromptCache:
         prompt: FrozenPrompt,
         reported: Reported,
     ) -> tuple[str, ...]:
-        """Return the lines for the facts on the person's own entries that are gone, or back.
+        """Return the lines for the facts on the own entries that are gone, or back.
 
-        They are entries that the session knows, from its prompt or its messages, and that a
-        command, an edit by hand or a review removed. What its turns changed stands in the messages.
-        Raises `StoreError`.
+        In a room, these are its notes. They are entries that the session knows, from its prompt or
+        its messages, and that a command, an edit by hand or a review removed. What its turns
+        changed stands in the messages. Raises `StoreError`.
         """
-        if session is None:
+        owner = context.memory_owner
+        if session is None or owner is None:
             return ()
-        stamps = self._visibility.stamp_own(context.person)
+        stamps = self._visibility.stamp_own(owner)
         if self._compared.get(session.id) == stamps:
             return ()
 
-        def work(connection: Connection, own: Snapshot) -> tuple[Untold, list[Message]]:
-            person_id, since = context.person.id, session.started_at
+        def work(connection: Connection, own: Snapshot) -> tuple[Untold, int, list[Message]]:
+            since = session.started_at
             untold: dict[str, dict[str, bool]] = {}
+            forgotten = 0
             for target, present in zip(LISTS, (own.memory, own.user), strict=True):
-                rows = find_entries(connection, person_id=person_id, target=target)
+                rows = find_entries(connection, person_id=owner.person_id, target=target)
+                forgotten += count_forgotten(rows, since)
                 removed = find_removed(rows, since, present)
                 if found := find_untold(target, removed, reported):
                     untold[target] = found
@@ -323,18 +328,19 @@ class PromptCache:
             # Also messages that are no longer shown may have told the model of an entry.
             whole = (
                 messages.list_session(connection, session_id=session.id, person_id=owner_id)
-                if untold
+                if untold or forgotten
                 else []
             )
-            return untold, [stored.message for stored in whole]
+            return untold, forgotten, [stored.message for stored in whole]
 
         try:
-            own = await self._visibility.read_own(context.person, self._now())
-            untold, said = await self._database.read(partial(work, own=own))
+            own = await self._visibility.read_own(owner, self._now())
+            untold, forgotten, said = await self._database.read(partial(work, own=own))
         except StoreDamaged as error:
             _log.error("%s; the conversation does not learn of its changes", error)
             return ()
         news = find_own_news(untold, said, prompt.system)
+        news += find_forgotten_news(forgotten, said) if forgotten else ()
         if not news:  # else the turn may fail to begin, and its next attempt has to report them
             if len(self._compared) >= _MOST_PROMPTS:
                 self._compared.clear()

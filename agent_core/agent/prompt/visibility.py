@@ -105,6 +105,11 @@ MOST_CHARACTERS = 1500
 
 _NEW, _GONE = "New in", "Gone from"
 _INSTEAD = "Now, instead of"
+FORGOT_FOR_GOOD = (
+    "Deleted for good from your memory: {count}. What only earlier messages say about it is gone:"
+    " do not repeat it."
+)
+"""A fact for the model, after `/forget`; the words themselves must not come back."""
 _TURN = "turn:"
 """The prefix of actors that are turns."""
 _REPORTED = re.compile(rf"({_NEW}|{_GONE}) (team|block:[\w-]+|memory|user): (\[.*\])")
@@ -186,14 +191,16 @@ class Visibility:
         borrowed = await self._find_borrowed(person, room, own) if room else ()
         return VisibleMemory(room=notes, borrowed=borrowed, shared=shared)
 
-    def stamp_own(self, person: Person) -> tuple[Stamp, ...]:
-        """Fingerprint a person's memory files; they change with every change of the memory."""
+    def stamp_own(self, owner: MemoryOwner) -> tuple[Stamp, ...]:
+        """Fingerprint the memory files of a person or a room; each change changes them."""
         store = self._memory.store
-        return tuple(store.stamp("human", person.slug, target) for target in LISTS)
+        lists = LISTS if owner.kind == "human" else LISTS[:1]
+        return tuple(store.stamp(owner.kind, owner.slug, target) for target in lists)
 
-    async def read_own(self, person: Person, now: int) -> Snapshot:
-        """Read a person's memory, with edits of its files by hand. Raises `StoreError`."""
-        return await self._memory.store.snapshot(person.id, person.slug, now)
+    async def read_own(self, owner: MemoryOwner, now: int) -> Snapshot:
+        """Read a memory, with edits of its files by hand. Raises `StoreError`."""
+        store = self._memory.store
+        return await store.snapshot(owner.person_id, owner.slug, now, kind=owner.kind)
 
     async def read_shared(self, context: PromptContext, now: int) -> tuple[SharedList, ...]:
         """Read the shared memory that the context's memory owner may see. Raises `StoreError`.
@@ -333,6 +340,21 @@ def find_removed(
         entry: Removed(is_known=is_known, is_there=entry in present)
         for entry, is_known in known.items()
     }
+
+
+def count_forgotten(rows: Iterable[LedgerEntry], since: int) -> int:
+    """Count the entries that `/forget` removed from a list since a moment; pure."""
+    return sum(
+        row.origin.now >= since and row.change.before == FORGOTTEN and row.change.after is None
+        for row in rows
+    )
+
+
+def find_forgotten_news(count: int, said: Iterable[Message]) -> tuple[str, ...]:
+    """Write the line on so many entries that `/forget` removed, unless `said` tells it; pure."""
+    line = FORGOT_FOR_GOOD.format(count=count)
+    facts = (part.text for message in said for part in message.parts[:1] if _is_fact(part))
+    return () if any(line in text.split("\n") for text in facts) else (line,)
 
 
 Untold = Mapping[str, Mapping[str, bool]]

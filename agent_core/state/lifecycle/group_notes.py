@@ -65,8 +65,14 @@ def has_running(connection: Connection, *, group_id: PersonId) -> bool:
 def drop_prompts(connection: Connection, *, group_id: PersonId, texts: Collection[str]) -> None:
     """Clear the frozen prompts of a group that show a line of one of the texts.
 
-    A prompt indents and escapes them. The next turns of its sessions compose a new one.
+    A prompt indents and escapes them. The next turns of all its sessions compose a new one: a
+    session that learned a text later has it in its messages only.
     """
+    connection.execute(
+        "UPDATE sessions SET prompt_hash = NULL"
+        f" WHERE ended_at IS NULL AND conversation_id IN ({_IN_GROUP})",
+        {"group_id": group_id},
+    )
     lines = {escape(line.strip()) for text in texts for line in text.splitlines() if line.strip()}
     rows = connection.execute(
         f"SELECT hash, system FROM prompts WHERE hash IN ({_PROMPTS})", {"group_id": group_id}

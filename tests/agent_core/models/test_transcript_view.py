@@ -4,6 +4,7 @@ import json
 
 from agent_core.agent.prompt.compose import PromptInputs, compose
 from agent_core.agent.prompt.context_files import ContextFile
+from agent_core.agent.prompt.visibility import FORGOT_FOR_GOOD
 from agent_core.memory.memory_tool import MemoryTool
 from agent_core.memory.recall.recall_tool import RecallTool
 from agent_core.memory.store import MemoryLimits, Snapshot
@@ -76,3 +77,17 @@ def test_what_the_facts_report_is_followed() -> None:
     assert notes == read_notes(compose(INPUTS), ()) | {"user": []}
     said.append(user_message("ho", facts='<facts>\nNew in user: ["Likes green tea."]\n</facts>'))
     assert read_notes(compose(INPUTS), said) == read_notes(compose(INPUTS), ())
+
+
+def test_after_forget_only_what_the_prompt_and_later_calls_have_is_known() -> None:
+    noted = calls(("a", "memory", {"action": "add", "target": "user", "text": "Has a secret."}))
+    cleaned = user_message("hi", facts="<facts>\nGone from user: [[forgotten]\n</facts>")
+    line = FORGOT_FOR_GOOD.format(count=1)
+    told = user_message("hi", facts=f"<facts>\n{line}\n</facts>")
+    said = [noted, results(("a", "ok")), cleaned]
+    before = read_notes(compose(INPUTS), ())
+    assert "Has a secret." in read_notes(compose(INPUTS), said)["user"]
+    assert read_notes(compose(INPUTS), [*said, told]) == before
+    later = calls(("b", "memory", {"action": "add", "target": "user", "text": "Sings."}))
+    notes = read_notes(compose(INPUTS), [*said, told, later, results(("b", "ok"))])
+    assert notes["user"] == [*before["user"], "Sings."]
