@@ -124,7 +124,7 @@ _EXPORT = Text("This is everything I have about you. The README inside explains 
 _EXPORT_PARTS = Text("You get it in {count} archives.")
 _FOUND_NOTES = Text("Notes: {count:,}")
 _FOUND_MESSAGES = Text("Messages: {count:,}")
-_FOUND_QUOTES = Text("Quotes that I noted beside other messages: {count:,}")
+_FOUND_QUOTES = Text("What I noted for myself beside messages: {count:,}")
 _FOUND_JOBS = Text("Reminders: {count:,}")
 _FOUND_BLOCKS = Text("Names of shared notes: {count:,}")
 _RENAMED = Text("These blocks have new names: {names}.")
@@ -145,7 +145,7 @@ _FORGOTTEN_HERE = Plural(
 )
 _FORGOTTEN_DEEDS = Text("Deleted permanently. /undo in this group can't bring the words back.")
 _FOUND_GROUP_NOTES = Text("Notes in the group {name}: {count:,}")
-_FOUND_PAST = Text("Deleted or changed, but an undo could bring it back")
+_FOUND_PAST = Text("Something deleted or changed that /undo could still bring back")
 _GONE_PAST = Text("Words from before: no undo brings them back")
 _FOUND_NAMELESS_NOTES = Text("Notes in a group: {count:,}")
 _DELETED_WORDS = Text("(These words were deleted.)")
@@ -352,16 +352,17 @@ def _count(
     past: Text | None,
 ) -> str:
     entries, messages, jobs, blocks = numbers
-    shown = [_FOUND_NOTES(count=entries)]
+    shown = [_FOUND_NOTES(count=entries)] if entries else []
     for name, count in groups:
-        shown.append(
-            _FOUND_GROUP_NOTES(name=quote_name(name), count=count)
-            if name
-            else _FOUND_NAMELESS_NOTES(count=count)
-        )
+        if count:
+            shown.append(
+                _FOUND_GROUP_NOTES(name=quote_name(name), count=count)
+                if name
+                else _FOUND_NAMELESS_NOTES(count=count)
+            )
     if past:
         shown.append(past())
-    if messages is not None:
+    if messages:
         shown.append(_FOUND_MESSAGES(count=messages))
     if quotes:
         shown.append(_FOUND_QUOTES(count=quotes))
@@ -369,7 +370,7 @@ def _count(
         shown.append(_FOUND_JOBS(count=jobs))
     if blocks:
         shown.append(_FOUND_BLOCKS(count=blocks))
-    return "\n".join(f"- {line}" for line in shown)
+    return "\n".join(f"- {line}" for line in shown or [_FOUND_NOTES(count=0)])
 
 
 def show_words(text: str) -> str:

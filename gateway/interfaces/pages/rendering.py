@@ -8,6 +8,7 @@ from datetime import date, datetime, timedelta
 from functools import cache
 from http import HTTPStatus
 from importlib import resources
+from itertools import groupby
 from urllib.parse import parse_qsl, urlencode
 
 import jinja2
@@ -235,6 +236,25 @@ def mark_code(text: str) -> Markup:
     return Markup(_CODE.sub(mark, str(escape(text))))  # noqa: S704 - escaped
 
 
+def mark_lists(text: str) -> Markup:
+    """Return a text as HTML, with its code marked, and lines that begin with "- " or "* " as lists.
+
+    Two signs in a row are two lists.
+    """
+    blocks: list[str] = []
+    for sign, lines in groupby(str(mark_code(text)).split("\n"), _find_sign):
+        if sign:
+            items = "".join(f"<li>{line[2:]}</li>" for line in lines)
+            blocks.append(f"<ul>{items}</ul>")
+        elif words := "\n".join(lines).strip("\n"):
+            blocks.append(f"<p>{words}</p>")
+    return Markup("".join(blocks))  # noqa: S704 - escaped
+
+
+def _find_sign(line: str) -> str:
+    return line[:2] if line.startswith(("- ", "* ")) else ""
+
+
 def label_cells(rows: str, headings: Sequence[str]) -> Markup:
     """Return rows of a table whose cells name their columns, for phones, which show no heads."""
     columns = iter(headings)
@@ -361,6 +381,7 @@ def _load() -> jinja2.Environment:
         "code": mark_code,
         "connection": lambda state: states.CONNECTIONS[state](),
         "label_cells": label_cells,
+        "listed": mark_lists,
         "job_state": lambda state: states.JOBS[state](),
         "mode": lambda mode: states.MODES[mode](),
         "place": lambda address: PLACES[address](),

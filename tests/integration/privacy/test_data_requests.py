@@ -251,7 +251,8 @@ async def test_entries_may_be_forgotten_and_messages_stay(tmp_path: Path) -> Non
         assert not re.search(r"`\((assistant|tool)\)`", asked), "a call has no words to show"
         assert sum(isinstance(block, Listing) for block in parse(asked)) == 2
         counted = sum(
-            int(number) for number in re.findall(r"^- (?!Quotes).*: (\d+)$", asked, re.MULTILINE)
+            int(number)
+            for number in re.findall(r"^- (?!What I noted).*: (\d+)$", asked, re.MULTILINE)
         )
         listed = re.findall(r"^\* (.*)$", asked, re.MULTILINE)
         (more,) = (int(line.split()[0]) for line in listed if line.endswith(" more"))
@@ -276,6 +277,23 @@ async def test_a_matching_job_is_listed_by_its_title(tmp_path: Path) -> None:
         await harness.chat.says("/forget bluefish")
         asked = await harness.chat.sees_text("I found these words")
         assert "- Reminders: 1\n\n* `Feed the bluefish`\n\nWhat" in asked.text
+
+
+async def test_a_second_forget_of_the_same_words_replaces_the_first(tmp_path: Path) -> None:
+    async with running(tmp_path, Planter(), chat=make_chat()) as harness:
+        ana = ChatAccount(harness, "4711001", "Zebrana")
+        await ana.says("the bluefish swims, the redfish too")
+        await ana.says("/forget bluefish")
+        await ana.says("/forget redfish")
+        await ana.says("/forget bluefish")
+        asked = [one for one in harness.chat.shown if "I found these words" in one.text]
+        assert [bool(one.labels) for one in asked] == [False, True, True]
+        assert "no longer needs an answer" in asked[0].text
+        assert "Notes: 0" not in asked[-1].text
+        waiting = await harness.read(
+            lambda c: c.execute("SELECT COUNT(*) FROM questions WHERE state = 'open'").fetchone()
+        )
+        assert waiting == (2,)
 
 
 async def test_a_forgotten_entry_is_explained_as_such_and_stays_deleted(tmp_path: Path) -> None:

@@ -143,7 +143,7 @@ async def test_removed_private_notes_are_found_too(tmp_path: Path) -> None:
         await here.says("ann", "/memory forget lisbon")
         removed = last_in(here, "ann")
         asked = await here.says("ann", "/forget lisbon")
-        assert "\n- Deleted or changed, but an undo could bring it back\n" in asked
+        assert "\n- Something deleted or changed that /undo could still bring back\n" in asked
         await confirm(here, "ann", privacy.FORGET_ENTRIES(), "ann")
         key = removed.keyboard[0].key
         await here.harness.chat.press_key(key, removed.id, user="ann", name="ann", chat="ann")

@@ -31,7 +31,8 @@ async def test_a_forgotten_title_is_in_no_deed(tmp_path: Path) -> None:
         await here.says("cleo", "/verbose")
         await here.says("cleo", "/title Trip to Graz")
         await here.says("cleo", "/title Trip to Linz")
-        assert "Deleted or changed, but an undo could bring it back" in await forget(here, "graz")
+        asked = await forget(here, "graz")
+        assert "Something deleted or changed that /undo could still bring back" in asked
         left = await list_deeds(here)
         assert "Graz" not in left
         assert "Detail" in left
@@ -61,7 +62,7 @@ async def test_in_the_group_itself_a_deed_there_is_found_and_forgotten(tmp_path:
         await here.says("cleo", "/room name Den", room="den")
         assert "I found no note" in await here.says("cleo", "/forget linz", room="den")
         asked = await here.says("cleo", "/forget graz", room="den")
-        assert "Deleted or changed, but an undo could bring it back" in asked
+        assert "Something deleted or changed that /undo could still bring back" in asked
         assert "Graz" not in asked, "others read it"
         await here.harness.chat.press(
             privacy.ERASE_YES(), user="cleo", name="cleo", chat="den", direct=False
