@@ -147,8 +147,7 @@ class Agent:
             context, warm, toolbox.specs, reported, toolbox.still_offers
         )
         own = await self._prompts.find_lost_sources(session, given.prompt)
-        if not job_turn:
-            own += await self._prompts.find_own_news(context, session, given.prompt, reported)
+        own += await self._prompts.find_own_news(context, session, given.prompt, reported)
         if is_own:
             own += await find_reminder_news(self._database, person.id, session, history.newest)
         view, zone = find_visible(shown, compaction), person.time_zone or "UTC"

@@ -40,7 +40,7 @@ def read_notes(system: str, messages: Sequence[Message]) -> Notes:
         if isinstance(part, ToolResultPart)
     }
     for message in messages:
-        if _tells_forgotten(message):  # the prompt was composed anew, and has what is left
+        if _tells_forgotten(message):  # the prompt is a new one, and has what is left
             notes = {target: [*entries] for target, entries in prompted.items()}
         _apply_facts(notes, message)
         for call in message.calls:

@@ -5,22 +5,21 @@ from dataclasses import dataclass, replace
 
 from agent_core.ids import PersonId
 from agent_core.privacy.erasure.matcher import WordMatcher
-from agent_core.state.conversations import files, questions
-from agent_core.state.conversations.questions import NewQuestion
+from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from gateway.commands.registry import Call, Effect, Handler, Outcome, Reply
+from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.operations.privacy import export_to_chat, look_for, read_words
 from gateway.outbound.progress_lines import ProgressLines
-from gateway.outbound.questions import Questions, drop
+from gateway.outbound.questions import Questions
 from gateway.people.data_confirmations import ask_to_erase, ask_to_forget, ask_to_forget_here
 from gateway.people.data_erase import check_erase
 from gateway.people.data_export import DataExport
 from gateway.people.data_forget import DataForget
-from gateway.texts import general, privacy
+from gateway.texts import privacy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +56,11 @@ class PrivacyCommands:
             preview = await look_for(self.forgetting, call.person, wanted, report)
         chat = call.chat
         question = ask_to_forget(call.person, call.argument, preview, chat=chat, now=call.now)
-        return Reply(effect=self._ask_alone(call, question))
+
+        def effect(connection: Connection) -> Outcome:
+            return "", self.questions.pose(connection, question, call.now)
+
+        return Reply(effect=effect)
 
     async def _forget_here(self, call: Call, wanted: WordMatcher, group_id: PersonId) -> Reply:
         """Ask which notes of the group to forget; nothing else is shown where others read."""
@@ -66,20 +69,11 @@ class PrivacyCommands:
             return Reply(text=privacy.FORGET_NOTHING_HERE())
         chat = call.chat
         question = ask_to_forget_here(call.person, call.argument, found, chat=chat, now=call.now)
-        return Reply(effect=self._ask_alone(call, question))
-
-    def _ask_alone(self, call: Call, question: NewQuestion) -> Effect:
-        """Return an effect that asks, and closes what was asked before about the same words."""
 
         def effect(connection: Connection) -> Outcome:
-            rows = []
-            for one in questions.find_open(connection, person_id=call.person.id):
-                is_same = one.kind == question.kind and one.payload == question.payload
-                if is_same and one.secret != question.secret:
-                    rows += drop(connection, one, general.QUESTION_OVER, call.now)
-            return "", [*rows, *self.questions.pose(connection, question, call.now)]
+            return "", self.questions.pose(connection, question, call.now)
 
-        return effect
+        return Reply(effect=effect)
 
     async def _erase(self, call: Call) -> Reply:
         name = call.argument.casefold()

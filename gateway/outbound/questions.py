@@ -146,12 +146,20 @@ class Questions:
         self._asked.update(await self._database.read(questions.list_people_asked))
 
     def pose(self, connection: Connection, new: NewQuestion, now: int) -> list[OutboxRow]:
-        """Store a question and enqueue its messages, in the caller's transaction."""
+        """Store a question and enqueue its messages, in the caller's transaction.
+
+        A newer question what to forget replaces those about the same words.
+        """
+        rows: list[OutboxRow] = []
+        for one in questions.find_open(connection, person_id=new.person_id):
+            is_same = new.kind == _FORGET and (one.kind, one.payload) == (new.kind, new.payload)
+            if is_same and one.secret != new.secret:
+                rows += drop(connection, one, general.QUESTION_OVER, now)
         question = questions.ask(connection, new, now=now)
         self._asked.add(new.person_id)
         if outbox.find_of_question(connection, question_id=question.id):
-            return []
-        return self._enqueue(connection, question, now)
+            return rows
+        return [*rows, *self._enqueue(connection, question, now)]
 
     def reopen(
         self,
