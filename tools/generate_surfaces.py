@@ -37,9 +37,34 @@ REASONS: Mapping[str, str] = {
     "-read": "Reading is enough there.",
     "-rare": "It is rare, and one place is enough.",
     "-named": "A program names its conversation in each request, and may take a new name.",
+    "-session": "A copy in a chat is a conversation of that chat: `/resume` leaves it.",
     "-proof": "An account proves itself: in its own chat, or in a browser that is logged in.",
 }
 """Why a deed is not done somewhere."""
+
+
+SHOWS = frozenset(
+    f"{word} {verb}"
+    for word, verbs in {
+        "agents": "list show check export",
+        "approvals": "list",
+        "config": "list get",
+        "jobs": "preview",
+        "logins": "list",
+        "mcp": "list test",
+        "memory": "log",
+        "models": "list",
+        "people": "list waiting settings export",
+        "rooms": "list",
+        "skills": "scan check",
+        "teams": "list",
+        "tokens": "list",
+        "tools": "list",
+        "webhooks": "list deliveries",
+    }.items()
+    for verb in verbs.split()
+) | {"sessions", "accounts", "whoami", "POST /jobs/new/times", "POST /data/find"}
+"""Places that change nothing, in rows of which others do; those with GET never do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +72,11 @@ class Deed:
     """What a person or an owner can ask for, and where.
 
     A cell is a list of places, or a reason. A reason behind places that only read says why no more.
+    `only_shows` is true if nothing is different afterwards.
     """
 
     name: str
+    only_shows: bool = False
     chat: str
     page: str
     terminal: str = "-operator"
@@ -62,7 +89,7 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
         Deed(
             name="Write, and read the answer",
             chat="ask",
-            page="GET /, POST /conversations/messages",
+            page="chat, POST /conversations/messages",
             terminal="chat",
             api="POST /messages",
             mcp="-rare",
@@ -79,23 +106,37 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
         Deed(
             name="Try something in a copy of a conversation",
             chat="branch",
-            page="POST /messages/{message:int}/fork,"
-            " POST /conversations/{conversation:int}/remove,"
-            " POST /conversations/{conversation:int}/restore",
-            api="POST /conversations/{conversation}/fork, DELETE /conversations/{conversation},"
-            " POST /conversations/{conversation}/restore",
+            page="POST /messages/{message:int}/fork",
+            api="POST /conversations/{conversation}/fork",
             mcp="-place",
         ),
         Deed(
-            name="Stop, steer, hold back or move an answer",
-            chat="stop, here, steer, btw, queue, retry",
-            page="GET /",
+            name="Remove such a copy, and bring it back",
+            chat="-session",
+            page="POST /conversations/{conversation:int}/remove,"
+            " POST /conversations/{conversation:int}/restore",
+            api="DELETE /conversations/{conversation}, POST /conversations/{conversation}/restore",
+            mcp="-place",
+        ),
+        Deed(
+            name="Stop an answer",
+            chat="stop",
+            page="chat",
             terminal="chat",
-            api="POST /messages",
+            api="-place",
+            mcp="-place",
+        ),
+        Deed(
+            name="Steer, hold back, repeat or move an answer",
+            chat="here, steer, btw, queue, retry",
+            page="chat",
+            terminal="chat",
+            api="-place",
             mcp="-place",
         ),
         Deed(
             name="Search everything that was said",
+            only_shows=True,
             chat="ask:recall",
             page="GET /search",
             api="GET /recall",
@@ -103,12 +144,13 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
         ),
         Deed(
             name="Answer a question",
-            chat="-words",
+            chat="button",
             page="GET /today, POST /questions/{question:int}/answer",
             api="POST /questions/{question}/answer",
         ),
         Deed(
             name="Look at a turn, its steps and its prompt",
+            only_shows=True,
             chat="context, status",
             page="GET /turns, GET /turns/{turn:int}, GET /turns/{turn:int}/replay",
             terminal="turns list, turns show, turns replay, turns export, turns undelivered",
@@ -132,7 +174,7 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
         Deed(
             name="Shorten a long conversation",
             chat="compact",
-            page="GET /",
+            page="chat",
             terminal="chat",
             api="-place",
             mcp="-place",
@@ -149,6 +191,7 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
         ),
         Deed(
             name="List them, look at their runs",
+            only_shows=True,
             chat="reminders",
             page="GET /jobs, GET /jobs/calendar, GET /jobs/{job:int}",
             terminal="jobs list, jobs show, jobs preview",
@@ -198,6 +241,7 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
     "Memory": (
         Deed(
             name="See what is remembered, and why",
+            only_shows=True,
             chat="memory, why, profile",
             page="GET /memory",
             terminal="memory show",
@@ -206,33 +250,71 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
         ),
         Deed(
             name="Remember, change or remove something",
-            chat="ask:memory, ask:archive, memory, profile",
+            chat="ask:memory, memory, profile",
             page="POST /memory/entries",
             api="POST /memory/entries, PATCH /memory/entries/{entry},"
             " DELETE /memory/entries/{entry}",
-            mcp="memory, archive",
+            mcp="memory",
+        ),
+        Deed(
+            name="Keep a longer note in the archive",
+            chat="ask:archive",
+            page="-words",
+            api="GET /archive, -words",
+            mcp="archive",
         ),
         Deed(
             name="See changes, and undo them by their number",
             chat="undo",
-            page="POST /deeds/{deed:int}/undo, POST /memory/{change:int}/undo",
-            terminal="memory log, memory undo, memory restore",
+            page="POST /memory/{change:int}/undo",
+            terminal="memory log, memory undo",
             api="GET /memory/ledger, POST /memory/ledger/{change}/undo",
         ),
         Deed(
+            name="Take back what was done, of any kind",
+            chat="undo",
+            page="POST /deeds/{deed:int}/undo",
+            api="-place",
+        ),
+        Deed(
+            name="Restore all memory to a moment",
+            chat="-rare",
+            page="-rare",
+            terminal="memory restore",
+            api="-rare",
+        ),
+        Deed(
+            name="Learn from the newest messages now",
+            chat="learn",
+            page="chat",
+            terminal="chat",
+            api="-place",
+        ),
+        Deed(
             name="Decide about notes that wait",
-            chat="learned, learn, memory",
+            chat="learned, memory",
             page="POST /memory/held/{review:int}/{claim:int}/{choice},"
-            " POST /memory/questions/{question:int}/answer,"
-            " POST /memory/dismissed/{question:int}/restore",
+            " POST /memory/questions/{question:int}/answer",
+            api="POST /questions/{question}/answer",
+        ),
+        Deed(
+            name="Bring back a note that was dismissed",
+            chat="learned",
+            page="POST /memory/dismissed/{question:int}/restore",
             api="GET /questions/dismissed, POST /questions/{question}/restore",
         ),
         Deed(
-            name="Tidy up, decide about suggestions",
+            name="Tidy up now",
             chat="curator",
-            page="POST /memory/tidy, POST /memory/proposals/{proposal}/{choice}",
+            page="POST /memory/tidy",
             terminal="skills curate",
-            api="GET /curator, POST /curator/run, POST /curator/proposals/{key}/{choice}",
+            api="POST /curator/run",
+        ),
+        Deed(
+            name="Decide about suggestions and contradictions",
+            chat="curator",
+            page="POST /memory/proposals/{proposal}/{choice}",
+            api="GET /curator, POST /curator/proposals/{key}/{choice}",
         ),
         Deed(
             name="Share an entry with everyone, or make it private",
@@ -252,6 +334,7 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
     "Skills, tools and models": (
         Deed(
             name="List skills, use one",
+            only_shows=True,
             chat="skills",
             page="GET /skills, GET /skills/{skill}",
             terminal="skills list, skills show, skills versions, skills log",
@@ -261,24 +344,50 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
         Deed(
             name="Write a skill",
             chat="ask:skill_manage",
-            page="GET /skills/new, POST /skills/new, GET /skills/{skill}/edit,"
-            " POST /skills/{skill}/edit",
+            page="GET /skills/new, POST /skills/new",
             terminal="skills install, skills scan",
             api="-owner",
         ),
         Deed(
-            name="Archive, restore, pin, undo, roll back",
+            name="Change a skill",
+            chat="ask:skill_manage",
+            page="GET /skills/{skill}/edit, POST /skills/{skill}/edit",
+            terminal="-rare",
+            api="-owner",
+        ),
+        Deed(
+            name="Archive and restore a skill",
+            chat="ask:skill_manage",
+            page="POST /skills/{skill}/{verb}",
+            terminal="skills archive, skills restore",
+            api="-owner",
+        ),
+        Deed(
+            name="Undo a change of a skill",
             chat="undo",
             page="POST /skills/{skill}/{verb}",
-            terminal="skills archive, skills restore, skills pin, skills unpin, skills undo,"
-            " skills rollback",
+            terminal="skills undo",
+            api="-owner",
+        ),
+        Deed(
+            name="Pin a skill, return to an older version",
+            chat="-rare",
+            page="POST /skills/{skill}/{verb}",
+            terminal="skills pin, skills unpin, skills rollback",
             api="-owner",
         ),
         Deed(
             name="Test a skill, approve its cases",
             chat="skills",
             page="GET /skills/{skill}",
-            terminal="skills eval, skills agree, skills check",
+            terminal="skills eval, skills check",
+            api="-owner",
+        ),
+        Deed(
+            name="Let the scripts of a skill run as they are now",
+            chat="-machine",
+            page="-machine",
+            terminal="skills agree",
             api="-owner",
         ),
         Deed(
@@ -291,7 +400,7 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
         Deed(
             name="Choose a named agent",
             chat="agents",
-            page="GET /agents, GET /agents/{agent}",
+            page="GET /agents, GET /agents/{agent}, POST /agents/{agent}/{verb}",
             terminal="agents list, agents show, agents check, -operator",
             api="GET /agents, GET /agents/{name}, -place",
         ),
@@ -310,11 +419,18 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
             api="POST /agents/import, GET /agents/{name}/file",
         ),
         Deed(
-            name="Make and change teams of agents, give one a task",
+            name="Give a team a task",
+            chat="team",
+            page="POST /teams/{team}/task",
+            terminal="chat",
+            api="-words",
+        ),
+        Deed(
+            name="Make and change teams of agents",
             chat="team",
             page=(
-                "POST /teams/new, POST /teams/{team}/edit, POST /teams/{team}/task,"
-                " POST /teams/{team}/{verb}, POST /agents/{agent}/move"
+                "POST /teams/new, POST /teams/{team}/edit, POST /teams/{team}/{verb},"
+                " POST /agents/{agent}/move"
             ),
             terminal=(
                 "teams list, teams add, teams change, teams move, teams archive, teams restore"
@@ -347,12 +463,25 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
             api="GET /approvals, DELETE /approvals/{approval}",
         ),
         Deed(
-            name="Connect accounts at MCP servers",
-            chat="connections, mcp",
+            name="Connect your account at an MCP server, end it",
+            chat="connections",
             page="GET /connections, POST /connections/finish,"
-            " POST /connections/{server}/connect, POST /connections/{server}/end,"
-            " POST /connections/{server}/accept, POST /connections/{server}/retry",
-            terminal="mcp list, mcp add, mcp test, mcp accept, mcp remove, mcp serve",
+            " POST /connections/{server}/connect, POST /connections/{server}/end",
+            api="-proof",
+        ),
+        Deed(
+            name="Accept the tools of an MCP server",
+            chat="mcp",
+            page="GET /connections, POST /connections/{server}/accept,"
+            " POST /connections/{server}/retry",
+            terminal="mcp list, mcp test, mcp accept",
+            api="-owner",
+        ),
+        Deed(
+            name="Add and remove MCP servers",
+            chat="-machine",
+            page="-machine",
+            terminal="mcp add, mcp remove",
             api="-owner",
         ),
     ),
@@ -365,8 +494,15 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
             api="GET /settings, PATCH /settings",
         ),
         Deed(
-            name="Link and unlink accounts",
-            chat="link, accounts, unlink, whoami",
+            name="Link an account",
+            chat="link",
+            page="-proof",
+            api="-proof",
+            mcp="-place",
+        ),
+        Deed(
+            name="See your accounts, unlink one",
+            chat="accounts, unlink, whoami",
             page="GET /accounts, GET /accounts/{account:int}/unlink,"
             " POST /accounts/{account:int}/unlink",
             api="GET /me, -proof",
@@ -374,6 +510,7 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
         ),
         Deed(
             name="See usage and cost",
+            only_shows=True,
             chat="usage, status",
             page="GET /usage, GET /people/usage",
             terminal="top, status",
@@ -381,10 +518,18 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
             mcp="-read",
         ),
         Deed(
-            name="Open the page, end its logins",
+            name="Open the page",
             chat="console",
             page="-browser",
-            terminal="console, logins list, logins end",
+            terminal="console",
+            api="-browser",
+            mcp="-browser",
+        ),
+        Deed(
+            name="End all logins of the page",
+            chat="-machine",
+            page="-browser",
+            terminal="logins list, logins end",
             api="-browser",
             mcp="-browser",
         ),
@@ -403,11 +548,33 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
             " POST /webhooks/{webhook}/deliveries/{delivery}/redeliver",
         ),
         Deed(
-            name="Export, forget or erase your data",
-            chat="export, forget, erase",
-            page="GET /data, POST /data/find, POST /data/forget, POST /data/erase",
-            terminal="people export, people import, people forget, people erase",
-            api="GET /export, POST /forget",
+            name="Export your data",
+            only_shows=True,
+            chat="export",
+            page="GET /data",
+            terminal="people export",
+            api="GET /export",
+        ),
+        Deed(
+            name="Forget what holds some words",
+            chat="forget",
+            page="POST /data/find, POST /data/forget",
+            terminal="people forget",
+            api="POST /forget",
+        ),
+        Deed(
+            name="Erase all your data",
+            chat="erase",
+            page="POST /data/erase",
+            terminal="people erase",
+            api="-proof",
+        ),
+        Deed(
+            name="Bring an assistant from another Talaria",
+            chat="-machine",
+            page="-machine",
+            terminal="people import",
+            api="-machine",
         ),
         Deed(
             name="Choose how a group is answered",
@@ -418,11 +585,17 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
             mcp="-place",
         ),
         Deed(
-            name="Let an owner read, and end it",
-            chat="console",
-            page="POST /people/{person:int}/ask, POST /reading/end,"
+            name="Ask somebody to let you read what they say",
+            chat="-browser",
+            page="POST /people/{person:int}/ask,"
             " GET /people/{person:int}, GET /people/{person:int}/{conversation:int}",
-            api="-place",
+            api="-browser",
+        ),
+        Deed(
+            name="Let an owner read, and end it",
+            chat="button, console",
+            page="POST /questions/{question:int}/answer, POST /reading/end",
+            api="-proof",
         ),
     ),
     "Owners": (
@@ -430,15 +603,28 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
             name="Invite someone",
             chat="invite",
             page="POST /people/invite",
-            terminal="people invite, people claim",
+            terminal="people invite",
             api="-owner",
         ),
         Deed(
-            name="Let in or refuse who waits",
+            name="Become the owner with a code",
+            chat="-machine",
+            page="-machine",
+            terminal="people claim",
+            api="-machine",
+        ),
+        Deed(
+            name="Let in who waits",
             chat="approve",
-            page="POST /people/approve, POST /people/waiting/{code:int}/approve,"
-            " POST /people/waiting/{code:int}/cancel",
-            terminal="people approve, people waiting, people cancel",
+            page="POST /people/approve, POST /people/waiting/{code:int}/approve",
+            terminal="people approve, people waiting",
+            api="-owner",
+        ),
+        Deed(
+            name="Refuse who waits, take an invitation back",
+            chat="-rare",
+            page="POST /people/waiting/{code:int}/cancel",
+            terminal="people cancel",
             api="-owner",
         ),
         Deed(
@@ -451,15 +637,20 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
         Deed(
             name="Change the configuration",
             chat="-machine",
-            page=(
-                "GET /configuration, GET /configuration/{name}, POST /configuration/{name},"
-                " GET /model, POST /model"
-            ),
-            terminal="setup, config list, config get, config set, config unset",
+            page="GET /configuration, GET /configuration/{name}, POST /configuration/{name}",
+            terminal="config list, config get, config set, config unset",
+            api="-machine",
+        ),
+        Deed(
+            name="Connect a model",
+            chat="-machine",
+            page="GET /model, POST /model",
+            terminal="setup",
             api="-machine",
         ),
         Deed(
             name="See whether all is well",
+            only_shows=True,
             chat="status",
             page="GET /condition",
             terminal="check, doctor, logs, status, top",
@@ -492,11 +683,12 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
             chat="-machine",
             page="-machine",
             terminal="run, stop, service install, service status, service logs, service remove,"
-            " secrets list, plugins list, version, completion, help",
+            " mcp serve, secrets list, plugins list, version, completion, help",
             api="-machine",
         ),
         Deed(
             name="Ask what can be asked",
+            only_shows=True,
             chat="help",
             page="GET /skills",
             terminal="help",
@@ -544,12 +736,26 @@ def _show(surface: str, cell: str, reasons: Sequence[str]) -> str:
         words = dict.fromkeys(one.split(" ")[0] for one in places)
         return ", ".join(f"`talaria {one}`" for one in words)
     if surface == "chat":
-        shown = ["ask" if one.startswith("ask") else f"`/{one}`" for one in places]
+        words = {one: f"`/{one}`" for one in places} | {"button": "button"}
+        shown = ["ask" if one.startswith("ask") else words[one] for one in places]
         return ", ".join(dict.fromkeys(shown))
     if surface == "api":
         paths = dict.fromkeys(f"/{one.partition(' /')[2].split('/')[0]}" for one in places)
         return ", ".join(f"`{one}`" for one in paths)
     return ", ".join(f"`{one}`" for one in places)
+
+
+def list_changing(deed: Deed) -> Mapping[str, Sequence[str]]:
+    """List the places of a deed that change something, by the surfaces that have one."""
+    if deed.only_shows:
+        return {}
+    cells = {one: _list_places(getattr(deed, one)) for one in SURFACES}
+    return {
+        surface: places
+        for surface, cell in cells.items()
+        if not REASONS.keys() & set(cell)
+        and (places := [one for one in cell if one not in SHOWS and not one.startswith("GET ")])
+    }
 
 
 def _list_places(cell: str) -> list[str]:
@@ -578,12 +784,16 @@ def list_faults(groups: Mapping[str, Sequence[Deed]] = GROUPS) -> Iterator[str]:
 
 
 def _find_commands() -> set[str]:
-    return {spec.name for spec in COMMANDS} | {"ask"} | {f"ask:{name}" for name in BUILT_IN}
+    known = {spec.name for spec in COMMANDS} | {f"ask:{name}" for name in BUILT_IN}
+    return known | {"ask", "button"}
 
 
 def _find_pages() -> set[str]:
-    """Find the addresses of pages and forms in the source; a page names its template."""
-    found = {"GET /"}
+    """Find the addresses of pages and forms in the source; a page names its template.
+
+    The chat of the page has the commands.
+    """
+    found = {"GET /", "chat"}
     for node in ast.walk(ast.parse(_ROUTES.read_text())):
         if not isinstance(node, ast.Dict):
             continue

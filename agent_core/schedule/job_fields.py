@@ -285,6 +285,7 @@ class JobFields:
     model: str | None = declare(
         Offer(schemas=_OTHER),
         flag=Flag(metavar="NAME", help='model to use; "" is the default'),
+        api={"max_length": 200},
         option=RunOption(name="model", read=str.strip, show=lambda model: _MODEL(names=model)),
     )
     tools: tuple[str, ...] | None = declare(

@@ -336,6 +336,7 @@ class JobChange(TypedDict):
     zone: NotRequired[str | None]
     late: NotRequired[Literal["catch_up", "skip", "all"] | None]
     urgent: NotRequired[bool | None]
+    model: NotRequired[str | None]
 
 
 class JobDetail(TypedDict):
@@ -348,6 +349,7 @@ class JobDetail(TypedDict):
     zone: str
     state: str
     next_at: int | None
+    model: str
     body: str
     reason: str
 
@@ -471,6 +473,7 @@ class NewJob(TypedDict):
     zone: NotRequired[str | None]
     late: NotRequired[Literal["catch_up", "skip", "all"] | None]
     urgent: NotRequired[bool | None]
+    model: NotRequired[str | None]
     when: NotRequired[str | None]
     kind: Literal["prompt", "message"]
 

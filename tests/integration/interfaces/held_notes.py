@@ -15,11 +15,15 @@ LESSON = "Ask before you book"
 CHAT = '["1",null,true]'
 
 
-def hold(connection: Connection, person: Person) -> tuple[int, int]:
+def hold(connection: Connection, person: Person, text: str = LIE, most: int = 2) -> tuple[int, int]:
     """Finish a review that holds back a claim and a lesson; its number and that of its turn."""
     newest = turns.list_of_person(connection, person_id=person.id, before=2**62, limit=1)[0].id
     claim = Claim(
-        target="user", text=LIE, quote="I prefer metric units", message_id=MessageId(1), replaces=""
+        target="user",
+        text=text,
+        quote="I prefer metric units",
+        message_id=MessageId(1),
+        replaces="",
     )
     lesson = Lesson(skill="", old="", text=LESSON, traces=("It booked.", "It booked again."))
     record = ReviewRecord(
@@ -35,11 +39,13 @@ def hold(connection: Connection, person: Person) -> tuple[int, int]:
                 turn_id=newest,
                 lesson=lesson,
             ),
-        ),
+        )[:most],
     )
     # The review of a later turn, so that its key is new.
-    reviews.enqueue(connection, person_id=person.id, until=TurnId(newest + 1), payload="{}", now=1)
-    task_id = connection.execute("SELECT MAX(id) FROM tasks WHERE kind = 'review'").fetchone()[0]
+    (known,) = connection.execute("SELECT COUNT(*) FROM tasks WHERE kind = 'review'").fetchone()
+    until = TurnId(newest + 1 + known)
+    reviews.enqueue(connection, person_id=person.id, until=until, payload="{}", now=1)
+    (task_id,) = connection.execute("SELECT MAX(id) FROM tasks WHERE kind = 'review'").fetchone()
     tasks.save(connection, task_id=task_id, payload=dump_record(record))
     tasks.finish(connection, task_id=task_id)
     return task_id, newest

@@ -4,32 +4,10 @@ import html
 
 import aiohttp
 
-from agent_core.skills.curation.record import (
-    CurationProposal,
-    CurationRecord,
-    Tidying,
-    dump_record,
-)
-from agent_core.state.engine.database import Connection
-from agent_core.state.people.people import Person
-from agent_core.state.queues import curations, tasks
 from gateway.texts import curator as texts
 from tests.integration.interfaces.api_setup import OLGA, ZEBRANA, Setup, find_named, make_token
 from tests.integration.interfaces.console_setup import browse_as
-
-STAYS, GOES = "Has a cat called Mimi", "The cat is called Mimi"
-
-
-def suggest(connection: Connection, person: Person) -> str:
-    """Finish a look of the curator that suggests to remove a note twice; the suggestions' look."""
-    tidying = Tidying(kind="duplicate", target="user", removed=(GOES,), kept=STAYS, text="")
-    proposal = CurationProposal(reason="Both name the cat.", change=tidying)
-    record = CurationRecord(subject="memory", digest="d", proposals=(proposal, proposal))
-    payload = dump_record(record)
-    curations.enqueue(connection, person_id=person.id, subject="memory", payload=payload, now=1)
-    (task_id,) = connection.execute("SELECT MAX(id) FROM tasks WHERE kind = 'curation'").fetchone()
-    tasks.finish(connection, task_id=task_id)
-    return str(task_id)
+from tests.integration.interfaces.suggestions import GOES, STAYS, suggest
 
 
 async def prepare(setup: Setup, slug: str) -> str:

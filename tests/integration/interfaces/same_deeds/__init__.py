@@ -1,0 +1,1 @@
+"""Deeds of the table in docs/surfaces.md, as rows that do one on each surface."""

@@ -1,0 +1,313 @@
+"""Deeds about conversations and answers."""
+
+import asyncio
+import re
+from typing import Any
+
+from agent_core.chats import Chat
+from agent_core.ids import QuestionId
+from agent_core.state.conversations import questions
+from agent_core.state.conversations.questions import Choice, NewQuestion
+from tests.fakes.model import say
+from tests.integration.interfaces.api_setup import OLGA
+from tests.integration.interfaces.same_deeds.surfaces import Do, Row, Surfaces
+
+_MESSAGE = "SELECT id, session_id, turn_id FROM messages WHERE role = 'user' AND text = :words"
+
+
+async def find_message(here: Surfaces, words: str) -> tuple[int, int, int]:
+    """Find a message by its words; its number, and those of its session and its turn."""
+    look = {"words": words}
+    found = await here.wait_for(lambda: here.read(lambda c: c.execute(_MESSAGE, look).fetchone()))
+    number, session, turn = found
+    return number, session, turn
+
+
+async def look_at_talk(here: Surfaces, words: str) -> Any:
+    """List who said something in the turn of a message."""
+    sql = (
+        f"SELECT role FROM messages WHERE turn_id IN (SELECT turn_id FROM ({_MESSAGE})) ORDER BY id"
+    )
+    found = await here.read(lambda c: c.execute(sql, {"words": words}).fetchall())
+    return [role for (role,) in found]
+
+
+async def look_at_session(here: Surfaces, one: str) -> Any:
+    """Look whether a session is open, and how it is called."""
+    number = one.split()[0]
+    sql = "SELECT ended_at IS NULL, title FROM sessions WHERE id = :number"
+    return await here.read(lambda c: c.execute(sql, {"number": number}).fetchone())
+
+
+async def look_at_title(here: Surfaces, one: str) -> Any:
+    return (await look_at_session(here, one))[1]
+
+
+async def look_at_end(here: Surfaces, one: str) -> Any:
+    return (await look_at_session(here, one))[0]
+
+
+async def look_at_copies(here: Surfaces, one: str) -> Any:
+    """Count the copies of a session."""
+    session = one.split()[0]
+    sql = "SELECT COUNT(*) FROM sessions WHERE branched_from = :session"
+    return (await here.read(lambda c: c.execute(sql, {"session": session}).fetchone()))[0]
+
+
+async def look_at_removal(here: Surfaces, number: str) -> Any:
+    sql = "SELECT removed_at IS NOT NULL FROM conversations WHERE id = :number"
+    return (await here.read(lambda c: c.execute(sql, {"number": number}).fetchone()))[0]
+
+
+async def look_at_answer(here: Surfaces, number: str) -> Any:
+    found = await here.read(questions.find, question_id=QuestionId(int(number)))
+    return found.state, found.answer
+
+
+async def look_at_turn(here: Surfaces, words: str) -> Any:
+    _, _, turn = await find_message(here, words)
+    sql = "SELECT state FROM turns WHERE id = :turn"
+    return (await here.read(lambda c: c.execute(sql, {"turn": turn}).fetchone()))[0]
+
+
+async def look_at_file(here: Surfaces, name: str) -> Any:
+    found = await here.ask("GET", "/files")
+    return [one["size"] for one in found["files"] if one["name"] == name]
+
+
+async def answered(here: Surfaces, do: Do, words: str) -> None:
+    """Do something that the model answers."""
+    here.setup.model.plays = [say("Hello.")]
+    await do(here, words)
+
+
+async def talk(here: Surfaces, words: str) -> str:
+    """Talk a little; the numbers of the session and the message, and the words."""
+    here.setup.model.plays = [say("Hello.")]
+    await here.chat(words)
+    await here.wait_for(lambda: is_answered(here, words))
+    number, session, _ = await find_message(here, words)
+    return f"{session} {number} {words}"
+
+
+async def is_answered(here: Surfaces, words: str) -> bool:
+    return await look_at_talk(here, words) == ["user", "assistant"]
+
+
+async def begin_talk(here: Surfaces, words: str) -> str:
+    """Talk in a session of its own."""
+    await here.post("/new")
+    return await talk(here, words)
+
+
+async def end_talk(here: Surfaces, words: str) -> str:
+    """Talk, and begin anew; the number of the session, and that in the list of the chat."""
+    session = (await talk(here, words)).split()[0]
+    await here.post(f"/chats/{session}/title", title=words)
+    await here.post("/new")
+    shown, seen = here.setup.chat.shown, await here.chat("/sessions")
+    await here.setup.chat.until(lambda: any(words in one.text for one in shown[seen:]))
+    text = next(one.text for one in shown[seen:] if words in one.text)
+    found = re.search(rf"- (\d+): {words}", text)
+    assert found, text
+    return f"{session} {found[1]}"
+
+
+async def copy_talk(here: Surfaces, words: str) -> str:
+    """Talk, and copy that; the number of the copy."""
+    number = (await talk(here, words)).split()[1]
+    async with here.page.post(f"/messages/{number}/fork", data={"key": words}) as answer:
+        return answer.url.path.rpartition("/")[2]
+
+
+async def copy_and_remove(here: Surfaces, words: str) -> str:
+    number = await copy_talk(here, words)
+    await here.post(f"/conversations/{number}/remove")
+    return number
+
+
+async def fork_by_api(here: Surfaces, one: str) -> None:
+    session, message, _ = one.split()
+    sql = "SELECT conversation_id FROM sessions WHERE id = :session"
+    found = await here.read(lambda c: c.execute(sql, {"session": session}).fetchone())
+    await here.ask("POST", f"/conversations/{found[0]}/fork", {"message": int(message)})
+
+
+async def ask_question(here: Surfaces, name: str) -> str:
+    """Ask Olga something in her chat; the number of the question."""
+    gateway, olga = here.setup.served.gateway, await here.olga()
+    new = NewQuestion(
+        person_id=olga.id,
+        kind="choice",
+        text=f"Tea for {name}?",
+        choices=(Choice(key="yes", label=f"Yes {name}"), Choice(key="no", label="No")),
+        secret="00000000",
+        chat=Chat(platform="fake", address=f'["{OLGA}",null,true]'),
+        expires_at=here.now() + 1_000_000,
+    )
+    seen = here.setup.chat.shown
+    rows = await here.write(lambda c: gateway.questions.pose(c, new, here.now()))
+    gateway.dispatcher.enqueue(rows)
+    await here.setup.chat.until(lambda: any(f"Yes {name}" in one.labels for one in seen))
+    found = await here.read(questions.find_open, person_id=olga.id)
+    return str(next(one.id for one in found if name in one.text))
+
+
+async def press_yes(here: Surfaces, number: str) -> None:
+    found = await here.read(questions.find, question_id=QuestionId(int(number)))
+    await here.press(found.choices[0].label)
+
+
+async def begin_answer(here: Surfaces, words: str) -> str:
+    """Let an answer begin that does not end."""
+    waits = asyncio.Event()
+    here.setup.model.plays = [(waits.wait, *say("Hello."))]
+    number = f"stop-{words}"
+    await here.setup.chat.says(words, user=OLGA, chat=OLGA, name="X", id=number)
+    await here.wait_for(lambda: is_streaming(here))
+    return words
+
+
+async def is_streaming(here: Surfaces) -> bool:
+    return here.setup.model.streaming > 0
+
+
+async def add_on_page(here: Surfaces, name: str) -> None:
+    here.used.add(("page", "POST /workspace/add"))
+    async with here.page.post(f"/workspace/add?name={name}", data=b"seeds") as answer:
+        assert answer.status == 201, await answer.text()
+
+
+_TALKS = "Begin a new conversation, return to one, name one"
+
+ROWS = (
+    Row(
+        deed="Write, and read the answer",
+        by={
+            "chat": lambda here, words: answered(here, Surfaces.chat, words),
+            "page": lambda here, words: answered(here, Surfaces.write_on_page, words),
+            "terminal": lambda here, words: answered(
+                here, lambda at, one: at.run("chat", given=f"{one}\n"), words
+            ),
+            "api": lambda here, words: answered(
+                here, lambda at, one: at.ask("POST", "/messages", {"text": one}), words
+            ),
+        },
+        look=look_at_talk,
+        left=["user", "assistant"],
+    ),
+    Row(
+        deed="Write, and read the answer",
+        by={
+            "chat": lambda here, words: answered(here, Surfaces.chat, words),
+            "page": lambda here, words: answered(
+                here, lambda at, one: at.post("/conversations/messages", text=one, key=one), words
+            ),
+            "terminal": lambda here, words: answered(
+                here, lambda at, one: at.run("chat", given=f"{one}\n"), words
+            ),
+            "api": lambda here, words: answered(
+                here, lambda at, one: at.ask("POST", "/messages", {"text": one}), words
+            ),
+        },
+        look=look_at_talk,
+        left=["user", "assistant"],
+    ),
+    Row(
+        deed=_TALKS,
+        ready=begin_talk,
+        by={
+            "chat": lambda here, _: here.chat("/new"),
+            "page": lambda here, _: here.post("/new"),
+            "terminal": lambda here, _: here.run("chat", given="/new\n"),
+        },
+        look=look_at_end,
+        left=0,
+    ),
+    Row(
+        deed=_TALKS,
+        ready=end_talk,
+        by={
+            "chat": lambda here, one: here.chat(f"/resume {one.split()[1]}"),
+            "page": lambda here, one: here.post(f"/chats/{one.split()[0]}/go-on"),
+            "terminal": lambda here, one: here.run("chat", given=f"/resume {one.split()[1]}\n"),
+        },
+        look=look_at_end,
+        left=1,
+    ),
+    Row(
+        deed=_TALKS,
+        ready=begin_talk,
+        by={
+            "chat": lambda here, _: here.chat("/title Blue"),
+            "page": lambda here, one: here.post(f"/chats/{one.split()[0]}/title", title="Blue"),
+            "terminal": lambda here, _: here.run("chat", given="/title Blue\n"),
+        },
+        look=look_at_title,
+        left="Blue",
+    ),
+    Row(
+        deed="Try something in a copy of a conversation",
+        ready=begin_talk,
+        by={
+            "chat": lambda here, _: here.chat("/branch"),
+            "page": lambda here, one: here.post(f"/messages/{one.split()[1]}/fork", key=one),
+            "api": fork_by_api,
+        },
+        look=look_at_copies,
+        left=1,
+    ),
+    Row(
+        deed="Remove such a copy, and bring it back",
+        ready=copy_talk,
+        by={
+            "page": lambda here, number: here.post(f"/conversations/{number}/remove"),
+            "api": lambda here, number: here.ask("DELETE", f"/conversations/{number}"),
+        },
+        look=look_at_removal,
+        left=1,
+    ),
+    Row(
+        deed="Remove such a copy, and bring it back",
+        ready=copy_and_remove,
+        by={
+            "page": lambda here, number: here.post(f"/conversations/{number}/restore"),
+            "api": lambda here, number: here.ask("POST", f"/conversations/{number}/restore"),
+        },
+        look=look_at_removal,
+        left=0,
+    ),
+    Row(
+        deed="Stop an answer",
+        ready=begin_answer,
+        by={
+            "chat": lambda here, _: here.chat("/stop"),
+            "page": lambda here, _: here.write_on_page("/stop"),
+            "terminal": lambda here, _: here.run("chat", given="/stop\n"),
+        },
+        look=look_at_turn,
+        left="stopped",
+    ),
+    Row(
+        deed="Answer a question",
+        ready=ask_question,
+        by={
+            "chat": press_yes,
+            "page": lambda here, number: here.post(f"/questions/{number}/answer", choice="yes"),
+            "api": lambda here, number: here.ask(
+                "POST", f"/questions/{number}/answer", {"choice": "yes"}
+            ),
+        },
+        look=look_at_answer,
+        left=("answered", "yes"),
+    ),
+    Row(
+        deed="Look at files of your workspace, add and fetch them",
+        by={
+            "page": add_on_page,
+            "api": lambda here, name: here.send(f"/files?path={name}", b"seeds"),
+        },
+        look=look_at_file,
+        left=[5],
+    ),
+)
