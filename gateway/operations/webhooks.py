@@ -54,6 +54,7 @@ from gateway.texts import webhooks as texts
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,31}")
 _NEWEST = 2**62
 _UNKNOWN = "There is no webhook {}; `talaria webhooks` lists them."
+_NOT_REMOVED = "There is no removed webhook {}; the last five can come back."
 _VERBS: Mapping[str, WebhookVerb] = {verb: verb for verb in get_args(WebhookVerb)}
 _UNDO: Mapping[WebhookVerb, WebhookVerb] = {
     "pause": "resume",
@@ -250,9 +251,7 @@ def act(
         removed = webhooks.list_removed(connection, person_id=person.id)
         webhook = next((one for one in removed if one.id == order.number), None)
         if webhook is None:
-            raise Declined(
-                f"There is no removed webhook {order.number}; the last five can come back."
-            )
+            raise Declined(_NOT_REMOVED.format(order.number))
         _check_count(connection, rules, person)
         place = find_now(connection, person_id=person.id).write()
         webhooks.restore(connection, webhook=webhook, place=place)
@@ -326,14 +325,15 @@ def _note(connection: Connection, context: OperationContext, deed: NewDeed) -> N
 
 def _find_holder(connection: Connection, asked: PickWebhook, order: WebhookOrder) -> Person:
     """Return the person who has the webhook, removed or not. Raises `Declined`."""
-    listed = webhooks.list_removed if order.verb == "restore" else webhooks.list_of
+    is_restored = order.verb == "restore"
+    listed = webhooks.list_removed if is_restored else webhooks.list_of
     known = _list_people(connection, asked.person)
     for person in known:
         if any(one.id == order.number for one in listed(connection, person_id=person.id)):
             return person
     if len(known) == 1:
         return known[0]
-    raise Declined(_UNKNOWN.format(order.number))
+    raise Declined((_NOT_REMOVED if is_restored else _UNKNOWN).format(order.number))
 
 
 def _check_name(name: str) -> None:
