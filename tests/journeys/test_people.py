@@ -19,7 +19,7 @@ async def test_an_approved_stranger_has_their_own_memory(
         assert "I don't know you yet" in reported
         assert "I may come in now" not in reported
 
-        assert "Ben can now talk to me" in await harness.ask(ANNA, f"/approve {code_in(reported)}")
+        assert "“Ben” can now talk to me" in await harness.ask(ANNA, f"/approve {code_in(reported)}")
         assert "Hi Ben!" in stage.telegram.texts(BEN)[-1]
 
         stage.plan(calls(call("memory", action="add", target="user", text="Drinks green tea")))
@@ -74,7 +74,7 @@ async def test_codes_work_once_and_for_their_purpose_only(stage: Stage) -> None:
         assert general.APPROVED(name="Ben") in await harness.ask(
             ANNA, f"/approve {pairing.lower()}"
         )
-        assert "Ben can talk to me already." in await harness.ask(ANNA, f"/approve {pairing}")
+        assert "“Ben” can talk to me already." in await harness.ask(ANNA, f"/approve {pairing}")
         other = code_in(await harness.ask(CARL, "hello"))
         assert "Only an owner" in await harness.ask(BEN, f"/approve {other}")
     async with stage.open(allow="") as harness:

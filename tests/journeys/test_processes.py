@@ -56,7 +56,7 @@ async def test_the_first_day_of_a_gateway(stage: Stage) -> None:
         await until_answered(stage, BEN, "hello", "I don't know you yet")
         code = re.search(r"/approve [A-Z2-9]{4}-[A-Z2-9]{4}", stage.telegram.texts(BEN)[-1])
         assert code
-        await until_answered(stage, ANNA, code[0], "Ben can now talk to me")
+        await until_answered(stage, ANNA, code[0], "“Ben” can now talk to me")
         await until_answered(stage, BEN, "hello again", "echo: hello again")
         assert await harness.stop(signal.SIGINT) == 0
 
