@@ -153,7 +153,7 @@ def test_the_seconds_of_a_run_pause_it_and_lose_nothing(tmp_path: Path) -> None:
 @pytest.mark.process
 def test_a_budget_needs_a_price(tmp_path: Path) -> None:
     tasks = write(tmp_path / "tasks.jsonl", *TASKS)
-    given = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1", "TALARIA_MODEL__NAME": "mine"}
+    given = {"OPENAI_BASE_URL": "https://models.example.org/v1", "TALARIA_MODEL__NAME": "mine"}
     words = ("batch", "run", str(tasks), "--budget", "1")
     done = talaria(tmp_path / "home", *words, TALARIA_MODEL__PROVIDER="openai", **given)
     assert done.code == 1
