@@ -173,7 +173,10 @@ _SENTENCES: dict[Fault, tuple[Text, str]] = {
         "a video, can't be watched",
     ),
     "wide_picture": (
-        Text("{what}: one side is longer than 8,000 pixels. Please send it smaller or in pieces."),
+        Text(
+            "{what}: the picture is wider or higher than 8,000 pixels. Please send it smaller or in"
+            " pieces."
+        ),
         "a picture with too many pixels to be shown",
     ),
 }

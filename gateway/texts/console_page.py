@@ -45,7 +45,7 @@ TEXTS: Mapping[str, Text] = {
     "remove": Text("Remove {name}"),
     "rename": Text("Rename"),
     "send": Text("Send (Enter)"),
-    "stopReading": Text("Stop reading"),
+    "stopReading": Text("Stop reading aloud"),
     "stop": Text("Stop the answer (Escape)"),
     "tooLarge": Text("{name} is larger than {limit}. Choose a smaller file."),
     "tooMany": Text("A message takes at most 10 files. Send the others with another message."),

@@ -44,7 +44,7 @@ USAGE = Text(
     "- /curator run: let me tidy up now\n"
     "- /curator proposals: decide about what I propose\n"
     "- /curator report: see what I changed\n"
-    "- /curator restore: bring the skills back as they were before"
+    "- /curator restore: put the skills back as they were before the last change"
 )
 _STATUS = Text(
     "Once a week, I look for skills that nobody uses. I also look for notes and skills that repeat"

@@ -40,8 +40,8 @@ _NEVER_MIND = Text("nothing, never mind, nevermind, cancel, forget it, leave it,
 SETTING_SAVED = Text("Done.")
 VERBOSITY_SAVED = Text("Done. What you see of my work: {shown}.")
 LANGUAGE_PARTLY = Text(
-    "I'll answer you in that language ({language}). My buttons, receipts and commands aren't in it"
-    " yet; they are in {languages}."
+    "I'll answer you in that language ({language}). But my buttons and commands are only in"
+    " {languages}."
 )
 SETTING_MISSING = Text(
     "Write the new value after the name, or “off” to clear the setting: /settings {name} …"
@@ -165,7 +165,7 @@ _FAILURES = {
 _OTHER_FAILURE = Text("Something went wrong on my side.")
 _PROVIDER_SAID = Text("The provider said: {detail}")
 _RETRY = Text("I still have your message: /retry tries again.")
-NOT_STARTED = Text("I couldn't start on that. Please send it again later.")
+NOT_STARTED = Text("I couldn't start working on your message. Please send it again later.")
 DAMAGED = Text(
     "I can't continue: this conversation is damaged in my storage. Use /new to start a new one, or"
     " ask an owner to restore a backup."

@@ -47,8 +47,8 @@ _UNPROVED_HINT = Text("If an entry is wrong, delete it like this: /memory forget
 SWITCHED_OFF = Text("I don't learn from our conversations. Choose below to change that.")
 UNTRUSTED = Text(
     "I don't learn from our conversations yet: this model hasn't passed the test for it. An owner"
-    " can run it with `talaria models test`, or choose another model. What you ask me to remember,"
-    " I do."
+    " can run it with `talaria models test`, or choose another model. I still remember what"
+    " you ask me to remember."
 )
 NO_REVIEWS = Text("The owner has switched learning off.")
 LOOKING = Text(

@@ -39,8 +39,8 @@ NAME_UNKNOWN = Text(
 ARCHIVE_EMPTY = Text("The archive is empty.")
 ARCHIVE_NO_HIT = Text("I found nothing in the archive. /memory archive lists its notes.")
 NOT_YOUR_CHANGE = Text(
-    "Everyone here shares this group's memory. Whoever asked for a change can undo it, and so"
-    " can an owner. /undo 3 undoes change 3."
+    "I haven't changed that: someone else asked for it, and this group shares its memory. That"
+    " person or an owner can undo it."
 )
 ROOM_USAGE = Text(
     "/memory lists what I remember about this group. /memory forget 3 deletes entry 3."

@@ -53,7 +53,8 @@ USE_NAMED = Text("Use {name}")
 ON_SERVER = Text("{name} ({title})")
 SAVED = Text("The model {name} works and is saved. It answers once you restart me.")
 IN_ENVIRONMENT = Text(
-    "{name} is already set where this program is started, and that value wins. Change it there."
+    "Not saved: the environment variable {name} is set already, and its value wins. Change it where"
+    " Talaria is started, such as in the service's file or compose.yaml."
 )
 KEY_MISSING = Text("Paste the key here.")
 KEY_OF_ANOTHER = Text(

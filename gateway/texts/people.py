@@ -22,8 +22,8 @@ LINK_SAME = Text(
     "You made that code with this account. Send it to me from the account you want to add."
 )
 LINK_OWNER_FIRST = Text(
-    "You're an owner, so I can't link you with someone else's code. If that account is yours, send"
-    " /link here and use the new code there."
+    "You're an owner, so I don't accept a code from another account. If the other account is also"
+    " yours, send /link here and enter the new code there."
 )
 _LINK_MISSING = Text(
     "{platform} isn't connected to me, so there's nothing to link there. The owner connects it with"

@@ -60,7 +60,7 @@ FORGET_AFTER_ANSWER = Text(
 )
 FORGET_AFTER_WORK = Text(
     "I'm still working on something else for you. When that's done, I'll delete the words. To end"
-    " it now, send /stop in the chat where I work on it."
+    " that work now, send /stop in the chat where I do it."
 )
 FORGET_STUCK = Text(
     "I can't delete everything yet, because I can't read part of your memory. I'll keep"
@@ -124,7 +124,7 @@ _EXPORT = Text("This is everything I have about you. The README inside explains 
 _EXPORT_PARTS = Text("You get it in {count} archives.")
 _FOUND_NOTES = Text("Notes: {count:,}")
 _FOUND_MESSAGES = Text("Messages: {count:,}")
-_FOUND_QUOTES = Text("What I noted for myself beside messages: {count:,}")
+_FOUND_QUOTES = Text("My own remarks on further messages: {count:,}")
 _FOUND_JOBS = Text("Reminders: {count:,}")
 _FOUND_BLOCKS = Text("Names of shared notes: {count:,}")
 _RENAMED = Text("These blocks have new names: {names}.")

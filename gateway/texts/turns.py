@@ -56,12 +56,17 @@ ABOUT_REPLAY = Text(
 VERDICTS: Mapping[str, Text] = {
     "identical": Text("No difference: the model got exactly this."),
     "differs": Text("Model call {number} differs from what was sent."),
-    "fewer": Text("The comparison ended before model call {number}."),
+    "fewer": Text(
+        "I can't rebuild model call {number} from what is stored, so the comparison ends there."
+    ),
     "not_noted": Text(
         "I can't compare model call {number}, because nothing was stored to compare it with."
     ),
 }
-RESUMED = Text("This request went on after a crash, and the comparison leaves that out.")
+RESUMED = Text(
+    "A crash interrupted this request. The comparison doesn't repeat the crash, so a difference may"
+    " come from it."
+)
 MEMORY_OF_NOW = Text("With what I remember now")
 SAME_PROMPT = Text("Today, the model would read the same.")
 OTHER_PROMPT = Text("Today, the model would read something else:")

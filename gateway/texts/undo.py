@@ -21,14 +21,14 @@ _ELSEWHERE = Text(
 )
 _BEFORE = Text("{reason} The change before that ({moment}): {change}\nShall I take that one back?")
 OTHER_WAYS = {
-    "new": Text("a new conversation; /sessions goes back to an earlier one"),
-    "resume": Text("another conversation; /sessions goes back"),
-    "branch": Text("a copy of the conversation; /sessions goes back"),
+    "new": Text("you began a new conversation; /sessions leads back to an earlier one"),
+    "resume": Text("you went to another conversation; /sessions leads back"),
+    "branch": Text("you went on in a copy of the conversation; /sessions leads back"),
     "link": Text("linked accounts; /accounts lists them, and /unlink unlinks one"),
     "unlink": Text("an unlinked account; /link links it again"),
     "invite": Text("an invitation; the page “People and groups” cancels it"),
     "approve": Text("somebody was let in; `talaria people erase` removes a person"),
-    "approvals": Text("permissions; I ask again when I need one"),
+    "approvals": Text("revoked permissions; I ask again when I need one"),
     "connections": Text("connections; /connections makes one again"),
     "block": Text("a shared block; /block undo NAME takes its newest change back"),
 }

@@ -125,7 +125,7 @@ _LIMIT_OF_ALL_FOR_OWNER = Text(
 )
 _TODAY = Text("**Today**: {spent}")
 _MONTH = Text("Last 30 days: {spent}")
-_RESET = Text("Today's usage counts until {moment}.")
+_RESET = Text("Counting starts again at zero: {moment}.")
 _EVERYONE = Text("**Everyone today**: {spent}")
 _PRICES = Text("Date of each price: {models}")
 _FREE = Text("Free, on this machine: {models}. I count tokens instead.")

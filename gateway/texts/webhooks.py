@@ -26,7 +26,7 @@ KINDS: Mapping[WebhookEventKind, Text] = {
 TEST_EVENT = Text("a test event")
 NO_KINDS = Text("Choose at least one event.")
 SECRET_OF = Text("The signing secret for “{name}”. Copy it now: you won't see it again.")
-OLD_UNTIL = Text("The former secret also signs until")
+OLD_UNTIL = Text("Events are signed with the former secret, too, until")
 STATES: Mapping[WebhookState, Text] = {
     "active": Text("active"),
     "paused": Text("paused"),

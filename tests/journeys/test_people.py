@@ -19,7 +19,9 @@ async def test_an_approved_stranger_has_their_own_memory(
         assert "I don't know you yet" in reported
         assert "I may come in now" not in reported
 
-        assert "“Ben” can now talk to me" in await harness.ask(ANNA, f"/approve {code_in(reported)}")
+        assert "“Ben” can now talk to me" in await harness.ask(
+            ANNA, f"/approve {code_in(reported)}"
+        )
         assert "Hi Ben!" in stage.telegram.texts(BEN)[-1]
 
         stage.plan(calls(call("memory", action="add", target="user", text="Drinks green tea")))
@@ -56,7 +58,7 @@ async def test_a_stranger_who_wrote_before_the_claim_gets_a_code_afterwards(stag
         assert "I don't have an owner yet" in await harness.ask(BEN, "hello")
         await claim(harness)
         code = code_in(await harness.ask(BEN, "and now?"))
-        assert general.APPROVED(name="Ben") in await harness.ask(ANNA, f"/approve {code}")
+        assert general.APPROVED(name="“Ben”") in await harness.ask(ANNA, f"/approve {code}")
         assert "echo: hi" in await harness.ask(BEN, "hi")
 
 
@@ -71,7 +73,7 @@ async def test_codes_work_once_and_for_their_purpose_only(stage: Stage) -> None:
         pairing = code_in(await harness.ask(BEN, "hello"))
         assert "invalid" in await harness.ask(CARL, f"/claim {pairing}")
         assert "invalid" in await harness.ask(ANNA, "/approve ABCD-EFGH")
-        assert general.APPROVED(name="Ben") in await harness.ask(
+        assert general.APPROVED(name="“Ben”") in await harness.ask(
             ANNA, f"/approve {pairing.lower()}"
         )
         assert "“Ben” can talk to me already." in await harness.ask(ANNA, f"/approve {pairing}")

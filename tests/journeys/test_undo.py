@@ -462,7 +462,7 @@ async def test_what_has_another_way_back_is_named(deployment: Stage) -> None:
         await harness.hears(anna, "/settings verbosity quiet")
         for command, way in (
             ("/invite Ben", "the page “People and groups”"),
-            ("/new", "/sessions goes back"),
+            ("/new", "/sessions leads back"),
         ):
             await harness.hears(anna, command)
             told = await harness.hears(anna, "/undo")

@@ -95,11 +95,15 @@ def _look_at_confinement() -> Finding:
 
 def _look_at_tools(settings: Settings) -> Finding:
     """Start every sandbox, because only a start shows whether commands can run."""
-    backend = make_backend(settings)
+    backend, table = make_backend(settings), settings.tools
+    used = list_used(table)
+    costs = [
+        f"{one.name} costs {describe_cost(apply(table, one), one)}"
+        for one in _list_priced(table, used)
+    ]
     if backend is None:
-        return make_finding(
-            "tools", "ok", 'no commands or files; tools.backend = "local" allows them'
-        )
+        off = 'no commands or files; tools.backend = "local" allows them'
+        return make_finding("tools", "ok", "; ".join([off, *costs]))
 
     async def try_them() -> dict[str, str]:
         try:
@@ -109,11 +113,9 @@ def _look_at_tools(settings: Settings) -> Finding:
 
     faults = asyncio.run(try_them())
     if len(faults) == len(backend.names):
-        return make_finding(
-            "tools", "note", f"commands and files are off: {'; '.join(faults.values())}"
-        )
+        off = f"commands and files are off: {'; '.join(faults.values())}"
+        return make_finding("tools", "note", "; ".join([off, *costs]))
     parts = [f"{name} does not work: {reason}" for name, reason in faults.items()]
-    table = settings.tools
     parts += [f"commands run {_describe_backend(table.backend, table)}"] if table.backend else []
     parts += [
         f"those of {_name_user(who)} {_describe_backend(name, table)}"
@@ -124,12 +126,8 @@ def _look_at_tools(settings: Settings) -> Finding:
         for one in table.named_backends
         if one.people
     ]
-    used = list_used(table)
     kinds = {find_backend(table, name).kind for name in used}
-    parts += [
-        f"{one.name} costs {describe_cost(apply(table, one), one)}"
-        for one in _list_priced(table, used)
-    ]
+    parts += costs
     is_weaker = "unsandboxed" in kinds or ("local" in kinds and find_bubblewrap() is None)
     return make_finding("tools", "note" if faults or is_weaker else "ok", "; ".join(parts))
 

@@ -19,10 +19,12 @@ from pydantic import TypeAdapter
 
 from agent_core.agent.replay.formats import TrajectoryFormat
 from agent_core.batch.rows import RowCounts, RowFilter, render_rows
+from agent_core.batch.run import BatchLimits
 from agent_core.errors import ModelRejected
 from agent_core.models.contract import ModelRequest
 from agent_core.state.engine.database import browse_file
 from tests.agent_core.batch.talker import run_batch, write
+from tests.agent_core.execution.backends import make_local, needs_bubblewrap
 from tests.fakes.model import Play, ask, call, say
 
 CALL = re.compile(r"<tool_call>\n(.*?)\n</tool_call>", re.DOTALL)
@@ -151,6 +153,29 @@ async def test_the_filters(
     rows, counts = await read_rows(run_folder, "jsonl", chosen)
     assert [row["id"] for row in rows] == ids
     assert counts.left_out == left_out
+
+
+@needs_bubblewrap
+@pytest.mark.process
+async def test_an_answer_that_failed_its_check_is_left_out_unless_it_is_wanted(
+    tmp_path: Path,
+) -> None:
+    backend = make_local(tmp_path)
+    data = write(
+        {"prompt": "short", "id": "good", "check": "true"},
+        {"prompt": "short", "id": "bad", "check": "false"},
+    )
+    limits = BatchLimits(attempts=1)
+    try:
+        await run_batch(tmp_path, answer, data, limits=limits, backend=backend)
+    finally:
+        await backend.close()
+    rows, counts = await read_rows(tmp_path, "jsonl")
+    assert [row["id"] for row in rows] == ["good"]
+    assert counts.left_out == {"failed": 1}
+    rows, counts = await read_rows(tmp_path, "jsonl", RowFilter(failed_too=True))
+    assert {row["id"]: row["completed"] for row in rows} == {"good": True, "bad": False}
+    assert counts.left_out == {}
 
 
 async def test_longer_rows_are_compressed_to_the_limit(run_folder: Path) -> None:

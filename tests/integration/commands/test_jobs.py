@@ -314,8 +314,7 @@ async def test_the_undo_of_an_older_change_keeps_the_later_ones(tmp_path: Path) 
         renamed = await change(JobRequest(title="Rolls"))
         said = await ana.says(f"/{moved}")
         assert said == (
-            "**Rolls** is as it was. Next: Mon 23 Nov, 8:00."
-            " What you changed again after that stays as it is now."
+            "**Rolls** is as it was. Next: Mon 23 Nov, 8:00. I kept your later changes to it."
         )
         assert (await job(harness, made.id)).timing == made.timing
         said = await ana.says(f"/{moved}")

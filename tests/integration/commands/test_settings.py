@@ -75,7 +75,7 @@ async def test_a_language_without_a_catalogue_is_said_in_the_persons_own(tmp_pat
         await says(harness, "/settings Sprache Deutsch")
         shown = await says(harness, "/settings Sprache fr")
         assert "Ich antworte dir in dieser Sprache (fr)." in shown
-        assert "noch nicht, nur auf English und Deutsch." in shown
+        assert "gibt es nur auf English und Deutsch." in shown
         assert "Sprache: fr" in shown
         assert "Leselimit 50000" in shown, "the card stays German"
         assert "noch nicht" not in await says(harness, "/settings language en")

@@ -329,7 +329,16 @@ def test_it_says_where_named_backends_run_and_what_they_cost(home: Path) -> None
     named = {"TALARIA_TOOLS__NAMED_BACKENDS": boxes, "TALARIA_TOOLS__BACKEND": "box", **token}
     text = findings(home, 0, **named)["tools"]["text"]
     assert text.startswith("commands run box: ")
-    assert "; box costs $0.25 an hour, as you say; gpu_cluster costs about $0.61 an hour" in text
+    costs = "; box costs $0.25 an hour, as you say; gpu_cluster costs about $0.61 an hour"
+    assert costs in text
+    unused = findings(home, 0, **(named | {"TALARIA_TOOLS__BACKEND": ""}))["tools"]["text"]
+    assert unused.startswith("no commands or files; ")
+    assert costs in unused
+    named["TALARIA_TOOLS__NAMED_BACKENDS"] = boxes.replace("local", "docker")
+    image = {"TALARIA_TOOLS__DOCKER_IMAGE": "x", "DOCKER_HOST": "unix:///nobody.sock"}
+    unreachable = findings(home, 0, **named, **image)["tools"]["text"]
+    assert unreachable.startswith("commands and files are off: ")
+    assert costs in unreachable
 
 
 def test_the_check_reports_an_open_home_and_changes_nothing(home: Path) -> None:

@@ -97,7 +97,7 @@ async def test_a_webhook_is_added_tested_changed_and_gets_a_new_secret(
 
         status, text = await send(session, "/webhooks/1/rotate")
         fresh = find_secret(text)
-        assert "The former secret also signs until" in text
+        assert "Events are signed with the former secret, too, until" in text
         await send(session, "/webhooks/1/test")
         for key in (secret, fresh):
             (await receiver.gets(3))[2].verify(key)

@@ -46,7 +46,7 @@ async def test_the_chosen_agent_runs_a_job(tmp_path: Path) -> None:
         await greet(harness)
         job = await give_job(harness, "Tidy up", "0 * * * *", kind="prompt")
         await harness.chat.says(f"/agents job {job.id} coder", id="m2")
-        await harness.chat.sees_text("The agent “coder” now does the reminder “Tidy up”.")
+        await harness.chat.sees_text("The agent “coder” now takes care of the reminder “Tidy up”.")
         clock.move(harness, hours=1)
         await harness.chat.sees_text("Done by coder.")
         await over(harness, job, 1)
@@ -56,5 +56,5 @@ async def test_the_chosen_agent_runs_a_job(tmp_path: Path) -> None:
         reasons = [run.reason for run in await over(harness, job, 2)]
         assert "the agent coder can't be used: it has no SOUL.md.”" in reasons[-1]
         await harness.chat.says(f"/agents job {job.id} default", id="m3")
-        await harness.chat.sees_text("From now on, I do the reminder “Tidy up” myself again.")
+        await harness.chat.sees_text("I take care of the reminder “Tidy up” myself again.")
         assert (await find(harness, job)).options.agent == ""

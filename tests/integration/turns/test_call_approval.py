@@ -153,7 +153,7 @@ async def test_always_lasts_across_a_restart_until_it_is_revoked(tmp_path: Path)
         assert f"post: send hi <any text> → {HOST}" in listed.text
         (row,) = await read(harness, "SELECT id FROM approvals WHERE scope = 'always'")
         await chat.press(approvals.REVOKE_NUMBER(number=row[0]))
-        await chat.sees_text("I'll ask again before I run")
+        await chat.sees_text("From now on, I ask before this")
         await chat.says("/approvals")
         await chat.sees_text(approvals.NOTHING_ALLOWED())
         await harness.at_rest()

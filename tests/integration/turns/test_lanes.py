@@ -266,7 +266,7 @@ async def test_a_damaged_transcript_is_reported_and_new_works(tmp_path: Path) ->
         await harness.chat.sees_text("Use /talaria new to start")
         assert await states(harness, "turns") == ["failed"]
         await harness.chat.says("go on", id=2)
-        await harness.chat.sees_text("I couldn't start on that")
+        await harness.chat.sees_text("I couldn't start working on your message")
         await harness.chat.says("/new", id=3)
         await harness.chat.says("go on", id=4)
         await harness.chat.sees_text("Two.")

@@ -155,7 +155,7 @@ async def test_usage_shows_members_their_own_and_unknown_prices(
         assert f"{line}\n\nLast 30 days" in reported, "the list ends before"
         assert "No price known for: fake-1. I count tokens instead." in reported
         assert "$0" not in reported
-        assert "Today's usage counts until tomorrow, 0:00." in reported
+        assert "Counting starts again at zero: tomorrow, 0:00." in reported
         assert "Everyone" not in reported
         assert "1,234" not in await ana.says("/usage")
 
