@@ -68,6 +68,7 @@ NUMBERS: Mapping[str, str] = {
     "claim": "SELECT 1 UNION SELECT 2",
     "code": "SELECT id FROM link_codes",
     "conversation": "SELECT id FROM conversations WHERE person_id = :id",
+    "deed": "SELECT id FROM audit WHERE person_id = :id AND action = 'deed'",
     "delivery": "SELECT webhook_deliveries.id FROM webhook_deliveries JOIN webhooks"
     " ON webhooks.id = webhook_id WHERE person_id = :id",
     "job": "SELECT id FROM jobs WHERE person_id = :id",
@@ -110,13 +111,14 @@ class Side:
 
 
 def list_forms(gateway: Gateway) -> list[Route]:
-    """The routes that take forms, as the server has them."""
+    """The routes that take forms, as the server has them; what takes deeds back is the last."""
 
     async def find_login(_: Request) -> Login | None:
         return None
 
     routes = make_pages(gateway, find_login).list_routes()
-    return [one for one in routes if isinstance(one, Route) and "POST" in (one.methods or ())]
+    forms = [one for one in routes if isinstance(one, Route) and "POST" in (one.methods or ())]
+    return sorted(forms, key=lambda one: one.path.startswith("/deeds/"))
 
 
 def list_fields() -> list[str]:
