@@ -273,7 +273,7 @@ TRANSLATED_SAMPLES: dict[str, dict[str, object]] = {
         "tools": "Unterhaltungen durchsuchen und Gedächtnis aktualisieren",
         "used": "0,12 $",
         "choice": "immer",
-        "verbosity": "Jeder Schritt",
+        "verbosity": "Jeden Schritt",
         "weekday": "Mo",
         "what": "„report.pdf“",
         "earlier": "„Streich es weiß“",

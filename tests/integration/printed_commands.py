@@ -15,9 +15,10 @@ _COMMENT = re.compile(r"\s+# .*")
 _HERE = "tests/integration/interfaces"
 EXCEPTIONS: dict[str, str] = {
     r"^(pipx|uv tool|pip) ": "installs from a wheel or a registry: tools/release_check.py",
+    r"docker compose": "Compose: tools/container_check.sh starts the same image",
     r"\| docker |^(docker |printf .*>|chmod 600 \.env)": "Docker: tools/container_check.sh",
     r"^(sudo |ssh -L)": "needs root, or another machine",
-    r"^make (setup|check|lint|docs|test|test-fast|test-thorough|hooks)$": "CI: .ci/run",
+    r"^make (setup|check|lint|docs|test|test-fast|test-thorough|hooks)$": ".ci/run, in parts",
     r"^make demo$": "the same lines: tests/journeys/test_terminal.py",
     r"^make (run|first-hour)$|^cd ~/talaria": "runs until it is stopped, or draws pictures",
     r"^make (try-\w+|bench|faults|check release-check|release-check|lock)$|^rm requirements": (
