@@ -149,7 +149,8 @@ class ProvenanceCommands:
     ) -> Reply:
         """Take back the newest change of any kind: first those of this chat.
 
-        One from elsewhere, and one that is old, is named and needs a yes.
+        One from elsewhere, one that is old, and one by somebody else in a group, which owners may
+        take back, is named and needs a yes.
         """
         if again := await self._undo_again(call, scope):
             return again
@@ -162,8 +163,11 @@ class ProvenanceCommands:
             row = await self._database.read(
                 _find_newest_row, call, scope, change_index, is_anyones=True
             )
-            change = await self._of_row(call, scope, row) if row else None
-            return await (change.undo() if change else self._undo_list(call, scope))
+            if row is None:
+                return await self._undo_list(call, scope)
+            if not await self._access.may_change(call, row):
+                return Reply(text=memory.NOT_YOUR_CHANGE())
+            return _ask(call, await self._of_row(call, scope, row), is_of_others=True)
         newest = found.pop()
         if newest.deed and not newest.deed.undo:
             return _explain(call, newest.deed, found)
@@ -396,11 +400,15 @@ def _explain(call: Call, deed: Deed, older: Sequence[_Change]) -> Reply:
     return Reply(effect=effect, buttons=_ask(call, before).buttons if before else ())
 
 
-def _ask(call: Call, change: _Change, reason: str = "") -> Reply:
+def _ask(call: Call, change: _Change, reason: str = "", *, is_of_others: bool = False) -> Reply:
     """Ask whether a change is meant, with a button that takes back this one."""
     return Reply(
         text=texts.ask(
-            call.clock.show(change.at), change.did, elsewhere=change.elsewhere, reason=reason
+            call.clock.show(change.at),
+            change.did,
+            elsewhere=change.elsewhere,
+            reason=reason,
+            is_of_others=is_of_others,
         ),
         buttons=offer_command(change.command, memory.UNDO()),
     )

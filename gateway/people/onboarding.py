@@ -127,9 +127,11 @@ def take_from_platform(person: Person, sender: Sender, words: str = "") -> Perso
         person = replace(person, time_zone=find_zone(sender.time_zone or ""))
     of_app = choose_language(sender.language)
     written = find_written(words, least=_CLEAR) or of_app
-    if person.language in (None, of_app) and written != of_app:
+    usual = choose_language(None)
+    is_open = person.language is None or person.language == of_app != usual
+    if is_open and written != of_app:
         return replace(person, language=written)
-    if person.language is None and of_app != choose_language(None):
+    if person.language is None and of_app != usual:
         person = replace(person, language=of_app)
     return person
 

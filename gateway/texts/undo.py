@@ -19,6 +19,10 @@ _ELSEWHERE = Text(
     "Nothing is left to take back in this chat. The last change elsewhere ({moment}, {place}):"
     " {change}\nShall I take it back?"
 )
+_OF_OTHERS = Text(
+    "You've changed nothing here that I can take back. The newest change by someone else"
+    " ({moment}): {change}\nShall I take that one back?"
+)
 _BEFORE = Text("{reason} The change before that ({moment}): {change}\nShall I take that one back?")
 OTHER_WAYS = {
     "new": Text("you began a new conversation; /sessions leads back to an earlier one"),
@@ -40,12 +44,16 @@ _FILES = Text("Files: {files}")
 _SKILL = Text("Skill “{name}”")
 
 
-def ask(moment: str, did: str, *, elsewhere: str = "", reason: str = "") -> str:
+def ask(
+    moment: str, did: str, *, elsewhere: str = "", reason: str = "", is_of_others: bool = False
+) -> str:
     """Ask whether a change is meant that is old, or made `elsewhere`, in a place with that name.
 
     With a `reason`, the last change can't be taken back, and this is the one before it.
     """
     change = f"\n{did}" if "\n" in did else did or _UNNAMED()
+    if is_of_others:
+        return _OF_OTHERS(moment=moment, change=change)
     if reason:
         return _BEFORE(reason=reason, moment=moment, change=change)
     if elsewhere:

@@ -178,6 +178,18 @@ async def test_the_language_that_a_newcomer_writes_wins_over_their_apps(stage: S
         assert "keine Erinnerung 7" in await harness.ask(ANNA, "/reminders pause 7")
 
 
+async def test_the_words_of_the_first_hour_change_no_language_that_was_chosen(
+    stage: Stage,
+) -> None:
+    anna = stage.account("telegram", ANNA)
+    async with stage.open() as harness:
+        await harness.hears(anna, "/start")
+        assert "English" in await harness.hears(anna, "/settings language en")
+        stage.plan("Das merke ich mir.")
+        await harness.hears(anna, "merk dir bitte, dass ich gerne Käse mag")
+        assert "Language: English" in await harness.hears(anna, "/settings")
+
+
 async def test_a_pasted_text_changes_no_language_after_the_first_hour(stage: Stage) -> None:
     stage.telegram.user(ANNA, "Anna", language="en")
     stage.now = clock = Clock(2026, 11, 20, 12, 0)

@@ -384,6 +384,24 @@ async def test_forget_is_named_once_and_the_undo_goes_on_to_the_deed_before(
         assert f"I've deleted {before}" in await harness.hears(anna, "/undo", room=room)
 
 
+async def test_an_owner_is_asked_before_undo_takes_a_note_of_somebody_else(
+    deployment: Stage,
+) -> None:
+    anna, ben = (deployment.account("telegram", one) for one in (ANNA, BEN))
+    room = str(SUPERGROUP)
+    async with deployment.open() as harness:
+        await harness.hears(anna, "/start")
+        await make_owner(harness, "Anna")
+        note = call("memory", action="add", target="memory", text="The cellar is cold")
+        deployment.plan(calls(note), "Ok.")
+        await harness.hears(ben, "remember that the cellar is cold", room=room)
+        told = await harness.hears(anna, "/undo", room=room)
+        assert told.startswith("You've changed nothing here that I can take back.")
+        assert "The cellar is cold" in told
+        assert "cellar" in await harness.hears(ben, "/memory", room=room)
+        assert "Taken back" in await harness.hears(ben, "/undo", room=room)
+
+
 async def test_every_kind_of_undo_speaks_alike(deployment: Stage) -> None:
     anna, clock = deployment.account("telegram", ANNA), Clock(*NOON)
     deployment.now = clock

@@ -345,7 +345,10 @@ async def test_in_a_room_only_the_asker_and_owners_undo_a_change(
         assert "Removed: Rent is due" in await den_says(here, "ann", "/undo 2")
         assert await den_says(here, "bob", "/undo 5") == memory.NOT_YOUR_CHANGE()
         assert "Restored: Rent is due" in await den_says(here, "ann", "/undo 5")
-        assert "Removed: Rent is due" in await den_says(here, "cleo", "/undo")
+        asked = await den_says(here, "cleo", "/undo")
+        assert asked.startswith("You've changed nothing here that I can take back.")
+        assert "Rent is due\nShall I take that one back?" in asked
+        assert "Removed: Rent is due" in await den_says(here, "cleo", "/undo 6")
         path = tmp_path / "memories" / "rooms" / "den" / "MEMORY.md"
         assert path.read_text() == ""
 
