@@ -239,7 +239,7 @@ def split_setting(words: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class SaidIntroduction:
-    """What a person said about themself: a clause with their name, and settings."""
+    """A person's words about themself: a clause with their name, and settings."""
 
     clause: str
     settings: tuple[SaidSetting, ...]

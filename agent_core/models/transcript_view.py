@@ -1,4 +1,4 @@
-"""What code reads in a transcript: the entries of memory with later changes, the time; pure."""
+"""Read a transcript: the entries of memory with later changes, and the time; pure."""
 
 import json
 import re

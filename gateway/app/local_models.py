@@ -18,7 +18,7 @@ _WINDOW_LEAST = 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Discovery:
-    """What the search on this machine has found, and what Talaria chooses of it."""
+    """The servers that the search on this machine has found, and Talaria's choice of them."""
 
     servers: tuple[LocalServer, ...]
     choice: Choice | None

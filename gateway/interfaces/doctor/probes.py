@@ -35,7 +35,7 @@ class MustLink(StartError):
 
 
 class NoToken(StartError):
-    """What is wrong is no token, so a setup repairs nothing; the text says what to do."""
+    """Another thing than a token is wrong, so no setup repairs it; the text says what to do."""
 
 
 class NoSuchModel(StartError):
