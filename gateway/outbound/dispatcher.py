@@ -374,7 +374,7 @@ class OutboxDispatcher:
         if row.message_id is not None:
             was_cut = await self._live_messages.let_earlier_finish(row)
             outcome = await self._edit(channel.adapter, row, row.message_id, was_cut=was_cut)
-            again = None if outcome == "shown" else await self._send_anew(row, outcome)
+            again = None if outcome == "shown" else await self._begin_another(row, outcome)
             if again is None:
                 await self._mark_sent(row, row.message_id)
                 return
@@ -397,7 +397,7 @@ class OutboxDispatcher:
     async def _edit(
         self, adapter: ChatAdapter, row: OutboxRow, message_id: str, *, was_cut: bool = False
     ) -> _Edited:
-        """Edit a message that the platform has; if it is not shown, `_send_anew` goes on.
+        """Edit a message that the platform has; if it is not shown, `_begin_another` goes on.
 
         An edit that a kill may have cut off is not repeated where a look-up could take it for a
         message, and delete it; but that of a question is, which is never asked again.
@@ -424,7 +424,7 @@ class OutboxDispatcher:
             return "locked"
         return "shown"
 
-    async def _send_anew(self, row: OutboxRow, edited: _Edited) -> OutboxRow | None:
+    async def _begin_another(self, row: OutboxRow, edited: _Edited) -> OutboxRow | None:
         """Return a row to send as a new message; what the platform still has is deleted after that.
 
         In this order, because a new message reopens a thread that was archived. A question is never
