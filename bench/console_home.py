@@ -17,7 +17,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.engine.database import now as wall_clock
 from agent_core.state.memory import archive, blocks, ledger, skill_changes, skill_uses, skills
 from agent_core.state.memory.ledger import Change, Origin
-from agent_core.state.people import api_tokens, reading_consents
+from agent_core.state.people import api_tokens, reading_consents, rooms
 from agent_core.state.queues import skill_tests, tasks
 from agent_core.state.tokenizer import PLACES, index_text
 from agent_core.transcript import TextPart, dump_stored
@@ -84,6 +84,28 @@ async def add_work(gateway: Gateway, session: aiohttp.ClientSession) -> None:
             connection.execute(statement, {"now": now, "runs": _RUNS})
 
     await database.write("bench", fill)
+
+
+async def add_agents(session: aiohttp.ClientSession) -> None:
+    """Give the home two agents and a team of them."""
+    for name in ("coder", "editor"):
+        form = {"name": name, "description": f"The {name}", "soul": "You write.", "blocks": "all"}
+        async with session.post("/agents/new", data={**form, "tools": "all"}) as answer:
+            answer.raise_for_status()
+    form = {"name": "press", "manager": "round_robin", "rounds": "1", "steps": "5", "dollars": "0"}
+    members = [("member", "coder"), ("member", "editor")]
+    async with session.post("/teams/new", data=[*form.items(), *members]) as answer:
+        answer.raise_for_status()
+
+
+async def add_room(gateway: Gateway) -> None:
+    """Give the home a group on Telegram."""
+
+    def fill(connection: Connection) -> None:
+        where = {"platform": "telegram", "chat_id": "-1", "title": "Birds", "slug": "birds"}
+        rooms.insert(connection, **where, now=wall_clock())
+
+    await gateway.database.write("bench", fill)
 
 
 async def add_memory(gateway: Gateway) -> None:

@@ -18,7 +18,9 @@ from agent_core.transcript import ToolCallPart
 from bench.console_home import (
     SKILL,
     VOCABULARY,
+    add_agents,
     add_memory,
+    add_room,
     add_skill,
     add_work,
     fill_home,
@@ -49,7 +51,10 @@ PAGES = (
 """The pages that are measured first."""
 _BUSY = ("/jobs", "/jobs/calendar", "/jobs/calendar?week=", "/webhooks", "/memory", "/skills")
 """Pages that are measured with jobs and webhooks, a long ledger, and a skill with versions."""
-_SINGLE = ("/people/2", "/people/2/2", "/people/3/remove", "/configuration/model.mode")
+_SINGLE = (
+    *("/people/2", "/people/2/2", "/people/3/remove", "/configuration/model.mode"),
+    *("/agents/coder", "/agents/coder/edit", "/teams/press", "/teams/press/edit"),
+)
 _UNMEASURED = frozenset({"/pages/events", "/files/{key}", "/workspace/file"})
 """A stream that lasts, and files that are sent as they are stored."""
 _QUERIES: dict[str, Callable[[random.Random], Sequence[str]]] = {
@@ -81,10 +86,13 @@ async def measure(*, messages: int = _MESSAGES, people: int = _PEOPLE) -> list[F
             await add_work(gateway, session)
             await add_memory(gateway)
             await add_skill(gateway, session)
+            await add_agents(session)
+            await add_room(gateway)
             job = await _find(session, "/jobs", r'href="(/jobs/\d+)"')
             for path in (*_BUSY, job, f"/skills/{SKILL}", f"/skills/{SKILL}/edit"):
                 await meter.time(path, note=" (busy)")
-            for path in (*_SINGLE, f"/accounts/{people + 1}/unlink"):
+            room = await _find(session, "/people", r'href="(/people/rooms/\d+)"')
+            for path in (*_SINGLE, room, f"/accounts/{people + 1}/unlink"):
                 await meter.time(path)
             await _time_turn(meter)
             async with _browse(running) as other:
@@ -171,9 +179,13 @@ def list_addresses(gateway: Gateway) -> list[str]:
 def _refuse_forgotten(gateway: Gateway, paths: Sequence[str]) -> None:
     """Raise `RuntimeError` if a route was not measured."""
     scopes = [{"type": "http", "method": "GET", "path": path, "headers": []} for path in paths]
-    for address, route in _list_routes(gateway).items():
-        if all(route.matches(scope)[0] != Match.FULL for scope in scopes):
-            raise RuntimeError(f"{address} is not measured")
+    forgotten = [
+        address
+        for address, route in _list_routes(gateway).items()
+        if all(route.matches(scope)[0] != Match.FULL for scope in scopes)
+    ]
+    if forgotten:
+        raise RuntimeError(f"not measured: {', '.join(forgotten)}")
 
 
 async def _time_turn(meter: _Meter) -> None:
@@ -231,6 +243,7 @@ async def _time_work(name: str, work: Callable[[], Awaitable[int]]) -> list[Figu
         began = time.perf_counter()
         size = await work()
         took.append(time.perf_counter() - began)
+    print(f"{name}: {percentile(took, 0.95) * 1000:.0f} ms", file=sys.stderr, flush=True)
     return [
         Figure(name=f"{name}: first", unit="ms", value=took[0] * 1000, at_most=_MOST_MS),
         Figure(name=f"{name}: p50", unit="ms", value=percentile(took, 0.5) * 1000),
