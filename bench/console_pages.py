@@ -55,8 +55,8 @@ _SINGLE = (
     *("/people/2", "/people/2/2", "/people/3/remove", "/configuration/model.mode"),
     *("/agents/coder", "/agents/coder/edit", "/teams/press", "/teams/press/edit"),
 )
-_UNMEASURED = frozenset({"/pages/events", "/files/{key}", "/workspace/file"})
-"""A stream that lasts, and files that are sent as they are stored."""
+_UNMEASURED = frozenset({"/pages/events", "/files/{key}", "/workspace/file", "/data/export"})
+"""A stream that lasts, files that are sent as they are stored, and the archive of all data."""
 _QUERIES: dict[str, Callable[[random.Random], Sequence[str]]] = {
     "common words": lambda chance: chance.choices(VOCABULARY[:20], k=3),
     "one common word": lambda chance: chance.choices(VOCABULARY[:5]),

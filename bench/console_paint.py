@@ -19,8 +19,6 @@ from tests.integration.served import served
 
 _ROUNDS = 9
 _MOST_MS = 300
-_DOWNLOAD = "/data/export"
-"""The browser stores this one, and shows nothing."""
 _PAINT = """() => new Promise((tell) => {
   const look = () => performance.getEntriesByName("first-contentful-paint")[0];
   if (look()) return tell(look().startTime);
@@ -46,7 +44,6 @@ async def measure(*, messages: int, people: int) -> list[Figure]:
             found = [
                 await _time(browser, login, f"{running.address.origin()}{path}", path)
                 for path in list_addresses(running.gateway)
-                if path != _DOWNLOAD
             ]
             await browser.close()
             return found
