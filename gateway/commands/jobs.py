@@ -141,7 +141,11 @@ class JobCommands:
         found, text = await self._database.read(look)
         if not found:
             named = flatten(" ".join(wanted), LONGEST_TITLE)
-            return Reply(text=job_texts.NONE_WITH(words=named), buttons=(make_list_button(),))
+            return Reply(
+                text=job_texts.NONE_WITH(words=named),
+                buttons=(make_list_button(),),
+                is_refusal=verb is not None,
+            )
         if len(found) > 1:
             return Reply(text=text, buttons=_open_each(found))
         if verb is None:
@@ -204,7 +208,8 @@ class JobCommands:
 
         found, job, text = await self._database.read(look)
         if text or job is None:
-            return Reply(text=text, buttons=_open_each(found) if call.is_press else ())
+            buttons = _open_each(found) if call.is_press else ()
+            return Reply(text=text, buttons=buttons, is_refusal=True)
         if order.verb == "delete" and call.is_press and not order.is_sure:
             sure = stand_for(f"jobs delete {job.id} {_YES}", job_texts.DROP(), "danger")
             return Reply(

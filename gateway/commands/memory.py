@@ -1,7 +1,7 @@
 """Commands for memory entries and their visibility: memory, share."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent_core.memory.archive.history import parse_archive_ref
 from agent_core.memory.numbering import NumberedEntry, find_current, list_entries
@@ -107,7 +107,7 @@ class MemoryCommands:
         if len(found) == 1:
             return await self.forget(call, scope, found[0].number)
         if not found:
-            return _find_none(named)
+            return replace(_find_none(named), is_refusal=True)
         buttons = (
             stand_for(f"memory forget {one.number}", flatten(one.entry, _LONGEST_LABEL), "danger")
             for one in found[:_BUTTONED]
@@ -142,7 +142,7 @@ class MemoryCommands:
         try:
             row = await self.access.edit(call, scope, asked)
         except Mistaken as error:
-            return Reply(text=str(error))
+            return Reply(text=str(error), is_refusal=True)
         except OSError as error:
             return refuse_unreadable(error)
         return _describe_deleted(row)

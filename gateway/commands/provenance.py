@@ -15,7 +15,7 @@ from agent_core.memory.archive.undo import find_newest_archive_change
 from agent_core.memory.explanations import explain_entry
 from agent_core.memory.numbering import ChangeIndex
 from agent_core.memory.undo import UndoneChange, find_newest_change
-from agent_core.state.conversations import turns
+from agent_core.state.conversations import questions, turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import LedgerEntry
@@ -23,11 +23,13 @@ from agent_core.state.people.deeds import (
     FORGOT,
     Deed,
     find_last_id,
+    find_last_moment,
     list_standing,
     name_undo,
     take_back,
 )
 from agent_core.transcript import flatten
+from gateway.chats import read_chat
 from gateway.commands.archive import ArchiveNotes
 from gateway.commands.deed_undo import DeedUndo
 from gateway.commands.file_undo import FileUndo
@@ -155,11 +157,12 @@ class ProvenanceCommands:
         if again := await self._undo_again(call, scope):
             return again
         deeds = await self._database.read(_list_deeds, call, scope.person_id)
+        is_asked = await self._database.read(_is_asked, call, scope.person_id)
         found = [self._of_deed(call, deed) for deed in reversed(deeds)]
         # Of two at the same moment, the history wins: it knows the order of its own changes.
         found += await self._list_histories(call, scope, change_index)
         found.sort(key=lambda one: (not one.elsewhere, one.at))
-        if not found:
+        if not found and not is_asked:
             row = await self._database.read(
                 _find_newest_row, call, scope, change_index, is_anyones=True
             )
@@ -168,6 +171,8 @@ class ProvenanceCommands:
             if not await self._access.may_change(call, row):
                 return Reply(text=memory.NOT_YOUR_CHANGE())
             return _ask(call, await self._of_row(call, scope, row), is_of_others=True)
+        if is_asked:
+            return _explain(call, texts.STILL_ASKED(), found)
         newest = found.pop()
         if newest.deed and not newest.deed.undo:
             return _explain(call, newest.deed, found)
@@ -372,6 +377,20 @@ def _list_deeds(connection: Connection, call: Call, person_id: PersonId) -> list
     ]
 
 
+def _is_asked(connection: Connection, call: Call, person_id: PersonId) -> bool:
+    """Return whether the caller's newest message led to a question that is open in this chat."""
+    newest = ledger.find_newest_id(connection, person_id=person_id)
+    row = ledger.find_row(connection, entry_id=newest)
+    since = max(row[1].origin.now if row else 0, find_last_moment(connection, call.doer))
+    asked = questions.find_asked_since(
+        connection, person_id=call.person.id, platform=call.platform, since=since
+    )
+    if asked is None:
+        return False
+    address = read_chat(asked.chat.address)
+    return replace(address, ticket=None) == replace(call.message.address, ticket=None)
+
+
 def _find_undone(connection: Connection, call: Call, person_id: PersonId) -> LedgerEntry | None:
     """Return the row of a memory that this call has undone; None if there is none."""
     made = ledger.find_call(connection, person_id=person_id, call_key=call.call_key)
@@ -388,13 +407,21 @@ def _is_from_here(connection: Connection, row: LedgerEntry, call: Call) -> bool:
     return platform == call.platform or (not platform and row.origin.actor in _TOLD)
 
 
-def _explain(call: Call, deed: Deed, older: Sequence[_Change]) -> Reply:
-    """Say once why the last deed is not taken back, and offer the newest of the `older` changes."""
+def _explain(call: Call, deed: Deed | str, older: Sequence[_Change]) -> Reply:
+    """Say once why the last deed is not taken back, and offer the newest of the `older` changes.
+
+    Without a deed, a sentence says why, and what is open is passed over by the next undo.
+    """
     before = next((change for change in reversed(older) if change.command), None)
 
     def effect(connection: Connection) -> Outcome:
-        take_back(connection, call.doer, deed, redo="", now=call.now)
-        reason = texts.FORGOT() if deed.did == FORGOT else texts.FIXED(change=deed.did)
+        if isinstance(deed, str):
+            call.note_fixed(connection, deed)
+            reason, idle = deed, list_standing(connection, call.doer)[0]
+        else:
+            reason = texts.FORGOT() if deed.did == FORGOT else texts.FIXED(change=deed.did)
+            idle = deed
+        take_back(connection, call.doer, idle, redo="", now=call.now)
         return _ask(call, before, reason).text if before else reason, ()
 
     return Reply(effect=effect, buttons=_ask(call, before).buttons if before else ())

@@ -160,6 +160,8 @@ class Reply:
     """Makes the buttons after the effect, in the language that the effect chose."""
     effect: Effect | None = None
     pending: QueuedMessage | None = None
+    is_refusal: bool = False
+    """True if the command should have changed something, and changed nothing."""
 
     def apply(self, connection: Connection) -> tuple[str, Sequence[OutboxRow], tuple[Choice, ...]]:
         """Apply the effect, if there is one; return the text, the outbox rows and the buttons."""

@@ -142,7 +142,7 @@ class SettingsCommands:
         try:
             expected = change_settings(await self._look(call), values)
         except ToolArgumentError as error:
-            return Reply(text=str(error))
+            return Reply(text=str(error), is_refusal=True)
 
         # A language without a catalogue leaves the sentences in the one of before.
         chosen = expected.person.language

@@ -14,7 +14,7 @@ from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.chats import make_chat
 from gateway.commands.catalog import OWN_NAMES, read_plain_name, suggest_command
-from gateway.commands.registry import Call, Reply, SlashCommand
+from gateway.commands.registry import Call, Outcome, Reply, SlashCommand
 from gateway.errors import Declined
 from gateway.inbound.events import InboundEvent
 from gateway.outbound.command_buttons import read_command
@@ -113,18 +113,25 @@ class CommandRunner:
         try:
             reply = await command.run(call)
         except Declined as error:
-            reply = Reply(text=str(error))
-        await self._reply(arrived, reply)
+            reply = Reply(text=str(error), is_refusal=True)
+        note = partial(_note_refusal, call, name)
+        await self._reply(arrived, note(reply), note)
 
     async def finish(self, arrived: InboundEvent, text: str) -> None:
         """End an event with a text; "" for none. Raises `StoreError`."""
         await self._reply(arrived, Reply(text=text))
 
-    async def _reply(self, arrived: InboundEvent, reply: Reply) -> None:
+    async def _reply(
+        self,
+        arrived: InboundEvent,
+        reply: Reply,
+        note: Callable[[Reply], Reply] = lambda reply: reply,
+    ) -> None:
+        """Write a reply; `note` adds to one that an effect declined what `/undo` has to know."""
         try:
             rows = await self._write(arrived, reply)
         except Declined as error:  # the operation wrote nothing: its transaction was rolled back
-            reply = Reply(text=str(error))
+            reply = note(Reply(text=str(error), is_refusal=True))
             rows = await self._write(arrived, reply)
         self._dispatcher.enqueue(rows)
         if reply.effect:
@@ -139,6 +146,18 @@ class CommandRunner:
         return await self._database.write(
             "commands.apply", write_reply, arrived, reply, split, self._now()
         )
+
+
+def _note_refusal(call: Call, name: str, reply: Reply) -> Reply:
+    """Return a reply that notes for `/undo` that the command changed nothing, if it should have."""
+    if not reply.is_refusal or name == "undo":
+        return reply
+
+    def effect(connection: Connection) -> Outcome:
+        call.note_fixed(connection, f"/{name}")  # no words, which `/forget` would have to find
+        return reply.text, ()
+
+    return replace(reply, effect=effect)
 
 
 def write_reply(

@@ -16,7 +16,8 @@ from agent_core.schedule.said_times import reads_as_time
 from agent_core.state.conversations import questions
 from agent_core.state.conversations.questions import Choice, NewQuestion, Question, QuestionKind
 from agent_core.state.engine.database import Connection, Database
-from agent_core.state.people import people
+from agent_core.state.people import deeds, people, rooms
+from agent_core.state.people.deeds import Doer, NewDeed
 from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
@@ -392,6 +393,7 @@ class Questions:
             return _Taken(rows=[said, *outcome.rows, *again])
         person_id = reaction.person.id
         questions.answer(connection, question_id=question.id, key=key, by=person_id, now=now)
+        _note_refusal(connection, question, key, reaction, now)
         words = self._dispatcher.format_commands(question.chat.platform, outcome.words)
         closing = partial(
             _close,
@@ -509,6 +511,25 @@ def _close(
         outcome_at=len(body) - len(outcome) if says_more else None,
     )
     return [revised]
+
+
+def _note_refusal(
+    connection: Connection, question: Question, key: str, reaction: Reaction, now: int
+) -> None:
+    """Record a no, which changed nothing, so that `/undo` asks before an older change."""
+    choice = choice_of(question, key)
+    if choice is None or key not in typed_answers.REFUSALS:
+        return
+    address, person_id = reaction.address, reaction.person.id
+    room = None
+    if not address.is_direct:
+        room = rooms.find(connection, platform=reaction.platform, chat_id=address.chat_id)
+    doer = Doer(
+        person_id=person_id,
+        owner_id=room.person_id if room else person_id,
+        platform=reaction.platform,
+    )
+    deeds.record(connection, doer, NewDeed(did=choice.label), now=now)
 
 
 def _say(connection: Connection, reaction: Reaction, words: str, now: int) -> OutboxRow:

@@ -9,7 +9,7 @@ from agent_core.state.queues import outbox
 from gateway.outbound import question_views
 from gateway.texts import general
 
-_REFUSALS = ("none", "no", "leave")
+REFUSALS = ("none", "no", "leave", "dismiss")
 """Keys of choices that change nothing."""
 _ASKS = "?？؟"
 """Marks of a question, after which a bare yes may answer that one."""
@@ -35,7 +35,7 @@ def read_answer(connection: Connection, question: Question, words: str) -> str |
 
 def read_refusal(connection: Connection, question: Question, words: str) -> str | None:
     """Return the key of the choice that changes nothing, if words such as "never mind" mean it."""
-    key = next((one.key for one in question.choices if one.key in _REFUSALS), None)
+    key = next((one.key for one in question.choices if one.key in REFUSALS), None)
     if key is None or not general.is_refusal(words):
         return None
     shown = outbox.list_newest_shown(connection, chat=question.chat, limit=1)

@@ -11,6 +11,7 @@ ALREADY_CAME = Text(
 TAKEN_ALREADY = Text("That was taken back already.")
 NO_WAY_BACK = Text("I can't bring that back any more.")
 FIXED = Text("Your last message changed nothing that I can take back ({change}).")
+STILL_ASKED = Text("My question above is still open.")
 FORGOT = Text("/forget deletes permanently, so I can't take it back.")
 _OLD = Text(
     "The last change here that I can take back is older ({moment}): {change}\nShall I take it back?"

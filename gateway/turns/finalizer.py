@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent_core.agent.agent import Agent
 from agent_core.agent.caches import SessionState
+from agent_core.agent.claims.course import Course
 from agent_core.agent.review.triggers import EndedTurn, ReviewRules, enqueue_due
 from agent_core.agent.titles import enqueue_title
 from agent_core.agent.turn import ActiveTurn
@@ -16,13 +17,13 @@ from agent_core.errors import StoreDamaged
 from agent_core.events import TurnEnded
 from agent_core.localization import use_language
 from agent_core.schedule.quiet_times import is_quiet
-from agent_core.state.conversations import delegated_turns, sessions, turns
+from agent_core.state.conversations import delegated_turns, questions, sessions, turns
 from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs
 from agent_core.state.memory import skill_uses
 from agent_core.state.people import deeds
-from agent_core.state.people.deeds import Doer
+from agent_core.state.people.deeds import Doer, NewDeed
 from agent_core.state.people.people import Person
 from agent_core.state.queues import agent_messages, inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
@@ -34,6 +35,7 @@ from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.questions import Questions
 from gateway.queued_message import QueuedMessage, place_of_batch
 from gateway.texts import general, usage
+from gateway.texts.people import quote_name
 from gateway.texts.reader_language import speak_to
 from gateway.texts.usage import UsageReader
 from gateway.turns.answer_messages import (
@@ -59,6 +61,8 @@ from gateway.turns.spoken_answers import enqueue_speech
 
 if TYPE_CHECKING:
     from gateway.jobs.outcomes import Outcomes
+
+_ASKS = ("?", "？", "؟")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,6 +185,7 @@ class TurnFinalizer:
         text, session = self._record(connection, over)
         if is_hidden(over.active):
             return self._report(connection, over, text), session
+        _note_idle(connection, over.active, over.now)
         if place:
             target = ReplyTarget(slot=slot)
             rows += self._enqueue_answer(connection, over, place, text, target)
@@ -198,6 +203,7 @@ class TurnFinalizer:
             rows = self._report(connection, over, text)
         elif place:
             receipts = list_receipts(connection, active, over.tools)
+            _note_idle(connection, active, over.now)
             several = _note_deeds(connection, active, receipts, over.now)
             if active.wishes.response_schema is None:  # a program reads nothing but the form
                 text = add_receipts(text, receipts)
@@ -444,6 +450,40 @@ def _note_deeds(
     """Record what a person's turn has done, for `/undo`; see `record_receipts`."""
     if active.job_turn:
         return ()
+    return deeds.record_receipts(connection, _find_doer(active), receipts, now=now)
+
+
+def _note_idle(connection: Connection, active: ActiveTurn, now: int) -> None:
+    """Record a message that asked for a change or answered a question, and changed nothing.
+
+    So `/undo` asks before it takes back what was changed earlier.
+    """
+    if active.job_turn or active.conversation.kind == "task":
+        return
+    done = active.journal.deeds
+    if done and all(deed.kind == "message" for deed in done):
+        did = "; ".join(receipt.text for deed in done for receipt in deed.receipts)
+    else:
+        idle = "" if done else _find_idle(connection, active)
+        did = quote_name(idle) if idle.strip() else ""
+    if did:
+        deeds.record(connection, _find_doer(active), NewDeed(did=did), now=now)
+
+
+def _find_idle(connection: Connection, active: ActiveTurn) -> str:
+    """Return the words of a message that should have changed something, and did not; else ""."""
+    if wish := Course(deeds=(), messages=active.messages).find_unmet_wish():
+        return wish
+    words = active.request
+    before = active.messages[: -active.own_count or None]
+    asked = before[-1].text.rstrip() if before and before[-1].role == "assistant" else ""
+    is_no = general.read_yes_or_no(words) is False or general.is_refusal(words)
+    is_answer = questions.is_of_turn(connection, turn_id=active.id) or (
+        is_no and asked.endswith(_ASKS)
+    )
+    return words if is_answer else ""
+
+
+def _find_doer(active: ActiveTurn) -> Doer:
     owner_id = active.memory_owner.person_id if active.memory_owner else active.person.id
-    doer = Doer(person_id=active.person.id, owner_id=owner_id, platform=active.context.platform)
-    return deeds.record_receipts(connection, doer, receipts, now=now)
+    return Doer(person_id=active.person.id, owner_id=owner_id, platform=active.context.platform)

@@ -69,6 +69,8 @@ async def test_correct_dismiss_and_change_of_mind(deployment: Stage, platform: s
             anna,
             "/learned dismissed lists it" if platform != "slack" else "learned dismissed",
         )
+        told = await harness.hears(anna, "/undo")
+        assert "changed nothing that I can take back (Dismiss)" in told
         await harness.takes(anna.says("/learned dismissed"))
         listed = await sees(anna, "Dismissed, or not answered in time")
         await harness.press(anna, listed.labels[0])

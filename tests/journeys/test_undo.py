@@ -487,3 +487,93 @@ async def test_what_has_another_way_back_is_named(deployment: Stage) -> None:
             assert way in told
             assert "Detail: quiet" in told
         assert "Detail as before" in await harness.hears(anna, "/undo")
+
+
+@pytest.mark.parametrize("answer", ["No", "never mind", "a press"])
+async def test_a_no_to_a_question_is_no_change_and_undo_asks_about_the_one_before(
+    deployment: Stage, answer: str
+) -> None:
+    anna, clock = deployment.account("telegram", ANNA), Clock(*NOON)
+    deployment.now = clock
+    async with deployment.open() as harness:
+        await harness.hears(anna, "/settings verbosity quiet")
+        clock.move(harness, minutes=1)
+        often = call("remind", text="Blink.", when="every minute")
+        deployment.plan(calls(often), "I did not set the reminder.")
+        await harness.notes(anna.says("remind me every minute to blink"))
+        await harness.asks(anna, "No")
+        refuse = anna.holds("No")
+        clock.move(harness, minutes=1)
+        await harness.notes(anna.says("/undo"))
+        await harness.until(lambda: "question above is still open" in anna.seen()[-1].text)
+        assert "Detail: quiet" in anna.seen()[-1].text
+        clock.move(harness, minutes=1)
+        await harness.takes(refuse() if answer == "a press" else anna.says(answer))
+        assert "did not set" in anna.seen()[-1].text
+        told = await harness.hears(anna, "/undo")
+        assert told.startswith(
+            "Your last message changed nothing that I can take back"
+            " (“remind me every minute to blink”)."
+        )
+        assert "Detail: quiet" in told
+        assert "Taken back" in await harness.hears(anna, "/undo")
+
+
+@pytest.mark.parametrize(
+    ("said", "answer", "named"),
+    [
+        ("forget that Bob likes tea", "I have no such note.", "“forget that Bob likes tea”"),
+        ("remind me to drink water", "When?", "“remind me to drink water”"),
+        ("/settings language klingonese", None, "/settings"),
+        ("/reminders delete the goose", None, "/reminders"),
+        ("/memory forget 99", None, "/memory"),
+        ("/title", None, ""),
+    ],
+)
+async def test_a_wish_that_failed_is_no_change_and_undo_asks_about_the_one_before(
+    deployment: Stage, said: str, answer: str | None, named: str
+) -> None:
+    anna, clock = deployment.account("telegram", ANNA), Clock(*NOON)
+    deployment.now = clock
+    async with deployment.open() as harness:
+        await harness.hears(anna, "/settings verbosity quiet")
+        clock.move(harness, minutes=1)
+        if answer:
+            deployment.plan(answer, answer)
+        await harness.hears(anna, said)
+        clock.move(harness, minutes=1)
+        told = await harness.hears(anna, "/undo")
+        if not named:  # what only shows something is no wish
+            assert "Detail as before" in told
+            return
+        assert told.startswith(f"Your last message changed nothing that I can take back ({named}).")
+        assert "Detail: quiet" in told
+        assert "Detail as before" in await harness.hears(anna, "/undo")
+
+
+async def test_a_no_to_the_question_behind_a_deed_is_no_change(deployment: Stage) -> None:
+    anna, clock = deployment.account("telegram", ANNA), Clock(*NOON)
+    deployment.now = clock
+    async with deployment.open() as harness:
+        made = call("remind", text="Call Ben.", when="today 15:00")
+        deployment.plan(calls(made), "Set. Shall I also remind you tomorrow?")
+        await harness.hears(anna, "remind me at 15:00 to call Ben")
+        clock.move(harness, minutes=1)
+        deployment.plan("All right.", "All right.")
+        await harness.hears(anna, "no")
+        told = await harness.hears(anna, "/undo")
+        assert "(“no”)" in told
+        assert "Call Ben" in told
+        assert "I've deleted Call Ben" in await harness.hears(anna, "/undo")
+
+
+async def test_an_ordinary_message_leaves_the_change_before_it_to_undo(deployment: Stage) -> None:
+    anna, clock = deployment.account("telegram", ANNA), Clock(*NOON)
+    deployment.now = clock
+    async with deployment.open() as harness:
+        await harness.hears(anna, "/settings verbosity quiet")
+        clock.move(harness, minutes=1)
+        deployment.plan("You're welcome.")
+        await harness.hears(anna, "Nice, thank you")
+        await harness.hears(anna, "/settings")
+        assert "Detail as before" in await harness.hears(anna, "/undo")

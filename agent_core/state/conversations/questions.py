@@ -144,6 +144,30 @@ def find_of_call(connection: Connection, *, turn_id: TurnId, call_id: CallId) ->
     return read_one(_make_question, found, choices=load_choices)
 
 
+def is_of_turn(connection: Connection, *, turn_id: TurnId) -> bool:
+    """Return whether a turn has asked something."""
+    found = connection.execute(
+        "SELECT 1 FROM questions WHERE turn_id = :turn_id LIMIT 1", {"turn_id": turn_id}
+    )
+    return found.fetchone() is not None
+
+
+def find_asked_since(
+    connection: Connection, *, person_id: PersonId, platform: str, since: int
+) -> Question | None:
+    """Return the newest open question on a platform that a person's own message brought about.
+
+    `since` is in milliseconds since the epoch. Those about notes and consent come by themselves.
+    """
+    found = connection.execute(
+        f"SELECT {_ROW} FROM questions WHERE person_id = :person_id AND state = 'open'"
+        " AND platform = :platform AND asked_at > :since"
+        " AND kind NOT IN ('proposal', 'notes', 'reading') ORDER BY id DESC LIMIT 1",
+        {"person_id": person_id, "platform": platform, "since": since},
+    )
+    return read_one(_make_question, found, choices=load_choices)
+
+
 def find_open(connection: Connection, *, person_id: PersonId) -> list[Question]:
     """List the open questions of a person, newest first."""
     rows = connection.execute(

@@ -183,6 +183,14 @@ def find_last_id(connection: Connection, doer: Doer) -> int:
     return row[0] or 0
 
 
+def find_last_moment(connection: Connection, doer: Doer) -> int:
+    """Return when the last deed was done or taken back, in milliseconds; 0 for none."""
+    row = connection.execute(
+        "SELECT created_at FROM audit WHERE id = :id", {"id": find_last_id(connection, doer)}
+    ).fetchone()
+    return row[0] if row else 0
+
+
 def find_redo(connection: Connection, doer: Doer, deed_id: int) -> str:
     """Return the command that does a deed again which was taken back; "" if there is none.
 
