@@ -273,7 +273,7 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
         Deed(
             name="Take back what was done, of any kind",
             chat="undo",
-            page="POST /deeds/{deed:int}/undo",
+            page="POST /deeds/{deed:int}/{verb}",
             api="-place",
         ),
         Deed(

@@ -15,11 +15,12 @@ from gateway.commands.page_deeds import TOKENS
 from gateway.commands.registry import Call, Effect, Handler, Outcome, Reply
 from gateway.errors import Declined
 from gateway.outbound.command_buttons import stand_for
+from gateway.texts import memory as memory_texts
 from gateway.texts import undo as texts
-from gateway.texts.memory import UNDO
 
 _JOBS = "jobs"
-_DEED, _BACK, _BROUGHT = "deed", "back", "brought"
+UNDO, DEED, BACK, _BROUGHT = "undo", "deed", "back", "brought"
+"""The command, and the words before the number of a deed."""
 _LONGEST_TITLE = 80
 _FOR_GOOD = (TOKENS,)
 """The commands whose effect nothing brings back."""
@@ -41,9 +42,9 @@ class DeedUndo:
         """
         word, _, named = call.argument.partition(" ")
         number = read_number(named)
-        if word not in (_DEED, _BACK, _BROUGHT) or number is None:
+        if word not in (DEED, BACK, _BROUGHT) or number is None:
             return None
-        if word == _BACK:
+        if word == BACK:
             return await self._bring_back(call, number)
         if word == _BROUGHT:
             deed = await self._database.read(deeds.find_brought, call.doer, number)
@@ -59,27 +60,16 @@ class DeedUndo:
 
         Its parts are taken back from the last to the first, except reminders that have come.
         """
-        if title := await self.has_come(deed):
+        if title := await self._database.read(find_come, deed):
             text = texts.ALREADY_CAME(title=title)
             return Reply(effect=_finish(call, deed, _Run(text=text)))
         made = await self._run(call, [undo for undo, _ in reversed(deed.parts)])
-        back = f"undo {_BACK} {deed.id}"
+        back = f"undo {BACK} {deed.id}"
         is_for_good = _split(deed.undo)[0] in _FOR_GOOD or not made.effects
         return Reply(
             effect=_finish(call, deed, made),
             draw=None if is_for_good else lambda: (stand_for(back, texts.BRING_BACK()),),
         )
-
-    async def has_come(self, deed: Deed | None) -> str | None:
-        """Return the title of the first reminder that a deed is about, if all have come already."""
-        titles = []
-        for command, _ in deed.parts if deed else ():
-            name, argument = _split(command)
-            past = await self._database.read(_find_past, argument) if name == _JOBS else None
-            if past is None:
-                return None
-            titles.append(past)
-        return titles[0] if titles else None
 
     async def _bring_back(self, call: Call, number: int) -> Reply:
         """Do again what an undo took back, once; that is a deed like any other."""
@@ -99,7 +89,7 @@ class DeedUndo:
 
         # Not the newest deed, whatever it is by the time of the press.
         undo = f"undo {_BROUGHT} {number}"
-        return Reply(effect=effect, draw=lambda: (stand_for(undo, UNDO()),))
+        return Reply(effect=effect, draw=lambda: (stand_for(undo, memory_texts.UNDO()),))
 
     async def _run(self, call: Call, commands: Sequence[str]) -> "_Run":
         """Run commands one after the other, up to their effects."""
@@ -149,11 +139,11 @@ def _finish(call: Call, deed: Deed, made: _Run) -> Effect:
     def effect(connection: Connection) -> Outcome:
         text, rows = made.apply(connection)
         redo = "\n".join(one.undo for one in reversed(made.noted) if one.undo)
-        if made.noted and not redo:
-            redo = deed.redo
-        deeds.take_back(connection, call.doer, deed, redo=redo, now=call.now)
+        redo = redo or deed.redo
         if not made.noted:  # the commands have changed nothing
+            deeds.leave_out(connection, call.doer, deed, now=call.now)
             return text, rows
+        deeds.take_back(connection, call.doer, deed, redo=redo, now=call.now)
         return (text if text.startswith(_SIGN) else texts.TAKEN_BACK(done=text)), rows
 
     return effect
@@ -164,14 +154,30 @@ def _split(command: str) -> tuple[str, str]:
     return name, argument
 
 
-def _find_past(connection: Connection, argument: str) -> str | None:
+def find_come(connection: Connection, deed: Deed) -> str | None:
+    """Return the title of the first reminder that a deed is about, if all have come already."""
+    titles = [_find_past(connection, command) for command, _ in deed.parts]
+    return titles[0] if all(title is not None for title in titles) else None
+
+
+def has_come(connection: Connection, command: str) -> bool:
+    """Return whether a command would take back a reminder that has come for the last time."""
+    return _find_past(connection, command) is not None
+
+
+def _find_past(connection: Connection, command: str) -> str | None:
     """Return the title of the reminder that a command is about, if it has come for the last time.
 
     The answer to a reminder that has come can still be taken back.
     """
+    name, argument = _split(command)
     verb, _, rest = argument.partition(" ")
     number = rest.partition(" ")[0]
-    if verb not in ("delete", "drop", "undo", "resume", "pause") or not number.isdecimal():
+    if (
+        name != _JOBS
+        or verb not in ("delete", "drop", "undo", "resume", "pause")
+        or not number.isdecimal()
+    ):
         return None
     job = jobs.find(connection, job_id=JobId(int(number)))
     return flatten(job.title, _LONGEST_TITLE) if job and job.state == "over" else None

@@ -24,14 +24,14 @@ from agent_core.state.people.deeds import (
     Deed,
     find_last_id,
     find_last_moment,
+    leave_out,
     list_standing,
     name_undo,
-    take_back,
 )
 from agent_core.transcript import flatten
 from gateway.chats import read_chat
 from gateway.commands.archive import ArchiveNotes
-from gateway.commands.deed_undo import DeedUndo
+from gateway.commands.deed_undo import UNDO, DeedUndo, find_come
 from gateway.commands.file_undo import FileUndo
 from gateway.commands.memory_scope import (
     MemoryAccess,
@@ -53,7 +53,6 @@ from gateway.texts import undo as texts
 from gateway.texts.general import name_platform
 from gateway.texts.memory import Undone
 
-_UNDO = "undo"
 _FRESH = 1_800_000
 """Milliseconds in which an undo means a change without asking."""
 _TOLD = ("review", "curator", "person")
@@ -99,7 +98,7 @@ class ProvenanceCommands:
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return the handlers by command name."""
-        return {"why": self._why, _UNDO: self._undo}
+        return {"why": self._why, UNDO: self._undo}
 
     async def _why(self, call: Call) -> Reply:
         scope = scope_of(call)
@@ -177,7 +176,8 @@ class ProvenanceCommands:
         if newest.deed and not newest.deed.undo:
             return _explain(call, newest.deed, found)
         is_old = call.now - newest.at > _FRESH
-        is_left = newest.command and not await self._deeds.has_come(newest.deed)
+        title = await self._database.read(find_come, newest.deed) if newest.deed else None
+        is_left = newest.command and title is None
         if is_left and (newest.elsewhere or is_old):
             return _ask(call, newest)
         return await newest.undo()
@@ -421,7 +421,7 @@ def _explain(call: Call, deed: Deed | str, older: Sequence[_Change]) -> Reply:
         else:
             reason = texts.FORGOT() if deed.did == FORGOT else texts.FIXED(change=deed.did)
             idle = deed
-        take_back(connection, call.doer, idle, redo="", now=call.now)
+        leave_out(connection, call.doer, idle, now=call.now)
         return _ask(call, before, reason).text if before else reason, ()
 
     return Reply(effect=effect, buttons=_ask(call, before).buttons if before else ())

@@ -28,6 +28,7 @@ class Call:
     platform: str
     message: InboundMessage
     inbox_id: InboxId
+    """The event of the message; below 0 for a button of a page, which is none."""
     person: Person
     conversation: Conversation
     room: Room | None

@@ -117,6 +117,23 @@ class CommandRunner:
         note = partial(_note_refusal, call, name)
         await self._reply(arrived, note(reply), note)
 
+    async def press(self, call: Call, name: str) -> str:
+        """Run a command for a button of a page, and return its text, which enters no chat.
+
+        Raises `Declined` and `StoreError`.
+        """
+        reply = await self._commands[name].run(call)
+
+        def work(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
+            text, rows, _ = reply.apply(connection)
+            return text, rows
+
+        text, rows = await self._database.write("commands.press", work)
+        self._dispatcher.enqueue(rows)
+        self._forget_known()
+        self._wake()
+        return text
+
     async def finish(self, arrived: InboundEvent, text: str) -> None:
         """End an event with a text; "" for none. Raises `StoreError`."""
         await self._reply(arrived, Reply(text=text))

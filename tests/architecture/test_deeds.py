@@ -27,6 +27,7 @@ NO_DEEDS = {
     f"{PEOPLE}.audit.record": "notes a deed",
     f"{PEOPLE}.deeds.record": "notes a deed for /undo",
     f"{PEOPLE}.deeds.take_back": "notes that /undo has taken a deed back",
+    f"{PEOPLE}.deeds.leave_out": "notes that /undo can't take a deed back",
     f"{PEOPLE}.deeds.bring_back": "notes that /undo has done a deed again",
     f"{PEOPLE}.api_tokens.note_use": "notes a use",
 }

@@ -215,18 +215,21 @@ def find_call(connection: Connection, *, person_id: PersonId, call_key: str) -> 
     return [read_row(row) for row in rows]
 
 
-def list_undone(connection: Connection, *, person_id: PersonId, since: int) -> frozenset[int]:
-    """Return the ids of the changes from row `since` on that were undone and not redone."""
+def find_undone(connection: Connection, *, person_id: PersonId, since: int) -> dict[int, int]:
+    """Return the changes from row `since` on that were undone and not redone, with what undid them.
+
+    Both are ids of rows.
+    """
     rows = connection.execute(
         "SELECT id, undoes FROM ledger WHERE person_id = :person_id AND id > :since"
         " AND undoes IS NOT NULL ORDER BY id DESC",
         {"person_id": person_id, "since": since},
     ).fetchall()
-    undone = set[int]()
+    undone = dict[int, int]()
     for row_id, target in rows:  # a row that was undone itself, by a later one, undoes nothing
         if row_id not in undone:
-            undone.add(target)
-    return frozenset(undone)
+            undone[target] = row_id
+    return undone
 
 
 def find_of_archived(

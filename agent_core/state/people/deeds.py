@@ -138,6 +138,11 @@ def take_back(connection: Connection, doer: Doer, deed: Deed, *, redo: str, now:
     _write(connection, doer, _TAKEN_BACK, {"id": deed.id, "redo": redo}, now)
 
 
+def leave_out(connection: Connection, doer: Doer, deed: Deed, *, now: int) -> None:
+    """Record that a deed can't be taken back any more, so that the next undo leaves it out."""
+    _write(connection, doer, _TAKEN_BACK, {"id": deed.id, "redo": "", "kept": True}, now)
+
+
 def list_standing(connection: Connection, doer: Doer) -> list[Deed]:
     """List the deeds that still stand, newest first, on all platforms."""
     return _list(connection, doer, is_taken=False)
@@ -160,11 +165,14 @@ def _list(connection: Connection, doer: Doer, *, is_taken: bool) -> list[Deed]:
             "most": _MOST,
         },
     ).fetchall()
-    gone = {_read_taken(detail)[0] for _, action, detail, _ in rows if action == _TAKEN_BACK}
+    ends = [_read_taken(detail) for _, action, detail, _ in rows if action == _TAKEN_BACK]
+    # What was left out does not stand, but nobody took it back.
+    ended = {one.id for one in ends}
+    taken = {one.id for one in ends if not one.is_kept}
     return [
         Deed(id=number, at=at, **_read_told(detail))
         for number, action, detail, at in rows
-        if action == _DONE and detail and (number in gone) == is_taken
+        if action == _DONE and detail and (number in taken if is_taken else number not in ended)
     ]
 
 
@@ -208,7 +216,7 @@ def find_redo(connection: Connection, doer: Doer, deed_id: int) -> str:
         },
     ).fetchall()
     taken = (_read_taken(detail) for (detail,) in rows)
-    return next((redo for number, redo in taken if number == deed_id), "")
+    return next((one.redo for one in taken if one.id == deed_id), "")
 
 
 def bring_back(connection: Connection, doer: Doer, deed_id: int, *, now: int) -> None:
@@ -249,12 +257,21 @@ def _read_told(detail: str) -> dict[str, str]:
     return told
 
 
-def _read_taken(detail: str) -> tuple[int, str]:
-    """Read which deed was taken back, and what does it again; a forgotten row names none."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Taken:
+    """The end of a deed: which one it was, and what does it again; see `leave_out`."""
+
+    id: int
+    redo: str = ""
+    is_kept: bool = False
+
+
+def _read_taken(detail: str) -> _Taken:
+    """Read the detail of the end of a deed; a forgotten row names none."""
     if not detail.startswith("{"):
-        return int(detail or 0), ""
+        return _Taken(id=int(detail or 0))
     told = json.loads(detail)
-    return told["id"], told["redo"]
+    return _Taken(id=told["id"], redo=told["redo"], is_kept=told.get("kept", False))
 
 
 def _write(

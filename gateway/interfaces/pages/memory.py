@@ -27,9 +27,9 @@ from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing, parse
 from gateway.operations import proposals
 from gateway.operations.logins import find_page_chat
 from gateway.operations.memory import edit as edit_memory
-from gateway.operations.memory import find_audiences, undo
+from gateway.operations.memory import find_audiences
 from gateway.operations.memory import share as share_entry
-from gateway.operations.memory_types import EditMemory, ShareEntry, UndoChange
+from gateway.operations.memory_types import EditMemory, ShareEntry
 from gateway.people.owner_notices import find_direct_chat
 from gateway.texts import approvals, forms, profile, rooms
 from gateway.texts import learning as notices
@@ -97,7 +97,6 @@ async def show(look: Look) -> Fields:
         "doubt": _describe_doubt,
         "digest": proposals.digest,
         "choices": {"accept": approvals.ACCEPT, "dismiss": approvals.DISMISS},
-        "undo": look.flash.get("undo"),
         "fault": None,
         "f": forms,
         "is_forgotten": _is_forgotten,
@@ -128,7 +127,7 @@ async def edit(look: Look) -> Response:
         fault = {"row": asked.row if action != "add" else 0, "words": str(error)}
         return await _refuse(look, fault | {"text": asked.text})
     note = forms.REMEMBERED() if made.after else forms.FORGOTTEN()
-    return look.redirect("/memory", note=note, undo=made.row)
+    return look.redirect("/memory", note=note, undo_at=f"/memory/{made.row}/undo")
 
 
 async def share(look: Look) -> Response:
@@ -193,14 +192,4 @@ async def restore(look: Look) -> Fields:
     )
     if rows is None:
         raise Missing
-    return {}
-
-
-async def undo_change(look: Look) -> Fields:
-    """Undo one change of the person's memory. Raises `Missing` and `Declined`."""
-    number = look.find_id("change")
-    found = await look.gateway.database.read(ledger.find_row, entry_id=number)
-    if found is None or found[0] != look.person.id:
-        raise Missing
-    await undo(look.context, UndoChange(row=number))
     return {}

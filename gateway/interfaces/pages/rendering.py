@@ -300,7 +300,10 @@ def render(
     status: HTTPStatus = HTTPStatus.OK,
     **fields: object,
 ) -> Response:
-    """Render a page in the language of its viewer. `flash` says what the last form did."""
+    """Render a page in the language of its viewer.
+
+    `flash` says what the last form did, and `undo_at` is the address of its Undo.
+    """
     with speak_to_viewer(request, viewer):
         body = (
             _load()
@@ -320,7 +323,7 @@ def render(
                 amount=describe_amount,
                 viewer=viewer,
                 number=format_number,
-                **{"flash": "", "is_rejected": False, **fields},
+                **{"flash": "", "undo_at": "", "is_rejected": False, **fields},
             )
         )
     # With `no-referrer`, a browser would send no origin with a form.

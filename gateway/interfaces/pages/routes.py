@@ -48,6 +48,7 @@ from gateway.interfaces.pages import (
     tokens,
     tools,
     turns,
+    undoing,
     webhooks,
     workspace,
 )
@@ -139,7 +140,6 @@ _VIEWS: dict[str, tuple[str, View]] = {
 _CHANGES: dict[str, tuple[str, View]] = {
     "/reading/end": ("/conversations", conversations.end_consents),
     "/people/{person:int}/ask": ("/people", conversations.ask_to_read),
-    "/memory/{change:int}/undo": ("/memory", memory.undo_change),
     "/memory/dismissed/{question:int}/restore": ("/memory", memory.restore),
     "/memory/held/{review:int}/{claim:int}/{choice}": ("/memory", memory.decide),
     "/webhooks/{webhook:int}/{verb}": ("/webhooks", webhooks.act),
@@ -165,7 +165,7 @@ _ANSWERS: dict[str, Callable[[Look], Awaitable[Response]]] = {
     "/jobs/{job:int}/urgent": listing.deliver_anyway,
     "/jobs/{job:int}/undo": put_back,
     "/jobs/{job:int}/{verb}": listing.act,
-    "/deeds/{deed:int}/undo": today.undo,
+    "/deeds/{deed:int}/{verb}": undoing.change_deed,
     "/questions/{question:int}/answer": partial(today.answer, back="/today"),
     "/memory/questions/{question:int}/answer": partial(today.answer, back="/memory"),
     "/settings": settings.change,
@@ -204,6 +204,7 @@ _ANSWERS: dict[str, Callable[[Look], Awaitable[Response]]] = {
     "/tokens/{token:int}/revoke": tokens.revoke,
     "/workspace/add": workspace.add,
     "/memory/entries": memory.edit,
+    "/memory/{change:int}/undo": undoing.undo_change,
     "/memory/entries/{change:int}/share": memory.share,
     "/memory/tidy": curator.run,
     "/memory/proposals/{proposal}/{choice}": curator.decide,
@@ -332,8 +333,8 @@ class Pages:
                 return render(
                     look.request, look.viewer, said.template, is_rejected=True, **said.fields
                 )
-            note = said.note if said else ""
-            return render(look.request, look.viewer, template, **{"flash": note, **fields})
+            told = {"flash": said.note if said else "", "undo_at": look.flash.get("undo_at", "")}
+            return render(look.request, look.viewer, template, **{**told, **fields})
 
         return self._guard(show)
 

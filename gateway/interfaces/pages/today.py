@@ -8,20 +8,25 @@ from typing import Any
 from starlette.responses import Response
 
 from agent_core.ids import JobId, QuestionId, TurnId
+from agent_core.memory.archive.history import format_archive_change
+from agent_core.memory.receipts import confirm
 from agent_core.schedule.triggers import milliseconds
 from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.conversations import messages, questions, turns, usage
-from agent_core.state.conversations.turns import Step, StoredTurn
+from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import calendar_runs, jobs
 from agent_core.state.lifecycle.redact import FORGOTTEN
 from agent_core.state.memory import ledger
+from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.state.people import deeds
+from agent_core.state.people.deeds import Deed as StoredDeed
+from agent_core.state.people.deeds import Doer
 from agent_core.state.queues import person_events
+from gateway.commands.deed_undo import has_come
 from gateway.errors import Declined
 from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.pages.jobs.listing import list_coming
-from gateway.interfaces.pages.sessions import say
 from gateway.interfaces.pages.views import LARGEST, Fields, Look, Missing
 from gateway.operations.people import list_entrances
 from gateway.operations.people_types import Nothing
@@ -37,19 +42,29 @@ _MOST_BYTES = 64_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Fate:
+    """What became of a deed. The button at `address` takes it back, or brings it back.
+
+    It is "" if nothing can. `name` is the same before and after.
+    """
+
+    is_taken_back: bool = False
+    address: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Deed:
     """A change of the person, or a reminder that came; `at` is in milliseconds UTC.
 
-    `job_id` is that of a reminder that still exists. What was taken back is not done any more. With
-    `undo_id`, the deed with this number can be taken back; the first of its lines has it.
+    `job_id` is that of a reminder that still exists.
     """
 
     at: int
     text: str
     turn_id: TurnId | None = None
     job_id: JobId | None = None
-    is_taken_back: bool = False
-    undo_id: int = 0
+    fate: _Fate = _Fate()
 
 
 async def show(look: Look) -> Fields:
@@ -107,67 +122,116 @@ def _list_deeds(
     connection: Connection, look: Look, ended: Sequence[StoredTurn], since: int
 ) -> list[Deed]:
     """List what turns, commands and forms changed, in the words that the person read about it."""
-    doer = look.context.doer
-    gone = deeds.list_taken_back(connection, doer) if doer else []
-    standing = deeds.list_standing(connection, doer) if doer else []
-    taken = {part for one in gone for part in one.parts}
-    undos = {part: one.id for one in reversed(standing) if one.undo for part in one.parts}
+    fates = _Fates(connection, look.doer)
     found, told = [], set[tuple[str, str]]()
     for turn in ended:
-        states: dict[str, bool] = {}
-        offered: dict[str, int] = {}
+        lines: dict[str, _Fate] = {}
         for step in turns.list_steps(connection, turn_id=turn.id):
-            undone = _find_undone(connection, turn, step)
+            key = f"{turn.id}:{step.call_id}"
+            changes = ledger.find_call(connection, person_id=turn.person_id, call_key=key)
+            is_each_told = len(changes) == len(step.receipts)
             for place, receipt in enumerate(step.receipts):
                 part = (receipt.undo, receipt.text.rstrip("."))
-                is_taken = place in undone or part in taken or _is_dropped(connection, receipt.undo)
                 told.add(part)
-                if not is_taken and (undo_id := undos.get(part, 0)) not in offered.values():
-                    offered[receipt.text] = undo_id
+                known = lines.get(receipt.text)
                 # A line that was said twice stands as long as one of its deeds does.
-                states[receipt.text] = is_taken and states.get(receipt.text, True)
+                if known is None or known.is_taken_back:
+                    is_change = is_each_told and not receipt.undo
+                    lines[receipt.text] = (
+                        fates.find_of_change(changes[place])
+                        if is_change
+                        else fates.find_of_parts([part])
+                    )
         found += [
-            Deed(
-                at=turn.ended_at or turn.started_at,
-                text=text,
-                turn_id=turn.id,
-                is_taken_back=one,
-                undo_id=offered.get(text, 0),
-            )
-            for text, one in states.items()
+            Deed(at=turn.ended_at or turn.started_at, text=text, turn_id=turn.id, fate=fate)
+            for text, fate in lines.items()
             if text
         ]
-    own = [(one, False) for one in standing] + [(one, True) for one in gone]
+    found += [
+        Deed(at=one.at, text=one.did.replace("\n", "; "), fate=fates.find_of_parts(one.parts))
+        for one in fates.deeds
+        if one.at >= since and one.undo and one.did and not told.intersection(one.parts)
+    ]
     return found + [
         Deed(
-            at=one.at,
-            text=one.did.replace("\n", "; "),
-            is_taken_back=is_taken,
-            undo_id=0 if is_taken else one.id,
+            at=row.origin.now,
+            text=confirm(row.change.before, row.change.after).text,
+            fate=fates.find_of_change(row),
         )
-        for one, is_taken in own
-        if one.at >= since and one.undo and one.did and not told.intersection(one.parts)
+        for row in _list_own_changes(connection, look, since)
     ]
 
 
-def _find_undone(connection: Connection, turn: StoredTurn, step: Step) -> set[int]:
-    """Return the places of a call's receipts whose changes of memory were undone."""
-    rows = ledger.find_call(
-        connection, person_id=turn.person_id, call_key=f"{turn.id}:{step.call_id}"
-    )
-    if not rows or len(rows) != len(step.receipts):
-        return set()
-    undone = ledger.list_undone(connection, person_id=turn.person_id, since=rows[0].id)
-    return {place for place, row in enumerate(rows) if row.id in undone}
+class _Fates:
+    """Finds what became of deeds, with the addresses of buttons; each button is shown once."""
+
+    def __init__(self, connection: Connection, doer: Doer) -> None:
+        standing, gone = (
+            deeds.list_standing(connection, doer),
+            deeds.list_taken_back(connection, doer),
+        )
+        self.deeds = (*standing, *gone)
+        self._connection, self._doer = connection, doer
+        self._standing = {part: one for one in reversed(standing) for part in one.parts}
+        self._gone = {part: one for one in reversed(gone) for part in one.parts}
+        self._undone = ledger.find_undone(connection, person_id=doer.owner_id, since=0)
+        self._told = set[int]()
+
+    def find_of_parts(self, parts: Sequence[tuple[str, str]]) -> "_Fate":
+        """Return what became of a deed, or of one part of it."""
+        deed = next((self._gone[part] for part in parts if part in self._gone), None)
+        if all(map(self._is_taken, parts)):
+            can_return = deed and deeds.find_redo(self._connection, self._doer, deed.id)
+            return self._tell(deed, "back" if can_return else "", is_taken_back=True)
+        for part in parts:
+            standing = self._standing.get(part)
+            if standing and standing.undo and not has_come(self._connection, part[0]):
+                return self._tell(standing, "undo")
+        return self._tell(deed)
+
+    def find_of_change(self, row: LedgerEntry) -> "_Fate":
+        """Return what became of a change of memory."""
+        undone_by = self._undone.get(row.id)
+        words = (row.change.before, row.change.after)
+        is_fixed = row.target in ("soul", "skill") or FORGOTTEN in words
+        return _Fate(
+            is_taken_back=undone_by is not None,
+            address="" if is_fixed else f"/memory/{undone_by or row.id}/undo",
+            name=f"change-{row.id}",
+        )
+
+    def _is_taken(self, part: tuple[str, str]) -> bool:
+        """Return whether a part was taken back; a new reminder also if it was deleted since."""
+        command, _, number = part[0].removesuffix(" yes").rpartition(" ")
+        job = jobs.find(self._connection, job_id=JobId(int(number))) if command in _DELETE else None
+        return job.state == "dropped" if job else part in self._gone
+
+    def _tell(
+        self, deed: StoredDeed | None, verb: str = "", *, is_taken_back: bool = False
+    ) -> "_Fate":
+        """Tell what became of a deed; the first of its lines has its button and its name."""
+        if deed is None or deed.id in self._told:
+            return _Fate(is_taken_back=is_taken_back)
+        self._told.add(deed.id)
+        return _Fate(
+            is_taken_back=is_taken_back,
+            address=f"/deeds/{deed.id}/{verb}" if verb else "",
+            name=f"deed-{deed.id}",
+        )
 
 
-def _is_dropped(connection: Connection, undo: str) -> bool:
-    """Return whether the reminder that a turn made was deleted since."""
-    command, _, number = undo.removesuffix(" yes").rpartition(" ")
-    if command not in _DELETE:
-        return False
-    job = jobs.find(connection, job_id=JobId(int(number)))
-    return job is None or job.state == "dropped"
+def _list_own_changes(connection: Connection, look: Look, since: int) -> list[LedgerEntry]:
+    """List what the person changed in their memory by forms and commands, and not by a turn."""
+    recent = ledger.list_recent_of(connection, person_id=look.person.id, limit=_MOST)
+    return [
+        format_archive_change(row) if row.target == "archive" else row
+        for row in recent
+        if row.origin.now >= since
+        and row.target != "soul"
+        and row.origin.undoes is None
+        and (row.origin.actor == "person" or row.origin.actor.startswith("account:"))
+        and FORGOTTEN not in (row.change.before, row.change.after)
+    ]
 
 
 def _list_came(connection: Connection, look: Look, span: tuple[int, int]) -> list[Deed]:
@@ -188,19 +252,6 @@ def _list_came(connection: Connection, look: Look, span: tuple[int, int]) -> lis
             )
             found.append(deed)
     return found
-
-
-async def undo(look: Look) -> Response:
-    """Send the person's `/undo` of a deed, and open the chat, which shows what became of it.
-
-    Raises `Missing` if it does not stand, and `Declined`.
-    """
-    deed_id, doer = look.find_id("deed"), look.context.doer
-    standing = await look.gateway.database.read(deeds.list_standing, doer) if doer else []
-    if not any(one.id == deed_id and one.undo for one in standing):
-        raise Missing
-    await say(look, f"/{deeds.name_undo(deed_id)}", f"undo:{deed_id}")
-    return look.redirect("/")
 
 
 async def answer(look: Look, *, back: str) -> Response:

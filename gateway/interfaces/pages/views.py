@@ -72,12 +72,15 @@ class Look:
         return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": address})
 
     @property
+    def doer(self) -> Doer:
+        """The person, as whose deeds `/undo` knows what the pages change."""
+        own = self.person.id
+        return Doer(person_id=own, owner_id=own, platform=LOCAL_PLATFORM)
+
+    @property
     def context(self) -> OperationContext:
         """The services of operations, for changes by the person."""
-        own = self.person.id
-        return open_context(
-            self.gateway, Doer(person_id=own, owner_id=own, platform=LOCAL_PLATFORM)
-        )
+        return open_context(self.gateway, self.doer)
 
     def find_id(self, name: str) -> int:
         """Return an id from the path of the address."""

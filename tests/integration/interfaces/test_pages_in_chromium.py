@@ -547,6 +547,97 @@ async def test_a_form_leads_back_to_where_it_was_pressed_or_to_its_mistake(home:
         assert await page.get_by_label("What is it about?").input_value() == "Feed the cat"
 
 
+async def test_undo_on_today_strikes_the_row_where_the_person_is(home: Path) -> None:
+    async with opened(home) as (running, _, __), looking(running) as page:
+        for words in ("Light the candles", "Feed the cat"):
+            await page.goto(str(running.address.with_path("/jobs/new")))
+            await page.get_by_label("What is it about?").fill(words)
+            await page.get_by_label("When?").fill("every day at 9")
+            await page.get_by_role("button", name="Create", exact=True).click()
+            await page.locator(".flash").get_by_role("button", name="Undo").wait_for()
+        await check(page, "reminder-created")
+        await page.set_viewport_size({"width": 1280, "height": 400})
+        await page.goto(str(running.address.with_path("/today")))
+        rows = page.locator("#done ~ ul li").filter(has_text="Light the candles")
+        candles = page.locator(f"#{await rows.get_attribute('id')}")
+        await candles.get_by_role("button", name="Undo:").focus()
+        await page.keyboard.press("Enter")
+        await candles.locator("s").wait_for()
+        assert page.url == str(running.address.with_path("/today"))
+        focused = str(await page.locator(":focus").get_attribute("aria-label"))
+        assert focused.startswith("Bring it back:")
+        assert "Light the candles" in focused
+        assert await page.locator("#content").evaluate("(one) => one.scrollTop") > 0
+        assert await page.locator("#done ~ ul s").count() == 1
+        await check(page, "today-undone")
+        await page.keyboard.press("Enter")
+        await page.locator("#done ~ ul s").wait_for(state="detached")
+        assert await candles.evaluate("(one) => one.contains(document.activeElement)")
+        await page.goto(str(running.address.with_path("/")))
+        await page.locator(".theirs").first.wait_for()
+        assert "/undo" not in await page.locator("#conversation").inner_text()
+
+
+_SPEECH = """
+window.spoken = [];
+Object.defineProperty(window, "speechSynthesis", { value: {
+  speaking: false,
+  cancel() { this.speaking = false; },
+  speak(one) { this.speaking = true; window.spoken.push(one.text); one.onstart(); },
+} });
+"""
+"""A voice that keeps what it was given, and speaks until it is stopped."""
+
+
+async def test_an_answer_is_read_aloud_and_stops(home: Path) -> None:
+    async with opened(home) as (running, model, _), looking(running) as page:
+        await page.add_init_script(_SPEECH)
+        await page.goto(str(running.address.with_path("/")))
+        model.plays = [say("A **grey** heron.")]
+        await page.get_by_label("Write a message").fill("Which bird wades?")
+        await page.keyboard.press("Enter")
+        answer = page.locator("article.theirs").filter(has_text="A grey heron.")
+        await answer.hover()
+        await answer.get_by_role("button", name="Read aloud").click()
+        await answer.get_by_role("button", name="Stop reading").wait_for()
+        assert await page.evaluate("spoken") == ["A grey heron."]
+        await answer.get_by_role("button", name="Stop reading").click()
+        assert await page.evaluate("[spoken.length, speechSynthesis.speaking]") == [1, False]
+
+
+async def test_the_drawer_of_a_phone_opens_leads_on_and_closes(home: Path) -> None:
+    narrow = {"viewport": {"width": 390, "height": 844}}
+    async with opened(home) as (running, _, __), looking(running, **narrow) as page:
+        await page.goto(str(running.address.with_path("/today")))
+        drawer, menu = page.locator("#side"), page.get_by_role("link", name="Menu")
+        assert not await drawer.is_visible()
+        await menu.focus()
+        await page.keyboard.press("Enter")
+        await page.locator("#close-side:focus").wait_for()
+        assert await drawer.is_visible()
+        await check_narrow(page)
+        for _ in range(20):  # the links can be reached by the key alone
+            await page.keyboard.press("Tab")
+            if await page.locator(":focus").get_attribute("href") == "/memory":
+                break
+        assert await page.locator(":focus").get_attribute("href") == "/memory"
+        await page.keyboard.press("Escape")
+        await drawer.wait_for(state="hidden")
+        assert await page.locator(":focus").get_attribute("id") == "open-side"
+        await page.keyboard.press("Enter")
+        await page.locator("#close-side:focus").wait_for()
+        await drawer.get_by_role("link", name="Memory", exact=True).click()
+        await page.wait_for_url("**/memory")
+        assert not await drawer.is_visible()
+
+
+async def check_narrow(page: Any) -> None:
+    """Let axe look at a page as it is on a phone."""
+    found = await axe.Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    await keep(page, "drawer-390")
+
+
 async def test_enter_in_the_palette_opens_nothing_that_was_found_before(home: Path) -> None:
     async with opened(home) as (running, _, __), looking(running, missing=True) as page:
 
@@ -659,7 +750,8 @@ async def list_addresses(running: Served) -> list[str]:
     )
     singles = (
         f"people/rooms/{room}",
-        *(f"turns/{newest}", f"turns/{newest}/replay", f"conversations/{own}", f"people/{olga}"),
+        *(f"turns/{newest}", f"turns/{newest}/replay", f"conversations/{own}"),
+        *(f"people/{olga}", f"people/{olga}/remove"),
         *(f"chats/{session}" for session in talked),
         *(f"jobs/{job}", f"jobs/{job}?when=times"),
     )

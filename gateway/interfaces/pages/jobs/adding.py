@@ -14,6 +14,7 @@ from agent_core.state.jobs import jobs as stored
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.pages.rendering import render
+from gateway.interfaces.pages.undoing import find_undo
 from gateway.interfaces.pages.views import Fields, Look
 from gateway.jobs.destinations import NOWHERE, name_places
 from gateway.operations import jobs as operations
@@ -62,8 +63,9 @@ async def add(look: Look) -> Response:
             moment = look.viewer.tell_time(made.next_at) if made.next_at else made.coming
             note = texts.CREATED_REMINDER(title=made.title, moment=moment)
             sentences, is_held = await look.gateway.database.read(_look_at, look, made.id)
-            number = {"held": made.id} if is_held else {}
-            return look.redirect("/jobs", note=" ".join([note, *sentences]), **number)
+            undo = await look.gateway.database.read(operations.name_undo, made.id, "restore")
+            given = {"undo_at": await find_undo(look, undo), "held": made.id if is_held else None}
+            return look.redirect("/jobs", note=" ".join([note, *sentences]), **given)
     except (Declined, Mistaken) as error:
         faults = {"when": _explain(error)}
     fields = _describe(look, form, faults)

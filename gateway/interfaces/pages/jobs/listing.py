@@ -18,11 +18,12 @@ from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import delivery_targets
 from agent_core.state.queues import deferred_messages
 from agent_core.tools.clock import ReaderClock
+from gateway.interfaces.pages.undoing import find_undo
 from gateway.interfaces.pages.views import Fields, Look, Missing
 from gateway.jobs.destinations import PlaceNames
 from gateway.operations.job_types import ActOnJob, ChangeJob, JobOutline, JobVerb
 from gateway.operations.jobs import change as change_job
-from gateway.operations.jobs import do_verb, outline
+from gateway.operations.jobs import do_verb, name_undo, outline
 from gateway.texts import forms
 from gateway.texts import jobs as texts
 
@@ -141,4 +142,6 @@ async def act(look: Look) -> Response:
     if verb not in _ACTS:
         raise Missing
     await do_verb(look.context, ActOnJob(id=found.id, is_press=True), verb=_ACTS[verb])
-    return look.redirect("/jobs", note=forms.ACTED[verb](title=found.title))
+    undo = await look.gateway.database.read(name_undo, found.id, _ACTS[verb])
+    note = forms.ACTED[verb](title=found.title)
+    return look.redirect("/jobs", note=note, undo_at=await find_undo(look, undo))

@@ -30,7 +30,7 @@ function closeDrawer() {
   opener?.focus();
   return true;
 }
-opener?.addEventListener("click", () => requestAnimationFrame(() => document.getElementById("close-side").focus()));
+addEventListener("hashchange", () => location.hash === "#side" && document.getElementById("close-side").focus());
 for (const one of document.querySelectorAll("#close-side, .veil")) {
   one.addEventListener("click", (event) => {
     event.preventDefault();
@@ -141,8 +141,8 @@ const PLACE = "place";
 const content = document.getElementById("content");
 document.addEventListener("submit", ({ target, submitter }) => {
   if (target.method !== "post" || target.id === "write" || !content.contains(target)) return;
-  const button = submitter?.matches(":focus-visible") ? describe(submitter) : "";
-  sessionStorage.setItem(PLACE, JSON.stringify({ path: location.pathname, top: content.scrollTop, button }));
+  const [button, row] = submitter?.matches(":focus-visible") ? [describe(submitter), submitter.closest("li")?.id] : [];
+  sessionStorage.setItem(PLACE, JSON.stringify({ path: location.pathname, top: content.scrollTop, button, row }));
 });
 const left = JSON.parse(sessionStorage.getItem(PLACE) ?? "{}");
 sessionStorage.removeItem(PLACE);
@@ -150,7 +150,8 @@ if ("isRejected" in document.body.dataset) document.querySelector("[aria-invalid
 else if (left.path === location.pathname && !location.hash) {
   content.scrollTop = left.top;
   if (left.top) content.querySelector(".flash")?.classList.add("followed");
-  const pressed = [...content.querySelectorAll("button")].find((one) => describe(one) === left.button);
+  const row = document.getElementById(left.row);
+  const pressed = [...content.querySelectorAll("button")].find((one) => describe(one) === left.button) ?? row?.querySelector("button") ?? row;
   (pressed?.offsetParent ? pressed : pressed?.closest("details")?.querySelector("summary"))?.focus({ preventScroll: true });
 }
 // Enter sends, as in the chat; Shift and Enter begin a line.

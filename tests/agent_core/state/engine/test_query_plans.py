@@ -732,6 +732,7 @@ ODD_VALUES: dict[str, dict[str, Any]] = {
         "deed": Deed(id=1, undo="jobs delete 1 yes", at=1),
         "redo": "jobs restore 1",
     },
+    "deeds.leave_out": {"doer": DOER, "deed": Deed(id=1, undo="jobs delete 1 yes", at=1)},
     "deeds.list_standing": {"doer": DOER},
     "deeds.list_taken_back": {"doer": DOER},
     "deeds.find_last_id": {"doer": DOER},
