@@ -15,6 +15,7 @@ from gateway.app import build as app
 from gateway.app.extensions import Extensions
 from gateway.app.gateway import Gateway
 from gateway.app.settings import load
+from gateway.app.timings import Timings
 from gateway.interfaces.http.control import serving_control
 from gateway.interfaces.http.loading import take_port
 from gateway.interfaces.http.server import serving_page
@@ -45,6 +46,7 @@ async def served(
     adapters: Mapping[str, ChatAdapter] | None = None,
     model: Model | None = None,
     now: Callable[[], int] = wall_clock,
+    timings: Timings | None = None,
     body_seconds: float = 60.0,
 ) -> AsyncIterator[Served]:
     """Open the gateway, by default with the stand-in, and stop it normally."""
@@ -68,7 +70,9 @@ async def served(
             settings,
             stop=stop,
             companions=(serve,),
-            extensions=Extensions(adapters=adapters or {}, model=model, now=now),
+            extensions=Extensions(
+                adapters=adapters or {}, model=model, now=now, timings=timings or Timings()
+            ),
         )
     )
     done, _ = await asyncio.wait(

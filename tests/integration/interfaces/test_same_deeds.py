@@ -22,6 +22,7 @@ from tests.integration.interfaces.same_deeds import (
     talk_rows,
 )
 from tests.integration.interfaces.same_deeds.surfaces import Doer, Row, Surfaces
+from tests.integration.memory.learning import SOON
 from tests.integration.served import served
 from tests.tables import await_each
 from tools.generate_surfaces import GROUPS, Deed, list_changing
@@ -45,8 +46,9 @@ allow_hosts = ["127.0.0.1"]
 [tools]
 backend = "local"
 [learning]
-turns = 0
+turns = 80
 steps = 0
+conclusions = false
 """
 
 ELSEWHERE = {
@@ -54,9 +56,6 @@ ELSEWHERE = {
     " tests/integration/turns",
     "Send a message to another chat": "needs a second chat: test_mcp_server.py",
     "Shorten a long conversation": "asks the model for a summary, as do tests/integration/turns",
-    "Take back what was done, of any kind": "is done for each kind by test_undo_everywhere.py",
-    "Learn from the newest messages now": "asks the model, as do tests/integration/memory",
-    "Tidy up now": "asks the model: test_curator_page.py, tests/integration/skills",
     "Test a skill, approve its cases": "asks the model: tests/integration/skills/test_tests.py",
     "Connect your account at an MCP server, end it": "needs a server: test_connections_page.py",
     "Accept the tools of an MCP server": "needs a server: test_connections_page.py",
@@ -93,7 +92,7 @@ async def test_a_deed_is_the_same_on_each_surface(home: Path, group: str) -> Non
     chat, model = FakeChat(limit=100_000), Doer()
     async with (
         Receiver() as receiver,
-        served(home, adapters={"fake": chat}, model=model) as running,
+        served(home, adapters={"fake": chat}, model=model, timings=SOON) as running,
     ):
         setup = Setup(running, chat, model, home, "", "")
         await check_rows(setup, ROWS[group], receiver.url)

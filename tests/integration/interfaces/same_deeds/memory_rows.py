@@ -1,16 +1,22 @@
 """Deeds about memory."""
 
+import json
 from typing import Any
 
 from agent_core.skills.curation.looks import list_memory
 from agent_core.state.conversations import questions
 from agent_core.state.memory import archive, blocks, shares
 from agent_core.state.memory.archive import ArchiveFilter
+from agent_core.state.people.deeds import Doer, list_standing
 from gateway.operations.curator import list_waiting
 from gateway.turns.proposals import list_held
+from tests.fakes.model import ask, call, say
 from tests.integration.interfaces.held_notes import hold
+from tests.integration.interfaces.same_deeds.ability_rows import look_at_tools
 from tests.integration.interfaces.same_deeds.surfaces import Do, Row, Surfaces
+from tests.integration.interfaces.same_deeds.talk_rows import find_message, is_over
 from tests.integration.interfaces.suggestions import suggest
+from tests.integration.memory.learning import remember as make_claim
 
 
 async def look_at_block(here: Surfaces, name: str) -> Any:
@@ -182,6 +188,77 @@ def judge(choice: str, left: object) -> Row:
     )
 
 
+async def share_in_chat(here: Surfaces, name: str) -> str:
+    """Let everyone see an entry, by a command of the chat."""
+    one = await remember_and_name(here, name)
+    await here.chat(f"/share {one.split()[0]} everyone")
+    await here.wait_for(lambda: look_at_audience(here, name))
+    return one
+
+
+async def switch_off_in_chat(here: Surfaces, name: str) -> str:
+    await here.chat("/tools off recall")
+    await here.wait_for(lambda: look_at_tools(here, name))
+    return name
+
+
+async def undo_on_page(here: Surfaces, _: str) -> None:
+    """Press the newest Undo of the page Today."""
+    olga = await here.olga()
+    doer = Doer(person_id=olga.id, owner_id=olga.id, platform="console")
+    newest, *_ = await here.read(list_standing, doer)
+    assert f'action="/deeds/{newest.id}/undo"' in await here.read_page("/today")
+    await here.post(f"/deeds/{newest.id}/undo")
+
+
+def take_back(ready: Do, look: Do, left: object) -> Row:
+    """Take back the newest deed of the chat."""
+    return Row(
+        deed="Take back what was done, of any kind",
+        ready=ready,
+        by={"chat": lambda here, _: here.chat("/undo"), "page": undo_on_page},
+        look=look,
+        left=left,
+    )
+
+
+async def say_to_be_learned(here: Surfaces, name: str) -> str:
+    """Say something of which a review keeps a note."""
+    here.setup.model.plays = [say("Fine.")]
+    await here.chat(f"I prefer {name}")
+    await here.wait_for(lambda: is_over(here, f"I prefer {name}"))
+    message, _, _ = await find_message(here, f"I prefer {name}")
+    claim = make_claim(f"Prefers {name}", f"I prefer {name}", message)
+    here.setup.model.plays = [ask(call("memory", claim))]
+    return name
+
+
+async def look_at_learned(here: Surfaces, name: str) -> Any:
+    """Look whether a note was kept, and how many reviews are not over."""
+    kept = await look_at_entries(here, f"Prefers {name}")
+    return kept, await here.count_tasks("review")
+
+
+async def note_twice(here: Surfaces, name: str) -> str:
+    """Remember the same twice, of which the curator will say so."""
+    notes = (f"{name} twice", f"{name} once more")
+    for note in notes:
+        await here.ask("POST", "/memory/entries", {"text": note})
+    olga = await here.olga()
+    found = await here.read(list_memory, person_id=olga.id)
+    kept, goes = ([one.text for one in found].index(one) for one in notes)
+    tidying = {"kind": "duplicate", "remove": [goes], "keep": kept, "reason": "Twice."}
+    here.setup.model.plays = [ask(call("tidy", json.dumps(tidying))), say("nothing")]
+    return name
+
+
+async def look_at_tidying(here: Surfaces, name: str) -> Any:
+    """Look whether the curator suggests to remove a note, and what it has still to look at."""
+    waiting = await here.read(list_waiting, await here.olga())
+    is_suggested = any(f"{name} once more" in one.proposal.change.removed for one in waiting)
+    return is_suggested, await here.count_tasks("curation")
+
+
 def on_block(ready: Do, look: Do, left: object, chat: Do, page: Do, api: Do) -> Row:
     """Do something to a block that is there."""
     return Row(
@@ -213,6 +290,18 @@ def remove_by(command: str) -> Row:
 
 
 ROWS = (
+    # The notes that wait below belong to reviews of turns to come, so this row is the first.
+    Row(
+        deed="Learn from the newest messages now",
+        ready=say_to_be_learned,
+        by={
+            "chat": lambda here, _: here.chat("/learn"),
+            "page": lambda here, _: here.write_on_page("/learn"),
+            "terminal": lambda here, _: here.run("chat", given="/learn\n"),
+        },
+        look=look_at_learned,
+        left=(["user"], 0),
+    ),
     Row(
         deed="Remember, change or remove something",
         by={
@@ -400,4 +489,18 @@ ROWS = (
     ),
     judge("accept", ([], False)),
     judge("decline", (["user"], False)),
+    take_back(share_in_chat, lambda here, one: look_at_audience(here, one.split()[1]), []),
+    take_back(switch_off_in_chat, look_at_tools, ()),
+    Row(
+        deed="Tidy up now",
+        ready=note_twice,
+        by={
+            "chat": lambda here, _: here.chat("/curator run"),
+            "page": lambda here, _: here.post("/memory/tidy"),
+            "terminal": lambda here, _: here.run("skills", "curate"),
+            "api": lambda here, _: here.ask("POST", "/curator/run"),
+        },
+        look=look_at_tidying,
+        left=(True, 0),
+    ),
 )

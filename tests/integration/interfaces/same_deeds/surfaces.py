@@ -171,6 +171,12 @@ class Surfaces:
         """Read the database."""
         return await self.setup.served.gateway.database.read(look, *given, **named)
 
+    async def count_tasks(self, kind: str) -> int:
+        """Count the tasks of a kind that are not over."""
+        sql = "SELECT COUNT(*) FROM tasks WHERE kind = :kind AND state <> 'done'"
+        (found,) = await self.read(lambda c: c.execute(sql, {"kind": kind}).fetchone())
+        return int(found)
+
     async def write(self, work: Callable[..., Any]) -> Any:
         """Write into the database."""
         return await self.setup.served.gateway.database.write("test", work)

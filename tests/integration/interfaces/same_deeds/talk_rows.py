@@ -94,6 +94,10 @@ async def is_answered(here: Surfaces, words: str) -> bool:
     return await look_at_talk(here, words) == ["user", "assistant"]
 
 
+async def is_over(here: Surfaces, words: str) -> bool:
+    return await look_at_turn(here, words) == "answered"
+
+
 async def begin_talk(here: Surfaces, words: str) -> str:
     """Talk in a session of its own."""
     await here.post("/new")
