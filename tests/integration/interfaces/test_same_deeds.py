@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.agent_core.tools.mcp import oauth_server
+from tests.agent_core.tools.mcp.oauth_server import OAuthServer
 from tests.emulators.receiver import Receiver
 from tests.fakes.chat import FakeChat
 from tests.integration.interfaces.api_setup import OLGA, Setup, make_token
@@ -57,8 +59,6 @@ ELSEWHERE = {
     "Send a message to another chat": "needs a second chat: test_mcp_server.py",
     "Shorten a long conversation": "asks the model for a summary, as do tests/integration/turns",
     "Test a skill, approve its cases": "asks the model: tests/integration/skills/test_tests.py",
-    "Connect your account at an MCP server, end it": "needs a server: test_connections_page.py",
-    "Accept the tools of an MCP server": "needs a server: test_connections_page.py",
     "Connect a model": "`setup` asks in a terminal: test_local_models.py",
 }
 """Deeds of several surfaces without a row, by why there is none."""
@@ -92,13 +92,16 @@ async def test_a_deed_is_the_same_on_each_surface(home: Path, group: str) -> Non
     chat, model = FakeChat(limit=100_000), Doer()
     async with (
         Receiver() as receiver,
+        oauth_server.serve() as server,
         served(home, adapters={"fake": chat}, model=model, timings=SOON) as running,
     ):
         setup = Setup(running, chat, model, home, "", "")
-        await check_rows(setup, ROWS[group], receiver.url)
+        await check_rows(setup, ROWS[group], receiver.url, server)
 
 
-async def check_rows(setup: Setup, rows: tuple[Row, ...], receiver: str) -> None:
+async def check_rows(
+    setup: Setup, rows: tuple[Row, ...], receiver: str, server: OAuthServer
+) -> None:
     """Do the deed of each row on each surface, and find every place of the table used."""
     used: dict[str, set[tuple[str, str]]] = {}
     async with browse_as(setup.served, setup.chat, OLGA) as page:
@@ -115,6 +118,7 @@ async def check_rows(setup: Setup, rows: tuple[Row, ...], receiver: str) -> None
                 token=tokens[0],
                 mcp_token=tokens[1],
                 receiver=receiver,
+                server=server,
             )
             for surface, do in row.by.items():
                 what = await row.ready(here, f"{surface}{rows.index(row)}")

@@ -10,9 +10,12 @@ from typing import Any
 from agent_core.state.conversations import approvals
 from agent_core.state.conversations.approvals import NewApproval
 from agent_core.state.memory import skills
-from agent_core.state.people import people
+from agent_core.state.people import mcp_accounts, people
+from agent_core.tools.mcp.pins import read_pins
+from gateway.app.mcp_file import add_mcp_server
 from gateway.operations.tools import read_off
 from tests.agent_core.skills.skill_folders import write_skill
+from tests.agent_core.tools.mcp import oauth_server
 from tests.fakes.model import say
 from tests.integration.interfaces.same_deeds.surfaces import Do, Row, Surfaces
 
@@ -300,6 +303,81 @@ async def look_at_chosen(here: Surfaces, name: str) -> Any:
     return (await look_at_choice(here, name))[1] == name
 
 
+async def connect_to_server(here: Surfaces, name: str) -> str:
+    """Add a server at which each person signs in."""
+    table = {"url": f"{here.server.url}/mcp", "local": True, "oauth": True, "people": ["*"]}
+    add_mcp_server(here.setup.home, name, table, {})
+    await here.wait_for_page("/connections", f'action="/connections/{name}/connect"')
+    return name
+
+
+async def sign_in(here: Surfaces, name: str) -> str:
+    """Connect an account at a server of its own."""
+    await connect_to_server(here, name)
+    await connect_on_page(here, name)
+    await here.wait_for(lambda: look_at_sign_in(here, name))
+    return name
+
+
+async def connect_on_page(here: Surfaces, name: str) -> None:
+    page = await here.post(f"/connections/{name}/connect")
+    link = re.search(r'href="(http[^"]+/door[^"]*)"', page)
+    assert link, page
+    await here.post("/connections/finish", address=await oauth_server.sign_in(link[1]))
+
+
+async def connect_in_chat(here: Surfaces, name: str) -> None:
+    shown, seen = here.setup.chat.shown, await here.chat(f"/connections connect {name}")
+    await here.setup.chat.until(lambda: any("/door" in one.text for one in shown[seen:]))
+    text = next(one.text for one in shown[seen:] if "/door" in one.text)
+    link = re.search(r"http\S+/door[^\s)>]*", text)
+    assert link, text
+    await here.chat(f"/connections {await oauth_server.sign_in(link[0])}")
+
+
+async def look_at_sign_in(here: Surfaces, name: str) -> Any:
+    """Look whether Olga's account at a server may ask it."""
+    olga = await here.olga()
+    found = await here.read(mcp_accounts.find, person_id=olga.id, server=name)
+    return found is not None and found.signed_in_at is not None
+
+
+async def offer_tools(here: Surfaces, name: str) -> str:
+    """Add a server that refuses at first, and opens up while the gateway waits for it."""
+    key = f"key of {name}"
+    head = {"Authorization": f"Bearer {key}"}
+    table = {"url": f"{here.server.url}/mcp", "local": True, "headers": head}
+    add_mcp_server(here.setup.home, name, table, {})
+    await here.wait_for_page("/connections", f'action="/connections/{name}/retry"')
+    here.server.tokens[key] = oauth_server.NOBODY
+    return name
+
+
+async def find_offer(here: Surfaces, name: str) -> str:
+    """Wait until the tools of a server can be accepted; the form's token."""
+    page = await here.wait_for_page("/connections", f'action="/connections/{name}/accept"')
+    form = page.partition(f'action="/connections/{name}/accept"')[2]
+    found = re.search(r'name="token" value="([^"]+)"', form)
+    assert found, form
+    return found[1]
+
+
+async def accept_on_page(here: Surfaces, name: str) -> None:
+    await here.post(f"/connections/{name}/retry")
+    token = await find_offer(here, name)
+    await here.post(f"/connections/{name}/accept", token=token)
+
+
+async def accept_in_chat(here: Surfaces, name: str) -> None:
+    await here.chat(f"/mcp retry {name}")
+    await find_offer(here, name)
+    await here.chat_and_press(f"/mcp {name}", "Accept")
+
+
+async def look_at_pins(here: Surfaces, name: str) -> Any:
+    return sorted((await here.read(read_pins, name)).accepted)
+
+
 _AGENT = [{"fault": "", "disabled": [], "tools": None, "skills": []}]
 _AGENTS = "Make, change, archive and restore agents"
 _TEAM = [("round_robin", 2)]
@@ -527,5 +605,33 @@ ROWS = (
         },
         look=look_at_chosen,
         left=True,
+    ),
+    Row(
+        deed="Connect your account at an MCP server, end it",
+        ready=connect_to_server,
+        by={"chat": connect_in_chat, "page": connect_on_page},
+        look=look_at_sign_in,
+        left=True,
+    ),
+    Row(
+        deed="Connect your account at an MCP server, end it",
+        ready=sign_in,
+        by={
+            "chat": lambda here, name: here.chat(f"/connections end {name}"),
+            "page": lambda here, name: here.post(f"/connections/{name}/end"),
+        },
+        look=look_at_sign_in,
+        left=False,
+    ),
+    Row(
+        deed="Accept the tools of an MCP server",
+        ready=offer_tools,
+        by={
+            "chat": accept_in_chat,
+            "page": accept_on_page,
+            "terminal": lambda here, name: here.run("mcp", "accept", name, "--yes"),
+        },
+        look=look_at_pins,
+        left=["inbox", "whoami"],
     ),
 )

@@ -12,6 +12,7 @@ import pytest
 
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.state.people import people
+from tests.agent_core.tools.mcp.oauth_server import OAuthServer
 from tests.fakes.model import FakeModel, call, say
 from tests.fakes.model import ask as ask_for
 from tests.integration.interfaces.api_setup import OLGA, Setup, find_named
@@ -48,6 +49,8 @@ class Surfaces:
     mcp_token: str
     receiver: str = ""
     """The address of a program that gets events."""
+    server: OAuthServer = field(default_factory=OAuthServer)
+    """An MCP server, at which people sign in."""
     used: set[tuple[str, str]] = field(default_factory=set)
     """What was used, as the table names it or as it was sent, by surface."""
 
@@ -126,6 +129,15 @@ class Surfaces:
             text = html.unescape(await answer.text())
             assert answer.status == 200, text
             return text
+
+    async def wait_for_page(self, path: str, part: str) -> str:
+        """Read a page again and again until it has a part; the page. Raises `TimeoutError`."""
+
+        async def look() -> str:
+            page = await self.read_page(path)
+            return page if part in page else ""
+
+        return str(await self.wait_for(look))
 
     async def post(self, path: str, **fields: str) -> str:
         """Send a form of the page; its text."""
