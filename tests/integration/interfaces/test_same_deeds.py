@@ -27,7 +27,7 @@ from tests.integration.interfaces.same_deeds.surfaces import Doer, Row, Surfaces
 from tests.integration.memory.learning import SOON
 from tests.integration.served import served
 from tests.tables import await_each
-from tools.generate_surfaces import GROUPS, Deed, list_changing
+from tools.generate_surfaces import GROUPS, ROOT, Deed, list_changing
 
 ROWS = {
     "Talk": talk_rows.ROWS,
@@ -54,14 +54,22 @@ conclusions = false
 """
 
 ELSEWHERE = {
-    "Steer, hold back, repeat or move an answer": "needs an answer in progress, as do"
-    " tests/integration/turns",
-    "Send a message to another chat": "needs a second chat: test_mcp_server.py",
-    "Shorten a long conversation": "asks the model for a summary, as do tests/integration/turns",
-    "Test a skill, approve its cases": "asks the model: tests/integration/skills/test_tests.py",
-    "Connect a model": "`setup` asks in a terminal: test_local_models.py",
+    "Test a skill, approve its cases": (
+        "a test needs three turns that used the skill, and thirty answers",
+        {
+            "chat": "tests/integration/skills/test_tests.py",
+            "terminal": "tests/integration/interfaces/test_skill_operations.py",
+        },
+    ),
+    "Connect a model": (
+        "a home has one connection, and the terminal asks for it in a dialog",
+        {
+            "page": "tests/integration/interfaces/test_model_page.py",
+            "terminal": "tests/journeys/test_setup.py",
+        },
+    ),
 }
-"""Deeds of several surfaces without a row, by why there is none."""
+"""Deeds of several surfaces without a row: why there is none, and the test of each surface."""
 
 
 def test_whatever_several_surfaces_claim_has_a_row() -> None:
@@ -69,6 +77,12 @@ def test_whatever_several_surfaces_claim_has_a_row() -> None:
     assert find_missing(GROUPS["Memory"], ()) != [], "a deed without a row is seen"
     for group, deeds in GROUPS.items():
         assert find_missing(deeds, ROWS[group]) == [], group
+
+
+def test_a_deed_without_a_row_has_a_test_for_each_surface() -> None:
+    for name, (_, tests) in ELSEWHERE.items():
+        assert tests.keys() == list_changing(DEEDS[name]).keys(), name
+        assert [one for one in tests.values() if not (ROOT / one).exists()] == [], name
 
 
 def find_missing(deeds: Collection[Deed], rows: Collection[Row]) -> list[str]:

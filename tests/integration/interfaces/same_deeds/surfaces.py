@@ -13,8 +13,9 @@ import pytest
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.state.people import people
 from tests.agent_core.tools.mcp.oauth_server import OAuthServer
-from tests.fakes.model import FakeModel, call, say
+from tests.fakes.model import FakeModel, Gate, say
 from tests.fakes.model import ask as ask_for
+from tests.fakes.model import call as call_of
 from tests.integration.interfaces.api_setup import OLGA, Setup, find_named
 from tests.integration.interfaces.console_setup import open_chat
 from tests.integration.processes import talaria_beside
@@ -51,6 +52,8 @@ class Surfaces:
     """The address of a program that gets events."""
     server: OAuthServer = field(default_factory=OAuthServer)
     """An MCP server, at which people sign in."""
+    gates: dict[str, Gate] = field(default_factory=dict)
+    """What holds the answers that are in progress, by the words that they answer."""
     used: set[tuple[str, str]] = field(default_factory=set)
     """What was used, as the table names it or as it was sent, by surface."""
 
@@ -70,7 +73,7 @@ class Surfaces:
     async def tell(self, tool: str, **arguments: object) -> None:
         """Say something in the direct chat for which the model calls this tool."""
         self.used.add(("chat", f"ask:{tool}"))
-        self.setup.model.plays = [ask_for(call(tool, json.dumps(arguments))), say("Done.")]
+        self.setup.model.plays = [ask_for(call_of(tool, json.dumps(arguments))), say("Done.")]
         await self.chat(f"Please {' '.join(str(one) for one in arguments.values())}")
 
     async def tell_and_agree(self, tool: str, **arguments: object) -> None:
@@ -99,10 +102,8 @@ class Surfaces:
                 await asyncio.sleep(0.01)
         return found
 
-    async def propose(self, tool: str, **arguments: object) -> None:
-        """Call a tool over MCP, and accept in the chat what it proposes."""
-        chat = self.setup.chat
-        seen = len(chat.shown)
+    async def call(self, tool: str, **arguments: object) -> None:
+        """Call a tool over MCP."""
         self.used.add(("mcp", tool))
         headers = {"Authorization": f"Bearer {self.mcp_token}"}
         url = str((self.setup.served.address / "mcp").with_query(None))
@@ -112,6 +113,12 @@ class Surfaces:
         ):
             done = await client.call_tool(tool, arguments)
             assert not done.is_error, done.content
+
+    async def propose(self, tool: str, **arguments: object) -> None:
+        """Call a tool over MCP, and accept in the chat what it proposes."""
+        chat = self.setup.chat
+        seen = len(chat.shown)
+        await self.call(tool, **arguments)
         await chat.until(lambda: any("Accept" in one.labels for one in chat.shown[seen:]))
         await chat.press("Accept", user=OLGA, chat=OLGA, name="X")
 

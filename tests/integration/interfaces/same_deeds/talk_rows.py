@@ -1,16 +1,22 @@
 """Deeds about conversations and answers."""
 
 import asyncio
+import itertools
 import re
+from collections.abc import Awaitable
 from typing import Any
 
 from agent_core.chats import Chat
 from agent_core.ids import QuestionId
+from agent_core.models.contract import TextDelta
 from agent_core.state.conversations import questions
 from agent_core.state.conversations.questions import Choice, NewQuestion
-from tests.fakes.model import say
+from tests.fakes.model import Gate, Play, call, say
+from tests.fakes.model import ask as ask_for
 from tests.integration.interfaces.api_setup import OLGA
+from tests.integration.interfaces.console_setup import open_chat
 from tests.integration.interfaces.same_deeds.surfaces import Do, Row, Surfaces
+from tests.integration.turns.small_window import FILLER
 
 _MESSAGE = "SELECT id, session_id, turn_id FROM messages WHERE role = 'user' AND text = :words"
 
@@ -90,6 +96,12 @@ async def talk(here: Surfaces, words: str) -> str:
     return f"{session} {number} {words}"
 
 
+async def talk_alone(here: Surfaces, words: str) -> str:
+    await talk(here, words)
+    await here.wait_for(lambda: is_over(here, words))
+    return words
+
+
 async def is_answered(here: Surfaces, words: str) -> bool:
     return await look_at_talk(here, words) == ["user", "assistant"]
 
@@ -163,17 +175,137 @@ async def press_yes(here: Surfaces, number: str) -> None:
 
 
 async def begin_answer(here: Surfaces, words: str) -> str:
-    """Let an answer begin that does not end."""
-    waits = asyncio.Event()
-    here.setup.model.plays = [(waits.wait, *say("Hello."))]
-    number = f"stop-{words}"
-    await here.setup.chat.says(words, user=OLGA, chat=OLGA, name="X", id=number)
-    await here.wait_for(lambda: is_streaming(here))
+    """Let an answer begin that goes on once its gate is open."""
+    return await begin_in(here, OLGA, words, ask_for(call("recall", '{"query": "tea"}')))
+
+
+async def begin_elsewhere(here: Surfaces, words: str) -> str:
+    """Let an answer begin in another chat of Olga's."""
+    await begin_in(here, _OTHER_CHAT, words, say("Hello."), "Well, ")
+    await here.setup.chat.until(lambda: "Well," in list_elsewhere(here)[-1:])
     return words
 
 
-async def is_streaming(here: Surfaces) -> bool:
-    return here.setup.model.streaming > 0
+async def begin_in(here: Surfaces, chat: str, words: str, play: Play, shown: str = "") -> str:
+    gate = here.gates[words] = Gate()
+    begun = [TextDelta(text=shown)] if shown else []
+    here.setup.model.plays = [(*begun, gate.hold, *play), say("Hello."), say("Hello again.")]
+    number = f"begin-{words}"
+    await here.setup.chat.says(words, user=OLGA, chat=chat, name="X", id=number)
+    await gate.reached.wait()
+    return words
+
+
+async def meanwhile(here: Surfaces, words: str, do: Awaitable[object], seen: Do) -> None:
+    """Do something while an answer is in progress, and let that end once it is seen."""
+    done = asyncio.ensure_future(do)
+    try:
+        await here.wait_for(lambda: seen(here, words))
+    finally:
+        here.gates[words].open.set()
+    await done
+
+
+def interrupt(command: str, seen: Do, left: object) -> Row:
+    """Send a command with words of its own while an answer is in progress."""
+
+    def by(send: Do) -> Do:
+        return lambda here, words: meanwhile(
+            here, words, send(here, f"/{command} more {words}"), seen
+        )
+
+    return Row(
+        deed=_ANSWERS,
+        ready=begin_answer,
+        by={
+            "chat": by(Surfaces.chat),
+            "page": by(Surfaces.write_on_page),
+            "terminal": by(lambda here, line: here.run("chat", given=f"{line}\n")),
+        },
+        look=look_at_turns,
+        left=left,
+    )
+
+
+async def waits(here: Surfaces, words: str) -> Any:
+    """Look whether a message waits for an answer in progress."""
+    look, lanes = {"person_id": (await here.olga()).id}, here.setup.served.gateway.lanes
+    sql = "SELECT id FROM conversations WHERE person_id = :person_id"
+    found = await here.read(lambda c: c.execute(sql, look).fetchall())
+    return any(lanes.count_waiting(number) for (number,) in found)
+
+
+async def is_answered_aside(here: Surfaces, words: str) -> Any:
+    return ("aside", ["more "], "answered") in await look_at_turns(here, words)
+
+
+async def is_moved(here: Surfaces, words: str) -> Any:
+    """Look whether the other chat says that the answer has left it."""
+    return "Well," not in list_elsewhere(here)[-1:]
+
+
+async def move_to_page(here: Surfaces) -> None:
+    """Let an answer in progress go on in the chat of the page; it appears there."""
+    here.used.add(("page", "chat"))
+    async with open_chat(here.page) as line:
+        await line.say("/here")
+        await line.hear("message")
+
+
+def list_elsewhere(here: Surfaces) -> list[str]:
+    return [one.text for one in here.setup.chat.shown if one.chat_id == _OTHER_CHAT]
+
+
+async def look_at_turns(here: Surfaces, words: str) -> Any:
+    """List the turns about some words: the kind of conversation, what was said, and the end."""
+    sql = (
+        "SELECT turns.id, conversations.kind, messages.text, turns.state FROM messages"
+        " JOIN turns ON turns.id = messages.turn_id"
+        " JOIN conversations ON conversations.id = turns.conversation_id"
+        " WHERE messages.role = 'user' AND messages.text LIKE '%' || :words ORDER BY messages.id"
+    )
+    found = await here.read(lambda c: c.execute(sql, {"words": words}).fetchall())
+    return sorted(
+        (kind, [text.removesuffix(words) for _, _, text, _ in rows], state)
+        for (_, kind, state), rows in (
+            (key, list(group))
+            for key, group in itertools.groupby(found, lambda row: (row[0], row[1], row[3]))
+        )
+    )
+
+
+async def look_at_place(here: Surfaces, words: str) -> Any:
+    """List whether the answer is for the chat in which it began."""
+    _, _, turn = await find_message(here, words)
+    sql = "SELECT chat FROM outbox WHERE turn_id = :turn AND body LIKE '%Hello.%'"
+    found = await here.read(lambda c: c.execute(sql, {"turn": turn}).fetchall())
+    return [_OTHER_CHAT in chat for (chat,) in found]
+
+
+async def look_at_sent(here: Surfaces, words: str) -> Any:
+    """List the chats to which words were sent as a message of their own."""
+    sql = "SELECT platform FROM outbox WHERE body = :words"
+    found = await here.read(lambda c: c.execute(sql, {"words": words}).fetchall())
+    return [platform for (platform,) in found]
+
+
+async def talk_long(here: Surfaces, words: str) -> str:
+    """Talk for so long in a session of its own that a summary is shorter; its number."""
+    one = await begin_talk(here, f"{words} begins")
+    for number in range(_LONG):
+        await talk_alone(here, f"{words} {number}{FILLER * 4}")
+    return one.split()[0]
+
+
+async def look_at_summaries(here: Surfaces, session: str) -> Any:
+    """List why a session was shortened, and whether it is shorter now."""
+    sql = "SELECT reason, tokens_after < tokens_before FROM compactions WHERE session_id = :session"
+    return await here.read(lambda c: c.execute(sql, {"session": session}).fetchall())
+
+
+async def repeat(here: Surfaces, do: Awaitable[object]) -> None:
+    here.setup.model.plays = [say("Hello again.")]
+    await do
 
 
 async def add_on_page(here: Surfaces, name: str) -> None:
@@ -182,6 +314,10 @@ async def add_on_page(here: Surfaces, name: str) -> None:
         assert answer.status == 201, await answer.text()
 
 
+_ANSWERS = "Steer, hold back, repeat or move an answer"
+_LONG = 8
+"""Messages whose summary is shorter."""
+_OTHER_CHAT = f"{OLGA}1"
 _TALKS = "Begin a new conversation, return to one, name one"
 
 ROWS = (
@@ -313,5 +449,54 @@ ROWS = (
         },
         look=look_at_file,
         left=[5],
+    ),
+    interrupt("steer", waits, [("direct", ["", "more "], "answered")]),
+    interrupt("queue", waits, [("direct", [""], "answered"), ("direct", ["more "], "answered")]),
+    interrupt(
+        "btw", is_answered_aside, [("aside", ["more "], "answered"), ("direct", [""], "answered")]
+    ),
+    Row(
+        deed=_ANSWERS,
+        ready=talk_alone,
+        by={
+            "chat": lambda here, _: repeat(here, here.chat("/retry")),
+            "page": lambda here, _: repeat(here, here.write_on_page("/retry")),
+            "terminal": lambda here, _: repeat(here, here.run("chat", given="/retry\n")),
+        },
+        look=look_at_turns,
+        left=[("direct", [""], "answered"), ("direct", [""], "answered")],
+    ),
+    Row(
+        deed=_ANSWERS,
+        ready=begin_elsewhere,
+        by={
+            "chat": lambda here, words: meanwhile(here, words, here.chat("/here"), is_moved),
+            "page": lambda here, words: meanwhile(here, words, move_to_page(here), is_moved),
+            "terminal": lambda here, words: meanwhile(
+                here, words, here.run("chat", given="/here\n"), is_moved
+            ),
+        },
+        look=look_at_place,
+        left=[False],
+    ),
+    Row(
+        deed="Send a message to another chat",
+        by={
+            "chat": lambda here, words: here.tell("send_message", to="console", text=words),
+            "mcp": lambda here, words: here.call("send_message", to="console", text=words),
+        },
+        look=look_at_sent,
+        left=["console"],
+    ),
+    Row(
+        deed="Shorten a long conversation",
+        ready=talk_long,
+        by={
+            "chat": lambda here, _: here.chat("/compact"),
+            "page": lambda here, _: here.write_on_page("/compact"),
+            "terminal": lambda here, _: here.run("chat", given="/compact\n"),
+        },
+        look=look_at_summaries,
+        left=[("asked", 1)],
     ),
 )
