@@ -100,11 +100,16 @@ def tell(lines: Iterable[Line]) -> str:
 
 
 def save(taken: Path, lines: Iterable[Line], target: Path) -> None:
-    """Write a picture with few colours, and its words."""
+    """Write the picture of a conversation, and its words."""
+    keep(taken, tell(lines), target, colours=_COLOURS)
+
+
+def keep(taken: Path, shown: str, target: Path, *, colours: int) -> None:
+    """Write a picture with few colours, and the words that it shows."""
     words = PngInfo()
-    words.add_text("comment", tell(lines))
+    words.add_itxt("comment", shown)
     with Image.open(taken) as picture:
-        few = picture.convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE)
+        few = picture.convert("RGB").quantize(colours, dither=Image.Dither.NONE)
         few.save(target, optimize=True, pnginfo=words)
 
 
