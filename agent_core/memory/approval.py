@@ -20,7 +20,7 @@ PATIENCE = 660.0
 
 _YES, _NO = "approve", "refuse"
 _APPROVE, _REFUSE = Text("Approve"), Text("Refuse")
-_JOB_OF = Text("A reminder of {name}")
+_JOB_OF = Text("A reminder by {name}")
 _SOMEONE = Text("Someone")
 _FENCE = re.compile("`+")
 
@@ -117,7 +117,7 @@ def fence(text: str) -> str:
 _HEADS = {
     "user": Text("What I know about you:"),
     "memory": Text("My notes:"),
-    "team": Text("The team's notes:"),
+    "team": Text("Notes for everyone here:"),
     "archive": Text("The archive:"),
 }
 _BLOCK = Text("The block “{name}”:")

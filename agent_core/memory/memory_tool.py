@@ -50,7 +50,7 @@ _OLD_FIELD = {
     "description": "replace, remove: words of the entry that no other entry has",
 }
 _FOR_ANYONE = Text("(visible to others)")
-_TEAM_WISH = Text("{name} wants to change the team's notes, which apply to everyone here:")
+_TEAM_WISH = Text("{name} wants to change the notes that apply to everyone here:")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,9 +41,7 @@ _MOVE_ALONG = Plural(
     "{n} of your reminders uses the time zone {zone}. Move it to your new time zone?",
     "{n} of your reminders use the time zone {zone}. Move them to your new time zone?",
 )
-_FOLLOWS = Text(
-    "Reminder {number} “{title}” comes after this one. Without this one, it never comes."
-)
+_FOLLOWS = Text("Reminder {number} “{title}” waits for this one, and doesn't come without it.")
 MOVE, KEEP = Text("Yes, move"), Text("No, keep")
 
 

@@ -51,10 +51,12 @@ _ANY_MESSAGE, _MESSAGE = (
     Text("Whenever a message arrives"),
     Text("Whenever a message contains “{words}”"),
 )
-_WEBHOOK = Text("Whenever a program calls its web address")
+_WEBHOOK = Text("Whenever a program calls this reminder's web address")
 _FEED = Text("Whenever {address} has something new")
 _FILE = Text("Whenever a file {pattern} arrives")
-_WHEN_CALLED = Text("when a program calls its web address; /reminders webhook NUMBER shows it")
+_WHEN_CALLED = Text(
+    "when a program calls this reminder's web address; /reminders webhook NUMBER shows the address"
+)
 _WHEN_IT_HAPPENS = Text("when it happens")
 _UNITS = (
     (Plural("every day", "every {n} days"), 86_400),
@@ -127,11 +129,11 @@ _FROM, _UNTIL = Text("from {date}"), Text("until {date}")
 _EXCEPT, _SPAN = Text("except {days}"), Text("{first} to {last}")
 _NO_HOLIDAYS = Text("except public holidays ({region})")
 _NO_DAYS_OFF = Plural(
-    "except whole-day events of {calendar} ({n} day so far)",
-    "except whole-day events of {calendar} ({n} days so far)",
+    "except on days with a whole-day event in {calendar} ({n} day now)",
+    "except on days with a whole-day event in {calendar} ({n} days now)",
 )
 _NOT_COUNTED = Text("public holidays ({region}) do not count")
-_NEVER = Text("no more times")
+_NEVER = Text("not again")
 _MOMENTS = Text("{moments} ({zone})")
 _LATE: dict[Late, Text] = {
     "catch_up": Text("If I'm switched off at that time, it comes once, as soon as I'm back"),

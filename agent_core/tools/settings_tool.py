@@ -25,7 +25,10 @@ _TOKENS = re.compile(r"(\d{1,3}(?:[,._' ]?\d{3})*|\d+)\s*(k?)(?:\s*tokens?)?", r
 DAYS_OFF, TIME_ZONE, OFF = "days_off", "time_zone", "off"
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _BAD_LANGUAGE = Text('I don\'t know the language "{value}". Write "German", or a tag like "pt-BR".')
-_BAD_VERBOSITY = Text('How much do you want to see? Choose "quiet", "normal" or "verbose".')
+_BAD_VERBOSITY = Text(
+    'How much do you want to see? Choose "quiet" (answers only), "normal" or "verbose"'
+    " (every step)."
+)
 _BAD_CAP = Text(
     '"{value}" isn\'t a reading limit. Write a number of tokens, at least {least}, or "off" for'
     " no limit."
@@ -43,10 +46,10 @@ _LABELS = {
     "language": Text("Language"),
     "quiet_hours": Text("Quiet hours"),
     "days_off": Text("Days off"),
-    "verbosity": Text("Detail"),
+    "verbosity": Text("What you see"),
     "model": Text("Model"),
     "learning": Text("Learning"),
-    "home": Text("Reminders to"),
+    "home": Text("Chat for reminders"),
 }
 _LONGEST_VALUE = 60
 _UNKNOWN = Text('There\'s no setting "{name}". The settings are {names}.')

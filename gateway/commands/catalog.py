@@ -26,7 +26,7 @@ _GROUPS: Mapping[HelpGroup, tuple[CommandSpec, ...]] = {
             name="steer", summary="Add something to the answer I'm working on", is_transient=True
         ),
         CommandSpec(
-            name="btw", summary="Ask something else without changing the topic", is_transient=True
+            name="btw", summary="Ask a side question; our chat stays as it is", is_transient=True
         ),
         CommandSpec(
             name="queue", summary="Hold a message until I finish answering", is_transient=True
@@ -77,7 +77,9 @@ _GROUPS: Mapping[HelpGroup, tuple[CommandSpec, ...]] = {
             name="approvals", summary="Show or revoke what I may do without asking", is_private=True
         ),
         CommandSpec(
-            name="connections", summary="Connect or disconnect your other accounts", is_private=True
+            name="connections",
+            summary="Connect or disconnect accounts at other services",
+            is_private=True,
         ),
         CommandSpec(
             name="mcp",
@@ -94,7 +96,9 @@ _GROUPS: Mapping[HelpGroup, tuple[CommandSpec, ...]] = {
         ),
         CommandSpec(name="verbose", summary="Show or hide each step I take"),
         CommandSpec(name="room", summary="Choose how I answer in this group"),
-        CommandSpec(name="link", summary="Link another account of yours", refuses_rooms=True),
+        CommandSpec(
+            name="link", summary="Link your account in another chat app", refuses_rooms=True
+        ),
         CommandSpec(name="accounts", summary="List your linked accounts", refuses_rooms=True),
         CommandSpec(name="unlink", summary="Unlink one of your accounts", refuses_rooms=True),
         CommandSpec(name="whoami", summary="Show your name, role and accounts", is_private=True),

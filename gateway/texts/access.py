@@ -9,18 +9,19 @@ NO_CONSOLE_OWNER = Text(
 _LINK = Text("Your pages: {link}")
 _LINK_ONCE = {
     True: Text(
-        "The link works once, for {minutes} minutes. Don't pass it on: it opens your conversations."
+        "You can use the link once, within {minutes} minutes. Don't pass it on: it opens"
+        " your conversations."
     ),
     False: Text(
-        "The button opens your pages. It works once, for {minutes} minutes. Don't pass this message"
-        " on: it opens your conversations."
+        "The button opens your pages. You can use it once, within {minutes} minutes. Don't"
+        " pass this message on: it opens your conversations."
     ),
 }
 LINK_HERE = {
     True: Text(
-        "⚠ This address works only on the computer that runs Talaria, not on a phone. To open it"
-        " elsewhere, give that computer an address with a reverse proxy, and set `public_url` under"
-        " [http] in config.toml."
+        "⚠ This address works only on the computer that runs Talaria, not on a phone. To"
+        " open your pages elsewhere, give that computer an address through a reverse proxy."
+        " Then enter that address in config.toml under [http] as `public_url`."
     ),
     False: Text(
         "⚠ This address works only on the computer that runs Talaria, not on a phone. Ask the owner"
@@ -35,8 +36,8 @@ LINK_ENDED = Text(
     " your chat, or run `talaria console`."
 )
 LOGIN_ENDED = Text(
-    "Your login is missing or has ended: send /console to Talaria in your chat, or run `talaria"
-    " console`, for a new link."
+    "You aren't logged in, or your login has ended. For a new link, send /console to"
+    " Talaria in your chat, or run `talaria console`."
 )
 LOGGED_IN_AGAIN = Text("I have logged in again")
 LOGGED_OUT = Text("You are logged out. Send /console to Talaria in your chat to come back.")

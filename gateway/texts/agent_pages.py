@@ -14,12 +14,15 @@ ABOUT_ASSISTANT = Text("That's me, as you know me.")
 ANSWERS_YOU = Text("answers you")
 LET_ANSWER = Text("Let it answer me")
 LET_ANSWER_NAMED = Text("Let {name} answer me")
+LET_ASSISTANT_ANSWER = Text("Let the assistant answer me")
 ANSWERS_NOW = Text(
-    "The agent “{name}” now answers you in all direct chats. Our conversation is kept. To go"
-    " back to it, choose me on this page."
+    "The agent “{name}” now answers you in all direct chats. Our conversation is kept."
+    " To go back to it, choose “The assistant” on this page."
 )
 ASSISTANT_NOW = Text("I'm back, and we're in our earlier conversation again.")
-NO_AGENTS = Text("There are no agents yet. Make one for work that needs a different voice.")
+NO_AGENTS = Text(
+    "There are no agents yet. Make one for work that needs its own character or tools."
+)
 NO_AGENTS_MEMBER = Text("There are no agents yet. Ask me for one, and an owner decides.")
 ASK_FOR_ONE = Text("Ask for one")
 WISH = Text("Make an agent that ")
@@ -48,8 +51,8 @@ MOVED = Text(
     " remembers."
 )
 NOT_POSSIBLE = Text("Nothing has changed. Details in English: “{reason}”")
-REPAIR = Text("Saving this form replaces all its settings.")
-FAULTY = Text("This can't be used. Details in English: “{fault}”")
+REPAIR = Text("If you save this form, it replaces all earlier settings.")
+FAULTY = Text("This can't be used until an owner repairs it. Details in English: “{fault}”")
 
 NAME = Text("Name")
 HINT_NAME = Text("Small letters, digits and hyphens.")
@@ -60,13 +63,13 @@ BAD_NAME = Text(
 TAKEN = Text("This name is taken. Choose another one.")
 PURPOSE = Text("What is it for?")
 PURPOSE_EXAMPLE = Text("Writes and reviews code")
-SOUL = Text("Who is it, and how does it work?")
+SOUL = Text("Who is it, and how does it go about its work?")
 SOUL_EXAMPLE = Text("You write short, warm texts. You ask when something is unclear.")
 MODEL, USUAL_MODEL = Text("Model"), Text("The usual one: {name}")
 TOOLS, SKILLS, BLOCKS = Text("Tools"), Text("Skills"), Text("Shared notes")
 TAGS, RULES = Text("Tags"), Text("Rules for its tools")
 HINT_TAGS = Text(
-    "Put commas between them. A message to a tag reaches all agents that have this tag."
+    "Put commas between them. With a tag, an agent can write to all agents that have it."
 )
 LATER_TOOLS = Text("Tools that are added later")
 LATER_ON, LATER_OFF = Text("It may use them, too"), Text("It may not use them")
@@ -74,7 +77,7 @@ ABOUT_TOOLS = Text("The agent never has more tools than the person who writes to
 ABOUT_SKILLS = Text("Those with a tick are always loaded; the agent can find the others itself.")
 ALL_BLOCKS = Text("All that the person who writes to it can see")
 ONLY_BLOCKS = Text("Only those with a tick")
-NO_BLOCKS = Text("There are no shared notes yet. /block in a chat makes some.")
+NO_BLOCKS = Text("There are no shared notes yet. In a chat, /block lets you make some.")
 ABOUT_RULES = Text(
     "Rules say when a tool may run, and in which order. Empty rules do nothing. Save to get"
     " a field for another rule."
@@ -115,7 +118,7 @@ WAYS: Mapping[str, Text] = {
     "free": Text("The members decide themselves whom to ask"),
 }
 LEADER, NO_LEADER = Text("Leader"), Text("no leader")
-HINT_LEADER = Text("Only for a team with a leader. The leader isn't one of the members.")
+HINT_LEADER = Text("Only if a leader plans (see above). The leader isn't one of the members.")
 MEMBERS, MEMBER = Text("Members, in their order"), Text("Member {number}")
 NOBODY = Text("nobody")
 SHARED = Text("Notes that all members see and change")
@@ -125,7 +128,7 @@ DOLLARS = Text("US dollars (0: this team has no limit of its own)")
 NO_NUMBER = Text("Please enter a number.")
 TASK = Text("What shall {name} do?")
 SEND_TASK = Text("Send the task")
-ABOUT_TASK = Text("The team's result appears in your chat, where you can stop it, too.")
+ABOUT_TASK = Text("The team's result appears in your chat, where you can stop the team, too.")
 TASK_SENT = Text("The team “{name}” has your task. Its result appears in your chat.")
 TO_CHAT = Text("Open the chat")
 ITS_TASKS = Text("Your tasks for this team")

@@ -28,7 +28,7 @@ USAGE = Text(
     "With /agents you can:\n"
     "- /agents: list the agents\n"
     "- /agents use NAME: let that agent answer here; /agents use default switches back\n"
-    "- /agents job NUMBER NAME: let that agent do one of your reminders\n"
+    "- /agents job NUMBER NAME: let that agent take care of one of your reminders\n"
     "\n"
     "Owners can also:\n"
     "- /agents new NAME DESCRIPTION: make an agent that fits the description\n"
@@ -68,8 +68,9 @@ TEAM_USAGE = Text(
     "\n"
     "Owners can also:\n"
     "- /team new NAME LEADER: MEMBER, MEMBER: make a team\n"
-    "- /team change NAME FIELD VALUE: change members, supervisor, manager, blocks, rounds, "
-    "steps, dollars or description\n"
+    "- /team change NAME FIELD VALUE: change members, supervisor (the leader), manager"
+    " (who decides who speaks), blocks (shared notes), rounds, steps, dollars or"
+    " description\n"
     "- /team move AGENT FROM TO: move an agent to another team\n"
     "- /team archive NAME: archive a team; /team restore NAME brings it back"
 )
@@ -96,7 +97,7 @@ _DID_USE_DEFAULT = Text("I answer myself again")
 USED = Text("The agent “{name}” now answers here. To switch back, send /agents use default.")
 DEFAULT_USED = Text("I'm back, and we're in our earlier conversation again.")
 JOB_UNKNOWN = Text("You have no reminder with that number. /reminders lists your reminders.")
-JOB_NO_AGENT = Text("That reminder needs no model, so no agent can do it.")
+JOB_NO_AGENT = Text("That reminder needs no model, so no agent can take care of it.")
 JOB_USED = Text("The agent “{name}” now takes care of the reminder “{title}”.")
 JOB_DEFAULT = Text("I take care of the reminder “{title}” myself again.")
 _MISSING = Text("There's no agent called “{name}”. /agents lists the agents.")

@@ -17,7 +17,9 @@ ACCEPT, DISMISS = Text("Accept"), Text("Dismiss")
 ACCEPTED = Text("Accepted.")
 DISMISSED = Text("Dismissed. Nothing has changed. /learned dismissed lists it.")
 BRING_BACK = Text("Bring back")
-OUTDATED = Text("I couldn't make this change, because things have changed since. Ask me again.")
+OUTDATED = Text(
+    "I couldn't make this change, because what it should change is different now. Ask me again."
+)
 CHANGED_SINCE = Text("This note has changed since you opened this page. Look at it again.")
 _OUTDATED_SHOWN = Text("This is what you accepted:\n\n{change}")
 _DONE = Text("Done:\n\n{change}")
@@ -36,7 +38,7 @@ REVOKE_NUMBER = Text("Revoke {number}")
 NOTHING_ALLOWED = Text("You haven't allowed anything in advance, so I ask each time.")
 _ALLOWED = Text("You've allowed these in advance. Choose one to revoke it.")
 _ALLOWED_LINE = Text("{number}. `{shape}`, {scope}")
-SCOPES = {"session": Text("for this session"), "always": Text("always")}
+SCOPES = {"session": Text("for this conversation"), "always": Text("always")}
 _CALL = Text(
     "Shall I run this with `{tool}`?\n\n{call}\n\nIt runs with the rights of {name} and can:"
     "\n\n{reach}"
@@ -57,12 +59,12 @@ _OVER = Text(
 )
 _SHAPE = Text("“{always}” and “{session}” cover:\n\n{shapes}")
 _EXACT_SHAPE = Text(
-    "“{always}” and “{session}” allow only what is shown here. If anything else changes, I ask"
-    " again."
+    "“{always}” and “{session}” allow exactly what is shown here. If any part of it"
+    " differs, I ask again."
 )
 _OFFLINE = Text(
-    "With “{always}”, this has no network once I've read something from others, such as a"
-    " file or an output."
+    "With “{always}”, this can't reach the network once I've read something from"
+    " others, such as a file or the output of a command."
 )
 _PLACES = {
     "workspace": Text("in the workspace"),
@@ -81,7 +83,7 @@ _REACHED: Mapping[ActionKind, Text] = {
     "install": Text("install: {target} ({place})"),
     "spend": Text("spend money: {target} ({place})"),
     "change": Text("change {target} ({place})"),
-    "use": Text("use the {target}, as {place}"),
+    "use": Text("use the {target}, in the variable {place}"),
 }
 _REACHED_BY_CALL: Mapping[ActionKind, Text] = {
     "read": Text("read ({place})"),
@@ -93,7 +95,7 @@ _REACHED_BY_CALL: Mapping[ActionKind, Text] = {
     "install": Text("install software ({place})"),
     "spend": Text("spend money ({place})"),
     "change": Text("change what is stored ({place})"),
-    "use": Text("use the password or key named above, as {place}"),
+    "use": Text("use the password or key named above, in the variable {place}"),
 }
 """What a call can do whose words are shown above already."""
 _MOST_NAMED = 3

@@ -118,7 +118,7 @@ _SENTENCES: dict[Fault, tuple[Text, str]] = {
         "could not be fetched, because a permission is missing",
     ),
     "gone": (
-        Text("{what}: this is no longer there to download. Please send it again."),
+        Text("{what}: this can no longer be downloaded. Please send it again."),
         "no longer available",
     ),
     "large_archive": (

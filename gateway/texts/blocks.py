@@ -54,8 +54,8 @@ WITH_WHOM = Text(
     " group, you can also write the word “here”."
 )
 ONLY_OWNERS_WITH_ALL = Text(
-    "Only an owner can share a block with everyone. You can share it with single people, or with a"
-    " group by sending this there."
+    "Only an owner can share a block with everyone. You can share it with one person"
+    " after another. To share it with a group, send this command there."
 )
 HERE_NOWHERE = Text("“here” stands for the group in which you write. Send the command there.")
 NOBODY = Text(
@@ -73,12 +73,12 @@ _HEAD = Text("**{label}** [{size:,}/{limit:,} characters]: {description}")
 _EMPTY = Text("This block is empty.")
 _MORE = Text("… and {count} more")
 _MADE = Text(
-    "I've made the block “{label}” for at most {limit:,} characters. Only you can see it so"
-    " far. /block share {label} with NAME lets others see and change it."
+    "I've made the block “{label}” for at most {limit:,} characters. Only you can see"
+    " it so far. /block share {label} with PERSON lets others see and change it."
 )
 _MADE_IN_ROOM = Text(
-    "I've made the block “{label}” for at most {limit:,} characters. You and everyone here"
-    " can see it. /block share {label} with NAME lets others see and change it."
+    "I've made the block “{label}” for at most {limit:,} characters. You and everyone"
+    " here can see it. /block share {label} with PERSON lets others see and change it."
 )
 _SHARED = Text("The block “{label}” is now shared with {audience}.")
 _SHARED_ALREADY = Text("The block “{label}” is already shared with {audience}.")
@@ -89,7 +89,10 @@ _SHARED_WITH_YOU = Text(
 )
 _UNSHARED = Text("The block “{label}” is no longer shared with {audience}.")
 _NOT_SHARED = Text("The block “{label}” wasn't shared with {audience}.")
-_NOW_READ_ONLY = Text("I won't change the block “{label}” any more. You can still edit its file.")
+_NOW_READ_ONLY = Text(
+    "I won't change the block “{label}” any more. Its file can still be edited on the"
+    " computer that runs me."
+)
 _NOW_WRITABLE = Text("I can now change the block “{label}”.")
 NEW_LIMIT = Text("The block “{label}” can now hold {limit:,} characters.")
 NEW_DESCRIPTION = Text("The block “{label}” now has this description: {description}")
@@ -118,7 +121,7 @@ CHANGE_NAMED = Text("Share or change {name}")
 SHARE_WITH = Text("Share with (a person's name, or “everyone” if you are an owner)")
 SHARE_NAMED = Text("Share {name}")
 DESCRIPTION = Text("What it is for")
-LIMIT = Text("Most characters (100 to 20,000)")
+LIMIT = Text("At most this many characters (100 to 20,000)")
 KEEP_AS_IS = Text("The assistant doesn't change it")
 ABOUT_DROP = Text("Nobody will see it any more. Its file and history stay on disk.")
 DROP_NAMED = Text("Delete {name}")

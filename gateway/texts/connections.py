@@ -44,7 +44,7 @@ NO_LINK = {
         "The service “{name}” is connected already. /connections lets you disconnect it."
     ),
     "not_offered": Text(
-        "The service “{name}” doesn't offer a page to sign in on now. Try again in a minute."
+        "The service “{name}” has no page for signing in at the moment. Try again in a minute."
     ),
     "busy": Text("Too many people are connecting right now. Try again in a minute."),
 }

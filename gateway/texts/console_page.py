@@ -9,7 +9,10 @@ FILE_ON_PAGE = Text(
     " `talaria chat --save-files FOLDER`."
 )
 FILE_SAVED = Text("📎 {name}: saved as {path}")
-FILE_NOT_SAVED = Text("📎 {name}: I couldn't save it ({reason}).")
+FILE_NOT_SAVED = Text(
+    "📎 {name}: I couldn't save this file. Check the folder, then ask me for it again."
+    " Details: “{reason}”"
+)
 
 TEXTS: Mapping[str, Text] = {
     "again": Text("Try again"),

@@ -32,7 +32,7 @@ TIDY_NOW = Text("Tidy up now")
 TIDYING = Text("Tidying up")
 WAYS: Mapping[str, Text] = {
     "merge": Text("Merge the skills {names} into “{name}”."),
-    "duplicate": Text("Remove what another note says, too."),
+    "duplicate": Text("Remove what another note already says."),
     "contradiction": Text("Remove what is out of date."),
     "shorten": Text("Say the same in fewer words."),
 }
@@ -40,9 +40,9 @@ ACCEPT_IT, DECLINE_IT = Text("Accept"), Text("Decline")
 RESTORE = Text("Put the skills back as they were")
 USAGE = Text(
     "With /curator you can:\n"
-    "- /curator: see when I tidied up last and what waits\n"
+    "- /curator: see when I last tidied up, and which suggestions wait for you\n"
     "- /curator run: let me tidy up now\n"
-    "- /curator proposals: decide about what I propose\n"
+    "- /curator proposals: decide about my suggestions\n"
     "- /curator report: see what I changed\n"
     "- /curator restore: put the skills back as they were before the last change"
 )
@@ -61,7 +61,7 @@ TIDY_UP = Plural(
 )
 CONFLICTS = Plural(
     "Two of my notes about you can't both be true. Which is right?",
-    "{n} of my notes about you contradict others. Which are right?",
+    "{n} of my notes about you contradict other notes. Which are right?",
 )
 SHOW_CONFLICTS = Text("Show them")
 KEEP_NEWER, KEEP_BOTH = Text("{number}: the newer one"), Text("{number}: both are right")
@@ -101,14 +101,16 @@ _MERGED = Text(
     "Done: the skill “{name}” replaces {names}. The old ones are in the archive, and /curator"
     " restore brings them back."
 )
-_RESTORED = Text("I've put these skills back as they were in the copy “{name}”: {names}.")
+_RESTORED = Text(
+    "I've put these skills back as they were in the copy that I saved as “{name}”: {names}."
+)
 _REMOVED_NEWER = Text("I've archived the skills that I wrote since then: {names}.")
 _MERGE = Text("**{number}. Merge the skills {names} into “{name}”.** {reason}")
-_DUPLICATE = Text("**{number}. Remove what another note says, too.** {reason}")
+_DUPLICATE = Text("**{number}. Remove what another note already says.** {reason}")
 _CONTRADICTION = Text("**{number}. Remove what is out of date.** {reason}")
 _SHORTEN = Text("**{number}. Say the same in fewer words.** {reason}")
 STAYS = Text("This note stays:")
-_CUT = Text("This is only the beginning. `talaria skills curate --dry-run` shows the whole text.")
+_CUT = Text("The text goes on. `talaria skills curate --dry-run` shows all of it.")
 _MORE = Plural("{n} more suggestion waits.", "{n} more suggestions wait.")
 _REPORT = Text("**Notes and skills to tidy up**")
 _SKILLS = Text(
@@ -154,16 +156,20 @@ _COUNTS = Text(
     "With the skill, {done} of {count} attempts went well; without it, {number} of {total} did."
 )
 _DANGERS = {
-    DELETES: Text("With the skill, one attempt deleted files that weren't its own."),
-    REACHES: Text("With the skill, one attempt tried to use the network."),
+    DELETES: Text(
+        "In more than one attempt with the skill, I tried to delete files that should stay."
+    ),
+    REACHES: Text("In more than one attempt with the skill, I tried to reach the network."),
 }
 _OFFER = Text(
-    "I wrote the skill “{name}” as a draft. I'll use it on my own after a test, which takes"
-    " {number} matching requests from you. To try it now, send /skills try {name} and what to"
-    " do."
+    "I wrote the skill “{name}” as a draft. I'll use it without being asked only after"
+    " a test, which takes {number} matching requests from you. To try it now, send"
+    " /skills try {name} and what to do."
 )
 TRY = Text("Try it")
-_PASSED = Text("The skill “{name}” passed its test, so I use it on my own from now on. {counts}")
+_PASSED = Text(
+    "The skill “{name}” passed its test, so from now on I use it without being asked. {counts}"
+)
 _FAILED = Text(
     "The skill “{name}” failed its test, so it stays a draft. {counts} You can still start it"
     " with /{name}."

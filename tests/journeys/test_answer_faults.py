@@ -162,7 +162,7 @@ async def test_missing_pictures_are_reported_and_their_caption_answered(
     async with stage.open() as harness:
         said = await harness.ask(ANNA, None, caption="my holidays", **photo(file_id="gone"))
         assert "echo: my holidays" in said
-        assert "no longer there to download" in said
+        assert "can no longer be downloaded" in said
 
 
 async def test_the_facts_have_the_time_in_the_persons_zone(stage: Stage) -> None:

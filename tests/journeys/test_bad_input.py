@@ -28,7 +28,7 @@ CONTACT = {"contact": {"phone_number": "+41 31 000 00 00", "first_name": "Ada"}}
 UNREADABLE: tuple[tuple[dict[str, Any], str], ...] = (
     (sticker(file_id="moving"), "I can't see stickers"),
     (voice(), "I can't listen to voice messages here"),
-    (photo(file_id="gone"), "no longer there to download"),
+    (photo(file_id="gone"), "can no longer be downloaded"),
     (document("plan.docx"), "Export it again as PDF"),
     (document("song.mp3", "audio/mpeg", file_id="song"), "I can't listen to voice messages here"),
     (document("film.mkv", file_id="huge", size=10_000_000_000), "larger than 10 MB"),

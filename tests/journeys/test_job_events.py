@@ -76,7 +76,7 @@ async def test_a_job_runs_after_another_and_reads_its_result(
         read = str(harness.stage.turns[-1]["messages"])
         assert "Three letters came." in read
         told = await harness.hears(anna, f"/jobs pause {found[1]}")
-        assert "comes after this one. Without this one, it never comes" in told
+        assert "waits for this one, and doesn't come without it" in told
 
 
 async def test_without_the_http_server_a_job_gets_no_web_address(stage: Stage) -> None:
@@ -91,7 +91,7 @@ async def test_without_the_http_server_a_job_gets_no_web_address(stage: Stage) -
             text="The build is done.",
             on="webhook",
         )
-        assert "Whenever a program calls its web address" in question
+        assert "Whenever a program calls this reminder's web address" in question
         number = re.search(r"Build\W+(\d+)", await harness.hears(anna, "/jobs"))
         assert number
         refused = await harness.hears(anna, f"/jobs webhook {number[1]}")

@@ -88,7 +88,10 @@ async def test_days_of_an_own_calendar_are_skipped_and_read_daily(
         await harness.notes(anna.says(f"every day at 8, except on the days in {address}"))
         await harness.asks(anna, YES)
         shown = texts(anna)[-1]
-        assert "except whole-day events of 127.0.0.1 (1 day so far): shall I send this?" in shown
+        assert (
+            "except on days with a whole-day event in 127.0.0.1 (1 day now): shall I send this?"
+            in shown
+        )
         assert "secret" not in shown
         assert "Tue 24 Nov, 8:00; Wed 25 Nov, 8:00" in shown
         await harness.press(anna, YES)
@@ -178,7 +181,7 @@ async def test_the_command_line_takes_rules_and_own_calendars(stage: Stage) -> N
     job = ("--times", "08:00,18:30", "--skip", "calendar off.ics", "--message", "Call Ada.")
     made = talaria(stage.home, "jobs", "add", "--person", "anna", *job)
     assert made.code == 0, made.err
-    assert "except whole-day events of off.ics (1 day so far)" in made.out
+    assert "except on days with a whole-day event in off.ics (1 day now)" in made.out
     assert f"{ahead[0]} 08:00" not in made.out
     assert f"{ahead[1]} 08:00" in made.out
     own.unlink()

@@ -30,7 +30,7 @@ async def test_a_secret_reaches_a_command_after_a_yes_and_nothing_else(stage: St
         stage.plan(calls(used), f"It is {CANARY}.")
         await harness.notes(stage.telegram.says(ANNA, "use it"))
         asked = await harness.sees(ANNA, "secret:github")
-        assert "use the secret:github, as $SECRET_GITHUB" in asked.text
+        assert "use the secret:github, in the variable $SECRET_GITHUB" in asked.text
         await harness.press(anna, "Once")
         await harness.sees(ANNA, "It is [hidden].")
         (found,) = results(stage.turns[-1])

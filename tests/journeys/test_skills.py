@@ -92,7 +92,7 @@ async def test_a_skill_is_offered_tried_and_proved(deployment: Stage, platform: 
             await sees(anna, f"Total: 4{week}.50")
         passed = await sees(anna, "The skill “tally” passed its test")
         assert "I did 3 of your earlier requests again." in passed.text
-        assert "so I use it on my own from now on" in passed.text
+        assert "so from now on I use it without being asked" in passed.text
         await harness.takes(anna.says("/skills"))
         await sees(anna, "(worked well in 3 of 3 uses)")
         assert (read_usage(deployment)["state"], read_usage(deployment)["successes"]) == (

@@ -485,7 +485,7 @@ async def test_what_has_another_way_back_is_named(deployment: Stage) -> None:
             await harness.hears(anna, command)
             told = await harness.hears(anna, "/undo")
             assert way in told
-            assert "Detail: quiet" in told
+            assert "What you see: quiet" in told
         assert "Detail as before" in await harness.hears(anna, "/undo")
 
 

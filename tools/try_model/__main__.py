@@ -38,7 +38,7 @@ from tools.try_model.judge import ZONE, Run, find_due, judge
 _REQUESTS = Path(__file__).parent / "requests.jsonl"
 _PATIENCE = 600.0
 _QUIET = "http://localhost/quiet?platform=console"
-_IS_RIGHT = "Is that right?"
+_IS_RIGHT = "Is that time right?"
 """How guided mode asks whether it has read a time rightly."""
 _REMINDS, _KEEP = "Shall I remind you?", "Only keep it in mind"
 """How it asks whether a fact with a time is meant as a reminder, and the other button."""

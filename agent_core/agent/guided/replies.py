@@ -12,18 +12,23 @@ from agent_core.localization import Text, say_moment
 _DONE = Text("Done.")
 _REMEMBERED, _FORGOTTEN = Text("I'll remember that."), Text("I've forgotten that.")
 """The receipt below says what."""
-_NOT_DONE = Text("I didn't do that: {reason}")
+_NOT_DONE = Text("I didn't do that.")
+_NOT_DONE_BECAUSE = Text("I didn't do that. Details: “{reason}”")
 _UNCLEAR = Text("I'm not sure what you want, so I changed nothing. Can you say it in other words?")
 _JOBS, _NO_JOBS = Text("Your reminders:\n{lines}"), Text("You have no reminders.")
 _WHICH, _NONE = Text("Which one do you mean?"), Text("None of these")
 _WHICH_TO: Mapping[str, Text] = {
     "delete_reminder": Text("Which reminder shall I delete?"),
     "pause_reminder": Text("Which reminder shall I pause?"),
-    "move_reminder": Text("Which reminder shall I move?"),
+    "move_reminder": Text("Which reminder shall I move to another time?"),
     "forget": Text("What shall I forget?"),
 }
 """Names the act: the model may have taken one for another."""
-_RIGHT, _YES, _NO = Text("{entry}: {moment}. Is that right?"), Text("Yes"), Text("No")
+_RIGHT, _YES, _NO = (
+    Text("Reminder “{entry}”: {moment}. Is that time right?"),
+    Text("Yes"),
+    Text("No"),
+)
 _REMIND, _KEEP = Text("Shall I remind you? {entry}: {moment}"), Text("Only keep it in mind")
 _LEFT = Text("All right, I changed nothing.")
 _KEPT = ("No job was created", "Nothing was changed", "Nothing to do", "Proposed, not done")
@@ -66,8 +71,9 @@ def describe_step(step: Step) -> str:
     """Say what a call did, or that it did nothing."""
     result = step.result
     if result is None or result.is_error:
-        reason = result.text if result else ""
-        return _NOT_DONE(reason=reason.partition(" was not run: ")[2] or reason).strip()
+        said = result.text if result else ""
+        reason = (said.partition(" was not run: ")[2] or said).strip()
+        return _NOT_DONE_BECAUSE(reason=reason) if reason else _NOT_DONE()
     if result.text.startswith(_KEPT):
         return _LEFT()
     if step.call.name != "memory":

@@ -54,32 +54,34 @@ _NO_TIME = Text(
     " every 2 days at 8:00 to stretch”."
 )
 _NO_PART_OF_TIME = Text(
-    "I've set no reminder, because I don't understand “{unread}” as part of the time. Without it, I"
-    " understand “{timing}”."
+    "I've set no reminder, because I don't understand “{unread}” as part of the time."
+    " Without it, I understand “{timing}”. Say it again in other words, or leave that"
+    " part out."
 )
 _WHEN = Text("When should I remind you? For example: tomorrow at 9, or in 20 minutes.")
-_NOT_KEPT = Text("I couldn't keep “{entry}”.")
+_NOT_KEPT = Text("I couldn't save “{entry}” in my memory.")
 _KNOWN = Text("I knew that already: “{entry}”.")
 _KEPT = Text("I'll remember that.")
 _NOT_THERE = Text("I don't have “{entry}” in my memory.")
-_NOT_FORGOTTEN = Text("I couldn't forget “{entry}”.")
+_NOT_FORGOTTEN = Text("I couldn't remove “{entry}” from my memory.")
 _FORGOTTEN = Text("All right.")
 _PLANNED = Text("I'll remind you.")
 """The receipt below says of what, and when."""
 _NOT_PLANNED = Text("I haven't set a reminder.")
 _NOT_SET_IT = Text("I haven't set the reminder “{entry}”.")
 _LEFT_OUT = Text(
-    "I haven't set the reminder “{entry}”, because you wrote before you chose. Say it again if you"
-    " still want it."
+    "You sent another message instead of answering my question, so I haven't set the"
+    " reminder “{entry}”. Say it again if you still want it."
 )
 _UNCHANGED = Text("I changed no reminder.")
 _NO_SUCH = Text(
-    "I changed nothing, because no single reminder fits “{entry}”. /reminders lists yours."
+    "I changed nothing, because “{entry}” fits none of your reminders, or more than"
+    " one. /reminders lists them."
 )
 _OTHERS = Text("That reminder is by {name}. Only they or an owner can change it.")
-_NOT_SET = Text("I couldn't set that: “{entry}”.")
+_NOT_SET = Text("I couldn't change that setting to “{entry}”. /settings lists your settings.")
 _HELLO, _WELCOME = Text("Hello!"), Text("You're welcome!")
-_TIME = Text("It's {clock} for you.")
+_TIME = Text("It's {clock} where you are.")
 _NO_JOBS = Text("You have no reminders.")
 _MORE_OF_JOBS = Text("/reminders shows them with buttons to change them.")
 _NOT_SEARCHED = Text("I couldn't search for “{entry}”.")

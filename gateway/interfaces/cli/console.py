@@ -37,5 +37,5 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     )
     print(f"The pages of {made.folder}:\n")
     print(f"  {made.link}\n")
-    print(f"The link works once, for {made.minutes} minutes, while `talaria run` runs.")
+    print(f"You can use the link once, within {made.minutes} minutes, while `talaria run` runs.")
     return 0

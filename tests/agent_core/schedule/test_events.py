@@ -65,7 +65,7 @@ UNDERSTOOD = (
         "webhook",
         "webhook",
         "",
-        "Whenever a program calls its web address",
+        "Whenever a program calls this reminder's web address",
     ),
     Happening(
         "when https://example.org/feed has something new",

@@ -86,7 +86,7 @@ def test_spoken_answers_are_asked_for_in_plain_words(value: str, choice: str) ->
         ("quiet_hours", "at night", "isn't a range of hours"),
         ("quiet_hours", "24:00-07:00", "isn't a range of hours"),
         ("quiet_hours", "22:00-22:00", "start and end at the same time"),
-        ("verbosity", "loud", 'Choose "quiet", "normal" or "verbose"'),
+        ("verbosity", "loud", 'Choose "quiet" .answers only.'),
         ("spoken_answers", "sometimes", 'Choose "off", "to voice messages" or "always"'),
         ("context_cap", "many", 'Write a number of tokens, at least 8000, or "off"'),
         ("context_cap", "7999", "isn't a reading limit"),

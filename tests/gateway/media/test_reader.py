@@ -219,7 +219,7 @@ async def test_a_picture_of_too_many_pixels_is_refused_before_it_is_kept(post: P
         (box(b"isom"), "document", "can't watch videos"),
         (box(b"isom"), "video", "can't watch videos"),
         (b"\x1f\x8b" + BINARY, "sticker", "I can't see stickers"),
-        (None, "document", "no longer there to download"),
+        (None, "document", "can no longer be downloaded"),
     ],
 )
 async def test_an_unreadable_file_says_so(

@@ -178,7 +178,7 @@ def test_marks_of_a_language_stay_readable() -> None:
 
 def test_an_approval_of_the_same_words_does_not_show_them_again() -> None:
     (question,) = ask("ssh a.example ls")
-    assert "allow only what is shown here. If anything else changes, I ask again." in question
+    assert "allow exactly what is shown here. If any part of it differs, I ask again." in question
     (question,) = ask("curl -X GET https://a.example/items/1")
     assert "terminal: send curl -X GET https://a.example/items/<any number> → a.example" in question
 

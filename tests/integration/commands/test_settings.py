@@ -128,7 +128,10 @@ async def test_invalid_values_are_rejected(tmp_path: Path) -> None:
         ("language klingon!", 'I don\'t know the language "klingon!".'),
         ("quiet_hours 25:00-07:00", '"25:00-07:00" isn\'t a range of hours.'),
         ("quiet_hours 22:00-22:00", "Quiet hours can't start and end at the same time."),
-        ("verbosity loud", 'How much do you want to see? Choose "quiet", "normal" or "verbose".'),
+        (
+            "verbosity loud",
+            'see? Choose "quiet" (answers only), "normal" or "verbose" (every step).',
+        ),
         ("days_off someday", '"someday" isn\'t a list of days.'),
         (
             "days_off",

@@ -136,6 +136,8 @@ async def test_a_member_uses_agents_and_changes_none(both: Both) -> None:
         await submit(both.member, f"/agents/{path}", NEW, status=409)
     assert (both.home / "agents" / "coder").is_dir()
     assert "The agent “coder” now answers you" in await submit(both.member, "/agents/coder/use", {})
+    for path in ("/agents", "/agents/coder"):
+        assert "Let the assistant answer me" in await read(both.member, path)
     found = await both.running.gateway.database.read(people.list_all)
     assert {one.slug: one.agent for one in found if one.agent} == {"zebrana": "coder"}
     both.model.plays = [say("A loop it is.")]

@@ -146,10 +146,7 @@ async def test_jobs_after_a_stopped_job_are_named(home: Path, how: str) -> None:
     async with cli(home, how, add_people) as at:
         asked = {"person": "ann", "kind": "message", "text": "Next.", "on": "after 1"}
         follower = await at.ask("add", **asked)
-        said = (
-            f"Reminder {follower['id']} “Next.” comes after this one."
-            " Without this one, it never comes."
-        )
+        said = f"Reminder {follower['id']} “Next.” waits for this one, and doesn't come without it."
         assert (await at.ask("pause", id=1))["note"] == said
         assert (await at.ask("resume", id=1))["note"] == ""
         assert (await at.ask("delete", id=1))["note"] == said

@@ -384,7 +384,9 @@ async def test_an_owner_makes_a_team_of_agents_and_gives_it_a_task(tmp_path: Pat
             await page.get_by_role("link", name="New agent", exact=True).first.click()
             await page.get_by_label("Name", exact=True).fill(name)
             await page.get_by_label("What is it for?").fill(f"The {name} of the press")
-            await page.get_by_label("Who is it, and how does it work?").fill(f"You are a {name}.")
+            await page.get_by_label("Who is it, and how does it go about its work?").fill(
+                f"You are a {name}."
+            )
             await page.get_by_role("button", name="Create", exact=True).click()
             await page.get_by_text(f"The agent “{name}” is ready.").wait_for()
         await check(page, "agent-made")
@@ -699,7 +701,7 @@ async def test_a_member_walks_through_their_own_pages(home: Path) -> None:
             await page.get_by_text("You are logged out.").wait_for()
             assert (await axe.Axe().run(page)).violations_count == 0
             await page.goto(f"{running.address.origin()}/today")
-            await page.get_by_text("Your login is missing or has ended").wait_for()
+            await page.get_by_text("You aren't logged in, or your login has ended").wait_for()
             assert (await axe.Axe().run(page)).violations_count == 0
 
 

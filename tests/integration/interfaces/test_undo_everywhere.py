@@ -68,7 +68,7 @@ async def test_a_setting_of_the_page_is_named_taken_back_and_brought_back_in_a_c
         await send(session, "/settings", name="verbosity", **{"set-verbosity": "quiet"})
         # What was done in this chat comes first, although the page is newer.
         assert "Turned back on here" in await hear(setup, "/undo")
-        assert "the console): Detail: quiet" in await undo_all(setup)
+        assert "the console): What you see: quiet" in await undo_all(setup)
         assert (await find_named(setup, "zebrana")).verbosity == "quiet"
         assert await press(setup, "Undo") == "↩ Taken back. Detail as before: normal"
         assert await find_named(setup, "zebrana") == before
@@ -192,12 +192,12 @@ async def test_today_lists_what_forms_did_and_takes_it_back(setup: Setup) -> Non
         await send(session, "/settings", name="verbosity", **{"set-verbosity": "quiet"})
         await send(session, "/webhooks/add", name="build", **form)
         text, (newest, _) = await read()
-        assert text.index("Webhook “build” added") < text.index("Detail: quiet")
+        assert text.index("Webhook “build” added") < text.index("What you see: quiet")
         seen = await setup.served.gateway.database.read(find_last_outbox)
         assert "Taken back: Webhook “build” added" in await send(session, newest)
         text, left = await read()
         assert "<s>Webhook “build” added</s>" in text
-        assert "<s>Detail: quiet</s>" not in text
+        assert "<s>What you see: quiet</s>" not in text
         assert len(left) == 1
         assert await setup.served.gateway.database.read(find_last_outbox) == seen
 

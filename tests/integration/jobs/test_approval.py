@@ -31,11 +31,11 @@ async def asked(harness: Harness) -> None:
     [
         (
             TEAM,
-            "A reminder of Ana wants to change the team's",
+            "A reminder by Ana wants to change the notes that",
             "memories/team/MEMORY.md",
             "Rent is due",
         ),
-        (SOUL, "A reminder of Ana wants to change my character", "SOUL.md", "You are Ada."),
+        (SOUL, "A reminder by Ana wants to change my character", "SOUL.md", "You are Ada."),
     ],
 )
 async def test_a_job_of_an_owner_proposes_and_the_owner_decides(

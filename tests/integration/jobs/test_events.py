@@ -88,9 +88,7 @@ async def test_a_deleted_or_missing_job_starts_nothing(tmp_path: Path) -> None:
             await give_job(harness, "Then.", "on after 77")
         first = await give_job(harness, "First.", "0 8 * * *")
         second = await give_job(harness, "Then.", f"on after {first.id}")
-        said = (
-            f"Reminder {second.id} “Then.” comes after this one. Without this one, it never comes."
-        )
+        said = f"Reminder {second.id} “Then.” waits for this one, and doesn't come without it."
         for verb, done in (("pause", "is paused"), ("delete", "I've deleted")):
             await harness.chat.says(f"/jobs {verb} {first.id}")
             shown = await harness.chat.sees_text(done)

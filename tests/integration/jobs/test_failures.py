@@ -492,7 +492,7 @@ async def test_a_one_time_job_that_fails_promises_no_further_times(tmp_path: Pat
             await becomes(harness, job, "waiting" if count < 3 else "failed", count)
         shown = await harness.chat.sees_text("failed")
         assert "I'll try again" not in shown.text
-        assert "no more times" not in shown.text
+        assert "Next: not again" not in shown.text
 
 
 async def test_a_silenced_room_gets_no_job(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ async def add_people(here: SharedHarness) -> None:
 async def asked(here: SharedHarness) -> Shown:
     """Return the question, once a turn waits for its answer."""
     await here.harness.until(lambda: bool(here.harness.gateway.questions.answers._futures))
-    return await here.harness.chat.sees_text("wants to change the team's notes")
+    return await here.harness.chat.sees_text("wants to change the notes that apply to everyone")
 
 
 async def rows(here: SharedHarness) -> list[LedgerEntry]:
@@ -97,7 +97,7 @@ async def test_a_members_request_is_approved_in_an_owners_chat(
         question = await asked(here)
         assert question.chat_id == "cleo"
         assert question.text == (
-            "ann wants to change the team's notes, which apply to everyone here:\n"
+            "ann wants to change the notes that apply to everyone here:\n"
             "```\n+ Rent is due on Monday\n```"
         )
         assert general.OWNER_ASKED() in [one.text for one in chat.shown if one.chat_id == "ann"]

@@ -35,7 +35,7 @@ async def test_a_forgotten_title_is_in_no_deed(tmp_path: Path) -> None:
         assert "Something deleted or changed that /undo could still bring back" in asked
         left = await list_deeds(here)
         assert "Graz" not in left
-        assert "Detail" in left
+        assert "What you see" in left
 
 
 async def test_deeds_in_groups_and_what_was_taken_back_hold_none(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ async def test_notes_that_repeat_each_other_are_proposed_and_tidied_after_a_yes(
         assert notice.is_silent
         assert "The cat is called Mimi" in find_notes(tmp_path).read_text(), "a yes comes first"
         await harness.chat.press("Show suggestions")
-        shown = await harness.chat.sees_text("Remove what another note says, too.")
+        shown = await harness.chat.sees_text("Remove what another note already says.")
         assert "- The cat is called Mimi" in shown.text
         assert "Twice." in shown.text
         await harness.chat.press("Accept 1")
@@ -98,7 +98,7 @@ async def test_a_declined_or_outdated_proposal_changes_nothing(tmp_path: Path) -
         left = [note for note in NOTES if note != "Has a cat called Mimi"]
         write_notes(tmp_path, left)
         await harness.chat.press("Show suggestions")
-        await harness.chat.sees_text("Remove what another note says, too.")
+        await harness.chat.sees_text("Remove what another note already says.")
         await harness.chat.press("Accept 1")
         await harness.chat.sees_text("I've left it as it is, because it has changed")
         assert find_notes(tmp_path).read_text() == render(tuple(left)), "the last copy stays"

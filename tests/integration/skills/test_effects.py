@@ -55,7 +55,7 @@ async def read_reason(harness: Harness) -> str:
             WIPES,
             2,
             "draft",
-            "With the skill, one attempt deleted files that weren't its own.",
+            "In more than one attempt with the skill, I tried to delete files that should stay.",
             "it deletes files",
         ),
         (CRASHES, 10, "draft", "With the skill, 0 of 10 attempts went well", "nothing is better"),
@@ -74,4 +74,7 @@ async def test_the_same_right_answers_pass_or_fail_by_what_the_script_does(
         assert await state_of(harness) == state
         assert (await read_reason(harness)).startswith(reason)
         if script is WIPES:
-            assert "With the skill, one attempt tried to use the network." in notice.text
+            assert (
+                "In more than one attempt with the skill, I tried to reach the network."
+                in notice.text
+            )

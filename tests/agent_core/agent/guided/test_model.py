@@ -223,7 +223,10 @@ async def test_a_call_that_fails_is_said_to_have_done_nothing() -> None:
     talk = Talk(decide("remind_once", text="call Ben", when="today at 09:00"))
     answer = await talk.says("Make sure that I call Ben today at 9.")
     done = await talk.returns(answer, "`remind` was not run: that time is past.", fails=True)
-    assert done.message.text == "I didn't do that: that time is past."
+    assert done.message.text == "I didn't do that. Details: “that time is past.”"
+    talk = Talk(decide("remind_once", text="call Ben", when="today at 09:00"))
+    answer = await talk.says("Make sure that I call Ben today at 9.")
+    assert (await talk.returns(answer, "", fails=True)).message.text == "I didn't do that."
 
 
 async def test_talk_is_left_to_the_model_and_shares_the_beginning_of_the_prompt() -> None:
@@ -333,7 +336,9 @@ async def test_a_single_job_is_moved_in_any_language() -> None:
     talk = Talk(decide("move_reminder", which="3 Library", when="at 17:30"))
     talk.messages.append(user_message("Library um fünf, bitte", facts=FACTS))
     asked = await talk.returns(await talk.step(), listed)
-    assert called(asked)[1]["question"] == "Library: Thu 3 Dec, 17:00. Is that right?"
+    assert (
+        called(asked)[1]["question"] == "Reminder “Library”: Thu 3 Dec, 17:00. Is that time right?"
+    )
     then = await talk.returns(asked, "They chose: Yes")
     assert called(then)[1] == {"action": "change", "job": 3, "when": "at 17:00"}
 
@@ -497,7 +502,7 @@ async def test_a_time_that_was_misread_is_confirmed(chosen: str) -> None:
     talk = Talk(decide("remind_once", text="call Ben", when="tomorrow at 15:45"))
     asked = await talk.says("Tomorrow at quarter to seven: call Ben")
     assert called(asked)[1] == {
-        "question": "call Ben: tomorrow, 6:45. Is that right?",
+        "question": "Reminder “call Ben”: tomorrow, 6:45. Is that time right?",
         "options": ["Yes", "No"],
     }
     then = await talk.returns(asked, f"They chose: {chosen}")

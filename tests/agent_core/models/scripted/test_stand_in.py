@@ -472,7 +472,7 @@ async def test_it_remembers_by_the_memory_tool_and_says_so(model: StandInModel) 
 
 async def test_what_the_tool_refuses_is_told(model: StandInModel) -> None:
     _, text, _ = await play(model, ask("remember x"), ("Refused: it is full.", True))
-    assert "couldn't keep" in text
+    assert "couldn't save" in text
     assert "Refused: it is full." in text
     _, text, _ = await play(model, ask("remember x"), ("Nothing to do: it says so", False))
     assert text == "I knew that already: “x”."
@@ -665,8 +665,8 @@ async def test_what_came_along_is_named(model: StandInModel) -> None:
             REMIND,
             ("No job was created. They did not choose, but wrote something else: read it.", False),
             (
-                "I haven't set the reminder “call Ben”, because you wrote before you chose. Say it"
-                " again if you still want it."
+                "You sent another message instead of answering my question, so I haven't set the"
+                " reminder “call Ben”. Say it again if you still want it."
             ),
         ),
         (
@@ -677,7 +677,7 @@ async def test_what_came_along_is_named(model: StandInModel) -> None:
         (
             "forget the boiler",
             ("Refused: it waits for a yes.", True),
-            "I couldn't forget “the boiler”. Refused: it waits for a yes.",
+            "I couldn't remove “the boiler” from my memory. Refused: it waits for a yes.",
         ),
     ],
 )
