@@ -46,7 +46,7 @@ _LABELS = {
     "language": Text("Language"),
     "quiet_hours": Text("Quiet hours"),
     "days_off": Text("Days off"),
-    "verbosity": Text("What you see"),
+    "verbosity": Text("Steps shown"),
     "model": Text("Model"),
     "learning": Text("Learning"),
     "home": Text("Chat for reminders"),

@@ -50,8 +50,8 @@ from gateway.operations import memory as operations
 from gateway.outbound.command_buttons import make_undo_button, offer_command
 from gateway.texts import files, memory
 from gateway.texts import undo as texts
-from gateway.texts.general import name_platform
 from gateway.texts.memory import Undone
+from gateway.texts.states import name_platform
 
 _FRESH = 1_800_000
 """Milliseconds in which an undo means a change without asking."""

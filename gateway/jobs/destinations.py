@@ -20,7 +20,8 @@ from gateway.jobs.recipients import Recipients, add_chat_app, list_direct_chats
 from gateway.outbound.command_buttons import caption_of
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.texts import jobs as job_texts
-from gateway.texts.general import describe_unsent_files, name_platform
+from gateway.texts.general import describe_unsent_files
+from gateway.texts.states import name_platform
 
 NOWHERE = Target(kind="place")
 """The chat that shows a page: different from all chats that a job can send to."""

@@ -64,7 +64,7 @@ _EXACT_SHAPE = Text(
 )
 _OFFLINE = Text(
     "With “{always}”, this can't reach the network once I've read something from"
-    " others, such as a file or the output of a command."
+    " others. Files and outputs of commands count, too."
 )
 _PLACES = {
     "workspace": Text("in the workspace"),

@@ -26,7 +26,7 @@ _MARKS = str.maketrans({"⟨": r"\u27e8", "⟩": r"\u27e9"})
 """No text may bring marks of its own."""
 _EMPTY = Plural("⟨{n:,} empty line⟩", "⟨{n:,} empty lines⟩")
 _ALIKE = Plural("⟨the same line, {n:,} more time⟩", "⟨the same line, {n:,} more times⟩")
-_BLANKS = Plural("⟨{n:,} blank⟩", "⟨{n:,} blanks⟩")
+_BLANKS = Plural("⟨{n:,} space⟩", "⟨{n:,} spaces⟩")
 _LEFT_OUT = Plural("⟨{n:,} more line⟩", "⟨{n:,} more lines⟩")
 _CUT = Plural("⟨{n:,} more character⟩", "⟨{n:,} more characters⟩")
 

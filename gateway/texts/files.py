@@ -12,9 +12,7 @@ _MOST_NAMED = 10
 _LONGEST_NAME = 80
 _SEPARATOR = ", "
 
-GONE = Text(
-    "There's no change to your files with the number {number}. /undo takes back your last change."
-)
+GONE = Text("No change to your files has the number {number}. /undo takes back your last change.")
 UNREADABLE = Text(
     "I can't read the earlier versions of your files now, so I changed nothing. Try again later."
 )
@@ -26,8 +24,8 @@ _REMOVED = Text("{file} removed")
 _RESTORED = Text("{file} restored")
 _MORE = Plural("{n:,} more", "{n:,} more")
 _KEPT = Plural(
-    "Changed since, so I left it as it is: {files}",
-    "Changed since, so I left them as they are: {files}",
+    "I left this file as it is, because it was changed later: {files}",
+    "I left these files as they are, because they were changed later: {files}",
 )
 _LOST = Plural(
     "I have no copy of {files}, so I left it as it is.",
@@ -35,11 +33,11 @@ _LOST = Plural(
 )
 _GAPS: Mapping[Gap, Text] = {
     "elsewhere": Text(
-        "I can't take back changes of files, because your files are on another machine."
+        "I can't take back changes to files, because your files are on another machine."
     ),
     "many": Text(
-        "I can't take back changes of files, because your workspace has more than {most:,} files"
-        " and folders."
+        "I can't take back changes to files, because your workspace has more than {most:,}"
+        " files and folders."
     ),
 }
 

@@ -43,7 +43,7 @@ SAVED = Text("Saved.")
 NOT_SAVED = Text("Nothing is saved yet. Please look at the marked fields.")
 NOTHING_CHANGED = Text("Nothing has changed.")
 LANGUAGE_AND_PLACE = Text("Language and place")
-ANY_LANGUAGE = Text("The language I write in")
+ANY_LANGUAGE = Text("The one you write in")
 OWN_ZONE = Text("The usual one here: {zone}")
 AREAS: Mapping[str, Text] = {
     "Africa": Text("Africa"),
@@ -76,7 +76,7 @@ GUEST = Text("Who is it for? (optional)")
 INVITED = Text("The invitation for {name} is ready. Send them one of these:")
 INVITED_SOMEBODY = Text("The invitation is ready. Send the person one of these:")
 INVITED_ONCE = Text(
-    "The invitation lets one person in, within a week. You won't see it here again."
+    "The invitation lets one person in, within a week. I won't show these lines again."
 )
 NO_CHAT_APP = Text(
     "No chat app is connected yet, so there is nothing to send. `talaria setup` connects one."
@@ -84,14 +84,13 @@ NO_CHAT_APP = Text(
 COPY, COPIED = Text("Copy"), Text("Copied")
 WAITING = Text("Who wants in")
 NOBODY_WAITS = Text(
-    "Nobody is waiting. Whoever writes to the bot without an invitation gets a code, and appears"
-    " here."
+    "Nobody is waiting. Whoever writes to me without an invitation gets a code and appears here."
 )
 LET_IN, REFUSE = Text("Let in"), Text("Refuse")
 WROTE_ON = Text("wrote to me on {platform}")
 STRANGERS_WAIT = Plural("Someone is waiting to be let in", "{n} people are waiting to be let in")
 ABOUT_STRANGERS = Text(
-    "Nobody can do anything before you let them in. Refuse whoever you don't know."
+    "They can't do anything until you let them in. Refuse anyone you don't know."
 )
 REFUSED = Text("I've refused {name}. If they write to me again, you'll see it here.")
 LET_IN_NAMED, REFUSE_NAMED = Text("Let {name} in"), Text("Refuse {name}")
@@ -104,12 +103,12 @@ CANCELLED = Text("The invitation {name} is cancelled.")
 ACCESS, REMOVE = Text("Access"), Text("Remove…")
 REMOVE_NAMED = Text("Remove {name}")
 WHAT_GOES = Text(
-    "This permanently deletes everything of {name}: conversations, memory, archive, files,"
-    " reminders and accounts. It can't be undone."
+    "This permanently deletes everything that belongs to {name}: conversations, memory,"
+    " archive, files, reminders and accounts. It can't be undone."
 )
 IN_BACKUPS = Text("These backups will still contain it all: {names}.")
 TYPE_NAME = Text("Type “{name}” to confirm")
-WRONG_NAME = Text("That isn't the name. Type “{name}”, exactly so.")
+WRONG_NAME = Text("That isn't the name. Type “{name}”, exactly as shown.")
 REMOVE_FOR_GOOD = Text("Delete everything")
 REMOVED = Text("{name} is removed.")
 
@@ -144,10 +143,10 @@ CHANGE = Text("Change")
 CHANGE_NAMED = Text("Change {name}")
 ABOUT_SETTING = Text("Saving checks the value and writes it into `{file}`.")
 ABOUT_MACHINE = Text(
-    "Only on the computer itself can you change what I may run or reach, and who may talk to me."
-    " The command is `talaria config`."
+    "Some settings can be changed only on the computer I run on, with `talaria config`."
+    " They say what I may run or reach, and who may talk to me."
 )
-SAVED_SETTING = Text("The setting “{name}” is saved. It takes effect at the next start.")
+SAVED_SETTING = Text("The setting “{name}” is saved. It takes effect once you restart me.")
 ONE_A_LINE = Text("One per line.")
 DEFAULT_IS = Text("The default is {value}.")
 NONE = Text("none")
@@ -173,13 +172,14 @@ SIZE, CHANGED_AT = Text("Size"), Text("Changed")
 NO_WORKSPACE = Text(
     "There are no files to show here: my tools for files are off, or work on another computer."
 )
-FILE_REFUSED = Text("That can't be done with this file. Details in English: “{reason}”")
+FILE_REFUSED = Text("That can't be done with this file. Details: “{reason}”")
 
 FURTHER = Text("More settings")
 THIS_DEVICE = Text("This browser")
 NOTIFY = Text("Notify me of answers and questions")
 ABOUT_NOTIFY = Text(
-    "While a page of mine is open in the background. The notification doesn't show what we write."
+    "This works while one of my pages is open in the background. The notification"
+    " doesn't show what we write."
 )
 NOTIFY_REFUSED = Text(
     "The browser doesn't allow notifications. Allow them in its settings for this page."

@@ -12,7 +12,8 @@ from gateway.known_platforms import find_title
 
 CODE_INVALID = Text("That code is invalid, expired or already used. Ask for a new one.")
 CODE_ON_PAGE = Text(
-    "A code belongs to the account that sends it. Send it to me from that account's chat app."
+    "A code counts for the account that sends it, so I can't take it here. Send it to"
+    " me in the chat app."
 )
 CODE_MISSING = Text("Add the code, for example: /{command} ABCD-EFGH")
 CODE_BLOCKED = Text("That code is wrong, too. I'll ignore your codes for the next ten minutes.")
@@ -46,7 +47,7 @@ LANGUAGE_PARTLY = Text(
 SETTING_MISSING = Text(
     "Write the new value after the name, or “off” to clear the setting: /settings {name} …"
 )
-VERBOSE_USAGE = Text("Write /verbose on or /verbose off.")
+VERBOSE_USAGE = Text("Write /verbose on to see every step, or /verbose off to see less.")
 VERBOSITIES = {
     "quiet": Text("Answers only"),
     "normal": Text("Progress if it takes long"),
@@ -111,7 +112,7 @@ _SETTINGS = (
     Text("- Language: {language}"),
     Text("- Quiet hours: {hours}"),
     Text("- Days off: {days_off}"),
-    Text("- You see: {verbosity}"),
+    Text("- What you see of my work: {verbosity}"),
     Text("- Reading limit: {cap}"),
 )
 _DEFAULT_ZONE = Text("{zone} (default; you haven't set yours)")
@@ -119,11 +120,11 @@ _ANY_LANGUAGE = Text("the one you write in")
 _NONE = Text("none")
 _SETTINGS_USAGE = Text(
     "To change one, just tell me, or send for example:\n"
-    "- /settings time_zone Europe/Vienna: the clock you live by\n"
-    "- /settings language de: the language I write\n"
-    "- /settings quiet_hours 22:00-07:30: when I stay silent\n"
-    "- /settings days_off sat,sun: days without reminders\n"
-    "- /settings reading_limit 50000: how many tokens I read for one answer"
+    "- /settings time_zone Europe/Vienna: your time zone\n"
+    "- /settings language de: the language I write in\n"
+    "- /settings quiet_hours 22:00-07:30: when what isn't urgent waits\n"
+    "- /settings days_off sat,sun: days on which what isn't urgent waits\n"
+    "- /settings reading_limit 50000: how much I read for one answer, in tokens"
 )
 HOME = Text("## Now\n\n{status}\n\n## Next reminders\n\n{digests}\n\n## Settings\n\n{settings}")
 _MOVED = Text("(I'm continuing this on {platform}.)")
@@ -132,8 +133,10 @@ _UNSENT_FILES = Text("I made {names}, but I can't send files here. Ask for them 
 _REPLY_WITH_NUMBER = Text("Reply with the number.")
 _REPEAT = Text("(You may have received this before.)")
 _STRANGER = Text(
-    "I don't know you yet, so I can't answer. Ask my owner to send me this within a day:\n"
-    "{approve}\nIf I know you elsewhere, send me {linking} there instead."
+    "I don't know you yet, so I can't answer. Ask my owner to send me this within a"
+    " day:\n"
+    "{approve}\n"
+    "If you already talk to me in another app, send me {linking} there instead."
 )
 _STRANGER_THERE = Text("On {platform}, these commands are {approve} and {linking}.")
 STRANGER_AGAIN = Text(
@@ -150,9 +153,15 @@ _FAILURES = {
     "model_unreachable": Text("I couldn't reach the model for a long time, so I stopped trying."),
     "model_cut": Text("The model's answers kept breaking off, so I stopped trying."),
     "model_rejected": Text("The model rejected the request."),
-    "model_unknown": Text("The provider doesn't offer the model that is set up here."),
-    "model_misplaced": Text("No model answers at the address that is set up here."),
-    "model_denied": Text("The model's provider rejected the key that is set up here."),
+    "model_unknown": Text(
+        "The provider doesn't offer the model that is set up here. An owner can correct that."
+    ),
+    "model_misplaced": Text(
+        "No model answers at the address that is set up here. An owner can correct that."
+    ),
+    "model_denied": Text(
+        "The model's provider rejected the key that is set up here. An owner can correct that."
+    ),
     "overflow": Text(
         "With your message, this conversation is too long for me. Send less at once, or start a new"
         " one with /new; you can still search this one."
@@ -177,7 +186,7 @@ _LIMITS = {
         "(I stopped: I've taken as many steps as one answer may take. Say “go on” to continue.)"
     ),
     "tokens": Text(
-        "(I stopped: I've read and written as much as one answer may take. Say “go on” to"
+        "(I stopped: I've read and written as much as I may for one answer. Say “go on” to"
         " continue.)"
     ),
     "money": Text(
@@ -200,15 +209,13 @@ _CUT = {
         " on” to continue.)"
     ),
     "unknown_stop": Text("(The model stopped for an unknown reason. Say “go on” to continue.)"),
-    "rule_unmet": Text(
-        "(Check this answer: a rule requires a step before it, and I left that step out.)"
-    ),
+    "rule_unmet": Text("(Check this answer: I left out a step that a rule requires first.)"),
     "left_out": Text(
-        "(The model's server refused a part of this conversation. I answered without it.)"
+        "(The model's server refused a part of this conversation. I answered without that part.)"
     ),
     "left_out_message": Text(
-        "(The model's server refused your message, so I answered without reading it. Put it in"
-        " other words, or leave out the file.)"
+        "(The model's server refused your message, so I answered without reading it. Put it"
+        " in other words, or leave out any file.)"
     ),
     "left_out_results": Text(
         "(The model's server refused what my tools found, so I answered without it.)"
@@ -238,7 +245,9 @@ _STATUS_UNDELIVERED = Plural(
 )
 _QUEUE_EMPTY = Text("No message is waiting.")
 _QUEUE = Plural("{n} message is waiting.", "{n} messages are waiting.")
-_QUEUE_USAGE = Text("Write a message after /queue, and I'll start on it after the current answer.")
+_QUEUE_USAGE = Text(
+    "Write /queue in front of a message, and I'll start on it when the current answer is done."
+)
 PURPOSE = Text("I answer questions, keep things in mind and remind you on time.")
 EXAMPLES = (
     Text("“Remind me tomorrow at 9 to feed the dog”"),
@@ -260,7 +269,7 @@ _HELP_GROUPS: Mapping[HelpGroup, Text] = {
     "you": Text("You and your accounts"),
     "data": Text("Your data"),
 }
-COMMAND_ARGUMENT = Text("What to say with it")
+COMMAND_ARGUMENT = Text("What comes after the command")
 _MORE_COMMANDS = Plural("/help all lists {n} more command.", "/help all lists {n} more commands.")
 
 

@@ -34,7 +34,7 @@ _BACKUP = Text(
 _QUEUE = Text(
     "Messages for {platform} have waited since {moment}. `talaria logs` may show the reason."
 )
-_MEMORY = Text("I can't read “{name}”, so I use what it said before. Details: “{reason}.”")
+_MEMORY = Text("I can't read the file “{name}”, so I use what it said before. Details: “{reason}.”")
 _TASKS = Text("Background work has waited since {moment}. `talaria logs` may show the reason.")
 
 LOST_STORE = Text(
@@ -50,7 +50,7 @@ _DISK_FREE = Text("The disk has enough space again.")
 _JOB_WORKS = Text("**{title}** works again.")
 _BACKUP_MADE = Text("There is a new backup.")
 _QUEUE_MOVES = Text("I can send messages to {platform} again.")
-_MEMORY_READ = Text("I can read “{name}” again.")
+_MEMORY_READ = Text("I can read the file “{name}” again.")
 _TASKS_RUN = Text("Background work is running again.")
 
 _LONGEST_REASON = 300

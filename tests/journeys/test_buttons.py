@@ -87,12 +87,12 @@ async def test_settings_are_changed_by_buttons_and_stay_changed(
         await harness.press(anna, general.QUIET_NIGHT())
         assert "Quiet hours: 22:00-07:00" in asked(anna).text
         await harness.press(anna, general.VERBOSITIES["verbose"]())
-        assert "You see: Every step" in asked(anna).text
+        assert "What you see of my work: Every step" in asked(anna).text
         assert len(anna.seen()) == 1
     async with deployment.open() as harness:
         await harness.press(anna, general.QUIET_OFF())
         assert "Quiet hours: none" in asked(anna).text
-        assert "You see: Every step" in await harness.hears(anna, "/settings")
+        assert "What you see of my work: Every step" in await harness.hears(anna, "/settings")
 
 
 @everywhere

@@ -107,8 +107,8 @@ async def test_wishes_count_in_the_first_hour_and_what_is_told_does_not(stage: S
         for words in ("I have Friday off", "it's quiet at night", "I won't write on Sundays"):
             assert "⚙" not in await harness.ask(ANNA, words), words
         assert "⚙ Days off: sat,sun" in await harness.ask(ANNA, "weekends off")
-        assert "⚙ What you see: quiet" in await harness.ask(ANNA, "only answers please")
-        assert "⚙ What you see: verbose" in await harness.ask(ANNA, "show me every step")
+        assert "⚙ Steps shown: quiet" in await harness.ask(ANNA, "only answers please")
+        assert "⚙ Steps shown: verbose" in await harness.ask(ANNA, "show me every step")
         told = await harness.ask(ANNA, "Lisbon, Sundays off")
         assert told.startswith("⚙ Time zone: Europe/Lisbon\n⚙ Days off: sun\n")
         assert "Days off as before: sat,sun" in await harness.ask(ANNA, "/undo")

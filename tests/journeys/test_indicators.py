@@ -114,7 +114,7 @@ async def test_verbose_shows_each_step_and_its_end(deployment: Stage, platform: 
     anna = deployment.account(platform, ANNA)
     oven = Oven()
     async with deployment.open(tools=(oven,)) as harness:
-        assert "You see: Every step" in await harness.hears(anna, "/verbose")
+        assert "What you see of my work: Every step" in await harness.hears(anna, "/verbose")
         deployment.plan(calls(call("recall", query="bread")), calls(call("bake")), "Bread.")
         await harness.notes(anna.says("bake bread"))
         await harness.until(lambda: _reports_bake(anna))

@@ -166,7 +166,7 @@ async def test_an_own_calendar_file_is_echoed_in_german(stage: Stage) -> None:
         await harness.hears(anna, "/settings language de")
         stage.plan(remind(**DAILY, skip=["calendar off days.ics"]), "Gut.")
         await harness.notes(anna.says("jeden Tag um 8, außer an den Tagen in off days.ics"))
-        await harness.until(lambda: "off days.ics (bisher 2 Tage)" in texts(anna)[-1])
+        await harness.until(lambda: "off days.ics (jetzt 2 Tage)" in texts(anna)[-1])
         assert "Mi 25. Nov., 8:00; Do 26. Nov., 8:00" in texts(anna)[-1]
 
 

@@ -86,7 +86,7 @@ async def test_owners_and_others_come_in_by_the_command(deployment: Stage) -> No
         assert "now the owner" in await answers_command(harness, anna, claim)
         reported = await harness.hears(ben, "hello")
         code = code_in(reported)
-        assert f"`/approve {code}`\nIf I know" in reported, "the owner may read it elsewhere"
+        assert f"`/approve {code}`\nIf you already" in reported, "an owner may read it elsewhere"
         assert "send me `/link` there instead" in reported, "elsewhere, it has no /talaria"
         (raw,) = deployment.slack.texts(deployment.slack.dm(BEN))
         assert f"On Slack, these commands are `/talaria approve {code}` and `/talaria link`." in raw
@@ -261,7 +261,7 @@ async def test_the_home_tab_shows_the_status_and_its_buttons_work(deployment: St
         await harness.takes(
             deployment.slack.presses_home(ANNA, button(general.VERBOSITIES["verbose"]()))
         )
-        assert "You see: Every step" in home()
+        assert "What you see of my work: Every step" in home()
         assert texts(anna) == []
         assert "22:00-07:00" in await harness.hears(anna, "/settings")
         await harness.takes(deployment.slack.opens_home(ANNA))

@@ -242,7 +242,7 @@ def test_a_button_is_pressed_by_its_number_at_the_prompt(home: Path) -> None:
         for _ in range(2):  # an unchanged setting is shown again
             terminal.type("3\r")
             terminal.wait_for("› Every step")
-            terminal.wait_for("You see: Every step")
+            terminal.wait_for("What you see of my work: Every step")
             terminal.wait_for("4\xa0Quiet from 22:00")
         terminal.type("99\r")
         terminal.wait_for("You wrote: “99”")

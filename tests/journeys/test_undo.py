@@ -485,8 +485,8 @@ async def test_what_has_another_way_back_is_named(deployment: Stage) -> None:
             await harness.hears(anna, command)
             told = await harness.hears(anna, "/undo")
             assert way in told
-            assert "What you see: quiet" in told
-        assert "Detail as before" in await harness.hears(anna, "/undo")
+            assert "Steps shown: quiet" in told
+        assert "Steps shown as before" in await harness.hears(anna, "/undo")
 
 
 @pytest.mark.parametrize("answer", ["No", "never mind", "a press"])
@@ -506,7 +506,7 @@ async def test_a_no_to_a_question_is_no_change_and_undo_asks_about_the_one_befor
         clock.move(harness, minutes=1)
         await harness.notes(anna.says("/undo"))
         await harness.until(lambda: "question above is still open" in anna.seen()[-1].text)
-        assert "Detail: quiet" in anna.seen()[-1].text
+        assert "Steps shown: quiet" in anna.seen()[-1].text
         clock.move(harness, minutes=1)
         await harness.takes(refuse() if answer == "a press" else anna.says(answer))
         assert "did not set" in anna.seen()[-1].text
@@ -515,7 +515,7 @@ async def test_a_no_to_a_question_is_no_change_and_undo_asks_about_the_one_befor
             "Your last message changed nothing that I can take back"
             " (“remind me every minute to blink”)."
         )
-        assert "Detail: quiet" in told
+        assert "Steps shown: quiet" in told
         assert "Taken back" in await harness.hears(anna, "/undo")
 
 
@@ -544,11 +544,11 @@ async def test_a_wish_that_failed_is_no_change_and_undo_asks_about_the_one_befor
         clock.move(harness, minutes=1)
         told = await harness.hears(anna, "/undo")
         if not named:  # what only shows something is no wish
-            assert "Detail as before" in told
+            assert "Steps shown as before" in told
             return
         assert told.startswith(f"Your last message changed nothing that I can take back ({named}).")
-        assert "Detail: quiet" in told
-        assert "Detail as before" in await harness.hears(anna, "/undo")
+        assert "Steps shown: quiet" in told
+        assert "Steps shown as before" in await harness.hears(anna, "/undo")
 
 
 async def test_a_no_to_the_question_behind_a_deed_is_no_change(deployment: Stage) -> None:
@@ -576,4 +576,4 @@ async def test_an_ordinary_message_leaves_the_change_before_it_to_undo(deploymen
         deployment.plan("You're welcome.")
         await harness.hears(anna, "Nice, thank you")
         await harness.hears(anna, "/settings")
-        assert "Detail as before" in await harness.hears(anna, "/undo")
+        assert "Steps shown as before" in await harness.hears(anna, "/undo")

@@ -49,8 +49,9 @@ async def cancel(look: Look) -> Response:
     form = await read_form(look.request, _MOST_BYTES)
     try:
         done = await operations.cancel(look.context, CancelCode(number=look.find_id("code")))
-        said = texts.REFUSED if done.has_waited else texts.CANCELLED
-        note = said(name=quote_name(done.name))
+        name = quote_name(done.name)
+        whom = texts.FOR_NAMED(name=name) if done.name else texts.FOR_SOMEBODY()
+        note = texts.REFUSED(name=name) if done.has_waited else texts.CANCELLED(name=whom)
     except Mistaken as error:
         note = str(error)
     return look.redirect(_find_back(form), note=note)

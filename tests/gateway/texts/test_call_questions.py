@@ -125,7 +125,7 @@ def test_nothing_pushes_the_end_out_of_sight() -> None:
     [
         ("\n" * 201, "⟨200 empty lines⟩"),
         ("\n" + ":\n" * 40, "⟨the same line, 39 more times⟩"),
-        (";" + " " * 300, "⟨300 blanks⟩"),
+        (";" + " " * 300, "⟨300 spaces⟩"),
     ],
 )
 def test_what_is_left_out_is_marked_and_counted(filler: str, mark: str) -> None:

@@ -230,7 +230,9 @@ async def test_an_owner_reads_alerts_in_their_language(tmp_path: Path) -> None:
         other.state = DOWN
         await looked(harness)
         clock.move(harness, **GRACE)
-        await harness.chat.sees_text("Ich habe keine Verbindung zu other. the server does")
+        await harness.chat.sees_text(
+            "Ich habe keine Verbindung zu other. Einzelheiten auf Englisch: „the server"
+        )
         other.state = UP
         await harness.chat.sees_text("Alles ist wieder in Ordnung.")
 
@@ -335,12 +337,12 @@ async def test_a_memory_file_that_cannot_be_read_is_told_until_it_can(tmp_path: 
         path.write_text("- The boiler is from 2019\n" * 20_000)
         await harness.chat.says("/memory")
         await harness.chat.sees_text(
-            "I can't read “memories/people/ana/MEMORY.md”, so I use what it said before. Details:"
-            " “larger than 256 KiB.”"
+            "I can't read the file “memories/people/ana/MEMORY.md”, so I use what it said before."
+            " Details: “larger than 256 KiB.”"
         )
         path.write_text("- The boiler is from 2019\n")
         await harness.chat.says("/memory")
-        await harness.chat.sees_text("I can read “memories/people/ana/MEMORY.md” again.")
+        await harness.chat.sees_text("I can read the file “memories/people/ana/MEMORY.md” again.")
     assert harness.gateway.memory.store.unread == {}
 
 

@@ -32,11 +32,11 @@ async def test_discord_shows_the_menu_in_german_to_germans() -> None:
         )
         puts = [path for method, path in api.calls if method == "PUT" and "/commands" in path]
     assert len(puts) == 1
-    assert ("reminders", "Show or change your reminders", "What to say with it") in english
+    assert ("reminders", "Show or change your reminders", "What comes after the command") in english
     assert (
         "erinnerungen",
         "Deine Erinnerungen zeigen oder ändern",
-        "Was du dazu sagen willst",
+        "Was hinter dem Befehl steht",
     ) in german
     assert "gedächtnis" in [name for name, _, _ in german]
     meant = [read_plain_name(name, "")[0] for name, _, _ in german]

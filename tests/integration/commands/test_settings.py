@@ -54,7 +54,7 @@ async def test_each_setting_can_be_set_and_is_shown(tmp_path: Path) -> None:
         ("quiet_hours night", "Quiet hours: 22:00-07:00"),
         ("days_off sat,sun", "Days off: Sat, Sun"),
         ("Days_Off weekend", "Days off: Sat, Sun"),
-        ("verbosity quiet", "You see: Answers only"),
+        ("verbosity quiet", "What you see of my work: Answers only"),
     ]
     async with running(tmp_path, FakeModel()) as harness:
 
@@ -128,10 +128,7 @@ async def test_invalid_values_are_rejected(tmp_path: Path) -> None:
         ("language klingon!", 'I don\'t know the language "klingon!".'),
         ("quiet_hours 25:00-07:00", '"25:00-07:00" isn\'t a range of hours.'),
         ("quiet_hours 22:00-22:00", "Quiet hours can't start and end at the same time."),
-        (
-            "verbosity loud",
-            'see? Choose "quiet" (answers only), "normal" or "verbose" (every step).',
-        ),
+        ("verbosity loud", 'How much do you want to see? Choose "quiet" (answers only), "normal"'),
         ("days_off someday", '"someday" isn\'t a list of days.'),
         (
             "days_off",
@@ -169,7 +166,7 @@ async def test_buttons_change_the_message_that_has_them(tmp_path: Path) -> None:
         await ana.presses(general.VERBOSITIES["verbose"]())
         await ana.presses(general.QUIET_OFF())
         assert harness.chat.shown == [message]
-        assert "You see: Every step" in message.text
+        assert "What you see of my work: Every step" in message.text
         styles = [button.style for button in message.keyboard]
         assert styles == ["plain", "plain", "good", *["plain"] * 7]
         found = await person(harness)

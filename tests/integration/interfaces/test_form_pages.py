@@ -157,6 +157,18 @@ async def test_an_invitation_lets_in_one_account_and_no_other(setup: Setup) -> N
     assert recorded is not None
 
 
+@pytest.mark.parametrize(("guest", "whom"), [("Ben", "for “Ben”"), ("", "for someone")])
+async def test_a_cancelled_invitation_is_named_by_its_guest(
+    setup: Setup, guest: str, whom: str
+) -> None:
+    async with browse_as(setup.served, setup.chat, OLGA) as session:
+        await post(session, "/people/invite", {"guest": guest})
+        found = re.search(r"/people/waiting/(\d+)/cancel", await read(session, "/people"))
+        assert found is not None
+        _, text = await post(session, found[0], {"back": "/people"})
+        assert f"The invitation {whom} is cancelled." in text
+
+
 async def test_a_link_with_the_code_of_an_invitation_joins_at_once(setup: Setup) -> None:
     made = await asyncio.to_thread(client.ask, setup.home, "people.invite", {"guest": "Ben"})
     assert "Hi Ben!" in await says(setup, f"/start join-{made['code']}", "4711077")

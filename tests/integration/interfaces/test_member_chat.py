@@ -125,7 +125,7 @@ async def test_a_code_is_not_taken_from_a_page(setup: Setup) -> None:
     async with browse_as(setup.served, setup.chat, ZEBRANA) as session, open_chat(session) as page:
         for command in ("/claim ABCD-EFGH", "/join ABCD-EFGH", "/link ABCD-EFGH"):
             await page.say(command)
-            await page.hear_text("belongs to the account that sends it")
+            await page.hear_text("A code counts for the account that sends it")
         await page.say("/whoami")
         await page.hear_text("member")
 

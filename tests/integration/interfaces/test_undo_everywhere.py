@@ -68,13 +68,13 @@ async def test_a_setting_of_the_page_is_named_taken_back_and_brought_back_in_a_c
         await send(session, "/settings", name="verbosity", **{"set-verbosity": "quiet"})
         # What was done in this chat comes first, although the page is newer.
         assert "Turned back on here" in await hear(setup, "/undo")
-        assert "the console): What you see: quiet" in await undo_all(setup)
+        assert "Console): Steps shown: quiet" in await undo_all(setup)
         assert (await find_named(setup, "zebrana")).verbosity == "quiet"
-        assert await press(setup, "Undo") == "↩ Taken back. Detail as before: normal"
+        assert await press(setup, "Undo") == "↩ Taken back. Steps shown as before: normal"
         assert await find_named(setup, "zebrana") == before
         assert "quiet" in await press(setup, "Bring it back")
         assert (await find_named(setup, "zebrana")).verbosity == "quiet"
-        assert "Detail as before: normal" in await hear(setup, "/undo")
+        assert "Steps shown as before: normal" in await hear(setup, "/undo")
 
 
 async def test_a_title_a_tool_and_a_reminder_of_the_page_are_taken_back(setup: Setup) -> None:
@@ -96,8 +96,8 @@ async def test_a_note_of_the_page_waits_behind_those_of_the_chat(setup: Setup) -
     async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
         await send(session, "/memory/entries", action="add", target="user", text="Likes tea")
         await hear(setup, "/settings verbosity verbose")
-        assert "Detail as before" in await hear(setup, "/undo")
-        assert "the console): Memory: Likes tea" in await undo_all(setup)
+        assert "Steps shown as before" in await hear(setup, "/undo")
+        assert "Console): Memory: Likes tea" in await undo_all(setup)
         assert "Likes tea" in await hear(setup, "/memory")
         await press(setup, "Undo")
         assert "Likes tea" not in await hear(setup, "/memory")
@@ -109,7 +109,7 @@ async def test_a_share_of_the_page_is_named_and_taken_back(setup: Setup) -> None
         text = await send(session, "/memory/entries", action="add", target="user", text="Likes tea")
         number = max(map(int, re.findall(r"entries/(\d+)/share", text)))
         await send(session, f"/memory/entries/{number}/share", sees="everyone")
-        assert "the console): Everyone" in await undo_all(setup)
+        assert "Console): Everyone" in await undo_all(setup)
         assert "Only you can see" in await press(setup, "Undo")
         async with session.get("/memory") as answer:
             assert 'value="nobody"' not in await answer.text()
@@ -192,12 +192,12 @@ async def test_today_lists_what_forms_did_and_takes_it_back(setup: Setup) -> Non
         await send(session, "/settings", name="verbosity", **{"set-verbosity": "quiet"})
         await send(session, "/webhooks/add", name="build", **form)
         text, (newest, _) = await read()
-        assert text.index("Webhook “build” added") < text.index("What you see: quiet")
+        assert text.index("Webhook “build” added") < text.index("Steps shown: quiet")
         seen = await setup.served.gateway.database.read(find_last_outbox)
         assert "Taken back: Webhook “build” added" in await send(session, newest)
         text, left = await read()
         assert "<s>Webhook “build” added</s>" in text
-        assert "<s>What you see: quiet</s>" not in text
+        assert "<s>Steps shown: quiet</s>" not in text
         assert len(left) == 1
         assert await setup.served.gateway.database.read(find_last_outbox) == seen
 
@@ -206,7 +206,7 @@ async def test_a_token_of_the_page_ends_by_undo_and_never_comes_back(setup: Setu
     async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
         await hear(setup, "/verbose")
         await send(session, "/tokens/new", name="kitchen", scope="api")
-        assert "the console): Token “kitchen” made" in await undo_all(setup)
+        assert "Console): Token “kitchen” made" in await undo_all(setup)
         assert "The program “kitchen” no longer has access" in await press(setup, "Undo")
         assert "Bring it back" not in setup.chat.shown[-1].labels
         text = await send(session, "/tokens/new", name="cellar", scope="api")
@@ -243,7 +243,7 @@ async def test_undo_below_what_came_back_takes_back_that_and_nothing_newer(setup
     await press(setup, "Bring it back")
     assert (await find_named(setup, "zebrana")).verbosity == "verbose"
     await hear(setup, "/tools off recall")
-    assert await press(setup, "Undo") == "↩ Taken back. Detail as before: normal"
+    assert await press(setup, "Undo") == "↩ Taken back. Steps shown as before: normal"
     assert (await find_named(setup, "zebrana")).verbosity == "normal"
     assert "Turned back on here" in await hear(setup, "/undo")
 

@@ -397,6 +397,8 @@ async def test_without_a_chat_app_a_reminder_comes_on_the_page_once(tmp_path: Pa
         await harness.gateway.database.write("test", move)
         job = await give_job(harness, "Water the ferns", "2026-11-20T13:01", targets=(PAGE,))
         assert await harness.read(lambda c: name_places(c, ana(c), job.targets, PAGE)) == ["here"]
+        elsewhere = await harness.read(lambda c: name_places(c, ana(c), job.targets, None))
+        assert elsewhere == ["Console"], "it stands alone, so no “the”, and no dative in German"
         clock.move(harness, minutes=1)
         await page.sees_text("⏰ Water the ferns")
         await harness.at_rest()

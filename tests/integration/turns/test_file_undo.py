@@ -63,15 +63,15 @@ async def test_undo_takes_back_files_and_says_what_came_back(tmp_path: Path) -> 
         )
         assert harness.chat.shown[-1].labels == ["Undo"]
         assert show(tmp_path) == {"a.txt": "2\n", "b.txt": "2\n"}
-        assert "no change to your files with the number 3" in await undo(harness, "/undo files 3")
-        assert "no change to your files with the number 99" in await undo(harness, "/undo files 99")
+        assert "No change to your files has the number 3." in await undo(harness, "/undo files 3")
+        assert "No change to your files has the number 99." in await undo(harness, "/undo files 99")
         place = next((tmp_path / "workspaces").iterdir())
         (place / "a.txt").write_text("by hand\n")
         said = await undo(harness)
         assert said.startswith(
             "↩ Taken back. 2 files are as they were before: b.txt removed, c.txt restored."
         )
-        assert "Changed since, so I left it as it is: a.txt" in said
+        assert "I left this file as it is, because it was changed later: a.txt" in said
         assert show(tmp_path) == {"a.txt": "by hand\n", "c.txt": "1\n"}
 
 

@@ -331,7 +331,7 @@ async def test_a_resumed_turn_keeps_its_costs(tmp_path: Path) -> None:
     plays = (ask(call("recall", '{"query": "y"}', "c2"), usage=heavy), say("So far."))
     async with running(tmp_path, FakeModel(*plays), **limit) as harness:
         shown = await harness.chat.sees_text("So far.")
-        assert "as much as one answer may take" in shown.text
+        assert "as much as I may for one answer" in shown.text
 
 
 async def test_a_stopped_turn_leaves_a_valid_transcript(
