@@ -201,7 +201,7 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
         Deed(
             name="Pause, resume, run, delete",
             chat="reminders",
-            page="POST /jobs/{job:int}/{verb}",
+            page="POST /jobs/{job:int}/{verb}, POST /condition/chores/{job:int}/run",
             terminal="jobs pause, jobs resume, jobs run, jobs delete",
             api="POST /jobs/{job}/{verb}, DELETE /jobs/{job}",
             mcp="manage_jobs",

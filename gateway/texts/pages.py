@@ -204,6 +204,7 @@ WORKS = Text("works")
 SIZE = Text("Size")
 MEGABYTES = Text("{size} MB")
 NEWEST_BACKUP = Text("Newest backup")
+BACK_UP_NOW = Text("Back up now")
 NO_BACKUP = Text("None yet. Talaria makes one each night, or at once with `talaria backup`.")
 
 WHO_HAS_ACCESS = Text("Who may talk with Talaria")

@@ -14,6 +14,7 @@ SIDEBAR = Text("Sidebar")
 YOURS = Text("Yours")
 ADMINISTRATION = Text("Administration")
 NO_SESSIONS = Text("Your conversations appear here.")
+FIRST_WORDS = Text("Say hello")
 UNTITLED = Text("New conversation")
 
 YESTERDAY = Text("Yesterday")

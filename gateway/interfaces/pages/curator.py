@@ -22,7 +22,11 @@ async def read_tidying(look: Look) -> Fields:
     waiting = await operations.list_proposals(context, ListProposals(person=slug))
     return {
         "u": texts,
-        "tidying": texts.describe_status(found.last, found.following, 0, look.viewer.clock),
+        "tidying": look.viewer.mark_within(
+            texts.describe_status(found.last, found.following, 0, look.viewer.clock),
+            found.last,
+            found.following,
+        ),
         "proposals": [(one, texts.name_way(one)) for one in waiting.proposals],
     }
 
@@ -42,5 +46,5 @@ async def decide(look: Look) -> Response:
         person=look.person.slug, key=path["proposal"], accepts=_CHOICES[path["choice"]]
     )
     done = await operations.decide(look.context, asked)
-    undo = done.rows[0] if len(done.rows) == 1 else None
-    return look.redirect("/memory#tidying", note=texts.DECIDED[done.state](), undo=undo)
+    undo = f"/memory/{done.rows[0]}/undo" if len(done.rows) == 1 else ""
+    return look.redirect("/memory#tidying", note=texts.DECIDED[done.state](), undo_at=undo)

@@ -57,7 +57,9 @@ async def find(look: Look) -> Response:
         quotes=found.quotes,
         has_past=found.has_past,
     )
-    return look.show_again("data.html", HTTPStatus.OK, **_describe(words, found=shown))
+    has_notes = bool(found.entries or found.lines or found.jobs or found.blocks or found.groups)
+    fields = {**_describe(words, found=shown), "has_notes": has_notes}
+    return look.show_again("data.html", HTTPStatus.OK, **fields)
 
 
 async def forget(look: Look) -> Response:

@@ -115,7 +115,9 @@ def _describe_direct(line: RoomLine, names: Mapping[PersonId, str], viewer: View
     if room.mode == "full":
         return texts.DIRECT_CONTINUES(name=names.get(room.set_by, "") if room.set_by else "")
     if seen is not None and seen.others_at is not None:
-        return texts.DIRECT_WITH_OTHERS(time=viewer.clock.show(seen.others_at))
-    if room.full_asked_at is not None:
-        return texts.DIRECT_ASKED(time=viewer.clock.show(room.full_asked_at))
-    return texts.DIRECT_NOT_ASKED()
+        told, at = texts.DIRECT_WITH_OTHERS, seen.others_at
+    elif room.full_asked_at is not None:
+        told, at = texts.DIRECT_ASKED, room.full_asked_at
+    else:
+        return texts.DIRECT_NOT_ASKED()
+    return viewer.mark_within(told(time=viewer.clock.show(at)), at)

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from starlette.responses import Response
+
 from agent_core.state.backups.places import find_newest
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
@@ -15,7 +17,11 @@ from agent_core.state.queues import dead_letters, incidents, tasks
 from agent_core.tools.clock import ReaderClock
 from gateway.home import BACKUPS, DATABASE
 from gateway.interfaces.health import examine
-from gateway.interfaces.pages.views import Fields, Look
+from gateway.interfaces.pages.views import Fields, Look, Missing
+from gateway.jobs.system_jobs import BACKUP
+from gateway.operations.job_types import ActOnJob
+from gateway.operations.jobs import do_verb
+from gateway.texts import forms
 from gateway.texts import health as texts
 from gateway.texts.health import describe_incident
 from gateway.texts.job_results import describe_run
@@ -51,11 +57,15 @@ async def show(look: Look) -> Fields:
             "dead": dead_letters.list_dead(connection, limit=_MOST),
             "upkeep": [
                 (
+                    job.id,
                     name_system_job(job.body, job.title),
                     job_runs.list_of_job(connection, job_id=job.id, limit=1),
                 )
                 for job in jobs.list_system(connection)
             ],
+            "backup_chore": next(
+                (job.id for job in jobs.list_system(connection) if job.body == BACKUP), None
+            ),
         }
 
     found = await gateway.database.read(work)
@@ -71,11 +81,23 @@ async def show(look: Look) -> Fields:
             for name, one in report["platforms"].items()
         ],
         "upkeep": [
-            (title, describe_run(runs[0], clock) if runs else "") for title, runs in found["upkeep"]
+            (number, title, describe_run(runs[0], clock) if runs else "")
+            for number, title, runs in found["upkeep"]
         ],
         "backup": backup,
         "megabytes": size / 1e6,
     }
+
+
+async def run(look: Look) -> Response:
+    """Run one of Talaria's chores now. Raises `Missing` and `Declined`."""
+    chores = await look.gateway.database.read(jobs.list_system)
+    chore = next((one for one in chores if one.id == look.find_id("job")), None)
+    if chore is None:
+        raise Missing
+    await do_verb(look.context, ActOnJob(id=chore.id), verb="run")
+    title = name_system_job(chore.body, chore.title)
+    return look.redirect("/condition", note=forms.ACTED["run"](title=title))
 
 
 def _measure(delays: Sequence[int]) -> tuple[float | None, float | None]:

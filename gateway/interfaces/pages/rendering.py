@@ -177,6 +177,21 @@ class Viewer:
         """Return the HTML element of a moment, showing only the time of day."""
         return self._mark(moment, say_clock(local_time(moment, self.zone)))
 
+    def mark_day(self, moment: int) -> Markup:
+        """Return the HTML element of the day of a moment, without a time."""
+        day = local_time(moment, self.zone).date()
+        exact = f"{format_weekday(day.weekday())} {format_date(day)}"
+        return _TIME.format(day.isoformat(), exact, self.show_date(day))
+
+    def mark_within(self, text: str, *moments: int | None) -> Markup:
+        """Return a sentence as HTML; the moments in it, as chats show them, are elements."""
+        marked = escape(text)
+        for moment in moments:
+            shown = (self.clock.show(moment), self.clock.show_day(moment)) if moment else ()
+            for words in [one for one in shown if one in text][:1]:
+                marked = marked.replace(escape(words), self._mark(moment or 0, words), 1)
+        return marked
+
     def group_sessions(self) -> list[tuple[str, list[ListedSession]]]:
         """Group the sessions of the sidebar by the day of their last message."""
         today = local_time(self.now, self.zone).date()
@@ -196,9 +211,7 @@ class Viewer:
     def _mark(self, moment: int, shown: str) -> Markup:
         local = local_time(moment, self.zone)
         exact = f"{format_weekday(local.weekday())} {self.show_time(moment)}"
-        return Markup('<time datetime="{}" title="{}">{}</time>').format(
-            local.isoformat(timespec="seconds"), exact, shown
-        )
+        return _TIME.format(local.isoformat(timespec="seconds"), exact, shown)
 
 
 def _summarize_skill(skill: SkillLine) -> str:
@@ -207,6 +220,7 @@ def _summarize_skill(skill: SkillLine) -> str:
     return known or skill.description
 
 
+_TIME = Markup('<time datetime="{}" title="{}">{}</time>')
 _WEEK = timedelta(days=7)
 _NEAR = {-1: shell.YESTERDAY_AT, 1: shell.TOMORROW_AT}
 

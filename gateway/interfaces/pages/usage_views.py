@@ -8,7 +8,6 @@ from typing import Any, Literal, TypeVar
 
 from agent_core.agent.quotas.balance import Unit, Whose, day_of
 from agent_core.agent.quotas.reservations import QuotaStatus
-from agent_core.localization import format_date
 from agent_core.models.catalog import Prices
 from agent_core.models.contract import Usage
 from agent_core.state.conversations import usage_sums
@@ -192,7 +191,9 @@ def _describe(
         purposes = group(found, lambda one: name_purpose(one.purpose))
         groups = models if by == "model" else purposes
     series = limit_series(groups, whole, texts.OTHERS())
-    labels = [format_date(local_time(since, look.viewer.zone)) for since, _ in days]
+    viewer = look.viewer
+    labels = [viewer.show_date(local_time(since, viewer.zone).date()) for since, _ in days]
+    marked = [viewer.mark_day(since) for since, _ in days]
     total = add_up(whole)
     return {
         "u": texts,
@@ -215,9 +216,10 @@ def _describe(
         ),
         "series": [(name, add_up(daily)) for name, daily in series],
         "rows": [
-            (label, [daily[at] for _, daily in series], whole[at])
-            for at, label in reversed(list(enumerate(labels)))
+            (day, [daily[at] for _, daily in series], whole[at])
+            for at, day in reversed(list(enumerate(marked)))
         ],
+        "ends": (marked[0], marked[-1]),
         "lines": [
             (purpose, model, add_up(daily))
             for (purpose, model), daily in group(found, lambda one: (one.purpose, one.model))

@@ -19,5 +19,6 @@ def drop_labels(text: str) -> str:
 
 def find_row(text: str, head: str) -> list[str]:
     """The cells of the row with this head."""
-    row = text.partition(f'<th scope="row">{head}</th>')[2].partition("</tr>")[0]
+    plain = re.sub(r"</?time[^>]*>", "", text)
+    row = plain.partition(f'<th scope="row">{head}</th>')[2].partition("</tr>")[0]
     return re.findall(r"<td>([^<]*)</td>", row)

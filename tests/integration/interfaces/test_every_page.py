@@ -1,7 +1,7 @@
 """What holds for every page of the console: ways on, times and names instead of identifiers."""
 
 import re
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from html.parser import HTMLParser
 from pathlib import Path
@@ -9,8 +9,10 @@ from pathlib import Path
 import aiohttp
 
 from agent_core.localization import Text
+from agent_core.state.backups.places import find_newest
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
+from gateway.home import BACKUPS
 from gateway.interfaces.pages import routes
 from gateway.interfaces.pages.rendering import PLACES
 from gateway.texts import (
@@ -63,23 +65,11 @@ _TEXTS = (
 )
 _EMPTY = re.compile(r"(?:NO|NOTHING|NOBODY|NONE|NEVER)(?:_[A-Z_]+)?")
 """How the sentences are named that say that something is not there."""
-_NO_WAY_ON: Mapping[str, str] = {
-    "No errors. Messages that can't be delivered appear here with the reason.": (
-        "nothing is to be done"
-    ),
-    "No runs yet": "the chores of each night come by themselves",
-    "None yet. Talaria makes one each night, or at once with `talaria backup`.": (
-        "the sentence names the command"
-    ),
-    "No MCP server is set up. `talaria mcp add` adds one.": (
-        "a server is a program of this machine, and the sentence names the command"
-    ),
-    "Your conversations appear here.": "the sidebar has New chat above it",
-}
-"""Sentences with no button or link of their own, each with the reason."""
 _VOID = frozenset(
     {"area", "br", "col", "hr", "img", "input", "link", "meta", "rect", "use", "path"}
 )
+_QUOTES = ("cut-line",)
+"""The classes of what was said somewhere, and is repeated in these words."""
 _ROOM = "-100200300400"
 
 
@@ -93,13 +83,17 @@ class _Page(HTMLParser):
         self.ways: set[int] = set()
         """The sections with a link or a button, those around them included."""
         self.times: list[dict[str, str | None]] = []
+        self.untimed: list[str] = []
+        """The texts outside of times and quotes."""
         self._open: list[tuple[str, int]] = [("", 0)]
+        self._quotes = 0
+        """How many of the open elements were open when a quote began; 0 outside of quotes."""
         self._count = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         named = dict(attrs)
         section = self._open[-1][1]
-        if tag in ("main", "section", "article") or named.get("class") == "empty":
+        if tag in ("main", "nav", "section", "article", "dd") or named.get("class") == "empty":
             self._count += 1
             section = self._count
         if (tag == "a" and named.get("href")) or tag == "button":
@@ -108,16 +102,23 @@ class _Page(HTMLParser):
             self.times.append(named)
         if tag not in _VOID:
             self._open.append((tag, section))
+        if named.get("class") in _QUOTES and not self._quotes:
+            self._quotes = len(self._open)
 
     def handle_endtag(self, tag: str) -> None:
         if tag not in _VOID:
             while self._open.pop()[0] != tag:
                 pass
+            if len(self._open) < self._quotes:
+                self._quotes = 0
 
     def handle_data(self, data: str) -> None:
         hidden = {"script", "style", "title"} & {tag for tag, _ in self._open}
         if data.strip() and not hidden:
-            self.words.append((" ".join(data.split()), self._open[-1][1]))
+            words = " ".join(data.split())
+            self.words.append((words, self._open[-1][1]))
+            if "time" not in {tag for tag, _ in self._open} and not self._quotes:
+                self.untimed.append(words)
 
     @property
     def text(self) -> str:
@@ -169,10 +170,9 @@ async def test_whatever_is_empty_has_a_way_on(tmp_path: Path) -> None:
                 for start, source in empty.items():
                     if words.startswith(start):
                         seen.add(source)
-                        if section not in page.ways and source not in _NO_WAY_ON:
+                        if section not in page.ways:
                             wrong.append((path, source))
     assert wrong == []
-    assert set(_NO_WAY_ON) <= seen, "a reason that nothing needs"
     assert len(seen) > 20, "the walk meets the empty pages"
 
 
@@ -239,6 +239,13 @@ _IDENTIFIERS = re.compile(
 )
 
 
+_DATES = re.compile(
+    r"\b\d{4}-\d\d-\d\d\b|\b\d{1,2}\.? (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+    r"|\b(?:today|tomorrow|yesterday), \d{1,2}:\d\d"
+)
+"""Bare dates, which say nothing on hover."""
+
+
 _THE_POINT = {"/configuration": "it shows the list of accounts as the file has it"}
 """Pages whose point is an identifier, each with the reason."""
 
@@ -246,14 +253,16 @@ _THE_POINT = {"/configuration": "it shows the list of accounts as the file has i
 async def test_no_page_shows_a_raw_identifier_and_every_time_has_its_exact_one(
     home: Path,
 ) -> None:
-    shown, times = {}, []
+    shown, times, dates = {}, [], []
     async with _filled(home) as (running, _, session):
         paths = [*_list_plain(), *await _list_single(running)]
         async for path, page in _walk(session, paths):
             if found := {one[0] for one in _IDENTIFIERS.finditer(page.text)}:
                 shown[path] = found
             times += [(path, one) for one in page.times]
+            dates += [(path, one) for one in page.untimed if _DATES.search(one)]
     assert set(shown) == set(_THE_POINT)
+    assert dates == []
     assert len(times) > 20
     assert [one for one in times if not (one[1].get("datetime") and one[1].get("title"))] == []
 
@@ -297,6 +306,55 @@ def _list_talks(text: str) -> list[tuple[str, str, str]]:
         r'<span class="quiet">(\w+): </span><span class="cut-line">([^<]*)</span>',
         text,
     )
+
+
+async def test_the_sidebar_leaves_runs_of_reminders_out(home: Path) -> None:
+    async with _filled(home) as (running, chat, session):
+        form = {"text": "Look for news", "when": "every day at 9", "kind": "prompt"}
+        await submit(session, "/jobs/new", form)
+        jobs_page = await read(session, "/jobs")
+        number = max(map(int, re.findall(r'action="/jobs/(\d+)/run"', jobs_page)))
+        seen = len(chat.shown)
+        await submit(session, f"/jobs/{number}/run", {})
+        await chat.until(lambda: len(chat.shown) > seen)
+        await until(lambda: is_settled(running.gateway))
+        assert "Look for news" in await read(session, "/turns")
+        assert "Look for news" not in await read(session, "/talks")
+
+
+async def test_a_chore_runs_at_once_and_makes_the_first_backup(tmp_path: Path) -> None:
+    async with served(tmp_path / "home", model=FakeModel()) as running, browse(running) as session:
+        page = await read(session, "/condition")
+        (address,) = re.findall(
+            r'action="([^"]*)"><button aria-label="Back up now', page.replace("\n", "")
+        )
+        assert "runs now" in await submit(session, address, {})
+        await until(lambda: find_newest(tmp_path / "home" / BACKUPS) is not None)
+        assert "Back up now" not in await read(session, "/condition")
+        await submit(session, address.replace("/run", "0/run"), {}, status=404)
+
+
+async def test_the_search_tells_equal_reminders_apart_by_their_times(tmp_path: Path) -> None:
+    async with served(tmp_path / "home", model=FakeModel()) as running, browse(running) as session:
+        for when in ("tomorrow at 9", "tomorrow at 15"):
+            await submit(session, "/jobs/new", {"text": "Call the plumber", "when": when})
+        found = await read(session, "/search?q=plumber")
+        assert ">tomorrow, 9:00<" in found
+        assert ">tomorrow, 15:00<" in found
+
+
+async def test_people_of_one_name_are_told_apart_by_their_accounts(home: Path) -> None:
+    async with _filled(home) as (running, _, session):
+        assert f"({OLGA})" not in await read(session, "/people")
+
+        def rename(connection: Connection) -> None:
+            connection.execute("UPDATE people SET name = 'Anna' WHERE kind = 'human'")
+
+        await running.gateway.database.write("test", rename)
+        running.gateway.forget_known()
+        page = await read(session, "/people")
+        assert f"({OLGA})" in page
+        assert f'aria-label="Remove Anna ({ZEBRANA})' in page
 
 
 async def test_the_search_finds_each_kind_of_thing(home: Path) -> None:

@@ -2,13 +2,13 @@
 
 import re
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from agent_core.ids import PersonId
-from agent_core.localization import format_date
+from agent_core.localization import say_day
 from agent_core.state.conversations import usage
 from agent_core.state.conversations.usage import ModelCall
 from agent_core.state.engine.database import Connection, Database
@@ -36,6 +36,11 @@ CALL = ModelCall(
 ones: reading saves 5.40 dollars, and writing costs 0.75 more.
 """
 FREE = replace(CALL, model="llama-local", purpose="title", micro_dollars=None)
+
+
+def show_day(moment: datetime) -> str:
+    """Show a day as the pages do."""
+    return say_day(moment.date(), moment.date() + timedelta(days=7))
 
 
 async def spend(running: Served, person_id: PersonId, call: ModelCall, at: int) -> None:
@@ -72,7 +77,7 @@ async def test_a_person_sees_what_each_day_cost_and_what_caching_saved(clean: Se
         await spend(running, person.id, call, at)
     async with browse_as(running, clean.chat, ZEBRANA) as session:
         text = await read(session, "/usage")
-    day = format_date(datetime.fromtimestamp((now - DAY) / 1000, tz=UTC))
+    day = show_day(datetime.fromtimestamp((now - DAY) / 1000, tz=UTC))
     cells = find_row(text, day)
     assert cells[-6:] == ["$8.6543", "2", "2,000,000", "2,000,000", "4,000,000", "20"]
     assert f"<title>{day}: $8.6543</title>" in text
@@ -169,5 +174,5 @@ async def test_days_are_those_of_the_reader_and_an_empty_page_says_so(home: Path
         async with browse(running) as session:
             text = await read(session, "/usage")
     # The clocks go back on 25 October; 22:30 UTC the evening before is half past midnight.
-    assert find_row(text, format_date(datetime(2026, 10, 25, tzinfo=UTC)))[-5] == "1"
-    assert find_row(text, format_date(datetime(2026, 10, 24, tzinfo=UTC)))[-5] == "0"
+    assert find_row(text, show_day(datetime(2026, 10, 25, tzinfo=UTC)))[-5] == "1"
+    assert find_row(text, show_day(datetime(2026, 10, 24, tzinfo=UTC)))[-5] == "0"
