@@ -1,6 +1,7 @@
 """Parse words for a time, such as "every monday at 19:00", in English and German; pure."""
 
 import re
+from calendar import monthrange
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -34,6 +35,11 @@ _HOURS = {"evening": 20, "abend": 20, "tonight": 20, "heute abend": 20, "morning
 """Default hours of names for parts of a day."""
 _HOUR = 9
 _DAY_MINUTES = 1440
+_HALF_DAY = timedelta(hours=12)
+_LAST_BARE = 7
+"""The last hour that people who are awake mean in the afternoon: "at 7", said at noon."""
+_LONGEST_WAIT = 4
+"""The most months until the next one with a 31st, and the present one."""
 _LONGEST_LEAP = 8
 """The most years from one 29 February to the next: from 2096 to 2104."""
 PLACES = (
@@ -106,8 +112,25 @@ _ONCE = (
     r"(?:(?:on|next|this|am|nächsten) )?(?P<day>today|tonight|tomorrow|the day after tomorrow|"
     rf"heute abend|heute|morgen|übermorgen|{_DAY}|\d{{4}}-\d\d-\d\d){_CLOCK}?"
 )
+_WEEKS = r"(?:an?|one|einer?|\d{1,2}) (?:weeks?|wochen?)"
+_LATER = (
+    rf"(?:on |am |next )?(?P<day>today|heute|tomorrow|morgen|{_DAY}) in (?P<later>{_WEEKS})"
+    rf"{_CLOCK}?"
+)
+_WEEK_DAY = rf"in (?P<ahead>{_WEEKS}),? (?:on |am )?(?P<day>{_DAY}){_CLOCK}?"
+_MONTHS_AHEAD = (
+    r"in (?P<months>\d{1,2}|an?|one|einem) (?P<size>months?|monat(?:e?n?)?|years?|jahr(?:e?n?)?)"
+    rf"{_CLOCK}?"
+)
+_DAY_OF_MONTH = (
+    rf"(?:on the (?P<dom>\d{{1,2}}){_NUMBER}|on (?P<th>\d{{1,2}})(?:st|nd|rd|th)"
+    rf"|am (?P<am>\d{{1,2}})\.?){_CLOCK}?"
+)
 _TODAY = f"(?P<today>){_CLOCK[:-1].replace('(?: (?:at', '(?:(?:at', 1)})"
-WHENS = (_SPAN, _OFTEN, LAST, _NTH_DAY, _MONTHLY, _GAPPED, EVERY, _DATE, _ONCE, _TODAY)
+WHENS = (
+    *(_SPAN, _OFTEN, LAST, _NTH_DAY, _MONTHLY, _GAPPED, EVERY, _DATE, _ONCE, _TODAY),
+    *(_LATER, _WEEK_DAY, _MONTHS_AHEAD, _DAY_OF_MONTH),
+)
 """The patterns of words for a time; see `read_timing`."""
 
 
@@ -170,6 +193,8 @@ def read_timing(found: re.Match[str], now: datetime | None) -> SpokenTime | None
         rule = _make_rule(given["gap"].lower(), named, now)
         return SpokenTime(rule=rule, times=f"{hour:02}:{minute:02}") if rule else None
     at = now.replace(hour=hour, minute=minute)
+    if named in ("", "today", "heute") and _is_bare(given) and at <= now < at + _HALF_DAY:
+        at += _HALF_DAY  # "at 5", said by day
     if given.get("yearly"):
         month = _month_of(given["month"].lower())
         return SpokenTime(cron=f"{minute} {hour} {int(given['dom'])} {month} *")
@@ -180,7 +205,7 @@ def read_timing(found: re.Match[str], now: datetime | None) -> SpokenTime | None
             # A date that never occurs: the reader of cron expressions says so.
             return SpokenTime(cron=f"{minute} {hour} {day} {month} *")
     else:
-        moment = _find_moment(named, at, now)
+        moment = _find_single(given, named, at, now)
     return SpokenTime(at=f"{moment:%Y-%m-%dT%H:%M}") if moment else None
 
 
@@ -260,6 +285,55 @@ def _find_date(day: int, month: int, at: datetime, now: datetime) -> datetime | 
             continue
         if found > now:
             return found
+    return None
+
+
+def _find_single(
+    given: dict[str, str | Any], named: str, at: datetime, now: datetime
+) -> datetime | None:
+    """Return the moment of a named day, also weeks or months from now, at the hour of `at`."""
+    if given.get("months"):
+        return _add_months(at, given)
+    if day_of_month := given.get("dom") or given.get("th") or given.get("am"):
+        return _find_day(int(day_of_month), at, now)
+    if weeks := given.get("ahead"):  # the day of that calendar week
+        monday = at - timedelta(days=at.weekday())
+        return monday + _count_weeks(weeks) + timedelta(days=(number_of(named) - 1) % 7)
+    weeks = given.get("later")
+    if weeks and named in DAY_NAMES and now.isoweekday() % 7 == number_of(named):
+        return at + _count_weeks(weeks)
+    moment = _find_moment(named, at, now)
+    return moment + _count_weeks(weeks) if moment and weeks else moment
+
+
+def _is_bare(given: dict[str, str | None]) -> bool:
+    """Return whether a time of day may be either half of the day: "at 5" and "at 5:30"."""
+    hour = given.get("h") or ""
+    return not given.get("half") and len(hour) == 1 and 1 <= int(hour) <= _LAST_BARE
+
+
+def _count_weeks(words: str) -> timedelta:
+    count = words.split()[0]
+    return timedelta(weeks=int(count) if count.isdecimal() else 1)
+
+
+def _add_months(at: datetime, given: dict[str, str | Any]) -> datetime:
+    """Return the same day some months or years later, or the last one of a shorter month."""
+    count = int(given["months"]) if given["months"].isdecimal() else 1
+    count *= 1 if given["size"].startswith("mon") else 12
+    year, month = at.year + (at.month - 1 + count) // 12, (at.month - 1 + count) % 12 + 1
+    return at.replace(year=year, month=month, day=min(at.day, monthrange(year, month)[1]))
+
+
+def _find_day(day: int, at: datetime, now: datetime) -> datetime | None:
+    """Return the next moment of a day of the month, at the hour of `at`."""
+    first = at.replace(day=1)
+    for _ in range(_LONGEST_WAIT):
+        if 1 <= day <= monthrange(first.year, first.month)[1]:
+            found = first.replace(day=day)
+            if found > now:
+                return found
+        first = (first + timedelta(days=31)).replace(day=1)
     return None
 
 

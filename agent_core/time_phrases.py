@@ -6,6 +6,8 @@ People and models say "9:00 tomorrow", "tonight at nine" or "Dec 24th"; `spoken_
 
 import re
 from collections.abc import Callable
+from difflib import get_close_matches
+from functools import lru_cache
 
 MONTHS = (
     ("january", "januar", "jan"),
@@ -38,8 +40,50 @@ _PARTS = {
     "evening": 20,
     "abend": 20,
     "night": 21,
+    "morgens": 8,
+    "vormittags": 10,
+    "nachmittags": 15,
+    "abends": 20,
+    "nachts": 21,
 }
 """The usual hours of the parts of a day."""
+_HOLIDAYS = """
+24-12: christmas eve / heiligabend / heiliger abend / heiligen abend
+25-12: christmas day / 1. weihnachtstag / ersten weihnachtstag / erster weihnachtstag
+26-12: boxing day / 2. weihnachtstag / zweiten weihnachtstag / zweiter weihnachtstag
+31-12: new year's eve / new years eve / silvesterabend / silvester
+1-1: new year's day / new years day / neujahrstag / neujahr
+6-1: epiphany / dreikönigstag / heilige drei könige / heiligen drei könige
+14-2: valentine's day / valentines day / valentinstag
+31-10: halloween / reformationstag
+6-12: nikolaustag / nikolaus
+"""
+"""The days and months of holidays that have the same date each year."""
+_HOLIDAY_DATES = {
+    name: date
+    for date, _, names in (line.partition(": ") for line in _HOLIDAYS.strip().splitlines())
+    for name in names.split(" / ")
+}
+_TYPED = """
+tomorrow today tonight tuesday wednesday thursday saturday february september october november
+december morning evening afternoon minutes weekday donnerstag mittwoch dienstag freitag samstag
+sonntag februar oktober dezember minuten übermorgen nachmittag
+"""
+_LONG_WORDS = tuple(_TYPED.split())
+"""Words for times that are long enough to be known in spite of a slip of the keyboard."""
+_KNOWN_WORDS = frozenset((*_LONG_WORDS, *(f"{word}s" for word in _LONG_WORDS), "minute"))
+_SLIPS = {
+    "tmrw": "tomorrow",
+    "tmr": "tomorrow",
+    "tommorow": "tomorrow",
+    "tonite": "tonight",
+    "teusday": "tuesday",
+    "wensday": "wednesday",
+    "wendsday": "wednesday",
+}
+_CLOSE = 0.87
+"""The likeness of `difflib` from which a word is a slip: "tomorow" and "thrusday" are."""
+_WORD = re.compile(r"(?<![\w'])[a-zäöüß]{3,12}(?![\w'])")
 _NOON = 12
 _LATE = 5
 """The first hour of an evening: "tonight at 1" is not 13:00."""
@@ -49,6 +93,9 @@ _LONG_DAY = (
     "|sonntag|montag|dienstag|mittwoch|donnerstag|freitag|samstag"
 )
 _DAYS = rf"(?:{_LONG_DAY}|weekend)s"
+_SLASHED = (
+    r"\b(?:(?:on|am) )?(?P<one>\d{1,2})/(?P<other>\d{1,2})(?:/(?P<year>\d{4}|\d\d))?(?![\d/])"
+)
 _CLOCK = (
     r"(?:\d{1,2}[:.][0-5]\d(?: ?[ap]\.?m\b\.?)?(?: uhr| o'clock)?|\d{1,2} ?[ap]\.?m\b\.?"
     r"|\d{1,2} (?:uhr|o'clock)|noon|midnight|mittag|mitternacht)"
@@ -60,6 +107,20 @@ _PART = "|".join(_PARTS)
 
 def _word(found: re.Match[str]) -> str:
     return _WORDS[found[0]]
+
+
+@lru_cache(maxsize=4096)
+def _correct(word: str) -> str:
+    """Return the word for a time that a misspelled word means; any other word stays."""
+    if word in _SLIPS or len(word) < 6 or word in _KNOWN_WORDS:
+        return _SLIPS.get(word, word)
+    close = get_close_matches(word, _LONG_WORDS, 1, _CLOSE)
+    return close[0] if close and close[0][0] == word[0] else word
+
+
+def _holiday(found: re.Match[str]) -> str:
+    day, _, month = _HOLIDAY_DATES[found["holiday"]].partition("-")
+    return f"{day} {MONTHS[int(month) - 1][0]}"
 
 
 def _past(found: re.Match[str]) -> str:
@@ -76,6 +137,10 @@ def _german_past(found: re.Match[str]) -> str:
         return f"{hour}:15"
     minutes = {"halb": 30, "dreiviertel": 45, "viertel": 45 if side == "vor" else 15}[part]
     return f"{(hour - 1) % 24}:{minutes}"
+
+
+def _half_more(found: re.Match[str]) -> str:
+    return f"{_WORDS.get(found[1], '1')}.5 "
 
 
 def _german_hour(found: re.Match[str]) -> str:
@@ -99,11 +164,29 @@ def _date(found: re.Match[str]) -> str:
 
 def _numbered_date(found: re.Match[str]) -> str:
     day, month = int(found["day"]), int(found["month"])
-    if not 1 <= month <= len(MONTHS):
-        return found[0]
-    if found["year"]:
-        return f"{found['year']}-{month:02}-{day:02}"
+    return _spell_date(day, month, found["year"]) if 1 <= month <= len(MONTHS) else found[0]
+
+
+def _spell_date(day: int, month: int, year: str | None) -> str:
+    if year:
+        return f"{int(year) % 100 + 2000}-{month:02}-{day:02}"
     return f"{day} {MONTHS[month - 1][0]}"
+
+
+def _slashed_date(found: re.Match[str]) -> str:
+    """Write "25/12/2026" and "12/25" as dates; what may be two dates stays, see `list_dates`."""
+    one, other, year = int(found["one"]), int(found["other"]), found["year"]
+    if other > len(MONTHS) >= one:
+        one, other = other, one
+    is_clear = one == other or one > len(MONTHS)
+    return _spell_date(one, other, year) if is_clear and 1 <= other <= len(MONTHS) else found[0]
+
+
+def _weeks_later(found: re.Match[str]) -> str:
+    """Write "two weeks from friday", "friday week" and "übernächsten freitag" in one form."""
+    given = found.groupdict()
+    weeks = given.get("weeks") or "1"
+    return f"{given['day']} in {weeks if weeks.isdecimal() else 1} weeks"
 
 
 def _nth_day(found: re.Match[str]) -> str:
@@ -117,20 +200,22 @@ def _part(found: re.Match[str]) -> str:
     """Reckon "tomorrow evening at 7", "7 in the evening" and "tonight at 9"."""
     given = found.groupdict()
     part = "night" if given.get("tonight") else given["part"]
-    day = given.get("day") or "today"
-    clock = given.get("clock")
-    if clock is None:
-        return f"{day} at {_PARTS[part]}:00"
-    return f"{day} at {_shift(clock, part)}"
+    is_today = found[0].startswith(("this", "tonight", "heute"))
+    day = given.get("day") or ("today" if is_today else "")
+    clock = _shift(given["clock"], part) if given.get("clock") else f"{_PARTS[part]:02}:00"
+    return f"{day} at {clock}".strip()
 
 
 def _shift(clock: str, part: str) -> str:
     """Move a time of day such as "7" into the second half of the day, if its part says so."""
     found = re.fullmatch(r"(\d{1,2})(?:[:.](\d\d))?( uhr| o'clock)?", clock)
     least = _LATE if part == "night" else 1
-    if found is None or _PARTS[part] < _NOON or not least <= int(found[1]) < _NOON:
+    if found is None:
         return clock
-    return f"{int(found[1]) + _NOON}:{found[2] or '00'}"
+    hour = int(found[1])
+    if _PARTS[part] >= _NOON and least <= hour < _NOON:
+        hour += _NOON
+    return f"{hour:02}:{found[2] or '00'}"
 
 
 _Put = str | Callable[[re.Match[str]], str]
@@ -138,6 +223,32 @@ _REWRITES: tuple[tuple[re.Pattern[str], _Put], ...] = tuple(
     (re.compile(pattern), put)
     for pattern, put in (
         (rf"\b(?:{'|'.join(sorted(_WORDS, key=len, reverse=True))})\b", _word),
+        (r"\b(?:(?:a|one) )?fortnight\b", "2 weeks"),
+        (r"\b(\d{1,2}) and a half (hours?)\b", r"\1.5 \2"),
+        (r"\b(ein|zwei|drei|vier|fünf|sechs)einhalb (?=stunden)", _half_more),
+        (
+            (
+                r"\b(?:on |at |an |am |zu )?"
+                rf"(?P<holiday>{'|'.join(sorted(_HOLIDAY_DATES, key=len, reverse=True))})\b"
+            ),
+            _holiday,
+        ),
+        (_SLASHED, _slashed_date),
+        (
+            (
+                r"\b(?P<weeks>a|\d{1,2}) weeks? (?:from|(?<=^a week )on)"
+                r" (?P<day>today|tomorrow|[a-z]+day)\b"
+            ),
+            _weeks_later,
+        ),
+        (rf"\b(?:on )?(?P<day>{_LONG_DAY}) week\b", _weeks_later),
+        (r"\bübernächste[nrs]? (?P<day>\w+tag|mittwoch)\b", _weeks_later),
+        (r"\bnext week,? (?:on )?(?=[a-z]+day\b)", "in 1 weeks on "),
+        (r"\b(?P<day>[a-z]+day) next week\b", r"in 1 weeks on \g<day>"),
+        (r"\bnächste woche,? (?:am )?(?=\w+tag\b|mittwoch)", "in 1 weeks on "),
+        (r"\b(?:am )?(?P<day>\w+tag|mittwoch) nächste woche\b", r"in 1 weeks on \g<day>"),
+        (r"\bübernächste woche,? (?:am )?(?=\w+tag\b|mittwoch)", "in 2 weeks on "),
+        (r"^(?:this|on the|at the|am|dieses) (?:weekend|wochenende)\b", "saturday"),
         (r"(\d\d:\d\d):\d\d\b", r"\1"),
         (r"\bheut\b", "heute"),
         (r"\b(\w+tag|mittwoch) ?(?:morgen|früh)\b", r"\1 früh"),
@@ -154,6 +265,10 @@ _REWRITES: tuple[tuple[re.Pattern[str], _Put], ...] = tuple(
             _german_past,
         ),
         (r"\b(um|gegen) (\d{1,2})(?:[:.](\d\d))? uhr\b", _german_hour),
+        (
+            r"(?<=\d)(?: uhr)? (früh|morgens|vormittags|nachmittags|abends|nachts)$",
+            r" in the \1",
+        ),
         (r"\b(?P<part>half|quarter) (?P<side>past|to) (?P<hour>\d{1,2})\b", _past),
         (r"\b(?:in )?(.+) from now$", r"in \1"),
         (r"\bin (?:half an hour|einer halben stunde)$", "in 30 minutes"),
@@ -202,6 +317,7 @@ _REWRITES: tuple[tuple[re.Pattern[str], _Put], ...] = tuple(
             _date,
         ),
         (r"\b(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})?", _numbered_date),
+        (r"\b(?<=am )(?P<day>\d{1,2})\.(?P<month>\d{1,2})(?P<year>)(?![\d.:])", _numbered_date),
         (r"\b(?:on|am) (\d{4}-)", r"\1"),
         (r"\b(\d{4}-\d\d-\d\d)t(\d)", r"\1 at \2"),
         (rf"^(?:every|jeden) (?=\d{{1,2}} (?:{_MONTH})\b)", "every year on "),
@@ -216,7 +332,7 @@ _REWRITES: tuple[tuple[re.Pattern[str], _Put], ...] = tuple(
             r"\g<rest> at \g<clock>",
         ),
         (rf"^(?P<day>.+?) {_AT} (?P<clock>.+) (?:in the|at) (?P<part>{_PART})$", _part),
-        (rf"^(?:at )?(?P<clock>[\d:.]+) (?:in the|at) (?P<part>{_PART})$", _part),
+        (rf"^(?:at |um )?(?P<clock>[\d:.]+) (?:in the|at) (?P<part>{_PART})$", _part),
         (
             rf"^(?P<tonight>tonight|heute abend|this (?:evening|night)) {_AT}? ?(?P<clock>\d.*)$",
             _part,
@@ -236,9 +352,26 @@ _REWRITES: tuple[tuple[re.Pattern[str], _Put], ...] = tuple(
 )
 
 
+def list_meanings(words: str) -> tuple[str, ...]:
+    """Return words with each of the two dates that "3/4/2027" may be; none if they are clear.
+
+    The first one takes the first number as the day.
+    """
+    found = re.search(_SLASHED, words)
+    if found is None or _slashed_date(found) != found[0]:
+        return ()
+    one, other = int(found["one"]), int(found["other"])
+    if not (1 <= one <= len(MONTHS) and 1 <= other <= len(MONTHS)):
+        return ()
+    before, after = words[: found.start()], words[found.end() :]
+    dates = (_spell_date(*pair, found["year"]) for pair in ((one, other), (other, one)))
+    return tuple(f"{before}{date}{after}" for date in dates)
+
+
 def rewrite(words: str) -> str:
     """Return words for a time in their plain form; unknown words stay."""
     text = " ".join(words.lower().replace("’", "'").split()).strip(" .!?,")
+    text = _WORD.sub(lambda found: _correct(found[0]), text)
     for pattern, put in _REWRITES:
         text = pattern.sub(put, text)
     return " ".join(text.split())

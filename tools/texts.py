@@ -96,6 +96,7 @@ SAMPLES: dict[str, object] = {
     "chat": "Telegram",
     "choice": "always",
     "city": "Vienna",
+    "there": "tomorrow, 3:30",
     "clock": "22:04",
     "approve": "`/approve ABCD-EFGH`",
     "linking": "`/link`",

@@ -37,6 +37,7 @@ _REMIND_ANYWAY = Text("Remind you anyway?\n\n{body}\n\nDue: {moments}")
 _ANYWAY, _HOLD, _NO_REMINDER = Text("Yes, anyway"), Text("Wait until {moment}"), Text("No reminder")
 _THEN_TOO = Text("Should I send it then, too?")
 _DO_THEN_TOO, _DO_LATER = Text("Yes, then too"), Text("Yes, but afterwards")
+_WHICH_DATE = Text("Which date do you mean by “{words}”?")
 _MOVE_ALONG = Plural(
     "{n} of your reminders uses the time zone {zone}. Move it to your new time zone?",
     "{n} of your reminders use the time zone {zone}. Move them to your new time zone?",
@@ -70,6 +71,12 @@ def compose_confirmation(
     text = f"{held.sentence} {_REMIND_ANYWAY(body=job.body, moments=moments)}"
     hold = _HOLD(moment=held.until)
     return _ask(text, (YES, _ANYWAY()), (LATER, hold), (NO, _NO_REMINDER()))
+
+
+def ask_date(words: str, dates: Sequence[str]) -> Confirmation:
+    """Ask which date words such as "3/4/2027" mean; the keys are the places of the dates."""
+    choices = [(str(place), date) for place, date in enumerate(dates)]
+    return _ask(_WHICH_DATE(words=words), *choices, (NO, _DO_NOT()))
 
 
 async def ask_person(

@@ -5,15 +5,18 @@ from collections.abc import Sequence
 from agent_core.localization import Text
 from agent_core.schedule.descriptions import describe_timing, say_next
 from agent_core.schedule.job_editor import next_slot_of
-from agent_core.schedule.triggers import Once, load_timing
+from agent_core.schedule.triggers import Every, Once, OnEvent, load_timing
 from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.jobs.jobs import Job
-from agent_core.tools.clock import ReaderClock
+from agent_core.time_zones import name_city
+from agent_core.tools.clock import ReaderClock, local_time
 from agent_core.transcript import Receipt, flatten
 
 _LONGEST_TITLE = 80
 _ONCE = Text("⏰ {moment}: {title}")
 _REPEATED = Text("⏰ {timing}: {title}. Next: {moments}")
+_WITH_THERE = Text("{moment} ({there} in {city})")
+_WITH_ZONE = Text("{timing} ({city} time)")
 _WITH_PLACES = Text("{line} Sent to: {targets}")
 _CHANGED = Text("⏰ Changed: {title}. Next: {moments}")
 _ACTS = {
@@ -32,9 +35,11 @@ def confirm_created(job: Job, clock: ReaderClock, places: Sequence[str] = ()) ->
     timing, title = load_timing(job.timing), _name(job).rstrip(".")
     if isinstance(timing, Once) and job.next_slot:
         title = title if places else _name(job)
-        text = _ONCE(moment=clock.show(job.next_slot[1]), title=title)
+        text = _ONCE(moment=_show_slot(job, job.next_slot[1], clock), title=title)
     else:
         meaning = describe_timing(timing, find_zone(job.zone), clock)
+        if _is_elsewhere(job, clock):
+            meaning = _WITH_ZONE(timing=meaning, city=name_city(job.zone))
         text = _REPEATED(timing=meaning, title=title, moments=_list_next(job, clock))
     if places:
         text = _WITH_PLACES(line=f"{text.rstrip('.')}.", targets="; ".join(places))
@@ -62,5 +67,25 @@ def _name(job: Job) -> str:
     return flatten(job.title, _LONGEST_TITLE)
 
 
+def _is_elsewhere(job: Job, clock: ReaderClock) -> bool:
+    """Return whether a job has the clock of another place, which shows another time."""
+    if job.next_slot is None or isinstance(load_timing(job.timing), Every | OnEvent):
+        return False
+    at = job.next_slot[1]
+    here, there = (local_time(at, zone).utcoffset() for zone in (clock.zone, job.zone))
+    return here != there
+
+
+def _show_slot(job: Job, at: int, clock: ReaderClock) -> str:
+    """Return a moment on the reader's clock, and also on the job's if that shows another time."""
+    shown = clock.show(at)
+    if not _is_elsewhere(job, clock):
+        return shown
+    there = ReaderClock(zone=job.zone, now=clock.now).show(at)
+    return _WITH_THERE(moment=shown, there=there, city=name_city(job.zone))
+
+
 def _list_next(job: Job, clock: ReaderClock) -> str:
+    if isinstance(load_timing(job.timing), Once) and job.next_slot:
+        return _show_slot(job, job.next_slot[1], clock)
     return say_next(load_timing(job.timing), find_zone(job.zone), next_slot_of(job), clock)

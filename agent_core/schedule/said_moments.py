@@ -29,6 +29,8 @@ _DAY = re.compile(
     r"|\b\d{1,2}\.? ?(?:jan|feb|mär|mar|apr|ma[iy]|ju[nl]|aug|sep|o[ck]t|nov|de[cz])",
     re.IGNORECASE,
 )
+_EARLY = re.compile(r"(?<![\d:.])[1-7](?:[:.]\d\d)?$")
+"""A bare hour, which the reader takes for one of the afternoon if it is said by day."""
 _NOON = 12
 _FOR = frozenset(("for", "für", "auf"))
 """Words before a span or a time of day of a timer: "a timer for 10 minutes"."""
@@ -157,7 +159,8 @@ def _means(phrase: _Phrase, meant: datetime, now: datetime) -> bool:
     part = next((hours for pattern, hours in _PARTS if pattern.search(words)), None)
     if not _HAS_CLOCK.search(words):
         return at.date() == meant.date() and (part is None or meant.hour in part)
-    if part is None and 0 < at.hour <= _NOON and not _CLOSED.search(words):
+    is_open = 0 < at.hour <= _NOON or _EARLY.search(words) is not None
+    if part is None and is_open and not _CLOSED.search(words):
         has_day = _DAY.search(words) is not None
         others = [at + _HALF_DAY] if has_day else [at + _HALF_DAY, at - _HALF_DAY]
         return any(one == meant.replace(second=0, microsecond=0) > now for one in others)

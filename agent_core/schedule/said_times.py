@@ -22,6 +22,8 @@ from agent_core.schedule.triggers import (
 )
 from agent_core.schedule.wall_clock import find_zone
 from agent_core.spoken_rules import make_rule, read_rule, read_several, speak
+from agent_core.spoken_zones import take_zone
+from agent_core.time_phrases import list_meanings
 
 _LIMITS = ("skip", "starts", "until", "count")
 _TIME = r"(?:\d{1,2}:\d\d(?:-\d{1,2}:\d\d/\d+)?|(?:sunrise|sunset)(?:[+-]\d+)?)"
@@ -39,15 +41,24 @@ _USAGE = (
     " with an RRULE: `09:00 FREQ=WEEKLY;INTERVAL=2;BYDAY=MO`; events are `after job 3`,"
     " `message WORDS`, `feed URL`, `file *.pdf` and `webhook`"
 )
+_TWO_DATES = (
+    "`when` names a date that may be two: {given!r}. Ask the person which, and write it as"
+    " `2026-11-23 at 8:00`"
+)
 
 
 def fill_in(given: JobFields, words: str, *, zone: str, now: int, old: Timing | None) -> JobFields:
     """Return the fields with the time that words mean on the clock of a zone.
 
     `old` is the present timing of a job that is changed: a time of day alone keeps its days, and a
-    day alone keeps its time. Raises `ToolArgumentError`.
+    day alone keeps its time. A place whose clock the words name is the zone of the job, which
+    keeps nothing. Raises `ToolArgumentError`.
     """
-    words = _plain(words)
+    words, named = take_zone(_plain(words))
+    if named:
+        given, zone, old = replace(given, zone=named), named, None
+    if list_meanings(words):
+        raise ToolArgumentError(_TWO_DATES.format(given=words[:100]))
     try:
         clock = moment(now).astimezone(find_zone(zone))
         found = (_keep_rest(words, old, clock) if old else None) or _read(words, clock)
@@ -63,7 +74,7 @@ def fill_in(given: JobFields, words: str, *, zone: str, now: int, old: Timing | 
 
 def reads_as_time(words: str) -> bool:
     """Return whether words name a time and nothing else."""
-    plain, today = _plain(words), datetime(2000, 1, 1)
+    plain, today = take_zone(_plain(words))[0], datetime(2000, 1, 1)
     try:
         return speak(f"2000-01-01 {plain}", today) is not None or _read(plain, today) is not None
     except ValueError:

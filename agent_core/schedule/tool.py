@@ -3,17 +3,19 @@
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
 from typing import Literal, TypeVar
 
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import JobId, PersonId
-from agent_core.localization import Text
+from agent_core.localization import Text, say_moment
 from agent_core.schedule import job_editor, meant_job
 from agent_core.schedule.almanac import CalendarReader, read_calendars
 from agent_core.schedule.confirmations import (
     NO,
     YES,
     Confirmation,
+    ask_date,
     ask_person,
     compose_confirmation,
     describe_followers,
@@ -45,7 +47,8 @@ from agent_core.state.people import delivery_targets, people, rooms
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
 from agent_core.state.queues import inbox
-from agent_core.tools.clock import ReaderClock
+from agent_core.time_phrases import list_meanings
+from agent_core.tools.clock import ReaderClock, local_time
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.own_words.contract import Essentials, WishKind
 from agent_core.tools.user_questions import UserPrompter, describe_no_answer
@@ -85,6 +88,7 @@ _ACTS = {
 }
 _AnyJob = TypeVar("_AnyJob", bound=NewJob)
 
+_CHOSE_NO_DATE = "The person chose none of the dates."
 _SHOWN_NAME = 60
 _MOST_IN_ROOM = 10
 """Reminders of a member in one group; owners have the limit of a person."""
@@ -199,12 +203,18 @@ class JobTool:
         if action == "list":
             return ToolResult(text=await self._list(asker))
         if action == "create":
-            return await self._create(await self._read_details(asker, wish.when))
+            when = await self._choose_date(asker, wish.when)
+            if when is None:
+                return ToolResult(text=f"No job was created. {_CHOSE_NO_DATE}")
+            return await self._create(await self._read_details(asker, when))
         number = await self._find_meant(asker, wish.job)
         if isinstance(number, str):
             return ToolResult(text=f"Nothing was changed. {number}")
         if action == "change":
-            asker = await self._read_details(replace(asker, number=number), wish.when)
+            when = await self._choose_date(asker, wish.when)
+            if when is None:
+                return ToolResult(text=f"Nothing was changed. {_CHOSE_NO_DATE}")
+            asker = await self._read_details(replace(asker, number=number), when)
             job = await self._database.read(_find, asker, number)
             return await self._change(asker, job)
 
@@ -248,6 +258,28 @@ class JobTool:
         if not isinstance(answer, Choice):
             return describe_no_answer(answer)
         return meant_job.read_choice(answer) or "The person meant none of the jobs."
+
+    async def _choose_date(self, asker: _Asker, when: str) -> str | None:
+        """Return the words for a time with the date that the person chooses, if there are two.
+
+        Returns None if they choose none.
+        """
+        meanings = list_meanings(when)
+        if not meanings or asker.is_job or asker.context.is_accepted:
+            return when
+        now = local_time(asker.context.now, asker.zone)
+        dates = [
+            say_moment(datetime.fromisoformat(at), now)
+            for one in meanings
+            if (
+                at := fill_in(JobFields(), one, zone=asker.zone, now=asker.context.now, old=None).at
+            )
+        ]
+        if len(dates) < len(meanings):
+            return when
+        answer = await ask_person(self._prompter, asker.context, ask_date(when, dates))
+        is_chosen = isinstance(answer, Choice) and answer.key != NO
+        return meanings[int(answer.key)] if isinstance(answer, Choice) and is_chosen else None
 
     async def preview(
         self, arguments: Mapping[str, object], context: ToolContext

@@ -134,6 +134,43 @@ every friday afternoon|cron=0 15 * * 5
 at 9:30 every weekday|cron=30 9 * * 1-5
 at 3 pm on friday|at=2026-12-04T15:00
 on friday, 10:00|at=2026-12-04T10:00
+at 5|at=2026-11-29T17:00
+at 5:30|at=2026-11-29T17:30
+um 7 Uhr|at=2026-11-29T19:00
+today at 5|at=2026-11-29T17:00
+at 05:30|at=2026-11-30T05:30
+at 7 in the morning|at=2026-11-30T07:00
+um 5 uhr morgens|at=2026-11-30T05:00
+um 8 uhr abends|at=2026-11-29T20:00
+this morning at 7|at=2026-11-29T07:00
+in a fortnight|in=20160
+in two and a half hours|in=150
+in zweieinhalb Stunden|in=150
+christmas eve at 6pm|at=2026-12-24T18:00
+every Christmas Eve at 18:00|cron=0 18 24 12 *
+am 1. Weihnachtstag|at=2026-12-25T09:00
+25/12 at 8|at=2026-12-25T08:00
+12/25/26 at 8|at=2026-12-25T08:00
+3/4/2027 at 9|
+a week from friday|at=2026-12-11T09:00
+friday week|at=2026-12-11T09:00
+Sonntag in einer Woche|at=2026-12-06T09:00
+am Dienstag in zwei Wochen um 8|at=2026-12-15T08:00
+übernächsten Freitag|at=2026-12-11T09:00
+next week on Tuesday|at=2026-12-01T09:00
+Tuesday next week at 10|at=2026-12-01T10:00
+übernächste Woche am Dienstag|at=2026-12-08T09:00
+this weekend at 10|at=2026-12-05T10:00
+am 3.4.|at=2027-04-03T09:00
+am 30.2.|cron=0 9 30 2 *
+in 3 months|at=2027-02-28T09:00
+in einem Jahr um 10|at=2027-11-29T10:00
+on the 15th|at=2026-12-15T09:00
+am 31. um 10|at=2026-12-31T10:00
+tomorow at 9|at=2026-11-30T09:00
+wendesday at 10|at=2026-12-02T10:00
+donerstag um 9|at=2026-12-03T09:00
+montage um 9|
 soon|
 next week|
 when it rains|

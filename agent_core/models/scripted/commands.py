@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar, Literal
 
-from agent_core.localization import LANGUAGES, Text, say_moment, use_language
+from agent_core.localization import LANGUAGES, Plural, Text, say_moment, use_language
 from agent_core.models.transcript_view import Notes, find_entries
 from agent_core.spoken_settings import SaidSetting, SettingName
 from agent_core.transcript import ToolResultPart, flatten
@@ -24,6 +24,16 @@ _JOB = re.compile(
     re.M,
 )
 """A reminder, and when it comes, as the tool lists it for models."""
+_NUMBER = re.compile(r"^(\d+)\. \"", re.M)
+"""The number of a reminder, as the tool lists it for models."""
+_CHOSE = "They chose: "
+"""The beginning of the result of the tool that asks, before the label of the choice."""
+_NOT_RUN = re.compile(r"^`\w+` was not run: ")
+"""The beginning of a refusal that is for models."""
+_OFTEN = re.compile(
+    r"\b(?:every|each|daily|weekly|monthly|hourly|jede[nrsm]?|alle|täglich|wöchentlich|\w+tags)\b",
+    re.I,
+)
 _INTERRUPTED = "wrote something else"
 """What the result of a tool says whose question got another message as its answer."""
 _MAKER = re.compile(r"that job was created by (\".*?\"); only they")
@@ -49,6 +59,10 @@ _THOUGHT = Text("I thought for {seconds} s, as far as a stand-in can.")
 _SEVERAL = Text("“{entry}” fits several notes. Which one do you mean?")
 _NO_TOOL = Text("I can't do that in this chat.")
 _WROTE = Text("You wrote: “{entry}”.")
+_NO_SINGLE_TIME = Text(
+    "I've set no reminder, because I can't read the time in “{entry}”. Write it like “remind me"
+    " tomorrow at 9:00 to stretch”, or “24 December at 18:00”."
+)
 _NO_TIME = Text(
     "I've set no reminder, because I can't read the time in “{entry}”. Write it like “remind me"
     " every 2 days at 8:00 to stretch”."
@@ -57,6 +71,10 @@ _NO_PART_OF_TIME = Text(
     "I've set no reminder, because I don't understand “{unread}” as part of the time."
     " Without it, I understand “{timing}”. Say it again in other words, or leave that"
     " part out."
+)
+_DAY_BEHIND = Text(
+    "I've set no reminder, because “{unread}” may say when I should remind you, or of what. Write"
+    " the whole time first: “remind me {unread} {timing} to …”."
 )
 _WHEN = Text("When should I remind you? For example: tomorrow at 9, or in 20 minutes.")
 _NOT_KEPT = Text("I couldn't save “{entry}” in my memory.")
@@ -73,6 +91,8 @@ _LEFT_OUT = Text(
     "You sent another message instead of answering my question, so I haven't set the"
     " reminder “{entry}”. Say it again if you still want it."
 )
+_CANCEL_ALL = Plural("Delete {n} reminder?", "Delete all {n} reminders?")
+_YES_ALL, _KEEP_ALL = Text("Yes, delete"), Text("No, keep")
 _UNCHANGED = Text("I changed no reminder.")
 _NO_SUCH = Text(
     "I changed nothing, because “{entry}” fits none of your reminders, or more than"
@@ -130,6 +150,10 @@ class StandInCommand(ABC):
 
     def list_calls(self, notes: Notes) -> list[PlannedCall]:
         """List the calls; each call is tried only if the previous one failed."""
+        return []
+
+    def follow(self, done: Mapping[PlannedCall, ToolResultPart]) -> list[PlannedCall]:
+        """List the calls that follow from the results so far; each of them is made."""
         return []
 
     @abstractmethod
@@ -254,7 +278,8 @@ class Remind(_ToolCommand):
         if result.text.startswith(_CREATED):
             return _PLANNED()
         if result.is_error:
-            return f"{_NOT_PLANNED()} {result.text}"
+            reason = _NOT_RUN.sub("", result.text)
+            return f"{_NOT_PLANNED()} {reason[:1].upper()}{reason[1:]}"
         said = _LEFT_OUT if _INTERRUPTED in result.text else _NOT_SET_IT
         return said(entry=self.text)
 
@@ -284,9 +309,9 @@ class ShowJobs(_ToolCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManageJob(_ToolCommand):
-    """Delete a reminder, or move it to another time; it is named by words."""
+    """Delete, pause or resume a reminder, or move it to another time; it is named by words."""
 
-    action: Literal["delete", "change"]
+    action: Literal["delete", "change", "pause", "resume"]
     words: str
     when: str = ""
 
@@ -304,6 +329,42 @@ class ManageJob(_ToolCommand):
         if maker := _MAKER.search(result.text):
             return _OTHERS(name=json.loads(maker[1]))
         return _NO_SUCH(entry=self.words)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CancelAll(StandInCommand):
+    """Delete all reminders, once the person has seen how many there are."""
+
+    def list_calls(self, notes: Notes) -> list[PlannedCall]:
+        """List the jobs."""
+        return ShowJobs().list_calls(notes)
+
+    def follow(self, done: Mapping[PlannedCall, ToolResultPart]) -> list[PlannedCall]:
+        """Ask, and then delete each job that is listed."""
+        listed = next((result.text for call, result in done.items() if _lists(call)), "")
+        numbers = _NUMBER.findall(listed)
+        if not numbers:
+            return []
+        asked = {"question": _CANCEL_ALL(len(numbers)), "options": [_YES_ALL(), _KEEP_ALL()]}
+        ask = PlannedCall("ask", _dump(asked))
+        if ask not in done or done[ask].text != f"{_CHOSE}{_YES_ALL()}":
+            return [ask]
+        deletes = ({"action": "delete", "job": int(number)} for number in numbers)
+        return [ask, *(PlannedCall("manage_jobs", _dump(given)) for given in deletes)]
+
+    def reply(self, results: Sequence[ToolResultPart], context: ReplyContext) -> str:
+        """Confirm it, and name the one whose reminders stay; the receipts say the rest."""
+        if not results:
+            return _NO_TOOL()
+        listed, *asked = results
+        if not _NUMBER.search(listed.text):
+            return _NO_JOBS()
+        deleted = asked[1:]
+        if not deleted:
+            return _UNCHANGED()
+        left = (_MAKER.search(result.text) for result in deleted if result.is_error)
+        makers = dict.fromkeys(json.loads(found[1]) for found in left if found)
+        return "\n".join([_FORGOTTEN(), *(_OTHERS(name=name) for name in makers)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -430,16 +491,23 @@ class Courtesy(AnythingElse):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoTime(AnythingElse):
-    """A wish for a reminder whose time can't be read, or only without the words `unread`."""
+    """A wish for a reminder whose time can't be read, or only without the words `unread`.
+
+    With `is_day`, these are a day that may belong to the time or to the text.
+    """
 
     read: str = ""
     unread: str = ""
+    is_day: bool = False
 
     def reply(self, results: Sequence[ToolResultPart], context: ReplyContext) -> str:
         """Say so, and how a time is written."""
+        if self.is_day:
+            return _DAY_BEHIND(unread=self.unread, timing=self.read)
         if self.read:
             return _NO_PART_OF_TIME(unread=self.unread, timing=self.read)
-        return _NO_TIME(entry=self.unread or self.quote())
+        entry = self.unread or self.quote()
+        return (_NO_TIME if _OFTEN.search(entry) else _NO_SINGLE_TIME)(entry=entry)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -475,5 +543,9 @@ def _memory(**arguments: str) -> PlannedCall:
     return PlannedCall("memory", _dump(arguments))
 
 
-def _dump(arguments: Mapping[str, str | int]) -> str:
+def _lists(call: PlannedCall) -> bool:
+    return call in ShowJobs().list_calls({})
+
+
+def _dump(arguments: Mapping[str, object]) -> str:
     return json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))

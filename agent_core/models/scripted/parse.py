@@ -1,7 +1,7 @@
 """Parse a person's message into a command for the stand-in; pure."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Literal
@@ -9,6 +9,7 @@ from typing import Literal
 from agent_core.models.scripted.commands import (
     AnythingElse,
     AskWhen,
+    CancelAll,
     ChangeSetting,
     Count,
     Courtesy,
@@ -26,7 +27,14 @@ from agent_core.models.scripted.commands import (
     TellTime,
     Think,
 )
-from agent_core.models.scripted.reminders import ME, find_unread, read_reminder, read_untimed
+from agent_core.models.scripted.reminders import (
+    ME,
+    find_unread,
+    leave_out_please,
+    names_other_day,
+    read_reminder,
+    read_untimed,
+)
 from agent_core.spoken_settings import read_introduction, read_settings
 
 _MOST_NUMBERS = 1000
@@ -38,7 +46,10 @@ _POLITE = (
     r"(?:(?:please|bitte|hey|hi|hallo|ok|now|jetzt|can you|could you|would you|will you|kannst du"
     r"|könntest du|i want you to|i['’]?d like you to)[\s,]+)*"
 )
-_NEVER_MIND = r"(?:no|never ?mind|forget it|not at all|nein|egal|schon gut|vergiss es|lass es)"
+_NEVER_MIND = (
+    r"(?:no|nope|never ?mind|forget it|not at all|nein|nö|egal|schon gut|vergiss es|lass es)"
+    r"(?:,? (?:thanks|thank you|danke))?"
+)
 _SHOW = (
     r"what (?:do|did) you (?:know|remember|have (?:noted|stored))(?: (?:about|of) (?:me|us))?",
     r"what have you (?:remembered|noted|learned)(?: (?:about|of) me)?",
@@ -84,13 +95,28 @@ _JOBS = (
     r"(?:welche|was für) erinnerungen (?:habe? ich|gibt es|stehen an)(?: .+)?)"
 )
 _KEEP_OUT = r"(?:(?:the|my|die|den|das|meine|meinen|mein) )?"
+_CANCEL_ALL = (
+    r"(?:cancel|delete|remove|clear|stop) all (?:of )?(?:my |the |your )?reminders"
+    r"|(?:lösche?|streiche?|entferne?) (?:alle|sämtliche) ?(?:meine |die )?erinnerungen"
+    r"|alle (?:meine )?erinnerungen (?:löschen|streichen|entfernen)"
+)
 _CANCEL = (
+    r"stop reminding (?:me|us) (?:to|about|of) (?P<t>.+)",
+    r"erinnere? (?:mich|uns) nicht (?:mehr|länger) (?:an|ans) (?:die |den |das )?(?P<t>.+)",
     rf"(?:cancel|delete|remove) {_KEEP_OUT}(?:reminder (?:about|for|to) )?(?P<t>.+?)(?: reminder)?",
     (
         rf"(?:lösche?|streiche?) {_KEEP_OUT}(?:erinnerung an (?:die |den |das )?)?(?P<t>.+?)"
         r"(?:[- ]?erinnerung)?"
     ),
 )
+_OF_REMINDER = r"(?:[- ]?(?:reminder|erinnerung))?"
+_PAUSE: Mapping[Literal["pause", "resume"], Sequence[str]] = {
+    "pause": (rf"(?:pause|pausiere?) {_KEEP_OUT}(?P<t>.+?){_OF_REMINDER}",),
+    "resume": (
+        rf"(?:resume|unpause) {_KEEP_OUT}(?P<t>.+?){_OF_REMINDER}",
+        rf"(?:setze?|führe?) {_KEEP_OUT}(?P<t>.+?){_OF_REMINDER} fort",
+    ),
+}
 _MOVE = (
     rf"(?:move|change|shift|reschedule|push) {_KEEP_OUT}(?P<t>.+?)(?: reminder)? to (?P<w>.+)",
     rf"(?:verschiebe?|lege?) {_KEEP_OUT}(?P<t>.+?) auf (?P<w>.+)",
@@ -104,8 +130,9 @@ _HELP = (
 _COURTESIES: Mapping[Literal["hello", "thanks", "fine"], str] = {
     "hello": r"(?:hi|hello|hey|good (?:morning|afternoon|evening)|hallo|moin|servus|guten (?:morgen"
     r"|tag|abend))(?: (?:there|talaria|zusammen))?",
-    "thanks": r"(?:thanks?|thank you|thx|many thanks|danke)(?: (?:a lot|so much|you|schön|dir|sehr"
-    r"|very much))*",
+    "thanks": r"(?:thanks?|thank you|thx|ty|many thanks|danke|dankeschön|vielen lieben dank"
+    r"|(?:vielen|herzlichen|besten|lieben) dank|merci)(?: (?:a lot|so much|you|schön|dir|euch|sehr"
+    r"|vielmals|very much))*",
     "fine": r"(?:ok|okay|fine|great|cool|perfect|super|good|gut|alles klar|passt|schön|prima|bye"
     r"|good night|gute nacht|tschüss|tschüß)",
 }
@@ -164,19 +191,18 @@ def read_command(words: str, now: datetime | None = None) -> StandInCommand:
         return understood
     if _match(_JOBS, line):
         return ShowJobs(now=now)
+    plain = leave_out_please(line)
+    if managed := _read_management(plain):
+        return managed
     if planned := read_reminder(line, _match, now):
         return replace(planned, text=_unquote(planned.text))
     if untimed := read_untimed(line, _match):
         return AskWhen(text=_unquote(untimed))
     if _match(rf"(?:.+ )?{ME} .+", line):
         read, unread = find_unread(line, _match, now)
-        return NoTime(words=words.strip(), read=read if unread else "", unread=unread)
-    for pattern in _MOVE:
-        if found := _match(pattern, line):
-            return ManageJob(action="change", words=_unquote(found["t"]), when=found["w"])
-    for pattern in _CANCEL:
-        if found := _match(pattern, line):
-            return ManageJob(action="delete", words=_unquote(found["t"]))
+        is_day = names_other_day(read, unread, now)
+        read = read if unread else ""
+        return NoTime(words=words.strip(), read=read, unread=unread, is_day=is_day)
     for pattern in _SEARCH:
         if found := _match(pattern, line):
             return Search(query=_unquote(found["q"]))
@@ -194,6 +220,23 @@ def read_command(words: str, now: datetime | None = None) -> StandInCommand:
         scale = 60 if (found["unit"] or "s").startswith("m") else 1
         return Think(seconds=min(float(found["n"]) * scale, _LONGEST_THOUGHT))
     return AnythingElse(words=words.strip())
+
+
+def _read_management(line: str) -> StandInCommand | None:
+    """Read a wish to delete, move, pause or resume reminders."""
+    if _match(_CANCEL_ALL, line):
+        return CancelAll()
+    for pattern in _MOVE:
+        if found := _match(pattern, line):
+            return ManageJob(action="change", words=_unquote(found["t"]), when=found["w"])
+    for pattern in _CANCEL:
+        if found := _match(pattern, line):
+            return ManageJob(action="delete", words=_unquote(found["t"]))
+    for action, patterns in _PAUSE.items():
+        for pattern in patterns:
+            if found := _match(pattern, line):
+                return ManageJob(action=action, words=_unquote(found["t"]))
+    return None
 
 
 def _match(pattern: str, line: str) -> re.Match[str] | None:

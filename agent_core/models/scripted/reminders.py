@@ -3,12 +3,14 @@
 import re
 from collections.abc import Callable
 from dataclasses import asdict, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from agent_core.localization import Text
 from agent_core.models.scripted.commands import Remind
 from agent_core.spoken_rules import read_spoken
-from agent_core.spoken_times import EVERY, LAST, SpokenTime, read_timing, read_when
+from agent_core.spoken_times import DAY_NAMES, EVERY, LAST, SpokenTime, read_timing, read_when
+from agent_core.spoken_zones import take_zone
+from agent_core.time_phrases import MONTHS, list_meanings
 
 _RECURRING = tuple(when.removesuffix("?") for when in (LAST, EVERY))
 """With a time of day, these words need no "remind me". Without one, they are no request: "Every day
@@ -16,7 +18,10 @@ I run".
 """
 _WAKE = r"wake me(?: up)?|wecke? mich"
 ME = (
-    r"(?:remind (?:me|us|everyone|everybody)"
+    r"(?:(?:do not|don['’]?t) forget to remind (?:me|us)|remind (?:me|us|everyone|everybody)"
+    r"|(?:please )?(?:do not|don['’]?t) let (?:me|us) forget"
+    r"|i (?:want|need|would like) to be reminded|i['’]d like to be reminded"
+    r"|lass mich(?: bitte)? nicht vergessen,?"
     r"|(?:set|make|add|create)(?: me)? an? (?:reminder|alarm)(?: for me)?(?: for)?"
     r"|erinnere? (?:mich|uns|alle)"
     r"|(?:stelle?|setze?|mache?)(?: mir)? (?:eine erinnerung|einen wecker)(?: für| auf)?"
@@ -27,10 +32,23 @@ _TIMER = (
     r"|(?:stelle?|starte?)(?: mir)? (?:einen|den) timer(?: auf| für)? (?P<dauer>.+)"
 )
 _AT_END = (
-    r"(?:kannst|könntest|würdest) du mich (?:bitte )?(?P<rest>.+?) (?:erinnern|wecken)"
-    r"(?P<more>,? .+)?"
+    r"(?:(?:kannst|könntest|würdest) du mich (?P<rest>.+?) (?:erinnern|wecken)"
+    r"|ich (?:möchte|will|würde gern\w*) (?P<wanted>.+?) erinnert werden"
+    r"|vergiss nicht,? mich (?P<kept>.+?) zu (?:erinnern|wecken))(?P<more>,? .+)?"
 )
 """A wish whose verb comes after the rest."""
+_BARE_VERB = r"(?P<rest>(?!.*\b(?:dich|sich|mich|ich|du|wir)\b).+) erinnern"
+"""An order without a person: "in 3 Stunden Wäsche aufhängen erinnern"."""
+_HEADED = r"(?:reminder|erinnerung)(?: for| für)?[,:]? (?P<rest>.+)"
+_TIME_THEN_TEXT = (
+    r"(?P<when>(?:in|at|um|on|am|today|tomorrow|heute|morgen)\b.*?\d.*?): (?P<rest>.+)"
+)
+"""A time of day or a span, and what to say then: "in 20 minutes: tea"."""
+_PLEASE = re.compile(
+    r"(?<!\bsay)(?<!\bsag)(?<!\bsaying)(?<!\bsagen)(?<!\bsage)(?<!^)"
+    r",? (?:please|pls|bitte)\b(?! und| and),?"
+)
+"""A "please" within a wish; as a noun, "Bitte" has a capital letter."""
 _BEFORE_TEXT = re.compile(
     r"(?:,? ?(?:(?:to|that|about|for|daran|dass|zu)\b,?|:)|[,:]) ?", re.IGNORECASE
 )
@@ -57,9 +75,43 @@ _ANY_TIME = re.compile(
 )
 """Words that say something of a time, anywhere in a text."""
 _TEXT_BEGINS = re.compile(
-    r",? ?\b(?:to(?! \d)|that|about|for|daran|dass|zu|ans|an|für|fürs)\b|[:]", re.IGNORECASE
+    r",? ?\b(?:to(?! \d)|that|about|for|daran|dass|zu|ans|an|für|fürs)\b|:(?!\d)", re.IGNORECASE
 )
 """Words with which the text of a reminder begins."""
+_TOLD = re.compile(r"(?:,? ?(?:to|that|about|daran|dass|zu)\b|ans?\b|fürs?\b)", re.IGNORECASE)
+"""A word that says that all the rest is the text, which may name other times."""
+_DAY = "|".join(DAY_NAMES)
+_MONTH = "|".join(name for names in MONTHS for name in names)
+_SIZE = (
+    r"(?:min|mins|minutes?|minuten?|h|hours?|stunden?|days?|tage?n?|weeks?|wochen?|months?"
+    r"|monate?n?|years?|jahre?n?)"
+)
+_COUNT = r"(?:\d+|an?|one|two|three|four|five|six|ten|eine?[mnr]?|zwei|drei|vier|fünf|sechs|zehn)"
+_HOLDS_TIME = re.compile(
+    r"(?:\b\d{1,2}/\d{1,2}/\d{2,4}\b|\b\d{4}-\d\d-\d\d\b|\b\d{1,2}\.\d{1,2}\.(?:\d{4}\b)?"
+    rf"|\b(?:{_DAY})s?\b(?!['’])|\b(?:week|woche|month|monat)\b"
+    rf"|\b\d{{1,2}}(?:st|nd|rd|th|\.)? (?:of )?(?:{_MONTH})\b"
+    rf"|\b(?:{_MONTH}) \d|\b(?:in|im|next|nächsten|of) (?:{_MONTH})\b"
+    rf"|\b{_COUNT} {_SIZE}\b|\b(?:at|um|@) ?\d"
+    r"|\b(?:tomorrow|today|tonight|heute|übermorgen)\b(?!['’])"
+    r"|\b(?:christmas|weihnachten|easter|ostern)\b)",
+    re.IGNORECASE,
+)
+"""Words of a time that a reminder must not take for a part of its text unread."""
+_PLACE_TIME = re.compile(r"(?:[A-ZÄÖÜ][\w.]+ ){1,2}(?:time|Zeit)\b")
+"""The clock of a place: "Atlantis time"."""
+_PREPOSITION = (
+    r"(?:on|at|in|am|an|im|um|every|each|jede[nrs]?|next|nächste\w*|from|after|before|nach|vor"
+    r"|until|till|bis|within|by|ab|this)\b"
+)
+_BEFORE_A_TIME = re.compile(
+    rf"\b{_PREPOSITION}(?: (?!(?:to|about|for|für)\b|{_PREPOSITION})\S+){{0,3}}? ?$", re.IGNORECASE
+)
+_LAST_WORDS = 2
+"""The most words behind a time that ends a text: "on Friday the 13th"."""
+_OPEN_END = re.compile(r"\b(?:until|till|bis|before|vor|from|von|ab|and|und)$", re.IGNORECASE)
+_ANY_DAY = datetime(2000, 1, 1)
+_HALF_DAY = timedelta(hours=12)
 _LONGEST_TIME = 12
 """Words of a time."""
 _ENDED, _WAKE_UP = Text("Time's up"), Text("Wake up")
@@ -71,10 +123,32 @@ def read_reminder(
 ) -> Remind | None:
     """Parse a line; `match` matches a pattern with the line, and `now` is the person's clock.
 
-    Without a clock, it can't understand a day such as "tomorrow".
+    Without a clock, it can't understand a day such as "tomorrow". An alarm comes before noon, if
+    its words leave that open.
     """
+    line = leave_out_please(line)
+    planned = _read_wish(line, match, now)
+    if planned and planned.at and now and match(rf"(?:{_WAKE}) .+", line):
+        night = _read_wish(line, match, now.replace(hour=23, minute=59))
+        at = datetime.fromisoformat(planned.at)
+        if night and night.at and datetime.fromisoformat(night.at) == at + _HALF_DAY:
+            return night
+    return planned
+
+
+def leave_out_please(line: str) -> str:
+    """Return a line without the politeness within it."""
+    return _PLEASE.sub("", line)
+
+
+def _read_wish(
+    line: str, match: Callable[[str, str], re.Match[str] | None], now: datetime | None
+) -> Remind | None:
     if found := match(_AT_END, line):
-        line = f"erinnere mich {found['rest']}{found['more'] or ''}"
+        rest = found["rest"] or found["wanted"] or found["kept"]
+        line = f"erinnere mich {rest}{found['more'] or ''}"
+    elif found := match(_BARE_VERB, line) or match(_HEADED, line):
+        return _read_any(found["rest"], now)
     if found := match(_TIMER, line):
         return _read_first(f"in {found['span'] or found['dauer']}", now)
     if (found := match(rf"(?:{_WAKE}) (?P<when>.+)", line)) and (
@@ -82,7 +156,9 @@ def read_reminder(
     ):
         return _remind(_WAKE_UP(), timing)
     if found := match(rf"{ME} (?P<rest>.+)", line):
-        return _read_first(found["rest"], now) or _read_last(found["rest"], now)
+        return _read_any(found["rest"], now)
+    if (found := match(_TIME_THEN_TEXT, line)) and (timing := _read_time(found["when"], now)):
+        return _remind(found["rest"], timing)
     if found := match(rf"(?P<when>.+?)[,:]? {ME}[,:]? (?P<rest>.+)", line):
         timing = _read_time(found["when"], now)
         return _remind(found["rest"], timing) if timing else None
@@ -112,39 +188,87 @@ def find_unread(
 
     Each is "" if there are none.
     """
-    found = match(rf"(?:.+ )?{ME} (?P<rest>.+)", line)
+    found = match(rf"(?:.+ )?{ME} (?P<rest>.+)", leave_out_please(line))
     split = found["rest"].split() if found else []
     for count in range(min(len(split), _LONGEST_TIME), 0, -1):
         words = " ".join(split[:count])
         if _read_time(words, now):
-            rest = _TEXT_BEGINS.split(" ".join(split[count:]), maxsplit=1)[0]
-            return words.rstrip(","), rest.strip(" ,")
-    return "", _TEXT_BEGINS.split(" ".join(split), maxsplit=1)[0].strip(" ,")
+            text = " ".join(split[count:])
+            rest = _TEXT_BEGINS.split(text, maxsplit=1)[0].strip(" ,")
+            return words.rstrip(","), rest or _find_end(text)
+    for start in range(max(1, len(split) - _LONGEST_TIME), len(split)):
+        words = " ".join(split[start:])
+        if _read_time(words, now):
+            return words, _find_end(" ".join(split[:start]).rstrip(","))
+    whole = " ".join(split)
+    return "", _TEXT_BEGINS.split(whole, maxsplit=1)[0].strip(" ,") or _find_end(whole)
+
+
+def _read_any(words: str, now: datetime | None) -> Remind | None:
+    return _read_first(words, now) or _read_last(words, now)
 
 
 def _read_first(words: str, now: datetime | None) -> Remind | None:
     """Read "tomorrow at 9 to feed the dog": the most words that are a time, then the text."""
     split = words.split()
     for count in range(min(len(split), _LONGEST_TIME), 0, -1):
-        if timing := _read_time(" ".join(split[:count]), now):
-            return _remind(" ".join(split[count:]), timing)
+        when, text = " ".join(split[:count]), " ".join(split[count:])
+        if timing := _read_time(when, now):
+            return None if names_other_day(when, _find_end(text), now) else _remind(text, timing)
     return None
+
+
+def names_other_day(when: str, end: str, now: datetime | None) -> bool:
+    """Return whether the words at the end of a text may be the day of a time of day before it.
+
+    In "at 9 to call Ben on Friday", Friday may be the day of the call, or of the reminder.
+    """
+    joint = _read_time(f"{end} {when}", now) if end and not _names_day(when) else None
+    return joint is not None and joint != _read_time(when, now)
+
+
+def _names_day(when: str) -> bool:
+    """Return whether words for a time are more than a time of day."""
+    return read_when(f"2000-01-01 {when}", _ANY_DAY) is None
 
 
 def _read_last(words: str, now: datetime | None) -> Remind | None:
     """Read "to feed the dog tomorrow at 9": the text, then the most words that are a time."""
     split = words.split()
     for start in range(max(1, len(split) - _LONGEST_TIME), len(split)):
-        if timing := _read_time(" ".join(split[start:]), now):
-            return _remind(" ".join(split[:start]).rstrip(","), timing)
+        when = " ".join(split[start:])
+        if timing := _read_time(when, now):
+            text = " ".join(split[:start]).rstrip(",")
+            end = _find_end(text)
+            if end and not (_names_day(when) and _read_time(end, now)):
+                return None
+            return _remind(text, timing)
     return None
+
+
+def _find_end(text: str) -> str:
+    """Return the words at the end of a text that are of a time; "" if there are none."""
+    found = [*_HOLDS_TIME.finditer(text), *_PLACE_TIME.finditer(text)]
+    last = max(found, key=lambda one: one.end(), default=None)
+    if last is None or len(text[last.end() :].split()) > _LAST_WORDS:
+        return ""
+    led = _BEFORE_A_TIME.search(text[: last.start()])
+    is_date = last[0][0].isdigit() and last[0][-1].isdigit()
+    is_date = is_date or last.re is _PLACE_TIME
+    if led is None and not is_date and not _BEFORE_A_TIME.match(last[0].split()[0]):
+        return ""
+    return text[led.start() if led else last.start() :].strip()
 
 
 def _read_time(words: str, now: datetime | None) -> Remind | None:
     """Read words that are a time, without a text; a bare number is none."""
     said = words.rstrip(",:")
-    if said.isdecimal():
+    if said.isdecimal() or _OPEN_END.search(said):
         return None
+    here, zone = take_zone(said)
+    if now and (zone or list_meanings(here)):  # the tool asks which date, and knows the zone
+        is_read = all(_read_time(one, now) for one in list_meanings(here) or (here,))
+        return Remind(words=said) if is_read else None
     if spoken := read_when(said, now):
         return _with_time(spoken)
     return Remind(words=said) if now and read_spoken(said, now) else None
@@ -156,7 +280,9 @@ def _with_time(timing: SpokenTime) -> Remind:
 
 def _remind(words: str, timing: Remind) -> Remind | None:
     text = _BEFORE_TEXT.sub("", words, count=1) if _BEFORE_TEXT.match(words) else words
-    if _TIMED.match(text):
-        return None
+    if not _TOLD.match(words):
+        stretch = _TEXT_BEGINS.split(text, maxsplit=1)[0]
+        if _TIMED.match(text) or _HOLDS_TIME.search(stretch) or _PLACE_TIME.match(stretch):
+            return None
     text = _ABOUT_IT.sub("", text, count=1) if _ABOUT_IT.match(text) else text
     return replace(timing, text=text.strip() or _ENDED())

@@ -128,6 +128,9 @@ def make_plan(request: ModelRequest, delay: float) -> StandInPlan:
         for command in _understand(message, wish)
     ]
     wanted = dict.fromkeys(call for _, chain in chains if (call := _next(chain, done)))
+    for command, chain in chains:
+        chain.extend(call for call in command.follow(done) if call.name in tools)
+        wanted |= dict.fromkeys(call for call in command.follow(done) if call not in done)
     if wanted:
         return StandInPlan(calls=tuple(wanted))
     context = ReplyContext(

@@ -32,6 +32,10 @@ READ: list[tuple[str, dict[str, Any]]] = [
     ("2026-12-24 18:00:30", {"at": "2026-12-24T18:00:30"}),
     ("2026-12-24T18:00:00Z", {"at": "2026-12-24T19:00"}),
     ("2026-12-24T18:00+05:00", {"at": "2026-12-24T14:00"}),
+    ("tomorrow at 3:30 Tokyo time", {"at": "2026-11-30T03:30", "zone": "Asia/Tokyo"}),
+    ("9:00 UTC+2 on friday", {"at": "2026-12-04T09:00", "zone": "Etc/GMT-2"}),
+    ("morgen um 9 Uhr New Yorker Zeit", {"at": "2026-11-30T09:00", "zone": "America/New_York"}),
+    ("every monday at 9 am PST", {"cron": "0 9 * * 1", "zone": "America/Los_Angeles"}),
     ("in 20 minutes", {"in_minutes": 20}),
     ("every 2 hours", {"every_minutes": 120}),
     ("every monday at 19:00", {"cron": "0 19 * * 1"}),
@@ -231,6 +235,7 @@ def test_a_change_keeps_what_its_words_leave_open() -> None:
     ("words", "reason"),
     [
         ("soon", "can't be read"),
+        ("3/4/2027 at 9", "a date that may be two"),
         ("next week", "can't be read"),
         ("2026-02-31T08:00", "is not a time"),
         ("61 8 * * *", "minute 0-59"),

@@ -250,7 +250,6 @@ def test_the_little_word_before_a_text_is_no_part_of_it(words: str, text: str) -
         "on holiday I swim",
         "remind me every 2 hours at 8 to stretch",
         "erinnere mich jeden Montag um 8 und Dienstag um 9 an Sport",
-        "remind me at 18:00 on christmas eve to sing",
         "remind me 10 minutes before 5 to leave",
     ],
 )
@@ -672,7 +671,7 @@ async def test_what_came_along_is_named(model: StandInModel) -> None:
         (
             REMIND,
             ("`remind` was not run: it is late.", True),
-            "I haven't set a reminder. `remind` was not run: it is late.",
+            "I haven't set a reminder. It is late.",
         ),
         (
             "forget the boiler",

@@ -1,0 +1,55 @@
+"""Reminders in plain words without a model: dates, places, and all of them at once."""
+
+from tests.emulators.telegram_cast import ANNA
+from tests.integration.clock import Clock
+from tests.journeys.stage import Stage
+
+STAND_IN = {
+    "TALARIA_MODEL__PROVIDER": "scripted",
+    "TALARIA_MODEL__NAME": "stand-in",
+    "TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin",
+}
+NOON = (2026, 11, 30, 11, 8)
+"""In UTC: 12:08 in Berlin."""
+
+
+async def test_what_words_leave_open_is_asked_and_all_can_be_cancelled(deployment: Stage) -> None:
+    anna, clock = deployment.account("telegram", ANNA), Clock(*NOON)
+    deployment.now = clock
+    async with deployment.open(**STAND_IN) as harness:
+
+        async def say(words: str) -> str:
+            clock.move(harness, minutes=1)
+            return await harness.hears(anna, words)
+
+        async def choose(words: str, label: str) -> str:
+            clock.move(harness, minutes=1)
+            await harness.notes(anna.says(words))
+            await harness.asks(anna, label)
+            question = anna.seen()[-1].text
+            await harness.press(anna, label)
+            return f"{question}\n{anna.seen()[-1].text}"
+
+        await say("/start")
+        told = await choose("remind me about the dentist on 3/4/2027 at 9", "Sat 3 Apr, 9:00")
+        assert "Which date do you mean" in told
+        assert "⏰ Sat 3 Apr, 9:00: the dentist" in told
+        told = await choose("remind me on 3/4/2027 at 9 to sing", "No")
+        assert "I haven't set the reminder “sing”." in told
+        told = await say("remind me tomorrow at 3:30 Tokyo time to join the call")
+        assert "⏰ today, 19:30 (tomorrow, 3:30 in Tokyo): join the call" in told
+        told = await say("remind me every Monday at 9 Tokyo time to plan")
+        assert "⏰ Every Monday, 9:00 (Tokyo time): plan. Next: Mon 7 Dec, 1:00" in told
+        told = await say("remind me on 31 February to run")
+        assert told.startswith("I haven't set a reminder. 31 February never occurs.")
+        assert "Paused: plan" in await say("pause plan")
+        assert "Active again: plan" in await say("resume plan")
+        told = await choose("cancel all my reminders", "No, keep")
+        assert told.startswith("Delete all 3 reminders?")
+        assert told.endswith("I changed no reminder.")
+        told = await choose("cancel all my reminders", "Yes, delete")
+        assert "Deleted: the dentist" in told
+        assert "You have no reminders." in await say("show my reminders")
+        await say("/undo")
+        told = await say("show my reminders")
+        assert [name in told for name in ("dentist", "join the call", "plan")] == [True] * 3
