@@ -216,7 +216,7 @@ async def do_verb(context: OperationContext, asked: ActOnJob, *, verb: JobVerb) 
         try:
             done = act(connection, job, deed)
         except JobAlreadyRunning as error:
-            raise Declined(f"Job {job.id} is running already.") from error
+            raise Declined(jobs_texts.RUNS_ALREADY(number=job.id)) from error
         undo = name_undo(connection, job.id, verb)
         if undo and (verb not in ("pause", "resume") or done.state != job.state):
             note_deed(context, connection, undo=undo, redo=redo, did=confirm_verb(job, verb))
@@ -436,8 +436,8 @@ async def _change(
     def change(connection: Connection) -> ChangedJob:
         job = find_any(connection, number)
         if job.state not in states:
-            can = "restored" if "dropped" in states else "changed"
-            raise Declined(f"Job {job.id} is {job.state} and can't be {can}.")
+            why = jobs_texts.NOT_RESTORED if "dropped" in states else jobs_texts.NOT_CHANGED
+            raise Declined(why[job.state](number=job.id))
         changed = work(connection, job)
         is_waited_for = changed.state in ("paused", "dropped")
         note = describe_followers(connection, changed).strip() if is_waited_for else ""
@@ -482,7 +482,7 @@ def _read_body(asked: AddJob | ChangeJob, kind: JobKind) -> tuple[str, str]:
             raise Mistaken(NO_COMMAND)
         return json.dumps(asked.words, ensure_ascii=False), " ".join(asked.words)
     if not (asked.text or "").strip():
-        raise Declined("The text is missing.")
+        raise Declined(jobs_texts.NO_TEXT())
     return asked.text or "", asked.text or ""
 
 

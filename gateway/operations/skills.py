@@ -58,6 +58,7 @@ from gateway.operations.skill_types import (
     WrittenSkill,
 )
 from gateway.operations.wire import typed
+from gateway.texts import skills as texts
 
 T = TypeVar("T")
 
@@ -112,7 +113,7 @@ async def write(context: OperationContext, asked: WriteSkill) -> WrittenSkill:
     origin = Origin(actor=context.actor, now=now)
     version = await _do(context, lambda c: plan(c, catalog.folder, change, origin))
     if version is None:
-        raise Declined(f"The skill {name} has changed meanwhile; look at it again.")
+        raise Declined(texts.CHANGED_MEANWHILE(name=name))
     await _write_all(context)
     return WrittenSkill(name=name, version=version)
 
@@ -123,7 +124,7 @@ async def add_file(context: OperationContext, name: str, path: str, text: str) -
     change = await _read_files(lambda: check_file(catalog, name, path, text))
     origin = Origin(actor=context.actor, now=context.now())
     if await _do(context, lambda c: plan(c, catalog.folder, change, origin)) is None:
-        raise Declined(f"The skill {name} has changed meanwhile; look at it again.")
+        raise Declined(texts.CHANGED_MEANWHILE(name=name))
     await _write_all(context)
 
 
@@ -374,7 +375,7 @@ async def _write_all(context: OperationContext) -> None:
         return has_written_all(connection)
 
     if not await _do(context, work):
-        raise Declined("The change is recorded, but can't be written yet; Talaria tries again.")
+        raise Declined(texts.WRITTEN_LATER())
 
 
 async def _find_own(context: OperationContext, name: str) -> None:
@@ -384,9 +385,9 @@ async def _find_own(context: OperationContext, name: str) -> None:
     if one is None:
         raise Declined(f"There is no skill {name}; `talaria skills list` shows all skills.")
     if one.origin == "bundled":
-        raise Declined(f"The skill {name} comes with Talaria and can't be changed.")
+        raise Declined(texts.IS_BUNDLED(name=name))
     if one.origin == "project":
-        raise Declined(f"The skill {name} belongs to the working folder; change it there.")
+        raise Declined(texts.IS_OF_PROJECT(name=name))
 
 
 async def _read_files(read: Callable[[], T]) -> T:

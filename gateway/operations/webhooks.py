@@ -53,8 +53,6 @@ from gateway.texts import webhooks as texts
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,31}")
 _NEWEST = 2**62
-_UNKNOWN = "There is no webhook {}; `talaria webhooks` lists them."
-_NOT_REMOVED = "There is no removed webhook {}; the last five can come back."
 _VERBS: Mapping[str, WebhookVerb] = {verb: verb for verb in get_args(WebhookVerb)}
 _UNDO: Mapping[WebhookVerb, WebhookVerb] = {
     "pause": "resume",
@@ -124,9 +122,7 @@ async def test(context: OperationContext, asked: SendTest) -> SentTest:
     def work(connection: Connection) -> Delivery | None:
         _, webhook = _find(connection, asked)
         if webhook.state != "active":
-            raise Declined(
-                f"The webhook {webhook.name} is {webhook.state}; resume it, then test it."
-            )
+            raise Declined(texts.NOT_ACTIVE(name=webhook.name))
         webhooks.note_result(connection, webhook=webhook, failures=webhook.failures, due_at=0)
         return deliveries.insert(connection, make_test(webhook, key, now), webhook=webhook, now=now)
 
@@ -207,10 +203,7 @@ async def redeliver(context: OperationContext, asked: SendAgain) -> SentAgain:
         _, webhook = _find(connection, asked)
         found = deliveries.find(connection, webhook=webhook, delivery_id=wanted)
         if found is None:
-            raise Declined(
-                f"There is no delivery {wanted} of this webhook; `talaria webhooks deliveries"
-                f" {webhook.id}` lists them."
-            )
+            raise Declined(texts.NO_DELIVERY(number=wanted))
         deliveries.renew(connection, delivery_id=found.id, now=now)
         if webhook.state == "active":
             webhooks.note_result(connection, webhook=webhook, failures=webhook.failures, due_at=0)
@@ -251,19 +244,19 @@ def act(
         removed = webhooks.list_removed(connection, person_id=person.id)
         webhook = next((one for one in removed if one.id == order.number), None)
         if webhook is None:
-            raise Declined(_NOT_REMOVED.format(order.number))
+            raise Declined(texts.NOT_REMOVED(number=order.number))
         _check_count(connection, rules, person)
         place = find_now(connection, person_id=person.id).write()
         webhooks.restore(connection, webhook=webhook, place=place)
         return webhook, _describe_deed(webhook, "remove", "restore", texts.DONE["restore"])
     webhook = webhooks.find(connection, person_id=person.id, webhook_id=order.number)
     if webhook is None:
-        raise Declined(_UNKNOWN.format(order.number))
+        raise Declined(texts.UNKNOWN(number=order.number))
     undo = _UNDO.get(order.verb, "change")
     match order.verb:
         case "pause":
             if webhook.state != "active":
-                raise Declined(f"The webhook {webhook.name} is {webhook.state} already.")
+                raise Declined(texts.ALREADY[webhook.state](name=webhook.name))
             webhooks.set_state(connection, webhook=webhook, state="paused")
         case "resume":
             _resume(connection, webhook, now, skip=order.skip)
@@ -284,7 +277,7 @@ def read_order(words: str) -> WebhookOrder:
 
 def _resume(connection: Connection, webhook: Webhook, now: int, *, skip: bool) -> None:
     if webhook.state == "active":
-        raise Declined(f"The webhook {webhook.name} is active already.")
+        raise Declined(texts.ALREADY["active"](name=webhook.name))
     webhooks.set_state(connection, webhook=webhook, state="active")
     if skip:
         place = find_now(connection, person_id=webhook.person_id).write()
@@ -333,21 +326,18 @@ def _find_holder(connection: Connection, asked: PickWebhook, order: WebhookOrder
             return person
     if len(known) == 1:
         return known[0]
-    raise Declined((_NOT_REMOVED if is_restored else _UNKNOWN).format(order.number))
+    raise Declined((texts.NOT_REMOVED if is_restored else texts.UNKNOWN)(number=order.number))
 
 
 def _check_name(name: str) -> None:
     if not _NAME.fullmatch(name):
-        raise Mistaken(
-            "The name of a webhook has at most 32 letters, digits, spaces, dots, dashes and"
-            " underscores, and begins with a letter or digit."
-        )
+        raise Mistaken(texts.WRONG_NAME())
 
 
 def _check_count(connection: Connection, rules: WebhookRules, person: Person) -> None:
     most = rules.per_person
     if len(webhooks.list_of(connection, person_id=person.id)) >= most:
-        raise Declined(f"{person.slug} has {most} webhooks, and no more are allowed.")
+        raise Declined(texts.TOO_MANY(n=most))
 
 
 def _find(connection: Connection, asked: PickWebhook) -> tuple[Person, Webhook]:
@@ -356,7 +346,7 @@ def _find(connection: Connection, asked: PickWebhook) -> tuple[Person, Webhook]:
         found = webhooks.find(connection, person_id=person.id, webhook_id=asked.number)
         if found:
             return person, found
-    raise Declined(_UNKNOWN.format(asked.number))
+    raise Declined(texts.UNKNOWN(number=asked.number))
 
 
 def _list_people(connection: Connection, slug: str | None) -> list[Person]:

@@ -198,6 +198,19 @@ NEW_TIME_HINT = Text("Like “tomorrow at 9”, or only “10:30” if the day s
 EXACTLY = Text("Set it exactly: days, dates, intervals, Cron")
 DELETED_JOBS = Text("Deleted")
 RESTORE = Text("Bring it back")
+RUNS_ALREADY = Text("Job {number} is running already.")
+NOT_CHANGED: Mapping[str, Text] = {
+    "over": Text("Job {number} is over and can't be changed."),
+    "dropped": Text("Job {number} is deleted and can't be changed."),
+}
+"""Why a job of a state can't be changed."""
+NOT_RESTORED: Mapping[str, Text] = {
+    "active": Text("Job {number} is active and can't be restored."),
+    "paused": Text("Job {number} is paused and can't be restored."),
+    "over": Text("Job {number} is over and can't be restored."),
+}
+"""Why a job of a state can't be restored."""
+NO_TEXT = Text("The text is missing.")
 NO_UNDO_OF_RUN = Text("You can undo each change. What a reminder has sent or done stays.")
 CHANGE = Text("Change")
 CHANGED = Text("The reminder has been changed.")

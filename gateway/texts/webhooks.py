@@ -65,6 +65,28 @@ DONE = {
 }
 """Lines that name what was done, for `/undo`."""
 NEW_SECRET = Text("a new secret for the webhook “{name}”: the old one must not become valid again")
+UNKNOWN = Text("There is no webhook {number}.")
+NOT_REMOVED = Text("There is no removed webhook {number}; the last five can come back.")
+NOT_ACTIVE = Text("The webhook “{name}” is not active; resume it, then test it.")
+ALREADY: Mapping[WebhookState, Text] = {
+    "active": Text("The webhook “{name}” is active already."),
+    "paused": Text("The webhook “{name}” is paused already."),
+    "dead": Text("The webhook “{name}” has ended already."),
+}
+NO_DELIVERY = Text("There is no delivery {number} of this webhook.")
+WRONG_NAME = Text(
+    "The name of a webhook has at most 32 letters, digits, spaces, dots, dashes and underscores,"
+    " and begins with a letter or digit."
+)
+TOO_MANY = Plural(
+    "There is {n:,} webhook, and no more are allowed.",
+    "There are {n:,} webhooks, and no more are allowed.",
+)
+NOT_HTTPS = Text(
+    "The address can't be used: it must begin with https://, unless an owner lists its host in"
+    " webhooks.allow_hosts."
+)
+BAD_ADDRESS = Text("The address can't be used: {reason}.")
 NO_UNDO = Text("An event that was sent can't be taken back.")
 ACTION = Text("{action}: {name}")
 DETAILS = Text("Details: {reason}.")

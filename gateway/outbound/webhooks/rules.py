@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from agent_core.tools.network.addresses import ForbiddenAddress, check_address, check_url
 from gateway.errors import Mistaken
+from gateway.texts import webhooks as texts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,14 +31,11 @@ class WebhookRules:
             if {name, f"{name}:{port}"} & {one.lower().rstrip(".") for one in self.allow_hosts}:
                 return
             if parts.scheme != "https":
-                raise ForbiddenAddress(
-                    "it must begin with https://, unless an owner lists its host in"
-                    " webhooks.allow_hosts"
-                )
+                raise Mistaken(texts.NOT_HTTPS())
             if _is_address(host):
                 check_address(host)
         except ForbiddenAddress as error:
-            raise Mistaken(f"The address can't be used: {error}.") from error
+            raise Mistaken(texts.BAD_ADDRESS(reason=error)) from error
 
 
 def _is_address(host: str) -> bool:

@@ -136,7 +136,7 @@ async def test_a_job_is_paused_resumed_run_and_dropped(home: Path, how: str) -> 
         assert (await at.ask("list"))["jobs"] == []
         assert (await at.ask("show", id=1))["state"] == "dropped"
         said = await refused(at.ask("pause", id=1), is_mistake=False)
-        assert said == "Job 1 is dropped and can't be changed."
+        assert said == "Job 1 is deleted and can't be changed."
         assert "There is no job 9;" in await refused(at.ask("run", id=9), is_mistake=False)
         assert "the number of a job" in await refused(at.ask("show", id="x"), is_mistake=True)
 

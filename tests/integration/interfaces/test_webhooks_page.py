@@ -104,7 +104,7 @@ async def test_a_webhook_is_added_tested_changed_and_gets_a_new_secret(
         status, text = await send(session, "/webhooks/1/pause")
         assert "<dd>paused" in text
         status, text = await send(session, "/webhooks/1/test")
-        assert (status, "is paused; resume it" in text) == (409, True)
+        assert (status, "is not active; resume it" in text) == (409, True)
         status, text = await send(session, "/webhooks/1/resume")
         assert "<dd>active" in text
 
@@ -140,6 +140,25 @@ async def test_a_removed_webhook_comes_back_after_a_restart(home: Path, receiver
                 await send(session, "/webhooks/1/remove")
                 await send(session, "/webhooks/1/restore")
             assert (await send(session, "/webhooks/1/restore"))[0] == 404
+
+
+async def test_a_refusal_is_in_the_language_of_its_reader(home: Path, receiver: Receiver) -> None:
+    chat = FakeChat(limit=100_000)
+    async with (
+        served(home, adapters={"fake": chat}, model=FakeModel()) as running,
+        browse_as(running, chat, ZEBRANA) as session,
+    ):
+        assert (await send(session, "/settings", {"language": "de", "shown": "language"}))[0] == 200
+        for name in ("first", "second"):
+            await send(session, "/webhooks/add", form_of(name, receiver.url, "turn.ended"))
+        for path, form, words in (
+            ("1/resume", form_of("x", receiver.url), "Der Webhook „first“ ist schon aktiv."),
+            ("add", form_of("-", receiver.url, "turn.ended"), "Der Name eines Webhooks hat"),
+            ("add", form_of("x", "http://10.0.0.1/", "turn.ended"), "Sie muss mit https://"),
+            ("add", form_of("x", receiver.url, "turn.ended"), "mehr sind nicht erlaubt"),
+        ):
+            status, text = await send(session, f"/webhooks/{path}", form)
+            assert (status >= 400, words in text) == (True, True), (path, text)
 
 
 @pytest.mark.parametrize(
