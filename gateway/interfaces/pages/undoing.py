@@ -77,7 +77,7 @@ async def undo_change(look: Look) -> Response:
 
 async def _find_place(look: Look, usual: str) -> str:
     """Return the page on which a button was pressed."""
-    (place,) = (await read_form(look.request, _MOST_BYTES)).get("place", [usual])
+    place = (await read_form(look.request, _MOST_BYTES)).get("place", [usual])[0]
     return place if place in _PAGES else usual
 
 
