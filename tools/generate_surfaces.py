@@ -201,10 +201,17 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
         Deed(
             name="Pause, resume, run, delete",
             chat="reminders",
-            page="POST /jobs/{job:int}/{verb}, POST /condition/chores/{job:int}/run",
+            page="POST /jobs/{job:int}/{verb}",
             terminal="jobs pause, jobs resume, jobs run, jobs delete",
             api="POST /jobs/{job}/{verb}, DELETE /jobs/{job}",
             mcp="manage_jobs",
+        ),
+        Deed(
+            name="Start a chore of Talaria from the list of them",
+            chat="-rare",
+            page="POST /condition/chores/{job:int}/run",
+            terminal="-rare",
+            api="-owner",
         ),
         Deed(
             name="Restore a deleted one, undo a change",

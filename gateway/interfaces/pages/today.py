@@ -140,7 +140,7 @@ def _list_deeds(
                     lines[receipt.text] = (
                         fates.find_of_change(changes[place])
                         if is_change
-                        else fates.find_of_parts([part])
+                        else fates.find_of_part(part)
                     )
         found += [
             Deed(at=turn.ended_at or turn.started_at, text=text, turn_id=turn.id, fate=fate)
@@ -148,7 +148,7 @@ def _list_deeds(
             if text
         ]
     found += [
-        Deed(at=one.at, text=one.did.replace("\n", "; "), fate=fates.find_of_parts(one.parts))
+        Deed(at=one.at, text=one.did.replace("\n", "; "), fate=fates.find_of_deed(one))
         for one in fates.deeds
         if one.at >= since and one.undo and one.did and not told.intersection(one.parts)
     ]
@@ -173,21 +173,35 @@ class _Fates:
         self.deeds = (*standing, *gone)
         self._connection, self._doer = connection, doer
         self._standing = {part: one for one in reversed(standing) for part in one.parts}
+        self._gone_ids = {one.id for one in gone}
         self._gone = {part: one for one in reversed(gone) for part in one.parts}
         self._undone = ledger.find_undone(connection, person_id=doer.owner_id, since=0)
         self._told = set[int]()
 
-    def find_of_parts(self, parts: Sequence[tuple[str, str]]) -> "_Fate":
-        """Return what became of a deed, or of one part of it."""
-        deed = next((self._gone[part] for part in parts if part in self._gone), None)
-        if all(map(self._is_taken, parts)):
-            can_return = deed and deeds.find_redo(self._connection, self._doer, deed.id)
-            return self._tell(deed, "back" if can_return else "", is_taken_back=True)
-        for part in parts:
-            standing = self._standing.get(part)
-            if standing and standing.undo and not has_come(self._connection, part[0]):
-                return self._tell(standing, "undo")
-        return self._tell(deed)
+    def find_of_part(self, part: tuple[str, str]) -> "_Fate":
+        """Return what became of a part of a deed, of which a turn has told."""
+        return self._find(self._standing.get(part), self._gone.get(part), [part])
+
+    def find_of_deed(self, deed: StoredDeed) -> "_Fate":
+        """Return what became of a deed of a command or a form."""
+        if deed.id in self._gone_ids:
+            return self._find(None, deed, deed.parts)
+        return self._find(deed, None, deed.parts)
+
+    def _find(
+        self,
+        standing: StoredDeed | None,
+        gone: StoredDeed | None,
+        parts: Sequence[tuple[str, str]],
+    ) -> "_Fate":
+        is_gone = standing is None and gone is not None
+        if all(self._is_taken(undo, is_gone=is_gone) for undo, _ in parts):
+            can_return = gone and deeds.find_redo(self._connection, self._doer, gone.id)
+            return self._tell(gone, "back" if can_return else "", is_taken_back=True)
+        if standing is None:
+            return self._tell(gone)
+        is_left = standing.undo and not all(has_come(self._connection, undo) for undo, _ in parts)
+        return self._tell(standing, "undo") if is_left else _Fate()
 
     def find_of_change(self, row: LedgerEntry) -> "_Fate":
         """Return what became of a change of memory."""
@@ -200,11 +214,11 @@ class _Fates:
             name=f"change-{row.id}",
         )
 
-    def _is_taken(self, part: tuple[str, str]) -> bool:
+    def _is_taken(self, undo: str, *, is_gone: bool) -> bool:
         """Return whether a part was taken back; a new reminder also if it was deleted since."""
-        command, _, number = part[0].removesuffix(" yes").rpartition(" ")
+        command, _, number = undo.removesuffix(" yes").rpartition(" ")
         job = jobs.find(self._connection, job_id=JobId(int(number))) if command in _DELETE else None
-        return job.state == "dropped" if job else part in self._gone
+        return job.state == "dropped" if job else is_gone
 
     def _tell(
         self, deed: StoredDeed | None, verb: str = "", *, is_taken_back: bool = False
