@@ -86,7 +86,7 @@ SAMPLES: dict[str, object] = {
     "input": 2.0,
     "output": 10.0,
     "sees": "sees pictures, reads files",
-    "price": "$2.00 in, $10.00 out per million tokens",
+    "price": "$2.00 per million tokens read, $10.00 per million written",
     "audience": "`Ben`",
     "before": 61_000,
     "cap": "at most 50,000 tokens",

@@ -93,7 +93,7 @@ _RECOVERED = Plural(
     "_This works again after {n} failure._", "_This works again after {n} failures._"
 )
 _SPENT = Text(
-    "**{title}** didn't come: {reason} I'll try again tomorrow. /reminders shows your reminders."
+    "**{title}** didn't come: {reason} Next try: {next_at}. /reminders shows your reminders."
 )
 _OUTAGE = Text(
     "**{title}** didn't come: the model hasn't answered for a long time. Next try: {next_at}."
@@ -119,8 +119,8 @@ _DEFERRED = Plural(
     "**During your quiet time, {n} messages arrived:**",
 )
 _CHART_MISSING = Text(
-    "There is no chart with this, because charts need the extra `talaria[charts]`. The owner can"
-    " install it."
+    "The chart is missing here, because charts need the extra package `talaria[charts]`."
+    " The owner can install it."
 )
 _LONGEST_REASON = 300
 ENDED = {
@@ -133,11 +133,12 @@ ARRIVED_FILE = Text("A file arrived: {name} ({size:,} bytes)")
 NEXT_EVENT = Text("when it happens again")
 CALLED = Text("The reminder's web address was called.")
 TOO_OFTEN = Text(
-    "**{title}** was started more than {count} times in an hour, so I skip further events of this"
-    " hour. /reminders shows your reminders."
+    "**{title}** was started {count} times within an hour, so I don't start it again for"
+    " now. /reminders shows your reminders."
 )
 _FEED_FAILS = Text(
-    "**{title}** hasn't been able to read its feed for a day. I keep trying. Details: “{reason}.”"
+    "I haven't been able to read the feed of **{title}** for a day. I'll keep trying."
+    " Details: “{reason}.”"
 )
 
 _RUN = Text("{due}: {state}")
@@ -240,7 +241,8 @@ def describe_recovery(failures: int) -> str:
 
 def describe_spent(title: str, reason: str, next_at: str) -> str:
     """Say that a daily limit stopped a job; `next_at` is "" if it was due only once."""
-    return (_SPENT if next_at else _SPENT_ONCE)(title=title, reason=_end_reason(reason))
+    sentence = _SPENT if next_at else _SPENT_ONCE
+    return sentence(title=title, reason=_end_reason(reason), next_at=next_at)
 
 
 def describe_outage(title: str, reason: str, next_at: str) -> str:

@@ -24,13 +24,15 @@ from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job, JobKind
 from agent_core.time_zones import name_zone
 from agent_core.tools.clock import ReaderClock
+from gateway.texts import states
 from gateway.texts.general import name_platform
 from gateway.texts.job_results import describe_runs, shorten
 from gateway.texts.people import quote_name
 
 USAGE = Text(
-    "/reminders {number} shows reminder {number}. To change it: /reminders pause {number}, resume"
-    " {number}, run {number}, undo {number} or delete {number}. For anything else, just ask me."
+    "/reminders {number} shows reminder {number}. To change it, send for example /reminders"
+    " pause {number}; instead of pause, you can use resume, run, undo or delete. For"
+    " anything else, just ask me."
 )
 _HINT = Text("Choose one to change it, or just tell me.")
 NONE = Text("You have no reminders. Tell me what to do and when, and I'll make one.")
@@ -38,8 +40,10 @@ NONE_HERE = Text("This group has no reminders. Tell me here what to remind you a
 IN_GROUP = Text("in {name}")
 NONE_WITH = Text("There's no reminder with “{words}” here. /reminders lists them.")
 UNKNOWN = Text("There's no reminder {number} here. /reminders lists them.")
-_NOT_YOURS = Text("That reminder is by {name}. Only they or an owner can change it.")
-_NOT_YOURS_EITHER = Text("That reminder is by someone else. Only they or an owner can change it.")
+_NOT_YOURS = Text("That reminder belongs to {name}. Only they or an owner can change it.")
+_NOT_YOURS_EITHER = Text(
+    "That reminder belongs to someone else. Only they or an owner can change it."
+)
 DROP = Text("Yes, delete it")
 KEEP = Text("No")
 RESUME, PAUSE = Text("Resume"), Text("Pause")
@@ -57,21 +61,23 @@ HOME_IN_GROUP = Text(
     " even private ones. /sethome off undoes this."
 )
 HOME_OFF = Text("I'll send reminders to our latest direct conversation again.")
-_COME_TO = Text("Reminders come to this chat: {platform}.")
+_COME_TO = Text("Reminders come to this chat on {platform}.")
 _COME_TO_LATEST = Text("Reminders come to our latest direct conversation.")
 HOME_NOT_IN_GROUP = Text(
     "I won't send your reminders to a group, where everyone could read them. Use /sethome in a"
     " direct message."
 )
-HOME_UNKNOWN = Text("You haven't written to me there in a direct message yet. Do that first.")
+HOME_UNKNOWN = Text(
+    "You haven't written to me in that chat app yet. Send me a direct message there first."
+)
 HOME_USAGE = Text("/sethome sends reminders to this chat. /sethome off undoes this.")
-NO_DIGESTS = Text("You have no regular summaries.")
+NO_DIGESTS = Text("No reminder is planned.")
 
 WHEN_UNREAD = Text(
     "I can't read “{words}” as a time. Write it like “tomorrow 9:00”, “in 20 minutes” or “every"
     " Monday at 19:00”."
 )
-HERE = Text("here")
+HERE = Text("this chat")
 _HOME = Text("your home chat, {chat}")
 _THEIR_HOME = Text("their home chat, {chat}")
 _LATEST = Text("our latest direct conversation")
@@ -110,7 +116,7 @@ _SAMPLE_OUTPUT = Text("The output of this command appears here:")
 _NEVER_RAN = Text("This reminder hasn't come yet.")
 _PAUSED = Text("{job} is paused. /reminders resume {job_id} restarts it.")
 _RESUMED = Text("{job} is active again. {state}")
-_BEGUN = Text("I'm working on {job} now. The result comes as soon as it's there.")
+_BEGUN = Text("I'm working on {job} now. I'll send the result as soon as I have it.")
 _SENT = Text("{job} comes now.")
 _BUSY = Text("I'm already working on {job}.")
 _ASK_DROP = Text("Delete {job}?")
@@ -131,15 +137,19 @@ NO_ADDRESSES = Text(
     " `http.public_url` if a proxy forwards requests."
 )
 _ADDRESS = Text(
-    "A POST request to this address starts {job}:\n\n`{address}`\n\nKeep it secret. I"
-    " won't show it again. The same command creates a new address and disables this one."
+    "A POST request to this address starts {job}:\n"
+    "\n"
+    "`{address}`\n"
+    "\n"
+    "Keep it secret. I won't show it again. If you ask for an address again, you get a new"
+    " one, and this one stops working."
 )
 _INVALID: dict[InvalidJobFault, Text] = {
     "past": Text(
         "The time of that reminder has passed. Tell me a new time, such as “tomorrow 9:00”."
     ),
     "over": Text("That time is past. Choose a later one."),
-    "often": Text("That is too often for something I have to work on. Choose a longer interval."),
+    "often": Text("I can't do this work that often. Choose a longer interval."),
     "damaged": Text(
         "That reminder is damaged in my storage, so I can't change it. Delete it, and ask me for"
         " a new one."
@@ -151,8 +161,8 @@ _INVALID: dict[InvalidJobFault, Text] = {
     ),
     "no_version": Text("That reminder has not been changed, so there's nothing to undo."),
     "changed_since": Text(
-        "That was changed again later, so the reminder stays as it is. /reminders shows it, and"
-        " how to undo its last change."
+        "The reminder was changed again after that, so it stays as it is. /reminders shows how"
+        " to undo its last change."
     ),
     "other": Text(
         "I can't change that reminder like this, so it stays as it was. Details: “{fault}.”"
@@ -214,17 +224,17 @@ NO_TEXT = Text("The text is missing.")
 NO_UNDO_OF_RUN = Text("You can undo each change. What a reminder has sent or done stays.")
 CHANGE = Text("Change")
 CHANGED = Text("The reminder has been changed.")
-NO_CHANGE = Text("Nothing was different, so nothing changed.")
-VERSIONS = Text("Former versions")
+NO_CHANGE = Text("You changed nothing, so the reminder stays as it is.")
+VERSIONS = Text("Earlier versions")
 ABOUT_VERSIONS = Text(
-    "What this reminder was before its last changes. Going back can be undone, too."
+    "This is how the reminder was before its last changes. Going back can be undone, too."
 )
 UNTIL = Text("Until")
 PUT_BACK = Text("Put back")
 NO_MINUTES = Text("The interval is a number of minutes, like 90.")
 WHAT, WHEN = Text("What it does"), Text("When it comes")
 IN_WORDS = Text("In your own words")
-ASK_TO_CHANGE = Text("Ask Talaria to change it, as in the chat")
+ASK_TO_CHANGE = Text("Ask me to change it, as in the chat")
 WISH = Text("Change reminder {number} (“{title}”): ")
 TITLE = Text("Title")
 TEXT = Text("Text")
@@ -232,7 +242,7 @@ COMMAND = Text("Command")
 ONLY_BY_COMMAND_LINE = Text("Only `talaria jobs change` can change this command.")
 SEND_TO = Text("Send to")
 AS_NOW = Text("as now: {targets}")
-HOME = Text("my home chat, or our latest direct conversation")
+HOME = Text("your home chat, or our latest direct conversation")
 HINT_MODEL = Text("This model does the reminder's work. Leave the field empty for the usual model.")
 URGENT = Text("Also in quiet hours and on days off")
 IF_MISSED = Text("If I'm switched off at that time")
@@ -265,16 +275,21 @@ HINTS: Mapping[str, Text] = {
     "times": Text(
         "Like 18:30, 09:00-17:00/90 (every 90 minutes), sunrise, sunset-30 (30 minutes before)."
     ),
-    "rule": Text("An RRULE: FREQ=DAILY, or FREQ=WEEKLY;BYDAY=MO,FR. Empty: every day."),
-    "skip": Text("Like 2026-12-24, 2026-12-24/2027-01-06, holidays, holidays:DE-BY."),
+    "rule": Text(
+        "An RRULE such as FREQ=WEEKLY;BYDAY=MO,FR (Mondays and Fridays). Empty: every day."
+    ),
+    "skip": Text(
+        "Like 2026-12-24, 2026-12-24/2027-01-06, holidays, or holidays:DE-BY (those of Bavaria)."
+    ),
     "starts": Text("Like 2026-11-23 or 2026-11-23T08:00. Empty: at once."),
     "until": Text("The last day or time, included. Empty: no end."),
-    "place": Text("Latitude and longitude, like 48.2,16.4. Empty: that of the time zone."),
+    "place": Text("Latitude and longitude, like 48.2,16.4. Empty: the place of the time zone."),
     "at": Text("Like 2026-11-23T08:00."),
     "cron": Text("Minute, hour, day, month, weekday: 0 9 * * 1-5 is 09:00 from Monday to Friday."),
     "on": Text(
-        "For example: “after 12” (after reminder 12), “message invoice”, “feed https://…”,"
-        " “file *.pdf” or “webhook”."
+        "For example, “after 12”: after reminder 12. “message invoice”: a message with that"
+        " word. “feed https://…”: a new entry in a feed. “file *.pdf”: a new file. “webhook”: a"
+        " call of its web address."
     ),
     "zone": Text("Its time zone, like Europe/Vienna."),
 }
@@ -411,7 +426,7 @@ def name_latest(platform: str, *, is_own: bool) -> str:
 def name_new_account(platform: str, latest: str, *, is_own: bool) -> str:
     """Name a platform that its person has not written from yet."""
     sentence = _NEW_ACCOUNT if is_own else _THEIR_NEW_ACCOUNT
-    return sentence(platform=name_platform(platform), chat=latest)
+    return sentence(platform=states.name_platform(platform), chat=latest)
 
 
 def name_group(title: str, platform: str, *, is_thread: bool) -> str:

@@ -20,7 +20,7 @@ _MOVED = Text(
     " archive, where I still find them:"
 )
 _MERGED = Text("My notes about you were nearly full, so I merged some:")
-_LEFT_OUT = Text("What this leaves out is in the archive, where I can still find it:")
+_LEFT_OUT = Text("What the merged notes leave out is in the archive, where I can still find it:")
 _ENDED = Text("This is over, so I moved it to the archive:")
 _HELD = Plural(
     "{n} note waits for your yes: /learned review",
@@ -46,9 +46,9 @@ _UNPROVED = Text("**Noted while we talked, but not in your words**")
 _UNPROVED_HINT = Text("If an entry is wrong, delete it like this: /memory forget {number}")
 SWITCHED_OFF = Text("I don't learn from our conversations. Choose below to change that.")
 UNTRUSTED = Text(
-    "I don't learn from our conversations yet: this model hasn't passed the test for it. An owner"
-    " can run it with `talaria models test`, or choose another model. I still remember what"
-    " you ask me to remember."
+    "I don't learn from our conversations yet: this model hasn't passed the test for that."
+    " An owner can run this test with `talaria models test`, or choose another model. I"
+    " still remember what you ask me to remember."
 )
 NO_REVIEWS = Text("The owner has switched learning off.")
 LOOKING = Text(
@@ -57,13 +57,13 @@ LOOKING = Text(
 )
 NOTHING_NEW = Text("There's nothing new to learn: we haven't talked since I last looked.")
 NOTHING_HELD = Text("No note waits for your yes. /learned shows what I learned.")
-NOTHING_DISMISSED = Text("You haven't dismissed anything that could come back.")
+NOTHING_DISMISSED = Text("There's no dismissed note that I could bring back.")
 _DISMISSED = Text("**Dismissed, or not answered in time**")
 _DISMISSED_LINE = Text("{number}. {entry}")
 _DISMISSED_HINT = Text("/learned restore {number} asks about note {number} again.")
 RESTORE = Text("Bring back {number}")
 DISMISSED_UNKNOWN = Text(
-    "There's no dismissed note with that number. /learned dismissed lists them."
+    "There's no dismissed note with that number. /learned dismissed lists all of them."
 )
 _QUESTION = Text("Should I remember this? {doubt}\n\n{entry}\n\nYou wrote: {quote}")
 _QUESTION_REPLACE = Text(
@@ -107,7 +107,8 @@ _QUESTION_WORK_PATCH = Text(
     "{work}"
 )
 _QUESTION_WORK_SKILL = Text(
-    "Should I write the skill “{name}” from this work? I use it once it passes its test.\n"
+    "Should I write the skill “{name}” from this work? I'll use it as soon as it passes its"
+    " test.\n"
     "\n"
     "{entry}\n"
     "\n"
@@ -123,7 +124,7 @@ _TRACES = {
 }
 _CALLED = Text("I used {name}: {words}")
 _CALLED_WELL = Text("I used {name}, which went well: {words}")
-_CALLED_BADLY = Text("I used {name}, which failed with {reason}: {words}")
+_CALLED_BADLY = Text("I used {name}, which failed: {words} ({reason})")
 _DRAFT = Text("The new skill is a draft. I test it before I rely on it.")
 KEEP_ALL, KEEP_NONE = Text("Keep all"), Text("None")
 ONE_BY_ONE = Text("One by one")
@@ -168,13 +169,13 @@ MODES: dict[Learning, Text] = {
     "off": Text("Don't learn"),
     "ask": Text("Ask first"),
     "quiet": Text("Tell me silently"),
-    "tell": Text("Tell me with a notification"),
+    "tell": Text("Tell me with a sound"),
 }
 MODE_SAVED: dict[Learning, Text] = {
     "off": Text("I no longer learn from our conversations. What I remember stays."),
     "ask": Text("I'll ask before I remember something from our conversations."),
-    "quiet": Text("I'll tell you what I learn from our conversations, without a notification."),
-    "tell": Text("I'll notify you when I learn something from our conversations."),
+    "quiet": Text("I'll tell you what I learn from our conversations, without a sound."),
+    "tell": Text("I'll tell you with a sound when I learn something from our conversations."),
 }
 SUMMARIES: dict[Summary, Text] = {
     "daily": Text("Daily summary"),

@@ -13,7 +13,7 @@ ACCEPT, RETRY, SHOW = Text("Accept"), Text("Try again"), Text("Show {name}")
 NO_SERVERS = Text("No MCP server is set up. `talaria mcp add` adds one.")
 UNKNOWN_SERVER = Text("There's no MCP server called “{name}”. /mcp lists them.")
 ACCEPTED = Text("Accepted. I can now use the tools of “{name}”.")
-ACCEPTED_AS_BEFORE = Text("The accepted tools of “{name}” are as before.")
+ACCEPTED_AS_BEFORE = Text("The tools of “{name}” are accepted as they were before.")
 OUTDATED = Text("The tools of “{name}” have changed in the meantime. Please review them again.")
 RETRYING = Text("I'm reconnecting to “{name}”.")
 USAGE = Text("Send /mcp to see every server, or /mcp NAME to see the tools of one.")
@@ -22,7 +22,7 @@ ONLY_DIRECT = Text(
     " to me there."
 )
 FOLLOW_PROMPT = Text(
-    "Follow the prompt {prompt} of the MCP server {name}: get it with `{name}__get_prompt`, and"
+    "Follow the prompt “{prompt}” of the MCP server “{name}”: get it with `{name}__get_prompt`, and"
     " give it these words: {words}"
 )
 _PROMPTS = Text("  Commands: {names}")
@@ -44,7 +44,10 @@ _TOOLS = Plural("{n:,} tool in use", "{n:,} tools in use")
 _FRESH = Plural("{n:,} new tool needs your approval", "{n:,} new tools need your approval")
 _CHANGED = Plural("{n:,} changed tool is off", "{n:,} changed tools are off")
 _FAULTY = Plural("{n:,} tool can't be used", "{n:,} tools can't be used")
-_LEFT_OUT = Plural("{n:,} more tool is left out", "{n:,} more tools are left out")
+_LEFT_OUT = Plural(
+    "{n:,} tool is left out, because there are too many",
+    "{n:,} tools are left out, because there are too many",
+)
 _MORE_TOOLS = Plural("{n:,} more", "{n:,} more")
 _TOOL = Text("- {name}: {description}")
 _TOOL_STATES = {
@@ -52,7 +55,9 @@ _TOOL_STATES = {
     "changed": Text("- {name} (changed, off): {description}"),
     "faulty": Text("- {name} (can't be used; details: “{reason}”)"),
 }
-_UNTRUSTED = Text("The server wrote these descriptions. Accept them only if you trust the server.")
+_UNTRUSTED = Text(
+    "The server wrote these descriptions. Accept its tools only if you trust the server."
+)
 _NOTICE = Text(
     "The MCP server “{name}” offers tools that need your approval: {tools}. /mcp shows them."
 )

@@ -15,15 +15,16 @@ from agent_core.state.memory.ledger import Change, LedgerEntry
 from agent_core.tools.clock import ReaderClock
 from agent_core.transcript import flatten, strip_controls
 from gateway.texts.approvals import name_sources
-from gateway.texts.general import name_platform
 from gateway.texts.people import quote_name
+from gateway.texts.states import name_platform
 from gateway.texts.undo import BRING_BACK, TAKEN_BACK
 
 WHY_USAGE = Text("Add an entry's number or an archived note's name: /why 3. /memory lists both.")
 UNDO_USAGE = Text(
-    "/undo takes back your last change, such as a reminder, a setting, a file or a note. /undo 3"
-    " undoes change 3 of your memory. /undo NAME does so for an archived note, and /undo skill NAME"
-    " for a skill. /memory and /why show the numbers."
+    "/undo takes back your last change, such as a reminder, a setting, a file or a note."
+    " /undo 3 undoes change 3 of what I remember. /undo NAME undoes the newest change of an"
+    " archived note, and /undo skill NAME that of a skill. /memory and /why show the"
+    " numbers."
 )
 UNDO = Text("Undo")
 UNDO_ALL = Text("Undo all {count}")
@@ -39,8 +40,8 @@ NAME_UNKNOWN = Text(
 ARCHIVE_EMPTY = Text("The archive is empty.")
 ARCHIVE_NO_HIT = Text("I found nothing in the archive. /memory archive lists its notes.")
 NOT_YOUR_CHANGE = Text(
-    "I haven't changed that: someone else asked for it, and this group shares its memory. That"
-    " person or an owner can undo it."
+    "That stays as it is: someone else asked for that change, and this group shares its"
+    " memory. Only that person or an owner can undo it."
 )
 ROOM_USAGE = Text(
     "/memory lists what I remember about this group. /memory forget 3 deletes entry 3."
@@ -65,7 +66,7 @@ _REFUSALS = {
     "forgotten": Text("That was deleted permanently, so I can't restore it."),
     "nothing": Text("There's nothing to undo."),
     "overtaken": Text(
-        "Change {number} isn't the newest one of its note. Undo the newer change first."
+        "The note was changed again after change {number}. Undo the newer change first."
     ),
 }
 _ROOM_HEAD = Text("**My notes about this group**")
@@ -92,7 +93,7 @@ _EARLIER = Plural("{n:,} earlier change", "{n:,} earlier changes")
 _HIDDEN = Plural("{n:,} message that I don't show here", "{n:,} messages that I don't show here")
 _EVIDENCE = Text("the words I based it on: {quote}")
 _READ = Text("text from others that I had read: {sources}")
-_NO_SOURCE = Text("no message; {change}")
+_NO_SOURCE = Text("{actor}, without a message")
 _SAYING = Text("{name}, {moment}, {platform}: {quote}")
 _YOU, _SOMEONE = Text("You"), Text("Someone")
 _STEP = Text("{number}: {moment}, {actor}: {change}")
@@ -117,13 +118,13 @@ _RESTORED = Text("Restored: {entry}")
 _REMOVED = Text("Removed: {entry}")
 _REVERTED = Text("It said: {was}\nIt now says: {entry}")
 _UNDONE_SHARED = Text("↩ Taken back in {name}:")
-_UNDONE_LINE = Text("- {actor}: {result}")
+_UNDONE_LINE = Text("- Change {actor}. {result}")
 _ALSO_REMOVED, _ALSO_RESTORED = Text("This also removed:"), Text("This also restored:")
-_BLOCK_REDO = Text("/block undo {name} undoes the change before it.")
+_BLOCK_REDO = Text("/block undo {name} undoes the change before that one, too.")
 _EXTERNAL = {
     "starting": Text("External memory {name}: not checked yet"),
     "ok": Text("External memory {name}: available"),
-    "away": Text("External memory {name}: unavailable (in English: “{detail}”)"),
+    "away": Text("External memory {name}: unavailable (details: “{detail}”)"),
 }
 _EXTERNAL_QUEUED = Text("waiting to be sent: {count:,}")
 _EXTERNAL_DEAD = Text("failed: {count:,} (`talaria logs` shows why)")
@@ -286,7 +287,7 @@ def _list_sources(reason: Explanation, viewer: MemoryViewer) -> list[str]:
         lines.append(_EVIDENCE(quote=_quote(reason.basis.evidence)))
     if reason.basis.sources and is_shown:
         lines.append(_READ(sources=name_sources(reason.basis.sources)))
-    return lines or [_NO_SOURCE(change=name_actor(reason.made_by, viewer))]
+    return lines or [_NO_SOURCE(actor=name_actor(reason.made_by, viewer))]
 
 
 def _describe_source(message: SourceMessage, viewer: MemoryViewer) -> str:

@@ -37,7 +37,9 @@ HINT_KEY = Text(
     " your own often needs none. Leave the field empty to keep the present key."
 )
 ADDRESS = Text("Address of the server")
-HINT_ADDRESS = Text("Only for another server. Ollama on this computer has the one shown here.")
+HINT_ADDRESS = Text(
+    "Only for another server. The address shown here is that of Ollama on this computer."
+)
 NAME = Text("Name of the model")
 HINT_NAME = Text("Leave the field empty for the usual model.")
 TRY = Text("Try it and save")
@@ -58,14 +60,16 @@ IN_ENVIRONMENT = Text(
 )
 KEY_MISSING = Text("Paste the key here.")
 KEY_OF_ANOTHER = Text(
-    "The present key is for another server, so I don't send it there. Paste the key of this one, or"
-    " any word if it needs none."
+    "The present key is for another server, so I don't send it to this one. Paste this"
+    " server's key, or any word if it needs none."
 )
 KEY_REFUSED = Text("The key is not accepted. Copy it again, all of it.")
 ADDRESS_WRONG = Text(
-    "Nothing answers like OpenAI's API at this address. The address usually ends in /v1."
+    "No server with OpenAI's API answers at this address. The address usually ends in /v1."
 )
-SILENT = Text("The server can't be reached. Check whether it runs, its address, and the network.")
+SILENT = Text(
+    "The server can't be reached. Check its address and the network, and whether it runs."
+)
 NO_SUCH_MODEL = Text("The server doesn't have this model. It has: {names}.")
 NO_MODEL = Text("The server doesn't have this model. Check its name.")
-NOT_SAVED = Text("Nothing is saved. Details in English: “{reason}”")
+NOT_SAVED = Text("Nothing is saved. Details: “{reason}”")

@@ -60,7 +60,7 @@ async def test_a_groups_card_keeps_its_language_and_a_list_has_that_of_who_asks(
         assert "Die Erinnerungen dieser Gruppe:" in last(anna, group, "Pizza!").text
         await harness.press(ben, last(anna, group, "Pizza!").labels[0], group)
         # On Slack, only who pressed sees what a press below a list answers.
-        shown = "Sent to: " if platform == "slack" else "Geht an: hierher"
+        shown = "Sent to: " if platform == "slack" else "Geht an: dieser Chat"
         assert shown in last(anna, group, "Pizza!").text
         count = len(anna.seen(group))
         clock.move(harness, hours=2)

@@ -147,7 +147,7 @@ async def test_a_nearly_full_memory_is_said_in_fewer_words(
         notice = await sees(anna, "My notes about you were nearly full")
         assert both in notice.text
         assert all(one in notice.text for one in lines)
-        left_out = notice.text.partition("What this leaves out is in the archive")[2]
+        left_out = notice.text.partition("What the merged notes leave out is in the archive")[2]
         assert all(one in left_out for one in lines[2:])
         assert not any(one in left_out for one in lines[:2])
         assert both in read_profile(deployment)

@@ -44,12 +44,12 @@ async def test_an_owner_accepts_the_tools_of_a_server_in_a_chat(stage: Stage) ->
         assert "new tools need your approval" in await harness.ask(ANNA, "/mcp")
         shown = await harness.ask(ANNA, "/mcp python")
         assert "Add two numbers." in shown
-        assert "Accept them only if you trust the server." in shown
+        assert "Accept its tools only if you trust the server." in shown
         await harness.press(stage.account("telegram", ANNA), "Accept")
         await harness.sees(ANNA, "Accepted. I can now use the tools of “python”.")
         assert "tools in use" in await harness.ask(ANNA, "/mcp")
         told = await harness.ask(ANNA, "/undo")
-        assert told == "↩ Taken back. The accepted tools of “python” are as before."
+        assert told == "↩ Taken back. The tools of “python” are accepted as they were before."
         assert "new tools need your approval" in await harness.ask(ANNA, "/mcp")
         await harness.press(stage.account("telegram", ANNA), "Bring it back")
         assert "tools in use" in await harness.ask(ANNA, "/mcp")
@@ -104,7 +104,7 @@ async def answer_its_questions(harness: Harness, anna: Account) -> None:
     assert refused.startswith("You can't sign in to python yet.")
     stage.plan("I'll look at it.")
     assert await harness.ask(ANNA, "/python__review x = 1") == "I'll look at it."
-    assert "Follow the prompt review of the MCP server python" in heard(stage.turns[-1])[-1]
+    assert "Follow the prompt “review” of the MCP server “python”" in heard(stage.turns[-1])[-1]
     await use(harness, anna, "book", "It is booked.")
     await harness.asks(anna, "Answer it")
     shown = await harness.sees(ANNA, "The service “python” asks: Where to?")

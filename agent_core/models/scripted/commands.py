@@ -98,7 +98,7 @@ _NO_SUCH = Text(
     "I changed nothing, because “{entry}” fits none of your reminders, or more than"
     " one. /reminders lists them."
 )
-_OTHERS = Text("That reminder is by {name}. Only they or an owner can change it.")
+_OTHERS = Text("That reminder belongs to {name}. Only they or an owner can change it.")
 _NOT_SET = Text("I couldn't change that setting to “{entry}”. /settings lists your settings.")
 _HELLO, _WELCOME = Text("Hello!"), Text("You're welcome!")
 _TIME = Text("It's {clock} where you are.")

@@ -20,7 +20,7 @@ from gateway.texts import learning, skills
         ('memory: "{\\"action\\": \\"add\\"}"', 'I used memory: {"action": "add"}'),
         ('[turn 7] person: "Sum it"', "You wrote: Sum it"),
         ('run "a" went well', "I used run, which went well: a"),
-        ('run "a" failed: no column', "I used run, which failed with no column: a"),
+        ('run "a" failed: no column', "I used run, which failed: a (no column)"),
         ("anything else", "anything else"),
         ('person: "broken \\x"', 'person: "broken \\x"'),
     ],

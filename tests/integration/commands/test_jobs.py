@@ -204,7 +204,7 @@ async def test_a_job_is_shown_in_full_with_its_runs(tmp_path: Path) -> None:
         for line in (
             "Every Monday, 8:00. Next: Mon 23 Nov, 8:00; Mon 30 Nov, 8:00;",
             "I do this:\n> What Digest says.",
-            "- Sent to: our latest direct conversation (now on fake); here; Slack once",
+            "- Sent to: our latest direct conversation (now on fake); this chat; Slack",
             "- If I'm switched off at that time, it is left out, and I tell you",
             "- It comes in quiet hours and on days off, too",
             "- I remember my earlier answers to this reminder",
@@ -318,7 +318,7 @@ async def test_the_undo_of_an_older_change_keeps_the_later_ones(tmp_path: Path) 
         )
         assert (await job(harness, made.id)).timing == made.timing
         said = await ana.says(f"/{moved}")
-        assert said.startswith("That was changed again later, so the reminder stays as it is.")
+        assert said.startswith("The reminder was changed again after that, so it stays as it is.")
         assert (await job(harness, made.id)).title == "Rolls"
         await ana.says(f"/{renamed}")
         assert (await job(harness, made.id)).title == "Bread"
@@ -421,7 +421,7 @@ async def test_all_see_a_rooms_jobs_and_two_may_change_them(
         assert "**Own**" not in listed
         assert "There's no reminder" in await here.says("1", f"/jobs {own.id}", room="den")
         refused = await here.says("2", f"/jobs pause {made.id}", room="den")
-        assert refused == "That reminder is by “Ana”. Only they or an owner can change it."
+        assert refused == "That reminder belongs to “Ana”. Only they or an owner can change it."
         assert (await job(harness, made.id)).state == "active"
         await here.make_owner("3")
         assert "is paused" in await here.says("3", f"/jobs pause {made.id}", room="den")
@@ -445,7 +445,7 @@ async def test_another_persons_press_in_a_room_changes_no_list(tmp_path: Path) -
         shown = harness.chat.shown[-1]
         await harness.chat.press("Delete", user="2", name="Bob", direct=False)
         await harness.at_rest()
-        assert "That reminder is by “Ana”." in shown.text
+        assert "That reminder belongs to “Ana”." in shown.text
         assert "**Rent**" in shown.text
         assert "Rent" in shown.labels
         assert (await job(harness, made.id)).state == "active"

@@ -31,7 +31,8 @@ async def test_every_configured_model_is_shown_with_price_and_abilities(
         labels = harness.chat.shown[-1].labels
     assert lines[0] == "**Your model**: claude-sonnet-5-5 (default)"
     assert lines[2] == (
-        "- claude-sonnet-5-5: $2.00 in, $10.00 out per million tokens; sees pictures, reads files"
+        "- claude-sonnet-5-5: $2.00 per million tokens read, $10.00 per million written;"
+        " sees pictures, reads files"
     )
     assert lines[5] == "- openai:my-own: price unknown; might see pictures; reads files"
     assert labels == [

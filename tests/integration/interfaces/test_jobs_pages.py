@@ -111,8 +111,8 @@ async def test_a_refused_change_says_why_keeps_the_fields_and_loses_nothing(home
         ({"zone": "Mars"}, "'Mars' is not a time zone"),
         ({"title": "Water the plants", "model": "x"}, "there is no model x here"),
         ({"title": "Water the plants", "text": ""}, "The text is missing."),
-        ({"title": "Water the plants"}, "nothing changed"),
-        ({"to": "mars"}, "nothing changed"),
+        ({"title": "Water the plants"}, "You changed nothing"),
+        ({"to": "mars"}, "You changed nothing"),
     ]
     async with at_noon(home) as (running, chat), browse_as(running, chat, ZEBRANA) as session:
         number = await make_job(running, cron="0 9 * * *")
@@ -122,7 +122,7 @@ async def test_a_refused_change_says_why_keeps_the_fields_and_loses_nothing(home
             form, words = row
             status, text = await send(session, f"/jobs/{number}/change", form)
             assert words in text
-            assert status == (200 if "nothing changed" in words else 422)
+            assert status == (200 if "You changed nothing" in words else 422)
             assert await find_job(running, number) == before
             if status == 422 and "when" in form:
                 assert f'value="{form[form["when"]]}"' in text
@@ -134,11 +134,11 @@ async def test_the_way_back_outlives_the_gateway_and_can_be_undone(home: Path) -
     async with at_noon(home) as (running, chat):
         number = await make_job(running, cron="0 9 * * *")
         async with browse_as(running, chat, ZEBRANA) as session:
-            assert "Former versions" not in await read(session, f"/jobs/{number}")
+            assert "Earlier versions" not in await read(session, f"/jobs/{number}")
             for title in ("Garden", "Balcony"):
                 await send(session, f"/jobs/{number}/change", {"title": title, "text": title})
     async with at_noon(home) as (running, chat), browse_as(running, chat, ZEBRANA) as session:
-        text = (await read(session, f"/jobs/{number}")).partition("Former versions")[2]
+        text = (await read(session, f"/jobs/{number}")).partition("Earlier versions")[2]
         latest, first = _VERSION.findall(text)
         assert text.index("Garden") < text.index("Water the plants")
         for version, title in ((first, "Water the plants"), (latest, "Garden")):

@@ -37,7 +37,7 @@ OPENAI = {"OPENAI_API_KEY": "key", "TALARIA_MODEL__CHOICES": "openai:my-own"}
 
 def test_prices_come_with_the_package_and_unknown_ones_say_so(tmp_path: Path) -> None:
     done = talaria(tmp_path, "models", "list", **OPENAI)
-    assert "gpt-5-mini: $0.25 in, $2.00 out per million tokens" in done.out
+    assert "gpt-5-mini: $0.25 per million tokens read, $2.00 per million written" in done.out
     assert "openai:my-own: price unknown" in done.out
 
 

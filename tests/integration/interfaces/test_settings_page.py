@@ -223,7 +223,7 @@ async def test_reminders_go_to_a_chosen_app_and_back(setup: Setup) -> None:
         assert (status, await read_home()) == (200, "")
         status, text = await put(session, "home", "carrier-pigeon")
         assert status == 422
-        assert "You haven't written to me there" in text
+        assert "You haven't written to me in that chat app" in text
         assert await read_home() == ""
 
 

@@ -82,7 +82,7 @@ async def test_a_digest_without_the_extra_for_charts_says_so_once(
         await harness.at_rest()
         assert await states(harness) == ["done"]
         [shown] = [shown for shown in harness.chat.shown if "3 reviews wait." in shown.text]
-        assert shown.text.count("charts need the extra `talaria[charts]`") == 1
+        assert shown.text.count("charts need the extra package `talaria[charts]`") == 1
         assert [shown.file for shown in harness.chat.shown if shown.file] == []
         assert "is not installed here" in str(model.requests[-1].messages[-1])
 

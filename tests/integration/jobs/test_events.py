@@ -213,7 +213,7 @@ async def test_too_many_events_are_left_out_and_reported_once(tmp_path: Path) ->
         assert sum(run.state == "done" for run in runs) == MOST_AN_HOUR
         assert runs[-1].reason == job_runs.CROWDED
         await looked(harness)
-        assert sum("more than 60 times in an hour" in text for text in texts(harness)) == 1
+        assert sum("60 times within an hour" in text for text in texts(harness)) == 1
         clock.move(harness, minutes=61)
         assert await calls.call(secret, f"d{MOST_AN_HOUR}", "") == "taken"
         assert len(await over(harness, job, MOST_AN_HOUR + 2)) == MOST_AN_HOUR + 2
@@ -328,7 +328,7 @@ async def test_a_feed_that_never_worked_is_reported_and_then_begins_anew(tmp_pat
             job = await give_job(harness, "cat", f"on feed http://{host}/feed", kind="script")
             await marked(harness, job)
             clock.move(harness, hours=25)
-            await harness.chat.sees_text("read its feed for a day")
+            await harness.chat.sees_text("haven't been able to read the feed of")
             await harness.at_rest()
             feed.is_broken, feed.titles = False, ["old"]
             before = await harness.read(lambda c: job_marks.load(c, job_id=job.id))
@@ -416,8 +416,8 @@ async def test_each_new_item_of_a_feed_starts_a_job_once(
                 async with asyncio.timeout(PATIENCE):
                     while caplog.text.count("can't be read") < failures:
                         await asyncio.sleep(0.005)
-            shown = await harness.chat.sees_text("read its feed for a day")
-            assert sum("read its feed for a day" in text for text in texts(harness)) == 1, shown
+            shown = await harness.chat.sees_text("haven't been able to read the feed of")
+            assert sum("able to read the feed of" in text for text in texts(harness)) == 1, shown
 
 
 async def test_a_web_request_starts_a_job_once_it_is_stored(tmp_path: Path) -> None:

@@ -491,7 +491,7 @@ async def test_a_one_time_job_that_fails_promises_no_further_times(tmp_path: Pat
             clock.move(harness, minutes=31 if count == 1 else 6)
             await becomes(harness, job, "waiting" if count < 3 else "failed", count)
         shown = await harness.chat.sees_text("failed")
-        assert "I'll try again" not in shown.text
+        assert "Next try" not in shown.text
         assert "Next: not again" not in shown.text
 
 

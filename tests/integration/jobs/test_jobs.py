@@ -336,7 +336,7 @@ async def test_a_reminder_made_on_the_page_comes_in_the_chat_app(
             lambda c: name_places(c, ana(c), job.targets, PAGE),
         )
         assert places[0] == "our latest direct conversation (now on fake)"
-        assert places[1:] == (["here"] if targets == (PAGE,) else [])
+        assert places[1:] == (["this chat"] if targets == (PAGE,) else [])
         clock.move(harness, minutes=1)
         await harness.chat.sees_text("⏰ Water the ferns")
         if targets == (PAGE,):
@@ -373,7 +373,7 @@ async def test_a_reminder_asked_for_on_the_page_names_the_chat_app(tmp_path: Pat
         await harness.gateway.database.write("test", link)
         await page.says("remind me to take the bread out", user="local", chat="local")
         shown = await page.sees_text("I will.")
-        assert "Take the bread out. Sent to: your home chat, fake; here" in shown.text
+        assert "Take the bread out. Sent to: your home chat, fake; this chat" in shown.text
         clock.move(harness, minutes=20)
         await app.sees_text("⏰ Take the bread out.")
         await page.until(lambda: "⏰ Take the bread out." in texts(harness))
@@ -396,7 +396,8 @@ async def test_without_a_chat_app_a_reminder_comes_on_the_page_once(tmp_path: Pa
         chat = PAGE.place.address
         await harness.gateway.database.write("test", move)
         job = await give_job(harness, "Water the ferns", "2026-11-20T13:01", targets=(PAGE,))
-        assert await harness.read(lambda c: name_places(c, ana(c), job.targets, PAGE)) == ["here"]
+        places = await harness.read(lambda c: name_places(c, ana(c), job.targets, PAGE))
+        assert places == ["this chat"]
         elsewhere = await harness.read(lambda c: name_places(c, ana(c), job.targets, None))
         assert elsewhere == ["Console"], "it stands alone, so no “the”, and no dative in German"
         clock.move(harness, minutes=1)

@@ -137,10 +137,10 @@ async def test_a_blocks_newest_change_is_undone_by_its_maker_and_owners(
         assert path.read_text() == "- bread\n- milk\n"
         assert await here.says("ann", "/block undo shopping") == (
             "↩ Taken back in “shopping”:\n"
-            "- by hand in the file: Removed: milk\n\n"
-            "/block undo shopping undoes the change before it."
+            "- Change by hand in the file. Removed: milk\n\n"
+            "/block undo shopping undoes the change before that one, too."
         )
-        assert "by me: Removed: bread" in (await here.says("ann", "/block undo Shopping"))
+        assert "by me. Removed: bread" in (await here.says("ann", "/block undo Shopping"))
         assert await here.says("ann", "/block undo shopping") == "There's nothing to undo."
         assert path.read_text() == ""
         model.plays.append(say("Nothing."))

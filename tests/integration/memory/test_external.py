@@ -249,7 +249,7 @@ async def test_an_outage_is_reported_and_harms_nothing(
         assert report["outside_memory"]["state"] == "away"
         assert report["outside_memory"]["queued"] == 1
         reported = await says(harness, "/status")
-        assert "External memory honcho: unavailable (in English: “Honcho is overloaded" in reported
+        assert "External memory honcho: unavailable (details: “Honcho is overloaded" in reported
         assert "waiting to be sent: 1" in reported
 
 

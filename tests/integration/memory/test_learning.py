@@ -101,7 +101,7 @@ async def test_a_dismissed_note_comes_back_and_can_be_accepted(tmp_path: Path) -
         tmp_path, say("Fine."), review, chat=PrefixedChat(), judge=doubt
     ) as harness:
         await harness.chat.says("/learned dismissed")
-        await harness.chat.sees_text("haven't dismissed anything")
+        await harness.chat.sees_text("no dismissed note that I could bring back")
         await harness.chat.says(SAID)
         await reviewed(harness)
         await harness.chat.sees_text("whether you meant it to last")
@@ -254,7 +254,7 @@ async def test_a_third_time_and_what_was_said_while_off_propose_nothing(tmp_path
         await harness.chat.sees_text("1.")
         await harness.at_rest()
         await harness.chat.says("/learned quiet")
-        await harness.chat.sees_text("without a notification")
+        await harness.chat.sees_text("without a sound")
         await converse(harness, TWICE[1], first=2)
         assert count_reflections(harness) == 0
 
@@ -321,7 +321,7 @@ async def test_a_mode_ends_the_summaries_and_a_summary_switches_learning_on(tmp_
             ("/learned", "I don't learn from our conversations"),
             ("/learned weekly", "once a week"),
             ("/learned", "I haven't learned anything from our conversations yet"),
-            ("/learned quiet", "without a notification"),
+            ("/learned quiet", "without a sound"),
         ):
             await harness.chat.says(command)
             await harness.chat.sees_text(answer)
@@ -429,7 +429,7 @@ async def working(home: Path, *plays: object) -> AsyncIterator[Harness]:
     answers = (ask(*VIEWS), say("Done."), *plays)
     async with running(home, FakeModel(*answers), timings=SOON, **WORKING) as harness:
         await harness.chat.says("/learned tell")
-        await harness.chat.sees_text("notify you")
+        await harness.chat.sees_text("tell you with a sound")
         await make_owner(harness)
         yield harness
 

@@ -56,7 +56,7 @@ async def test_why_shows_the_message_and_all_that_was_changed(tmp_path: Path) ->
         await here.says("ann", "/memory")
         said = (await here.says("ann", "/why 4")).splitlines()
         assert said[0] == "**4:** Has an old cat called Tom"
-        assert said[2:4] == ["Where it comes from:", "- no message; by hand in the file"]
+        assert said[2:4] == ["Where it comes from:", "- by hand in the file, without a message"]
         assert [re.sub(r"(today|yesterday), \d{1,2}:\d\d", "then", line) for line in said[6:]] == [
             "- 2: then, by me: saved `Has a cat`",
             "- 3: then, by me: changed to `Has a cat called Tom`",

@@ -285,5 +285,5 @@ def _print_tools(listing: "Listing", judged: "Judged") -> None:
 def _confirm() -> bool:
     if not sys.stdin.isatty():
         return False
-    print("The server wrote these descriptions. Accept them only if you trust the server.")
+    print("The server wrote these descriptions. Accept its tools only if you trust the server.")
     return input("Accept the tools that wait? [y/N] ").strip().lower() in ("y", "yes")

@@ -289,7 +289,7 @@ def test_the_reminder_of_somebody_else_is_named_as_theirs() -> None:
     said = 'that job was created by "Lena"; only they and owners may change it'
     result = ToolResultPart(call_id=CallId("c"), name="manage_jobs", text=said, is_error=True)
     told = ManageJob(action="delete", words="the piano").report(result)
-    assert told == "That reminder is by Lena. Only they or an owner can change it."
+    assert told == "That reminder belongs to Lena. Only they or an owner can change it."
 
 
 def test_every_example_of_the_greeting_is_understood_in_each_language() -> None:
