@@ -50,8 +50,8 @@ _GROUPS: Mapping[HelpGroup, tuple[CommandSpec, ...]] = {
     ),
     "memory": (
         CommandSpec(name="memory", summary="Show what I remember and who can see it"),
-        CommandSpec(name="share", summary="Choose who can see a memory entry"),
-        CommandSpec(name="why", summary="Show where a memory entry comes from"),
+        CommandSpec(name="share", summary="Choose who can see a note"),
+        CommandSpec(name="why", summary="Show where a note comes from"),
         CommandSpec(name="undo", summary="Take back your last change of any kind"),
         CommandSpec(
             name="learned", summary="Show and control what I learn from chats", is_direct_only=True

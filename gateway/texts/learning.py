@@ -29,8 +29,7 @@ _HELD = Plural(
 _FEED = Text("**What I learned from our conversations**")
 _FEED_LINE = Text("{number}. {entry} ({date})")
 _FEED_HINT = Text(
-    "/why {number} shows the message behind entry {number}, and /undo {number} takes the"
-    " entry back."
+    "/why {number} shows the message behind note {number}, and /undo {number} takes the note back."
 )
 NOTHING = Text(
     "I haven't learned anything from our conversations yet. /memory shows what you asked me to"
@@ -43,7 +42,7 @@ HOW = Text(
     " change that."
 )
 _UNPROVED = Text("**Noted while we talked, but not in your words**")
-_UNPROVED_HINT = Text("If an entry is wrong, delete it like this: /memory forget {number}")
+_UNPROVED_HINT = Text("If a note is wrong, delete it like this: /memory forget {number}")
 SWITCHED_OFF = Text("I don't learn from our conversations. Choose below to change that.")
 UNTRUSTED = Text(
     "I don't learn from our conversations yet: this model hasn't passed the test for that."

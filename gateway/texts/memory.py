@@ -19,7 +19,7 @@ from gateway.texts.people import quote_name
 from gateway.texts.states import name_platform
 from gateway.texts.undo import BRING_BACK, TAKEN_BACK
 
-WHY_USAGE = Text("Add an entry's number or an archived note's name: /why 3. /memory lists both.")
+WHY_USAGE = Text("Add a note's number or an archived note's name: /why 3. /memory lists both.")
 UNDO_USAGE = Text(
     "/undo takes back your last change, such as a reminder, a setting, a file or a note."
     " /undo 3 undoes change 3 of what I remember. /undo NAME undoes the newest change of an"
@@ -44,7 +44,7 @@ NOT_YOUR_CHANGE = Text(
     " memory. Only that person or an owner can undo it."
 )
 ROOM_USAGE = Text(
-    "/memory lists what I remember about this group. /memory forget 3 deletes entry 3."
+    "/memory lists what I remember about this group. /memory forget 3 deletes note 3."
 )
 
 OVERSIZE = Text(
@@ -71,8 +71,8 @@ _REFUSALS = {
 }
 _ROOM_HEAD = Text("**My notes about this group**")
 _ROOM_LIST_USAGE = Text(
-    "/why {number} shows where entry {number} comes from, and /undo {number} undoes its newest"
-    " change."
+    "/why {number} shows where note {number} comes from, and /undo {number} undoes its"
+    " newest change."
 )
 _ARCHIVE_HEAD = Plural("**Archive: {n:,} note**", "**Archive: {n:,} notes**")
 _ARCHIVE_HEAD_PART = Text("**Archive: {shown:,} of {count:,} notes**")

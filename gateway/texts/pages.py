@@ -53,11 +53,16 @@ NO_MESSAGE = Text("the message is empty or too long.")
 SEARCH_CONVERSATIONS = Text("Search all conversations")
 SEARCH = Text("Search")
 
-NOTHING_FOUND = Text("Nothing was found. Try other words, or a month.")
+NOTHING_FOUND = Text("Nothing was found. Try other words, or name a month.")
 
-FOUND_NEAR = Text("The words are in messages just before or after these.")
+FOUND_NEAR = Text(
+    "The words are not in these messages, but in a message just before or after each."
+)
 
-NO_TURNS = Text("No requests yet. Every message you send counts, and so does every reminder.")
+NO_TURNS = Text(
+    "No requests yet. Each message that you send me is one, and so is each reminder that"
+    " asks the model."
+)
 OLDER = Text("Older")
 MORE = Text("More")
 STARTED = Text("Started")
@@ -82,9 +87,11 @@ PROMPT_SIZE = Plural("Show all of it ({n} character)", "Show all of it ({n} char
 OF_GROUP = Text("The model also read other people's messages, so this isn't shown.")
 
 NOTES_WAIT = Plural("{n:,} note needs your approval", "{n:,} notes need your approval")
-ABOUT_HELD = Text("Talaria isn't sure about these, and uses them only if you accept.")
+ABOUT_HELD = Text("Talaria isn't sure about these notes, and uses one only if you accept it.")
 DISMISSED = Text("Dismissed notes")
-ABOUT_DISMISSED = Text("You dismissed these, or their time ran out. None of them is used.")
+ABOUT_DISMISSED = Text(
+    "You dismissed these notes, or didn't decide about them in time. None of them is used."
+)
 NOTES_DISMISSED = Plural(
     "{n:,} dismissed note can come back", "{n:,} dismissed notes can come back"
 )
@@ -149,8 +156,8 @@ SAVE_SETTING = Text("Save: {name}")
 SETTING_WAS = Text("{name}, before: {value}.")
 NOT_SET = Text("not set")
 JOBS_STAY = Plural(
-    "{n:,} reminder keeps the time zone {zone}. Ask in the chat to move it.",
-    "{n:,} reminders keep the time zone {zone}. Ask in the chat to move them.",
+    "{n:,} reminder keeps the time zone {zone}. To give it your new time zone, ask in the chat.",
+    "{n:,} reminders keep the time zone {zone}. To give them your new time zone, ask in the chat.",
 )
 TIME_ZONE = Text("Time zone")
 LANGUAGE = Text("Language")
@@ -161,9 +168,14 @@ READING_LIMIT = Text("Reading limit")
 SPOKEN_ANSWERS = Text("Spoken answers")
 LEARNING = Text("Learning")
 HINT_TIME_ZONE = Text('A city like "Vienna", or "UTC+2".')
-HINT_LANGUAGE = Text("A language tag like de or pt-BR. Empty: the language you write in.")
-HINT_QUIET_HOURS = Text("Like 22:00-07:30. What isn't urgent waits until they end.")
-HINT_DAYS_OFF = Text("For example, sat,sun.")
+HINT_LANGUAGE = Text(
+    "A language code like de or pt-BR. If the field is empty, I answer in the language you"
+    " write in."
+)
+HINT_QUIET_HOURS = Text(
+    "For example, 22:00-07:30. What isn't urgent waits until your quiet hours end."
+)
+HINT_DAYS_OFF = Text("For example, sat,sun: the first three letters of each day in English.")
 HINT_READING_LIMIT = Text(
     "How much I may read for an answer, in tokens (4 tokens are about 3 words), for example 50000."
 )
@@ -173,8 +185,9 @@ HINT_MODEL = Text(
 
 CONFIGURATION = Text("Configuration")
 ABOUT_CONFIGURATION = Text(
-    "These values are in use. To change one, edit config.toml or set a variable, and restart"
-    " Talaria. docs/configuration.md explains each value."
+    "These values are in use. Some have the button “Change”; you change the others in"
+    " config.toml or with a variable. A change takes effect when Talaria restarts."
+    " docs/configuration.md explains each value."
 )
 VALUE = Text("Value")
 BY_DEFAULT = Text("default")

@@ -36,7 +36,7 @@ LINK_CANCELLED_NOTICE = Text("The other account cancelled the link. Nothing has 
 LINK_REPLACED = Text(
     "(A newer code has replaced this one, so I've linked nothing. Use the newer one.)"
 )
-LINK_OVER = Text("(That has expired, so I've linked nothing. /link makes a new code.)")
+LINK_OVER = Text("(That code no longer works, so I've linked nothing. /link makes a new one.)")
 LINK_CHANGED = Text(
     "(That account now belongs to someone else, so I've linked nothing. /link makes a new code.)"
 )
@@ -50,7 +50,7 @@ _ANSWER_THERE = Text(
 )
 MERGE_LEFT = Text(
     "(I've set these notes aside and won't use them. To add them to your memory, send"
-    " /accounts keep. If you unlink that account, it gets them back.)"
+    " /accounts keep. If you unlink the account they come from, it gets them back.)"
 )
 MERGE_NOTHING = Text("No notes were set aside.")
 ACCOUNTS_IN_GROUP = Text(
@@ -95,13 +95,18 @@ _HELLO = Text("Hi {name}! {purpose} Try one of these:")
 _HELLO_OWNER = Text("Hi {name}, you're now the owner. {purpose} Try one of these:")
 _SETUP = Text("It's {clock} for you ({city} time), and I answer {language}. {correction}")
 _SETUP_QUIET = Text(
-    "It's {clock} for you ({city} time), quiet {hours}, and I answer {language}. {correction}"
+    "It's {clock} for you ({city} time). Your quiet hours are {hours}, and I answer"
+    " {language}. {correction}"
 )
 _SETUP_OURS = Text("It's {clock} for me in {city}, and I answer {language}. {correction}")
 _SETUP_OURS_QUIET = Text(
-    "It's {clock} for me in {city}, quiet {hours}, and I answer {language}. {correction}"
+    "It's {clock} for me in {city}. Your quiet hours are {hours}, and I answer {language}."
+    " {correction}"
 )
-_CORRECTION = Text("Is that wrong? Then write your city.")
+_CORRECTION = Text(
+    "Is something wrong? Then write what is right: your city, your language, or quiet hours"
+    " like “22-7”."
+)
 _IN_LANGUAGE = Text("in {language}")
 _IN_YOUR_LANGUAGE = Text("in the language you write in")
 _CITIES = {
@@ -124,8 +129,9 @@ _INVITED_SOMEBODY = Text(
 )
 _LINK_PLATFORM = Text("Link {platform}")
 ASK_TO_LINK = Text(
-    "{account} sent your code. Once linked, you share one conversation, one memory and one budget."
-    " Each account sees everything the other has said. Is that account yours?"
+    "{account} sent your code. Once I link the two accounts, they share one conversation,"
+    " one memory and one budget. Each sees everything that was written to me from the"
+    " other. Is that account yours?"
 )
 _ASKED = Text(
     "I've asked on {platform} whether to link the accounts. Confirm it there within ten minutes."
@@ -133,7 +139,8 @@ _ASKED = Text(
     " create that code, send /link cancel now."
 )
 LINKED = Text(
-    "(Linked: {account} is now you. /accounts lists your accounts, and /unlink removes one.)"
+    "(Linked: {account} is now one of your accounts. /accounts lists them, and /unlink"
+    " unlinks one.)"
 )
 _LINKED_NOTICE = Text(
     "Linked: {name} on {platform} and you are now one person to me. /accounts lists your accounts."
@@ -143,10 +150,12 @@ UNREADABLE = Text(
     "I can't read {path}, so I changed nothing. Ask an owner to repair it, then try again."
 )
 _OVERFULL = Plural(
-    "{n} note from {account} doesn't fit into your memory:\n{shown}\nKeep it anyway? Until you"
-    " shorten your notes, I can't add new ones then.",
-    "{n} notes from {account} don't fit into your memory:\n{shown}\nKeep them anyway? Until you"
-    " shorten your notes, I can't add new ones then.",
+    "{n} note from {account} doesn't fit into your memory:\n"
+    "{shown}\n"
+    "Keep it anyway? If so, I can't add new notes until you shorten yours.",
+    "{n} notes from {account} don't fit into your memory:\n"
+    "{shown}\n"
+    "Keep them anyway? If so, I can't add new notes until you shorten yours.",
 )
 _MORE_NOTES = Text("- {count} more")
 KEPT = Plural("(I've added {n} note to your memory.)", "(I've added {n} notes to your memory.)")
@@ -155,7 +164,7 @@ _LINES: dict[str, Text] = {
     "list": Text("{number}. {account}, since {date}, on the list of allowed accounts"),
     "code": Text("{number}. {account}, since {date}, approved by code"),
     "local": Text("{number}. {account}, since {date}, on this computer"),
-    "link": Text("{number}. {account}, since {date}, through your other accounts"),
+    "link": Text("{number}. {account}, since {date}, linked to your other accounts"),
 }
 _LINE_HERE = Text("{line} (this one)")
 _SET_ASIDE = Plural(
@@ -190,7 +199,8 @@ _LONGEST_NOTE = 160
 
 YOUR_ACCOUNTS = Text("Your accounts")
 ABOUT_ACCOUNTS = Text(
-    "To Talaria, you are one person in all of these. To link another account, send /link there."
+    "To Talaria, you are one person in all of these. To link another account, send me /link"
+    " from that account."
 )
 ACCOUNT = Text("Account")
 HOW = Text("How it was added")
@@ -209,7 +219,7 @@ DIRECT_THERE = Text("Direct conversation there")
 DIRECT_CONTINUES = Text("continues for {name}")
 DIRECT_WITH_OTHERS = Text("not possible: others have been there since {time}")
 DIRECT_ASKED = Text("asked: {time}; nobody has agreed yet")
-DIRECT_NOT_ASKED = Text("nobody has agreed to it")
+DIRECT_NOT_ASKED = Text("no: nobody has agreed to that")
 _ADMITTED = {
     "list": Text("on the list of allowed accounts, since {date}"),
     "code": Text("approved by code: {date}"),

@@ -35,18 +35,19 @@ DISAPPEARING = Text(
 )
 
 FORGET_USAGE = Text(
-    "Add the words: /forget lisbon finds every note, reminder and message with a word that starts"
-    ' like that. Use quotes for an exact phrase: /forget "the old flat". A star also finds it'
-    " inside words: /forget *bon."
+    "Add the words: /forget lisbon finds every note, reminder and message with a word that"
+    ' starts with “lisbon”. Use quotes for an exact phrase: /forget "the old flat". With a'
+    " star, I also look inside words: /forget *bon."
 )
 FORGET_USAGE_HERE = Text(
-    "Add the words: here, /forget lisbon finds the notes of this group that you asked for. For your"
-    " messages and your own notes, send it to me in a direct message."
+    "Add the words: here, /forget lisbon finds notes that I saved for this group because"
+    " you asked me to. For your messages and your own notes, send me /forget in a direct"
+    " message."
 )
 FORGET_NOTHING = Text("I found nothing of yours with those words.")
 FORGET_NOTHING_HERE = Text(
-    "I found no note of this group with those words that you may delete. For your messages and your"
-    " own notes, send me /forget in a direct message."
+    "This group has no note with those words that you may delete. For your messages and"
+    " your own notes, send me /forget in a direct message."
 )
 FORGET_ENTRIES = Text("Notes only")
 FORGET_ALL = Text("Notes and messages")
@@ -69,11 +70,13 @@ FORGET_STUCK = Text(
 )
 
 ERASE_USAGE = Text(
-    "/erase me deletes everything I have about you. Owners can delete another person: /erase and"
-    " the folder that `talaria people list` shows."
+    "/erase me deletes everything I have about you. Owners can also delete another person's"
+    " data: send /erase and the person's folder, which `talaria people list` shows."
 )
 ERASE_OTHERS = Text("Only an owner can delete other people's data. /erase me deletes yours.")
-ERASE_UNKNOWN = Text("I don't know anyone by that name. `talaria people list` shows the names.")
+ERASE_UNKNOWN = Text(
+    "I know nobody with that folder. `talaria people list` shows everyone's folder."
+)
 ERASE_OWNER = Text(
     "That person is an owner. They can delete their data themselves, or you can run"
     " `talaria people erase`."
@@ -83,8 +86,8 @@ ERASE_LAST_OWNER = Text(
     " claim` first. If nobody needs Talaria any more, delete its folder."
 )
 LAST_OWNER = Text(
-    "They're the only owner, so I can't delete their data. Add another owner with `talaria"
-    " people claim` first. If nobody needs Talaria any more, delete its folder."
+    "That person is the only owner, so I can't delete their data. Add another owner with"
+    " `talaria people claim` first. If nobody needs Talaria any more, delete its folder."
 )
 ERASE_YES = Text("Delete")
 ERASE_SURE = Text("Delete permanently")
@@ -92,11 +95,12 @@ ERASE_NO = Text("Keep everything")
 ERASE_KEPT = Text("I've deleted nothing.")
 ERASE_BEGUN_OTHER = Text("I'm deleting it now and will tell you when it's done.")
 ERASE_BUSY = Text(
-    "I'm still working on something of theirs, so I've deleted nothing. Try again in a moment."
+    "I'm still working on something for that person, so I've deleted nothing. Try again in"
+    " a moment."
 )
 ERASE_UNFINISHED = Text(
-    "I haven't finished an answer to them, so I've deleted nothing. Start Talaria, then run this"
-    " again."
+    "I haven't finished an answer to that person, so I've deleted nothing. Start Talaria,"
+    " then run this command again."
 )
 GONE_ALREADY = Text("There's nobody by that name any more.")
 
@@ -124,14 +128,18 @@ _EXPORT = Text("This is everything I have about you. The README inside explains 
 _EXPORT_PARTS = Text("You get it in {count} archives.")
 _FOUND_NOTES = Text("Notes: {count:,}")
 _FOUND_MESSAGES = Text("Messages: {count:,}")
-_FOUND_QUOTES = Text("My own remarks on further messages: {count:,}")
+_FOUND_QUOTES = Text("My own remarks beside other messages: {count:,}")
 _FOUND_JOBS = Text("Reminders: {count:,}")
 _FOUND_BLOCKS = Text("Names of shared notes: {count:,}")
-_RENAMED = Text("These blocks have new names: {names}.")
+_RENAMED = Text("These shared notes have new names: {names}.")
 _ASK_FORGET = Text(
-    "I found these words in:\n{counts}\n{lines}\n\nWhat should I delete? You can't undo this. While"
-    " the messages stay, I still know the words in that conversation. Deleting messages also"
-    " deletes matching reminders, tool results and files."
+    "I found these words in:\n"
+    "{counts}\n"
+    "{lines}\n"
+    "\n"
+    "What should I delete? You can't undo this. If you keep the messages, I still know the"
+    " words in the conversations they belong to. Deleting messages also deletes matching"
+    " reminders, tool results and files."
 )
 _ASK_FORGET_HERE = Text(
     "These notes of this group have the words:\n{lines}\n\nShould I delete them? You can't undo"
@@ -146,7 +154,7 @@ _FORGOTTEN_HERE = Plural(
 _FORGOTTEN_DEEDS = Text("Deleted permanently. /undo in this group can't bring the words back.")
 _FOUND_GROUP_NOTES = Text("Notes in the group {name}: {count:,}")
 _FOUND_PAST = Text("Something deleted or changed that /undo could still bring back")
-_GONE_PAST = Text("Words from before: no undo brings them back")
+_GONE_PAST = Text("Deleted or changed words: /undo can't bring them back now")
 _FOUND_NAMELESS_NOTES = Text("Notes in a group: {count:,}")
 _DELETED_WORDS = Text("(These words were deleted.)")
 _FORGOTTEN = Text(
@@ -177,16 +185,17 @@ _EXTERNAL = Text(
     "I'll also delete the data from {names}. `talaria check` shows whether anything is left there."
 )
 _ERASE_BEGUN = Text(
-    "I'm deleting your data now. After that, you'll need approval to talk to me again."
+    "I'm deleting your data now. After that, an owner has to let you in before you can talk"
+    " to me again."
 )
 _OWN_BACKUPS = Text(
     "These backups still have your data: {names}. Whoever runs me can delete them, and any"
     " copies elsewhere."
 )
-_NO_BACKUP = Text("No backup in Talaria's folder contains your data. Copies elsewhere may.")
+_NO_BACKUP = Text("No backup in Talaria's folder contains the data. Copies elsewhere may.")
 _BACKUPS = Text(
-    "These backups may still have the data: {names}. Delete them or let them expire, and any"
-    " copies elsewhere."
+    "These backups may still have the data: {names}. Delete them, and any copies elsewhere,"
+    " or wait until they expire."
 )
 _MORE_BACKUPS = Text("{count} more")
 

@@ -45,7 +45,7 @@ EMPTY_LINE = Text("Write what I should remember.")
 SAME = Text("That's there already.")
 FULL = Text("There is no room for that many words. Shorten the text, or delete another line first.")
 SECRET = Text("That looks like a password or a key, so I don't store it.")
-HIDDEN = Text("That contains characters that nobody can see. Type it again, without copying.")
+HIDDEN = Text("That contains invisible characters. Type it again by hand instead of pasting it.")
 
 
 def list_profile(

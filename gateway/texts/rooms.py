@@ -29,7 +29,7 @@ FULL_ENDED = Text(
 )
 FULL_UNSURE = Text(
     "I can't tell who can read this group, so our direct conversation no longer continues"
-    " here. Send /room full to open it again."
+    " here. Send /room full to continue it here again."
 )
 FULL_IMPOSSIBLE = Text(
     "Other people have been here, so I keep our direct conversation out of this group for good."
@@ -54,15 +54,15 @@ MODE_UNKNOWN = Text(
     "- /room name Kitchen: I call this group Kitchen"
 )
 NUMBER_MISSING = Text(
-    "Add the number of an entry, which /memory shows:\n"
-    "- /share 3 in a group: that group can see entry 3\n"
+    "Add the number of a note, which /memory shows:\n"
+    "- /share 3 in a group: that group can see note 3\n"
     "- /share 3 in any other chat: everyone I talk with in groups can see it\n"
-    "- /share 3 private: only you can see it again"
+    "- /share 3 private: from then on, only you can see it"
 )
-NUMBER_UNKNOWN = Text("You have no entry {number}. /memory in a direct message lists your entries.")
+NUMBER_UNKNOWN = Text("You have no note {number}. /memory in a direct message lists your notes.")
 AUDIENCE_UNKNOWN = Text(
-    "Choose /share {number} everyone or /share {number} private. To share it with one group, send"
-    " /share {number} there."
+    "Choose /share {number} everyone or /share {number} private. To share the note with one"
+    " group, send /share {number} there."
 )
 MEMORY_EMPTY_HERE = Text(
     "I haven't saved anything about this group yet. For what I know about you, send me /memory in"
@@ -72,12 +72,12 @@ MEMORY_EMPTY = Text("I haven't saved anything about you yet.")
 MEMORY_USAGE = Text(
     "With /memory you can:\n"
     "- /memory: see what I remember about you\n"
-    "- /memory forget 3: delete entry 3\n"
+    "- /memory forget 3: delete note 3\n"
     "- /memory review: decide about notes that wait for your yes\n"
     "- /memory conflicts: see notes that contradict each other"
 )
 UNREADABLE = Text(
-    "I couldn't read that list, so I changed nothing. Whoever runs me can find the reason"
+    "I couldn't read the notes, so I changed nothing. Whoever runs me can find the reason"
     " with `talaria logs`."
 )
 UNNAMED_ROOM = Text("a group without a name")
@@ -124,15 +124,15 @@ _MEMORY_LIST_USAGE = Text(
 WHY, DELETE, ALL_NOTES = Text("Why?"), Text("Delete"), Text("All notes")
 WHICH_TO_FORGET = Text("Several notes fit. Press the one to delete.")
 NO_NOTE = Text("I have no note with “{words}”. /memory lists them all.")
-_HEADS = {"memory": Text("My notes"), "user": Text("About you")}
+_HEADS = {"memory": Text("Notes"), "user": Text("About you")}
 _EVERYONE = Text("everyone")
 _PRIVATE = Text("private")
 _FORGOTTEN = Text("Deleted: {entry}")
-_SHARED = Text("Everyone I talk with in groups can now see entry {number}: {entry}")
-SHARED_HERE = Text("Everyone here can now see entry {number} of your notes.")
-_UNSHARED = Text("Only you can see entry {number} now: {entry}")
-UNSHARED_HERE = Text("Only you can see entry {number} of your notes now.")
-AUDIENCE_BACK = Text("The same people as before can see entry {number} of your notes again.")
+_SHARED = Text("Everyone I talk with in groups can now see note {number}: {entry}")
+SHARED_HERE = Text("Everyone here can now see your note {number}.")
+_UNSHARED = Text("Only you can see note {number} now: {entry}")
+UNSHARED_HERE = Text("Only you can see your note {number} now.")
+AUDIENCE_BACK = Text("The people who could see your note {number} before can see it again.")
 _LONGEST_ENTRY = 500
 
 

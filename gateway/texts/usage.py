@@ -86,7 +86,7 @@ _GROWN = Text("I read {tokens:,} tokens more than for the answer before.")
 _SHRUNK = Text("I read {tokens:,} tokens less than for the answer before.")
 _SAVE_NEW = Text("/new starts a new conversation. That is cheaper: it saves {tokens:,} tokens.")
 _SAVE_COMPACT = Text("/compact summarises older messages and saves {tokens:,} tokens.")
-_SAVE_MEMORY = Text("/memory lets you delete entries, which saves up to {tokens:,} tokens.")
+_SAVE_MEMORY = Text("/memory lets you delete notes, which saves up to {tokens:,} tokens.")
 _LEAST_SAVED = 100
 """Tokens below which a hint on saving them is not worth a line."""
 

@@ -26,7 +26,7 @@ async def join(harness: Harness, first: Account, other: Account) -> None:
 
 def asked_last(account: Account) -> str:
     """Return the newest question about accounts."""
-    return next(text for text in reversed(texts(account)) if "Once linked" in text)
+    return next(text for text in reversed(texts(account)) if "Once I link" in text)
 
 
 async def own(harness: Harness, account: Account) -> None:

@@ -54,7 +54,7 @@ async def test_the_owner_is_greeted_once_by_name_with_examples_and_a_time_zone(
         ("I live in New York", "(New York time)"),
         ("UTC+2", "(UTC+2 time)"),
         ("10pm-7am", "Which time zone"),
-        ("Vienna, 22-7", "(Vienna time), quiet 22:00-07:00"),
+        ("Vienna, 22-7", "(Vienna time). Your quiet hours are 22:00-07:00"),
         ("Ich wohne in Wien, sprich Deutsch", "(Zeit von Wien), und ich antworte auf Deutsch."),
     ],
 )
@@ -80,9 +80,13 @@ async def test_the_greeting_is_answered_after_another_message_too(stage: Stage) 
         await harness.ask(ANNA, "hello")
         greeting = stage.telegram.messages(ANNA)[-2].text
         assert "for me in Berlin, and I answer in the language you write in." in greeting
-        assert greeting.endswith("Is that wrong? Then write your city.")
-        assert "(Vienna time), quiet 22:00-07:00" in await harness.ask(ANNA, "Vienna, quiet 22-7")
-        assert "(Lisbon time), quiet 22:00-07:00" in await harness.ask(ANNA, "no, Lisbon")
+        assert greeting.endswith("your city, your language, or quiet hours like “22-7”.")
+        assert "(Vienna time). Your quiet hours are 22:00-07:00" in await harness.ask(
+            ANNA, "Vienna, quiet 22-7"
+        )
+        assert "(Lisbon time). Your quiet hours are 22:00-07:00" in await harness.ask(
+            ANNA, "no, Lisbon"
+        )
         assert "auf Deutsch" in await harness.ask(ANNA, "German please")
 
 
@@ -152,7 +156,9 @@ async def test_a_reply_that_answers_no_question_of_a_model_is_read_by_code(stage
     async with stage.open() as harness:
         stage.plan("Hi! How can I help?", "Paris it is.")
         await harness.ask(ANNA, "hello")
-        assert "(Vienna time), quiet 22:00-07:00" in await harness.ask(ANNA, "Vienna, quiet 22-7")
+        assert "(Vienna time). Your quiet hours are 22:00-07:00" in await harness.ask(
+            ANNA, "Vienna, quiet 22-7"
+        )
         assert await harness.ask(ANNA, "Paris") == "Paris it is."
 
 

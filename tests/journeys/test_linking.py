@@ -29,7 +29,7 @@ async def test_a_person_continues_from_telegram_in_discord_and_slack(
         assert question.labels == (people.YES(), people.NO())
         assert discord.user_id in question.text
         await harness.press(telegram, people.YES())
-        assert asked_last(telegram).endswith("removes one.)")
+        assert asked_last(telegram).endswith("unlinks one.)")
         assert texts(discord)[-1] == people.describe_linked_notice("telegram", "Anna")
 
         assert await harness.hears(discord, "who is Mitzi?") == "echo: who is Mitzi?"

@@ -99,7 +99,7 @@ async def test_memory_shows_both_lists_with_their_visibility(tmp_path: Path) -> 
         await here.says("ann", "/share 3", room="den")
         said = await here.says("ann", "/memory")
         assert said.splitlines()[:4] == [
-            "**My notes**",
+            "**Notes**",
             "- 2: Has a cat (everyone)",
             "- 3: Has a dog (“Den”)",
             "- 4: Has a debt (private)",

@@ -335,7 +335,7 @@ async def test_a_search_marks_the_words_and_leads_to_the_message(setup: Setup) -
         assert "before or after" in near
         assert "<mark>" not in near
         nothing = await read(session, "/search?q=xyzzyx")
-        assert "Nothing was found. Try other words, or a month." in nothing
+        assert "Nothing was found. Try other words, or name a month." in nothing
         assert "<b>" not in await read(session, "/search?q=%22%00%3Cb%3E")
     async with browse_as(setup.served, setup.chat, OLGA) as session:
         hidden = (await read(session, "/search?q=bluefishsaid")).partition('id="found"')[2]

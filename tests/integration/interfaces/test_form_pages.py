@@ -319,7 +319,7 @@ async def test_an_entry_of_memory_is_added_changed_deleted_and_brought_back(setu
         assert "I keep a few bees</textarea>" in text
         wrong = [
             ({"text": "sk-ant-api03-" + "a" * 95}, "That looks like a password"),
-            ({"action": "remove", "row": "999999"}, "You have no entry 999999"),
+            ({"action": "remove", "row": "999999"}, "You have no note 999999"),
             ({"text": " "}, "Write what I should remember."),
         ]
         for form, words in wrong:

@@ -77,9 +77,15 @@ async def test_an_update_replaces_the_prices(tmp_path: Path) -> None:
         done = await talaria_beside(tmp_path, "models", "update", "--from", address)
     assert done.code == 0, done.err
     assert "61 prices were written" in done.out
-    assert "gpt-5-mini: $7.00 in" in talaria(tmp_path, "models", "list", **OPENAI).out
+    assert (
+        "gpt-5-mini: $7.00 per million tokens read"
+        in talaria(tmp_path, "models", "list", **OPENAI).out
+    )
     own = {"TALARIA_COST__PRICES": "gpt-5-mini in=1 out=2 date=2026-11-01"}
-    assert "gpt-5-mini: $1.00 in" in talaria(tmp_path, "models", "list", **OPENAI, **own).out
+    assert (
+        "gpt-5-mini: $1.00 per million tokens read"
+        in talaria(tmp_path, "models", "list", **OPENAI, **own).out
+    )
 
 
 def test_a_failed_update_keeps_the_prices(tmp_path: Path) -> None:

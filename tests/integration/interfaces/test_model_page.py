@@ -79,7 +79,7 @@ async def test_an_owner_connects_a_model_that_was_tried_at_once(
             ({"key": "sk-wrong"}, "The key is not accepted."),
             ({"address": f"{api.url}/v2"}, "The address usually ends in /v1."),
             ({"address": "http://127.0.0.1:9/v1"}, "The server can&#39;t be reached."),
-            ({"address": "nonsense"}, "Details in English"),
+            ({"address": "nonsense"}, "Details: “"),
             ({}, "It has: llama3:latest, qwen3:4b."),
         ):
             shown = await submit(owner, "/model", form | change)

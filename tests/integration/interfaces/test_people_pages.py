@@ -120,7 +120,7 @@ async def test_an_owner_sees_who_wrote_in_a_room_and_why_it_is_not_direct(setup:
     assert wrote.index("Zebrana, <time") < wrote.index("Olga, <time")
     assert find_row(text, "choir")[-1].startswith("not possible: others have been there since Wed")
     assert find_row(text, "attic")[-1].startswith("asked: Wed 18 Nov")
-    assert find_row(text, "cellar")[-2:] == ["nobody", "nobody has agreed to it"]
+    assert find_row(text, "cellar")[-2:] == ["nobody", "no: nobody has agreed to that"]
     assert find_row(text, "garden")[-1] == "continues for Zebrana"
 
 

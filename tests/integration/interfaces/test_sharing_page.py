@@ -40,7 +40,7 @@ async def test_an_entry_is_shared_and_made_private_on_the_page(setup: Setup) -> 
         async with session.post(f"/memory/entries/{number}/share", data={"sees": "everyone"}) as it:
             text = html.unescape(await it.text())
         assert it.status == 200
-        assert f"can now see entry {number}: {NOTE}" in text
+        assert f"can now see note {number}: {NOTE}" in text
         assert forms.WHO_SEES(names="everyone") in text
         assert await read_audiences(setup) == ["everyone"]
         async with browse_as(setup.served, setup.chat, OLGA) as other:
@@ -50,7 +50,7 @@ async def test_an_entry_is_shared_and_made_private_on_the_page(setup: Setup) -> 
         assert await read_audiences(setup) == ["everyone"], "nobody changes another's entry"
         async with session.post(f"/memory/entries/{number}/share", data={"sees": "nobody"}) as it:
             text = html.unescape(await it.text())
-        assert f"Only you can see entry {number} now" in text
+        assert f"Only you can see note {number} now" in text
         assert await read_audiences(setup) == []
     person = await find_named(setup, "zebrana")
     deeds = await setup.served.gateway.database.read(audit.list_of, person_id=person.id, limit=9)
@@ -63,7 +63,7 @@ async def test_an_entry_is_shared_and_made_private_on_the_page(setup: Setup) -> 
 
 async def test_the_operation_knows_only_entries_that_exist(setup: Setup) -> None:
     asked = ShareEntry(person="zebrana", row=987, sees="everyone")
-    with pytest.raises(Mistaken, match="no entry 987"):
+    with pytest.raises(Mistaken, match="no note 987"):
         await asyncio.to_thread(perform_typed, setup.home, "memory.share", asked, ChangedAudience)
 
 

@@ -107,7 +107,7 @@ async def test_linking_approves_a_stranger(tmp_path: Path) -> None:
         await home.presses(people_texts.YES())
         await work.says("hello!")
         assert len(harness.model.requests) == 1
-        assert "through your other accounts" in await work.says("/accounts")
+        assert "linked to your other accounts" in await work.says("/accounts")
 
 
 async def test_a_linked_account_loses_access_with_the_allowed_one(tmp_path: Path) -> None:

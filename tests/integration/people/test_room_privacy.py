@@ -151,7 +151,7 @@ async def test_sharing_shows_one_entry_and_unsharing_hides_it(
         before, of_bob, elsewhere = await look(), await look(who="bob"), await look("attic")
         number = await here.number_of("ann", "Has a canary")
         said = await here.says("ann", f"/share {number}", room="den")
-        assert said == f"Everyone here can now see entry {number} of your notes."
+        assert said == f"Everyone here can now see your note {number}."
         shared = await look()
         (line,) = (
             set(shared.splitlines())

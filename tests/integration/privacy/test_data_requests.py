@@ -338,7 +338,9 @@ async def test_the_name_of_a_block_is_forgotten_and_its_entries_stay(tmp_path: P
         assert "Names of shared notes: 1" in asked
         await ana.presses(privacy.FORGET_ALL())
         await settled(harness)
-        (name,) = re.findall(r"These blocks have new names: (untitled-\d+)\.", last(harness, ana))
+        (name,) = re.findall(
+            r"These shared notes have new names: (untitled-\d+)\.", last(harness, ana)
+        )
         assert "- kept in b" in (await ana.says(f"/block {name}")).replace("1: ", "")
         assert "letters" in await ana.says("/block")
     assert search(tmp_path, "bluefish") == []
