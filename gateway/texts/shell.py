@@ -33,7 +33,9 @@ ON_WEEKDAY = Text("{weekday}, {time}")
 SEARCH_HINT = Text("Conversations, messages, memory, reminders, skills, settings, pages")
 ASK_IN_CHAT = Text("Ask in the chat")
 MESSAGES = Text("Messages")
-ALSO_NEAR = Plural("Also in {n} message before or after", "Also in {n} messages before or after")
+ALSO_NEAR = Plural(
+    "Close by: {n} message without the words", "Close by: {n} messages without the words"
+)
 WHY = Text("Why?")
 HOW_IT_CAME = Text("How this answer came about")
 BASED_ON = Text("What the answer is based on")
@@ -47,8 +49,8 @@ GO_ON = Text("Go on with this conversation")
 ABOUT_GO_ON = Text("Your next message continues this conversation, whichever chat you write in.")
 
 NEEDS_SCRIPT = Text(
-    "The chat needs JavaScript. Without it, go on in a conversation, or with `talaria chat` in a"
-    " terminal."
+    "The chat needs JavaScript. Without it, write on the page of a conversation, or with"
+    " `talaria chat` in a terminal."
 )
 
 GO_TO = Text("Go to {page}")

@@ -94,24 +94,28 @@ CHANGED_MEANWHILE = Text("The skill “{name}” has changed meanwhile; look at 
 IS_BUNDLED = Text("The skill “{name}” comes with Talaria and can't be changed.")
 IS_OF_PROJECT = Text("The skill “{name}” belongs to the working folder; change it there.")
 WRITTEN_LATER = Text("The change is recorded, but can't be written yet; Talaria tries again.")
-BROKEN = Text("I can't read the skills now. An owner can run `talaria skills check`.")
+BROKEN = Text(
+    "I can't read the skills now. An owner can find the reason with `talaria skills check`."
+)
 FOLLOW = Text("Do this with the skill {name}; read it first with `skill_view`: {words}")
 NO_SKILL = Text("There's no skill “{name}”. /skills lists the skills.")
 TRY_HOW = Text("Add what I should do, for example: /skills try {name} sum up my notes")
-NO_CASES = Text("The skill “{name}” has no cases of its own. I test it with your earlier requests.")
-_CASES_COUNT = Text("These cases test the skill “{name}”:\n\n{lines}")
+NO_CASES = Text(
+    "The skill “{name}” has no test cases of its own. I test it with your earlier requests."
+)
+_CASES_COUNT = Text("These test cases are for the skill “{name}”:\n\n{lines}")
 _CASES_WAIT = Text(
-    "I wrote these cases for the skill “{name}” myself, so they don't count until an owner"
-    " approves them:\n"
+    "I wrote these test cases for the skill “{name}” myself, so they don't count until an"
+    " owner approves them:\n"
     "\n"
     "{lines}"
 )
 APPROVE_CASES = Text("Approve")
 CASES_APPROVED = Text(
-    "These cases count from now on, and I test the skill “{name}” with them. They stop"
-    " counting when the file changes."
+    "These test cases count from now on, and I test the skill “{name}” with them. If their"
+    " file changes, they no longer count."
 )
-_BAD_CASES = Text("I can't read the cases of the skill “{name}”. Details: “{reason}.”")
+_BAD_CASES = Text("I can't read the test cases of the skill “{name}”. Details: “{reason}.”")
 FOLLOW_ALONE = Text("Start the skill {name}; read it first with `skill_view`.")
 
 

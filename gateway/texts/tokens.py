@@ -25,7 +25,8 @@ REVOKE = Text("End access")
 REVOKE_NAMED = Text("End access: {name}")
 MADE = Text("Token “{name}” made")
 REVOKED = Text(
-    "The program “{name}” no longer has access. A token can't come back; make a new one."
+    "The program “{name}” no longer has access. I can't bring its token back; if it needs"
+    " access again, make a new one."
 )
 ENDED_FOR_GOOD = Text("access ended for “{name}”: I don't keep tokens, so this one can't come back")
 BAD_NAME = Text(

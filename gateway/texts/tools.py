@@ -7,12 +7,12 @@ from agent_core.localization import Text
 from agent_core.transcript import ToolSpec
 
 _LIST = Text("Here I can:\n\n{lines}")
-_PRESS = Text("Choose one to turn it off, or on again.")
+_PRESS = Text("Choose a tool to turn it off, or on again.")
 _LINE = Text("- {purpose}")
 _LINE_OFF = Text("- {purpose} (off)")
 _NO_PICTURES = Text(
-    "I can't make pictures from a description here, because no model for them is set up. My owner"
-    " can name one (`images.model`)."
+    "I can't make pictures from a description here, because no model for that is set up. An"
+    " owner can set one up (`images.model`)."
 )
 _SERVERS = Text(
     "/mcp shows the tools of other services. To turn one off, send /tools off and its name."
@@ -20,8 +20,8 @@ _SERVERS = Text(
 UNKNOWN = Text("There's no tool called “{name}” here. I have these: {names}.")
 NEAREST = Text("There's no tool called “{name}” here. Did you mean “{nearest}”?")
 USAGE = Text(
-    "Send /tools to see my tools. /tools off NAME switches one off here, and /tools on NAME "
-    "switches it on again."
+    "Send /tools to see my tools. /tools off NAME turns one off here, and /tools on NAME"
+    " turns it on again."
 )
 ONLY_OWNER = Text("Only an owner can turn tools on or off in a group or channel.")
 SWITCHED_OFF = Text("Turned off here: {purpose}.")
@@ -32,7 +32,7 @@ ABOUT_TOOLS = Text(
     "This is for our direct conversations; a group has its own list. A change takes effect at once."
 )
 TURN_ON, TURN_OFF = Text("Turn on: {name}"), Text("Turn off: {name}")
-OF_SERVER = Text("With {name}")
+OF_SERVER = Text("Tools of {name}")
 GONE = Text("Turned off, and not available now")
 
 
@@ -57,7 +57,7 @@ _TOOLS = {
     "execute_code": _ToolTexts(
         purpose=Text("run Python code that calls other tools"), step=Text("Running code")
     ),
-    "group_titles": _ToolTexts(purpose=Text("read the titles of groups")),
+    "group_titles": _ToolTexts(purpose=Text("read the names of groups")),
     "image_generate": _ToolTexts(
         purpose=Text("make pictures from a description"), step=Text("Making a picture")
     ),
@@ -70,8 +70,8 @@ _TOOLS = {
     "patch": _ToolTexts(
         purpose=Text("edit a file in your workspace"), step=Text("Changing a file")
     ),
-    "process": _ToolTexts(purpose=Text("manage commands in the background")),
-    "propose_identity": _ToolTexts(purpose=Text("propose a change of my character to an owner")),
+    "process": _ToolTexts(purpose=Text("manage commands that run in the background")),
+    "propose_identity": _ToolTexts(purpose=Text("suggest to an owner how to change my character")),
     "read_file": _ToolTexts(
         purpose=Text("read a file in your workspace"), step=Text("Reading a file")
     ),

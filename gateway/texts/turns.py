@@ -27,12 +27,12 @@ BRING_BACK_NAMED = Text("Bring it back: {title}")
 REMOVED_FORKS = Text("Removed conversations")
 REMOVED_FIRST = Text("this conversation is removed. Bring it back first.")
 NO_FORK = Text("only a copy of a conversation can be removed.")
-STILL_RUNNING = Text("the answer isn't complete yet. Remove the conversation once it is.")
-STILL_ANSWERING = Text("the answer isn't complete yet. Copy the conversation once it is.")
+STILL_RUNNING = Text("the answer isn't complete yet. Wait for it, then remove the conversation.")
+STILL_ANSWERING = Text("the answer isn't complete yet. Wait for it, then copy the conversation.")
 BY_SOURCE = Text("What the model read, by source")
 REPLAY_OF = Text("What the model read")
 ABOUT_SOURCES = Text(
-    "About how much the model had read by the end of this request, in tokens. Four tokens"
+    "By the end of this request, the model had read about this much, in tokens. Four tokens"
     " are about three words."
 )
 SOURCE, SHARE = Text("Source"), Text("Share")
@@ -51,11 +51,12 @@ ALL_CALLS = Plural(
 )
 REPLAY = Text("Comparison")
 ABOUT_REPLAY = Text(
-    "I rebuild from my storage what the model got, and compare. Nothing is done again."
+    "I rebuild from my storage what the model got, and compare it with what was sent then."
+    " Nothing is done again."
 )
 VERDICTS: Mapping[str, Text] = {
     "identical": Text("No difference: the model got exactly this."),
-    "differs": Text("Model call {number} differs from what was sent."),
+    "differs": Text("The rebuilt model call {number} differs from what was sent."),
     "fewer": Text(
         "I can't rebuild model call {number} from what is stored, so the comparison ends there."
     ),
@@ -85,7 +86,10 @@ _PLAN_DONE = Plural("The only step is done", "All {n} steps are done")
 _PLAN_TITLE = 80
 """Characters of a step that fit into a status line."""
 
-_DOUBT = Text("I was restarted during this step and don't know whether it took effect: {action}")
+_DOUBT = Text(
+    "I was restarted during this step and don't know whether it took effect, so please"
+    " check: {action}"
+)
 _MORE = Plural("The same is true of {n:,} more step.", "The same is true of {n:,} more steps.")
 _MOST_NAMED = 3
 

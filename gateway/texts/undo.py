@@ -14,7 +14,8 @@ FIXED = Text("Your last message changed nothing that I can take back ({change}).
 STILL_ASKED = Text("My question above is still open.")
 FORGOT = Text("/forget deletes permanently, so I can't take it back.")
 _OLD = Text(
-    "The last change here that I can take back is older ({moment}): {change}\nShall I take it back?"
+    "The last change here that I can take back was made earlier ({moment}): {change}\n"
+    "Shall I take it back?"
 )
 _ELSEWHERE = Text(
     "Nothing is left to take back in this chat. The last change elsewhere ({moment}, {place}):"
@@ -29,13 +30,13 @@ OTHER_WAYS = {
     "new": Text("you began a new conversation; /sessions leads back to an earlier one"),
     "resume": Text("you went to another conversation; /sessions leads back"),
     "branch": Text("you went on in a copy of the conversation; /sessions leads back"),
-    "link": Text("linked accounts; /accounts lists them, and /unlink unlinks one"),
-    "unlink": Text("an unlinked account; /link links it again"),
-    "invite": Text("an invitation; the page “People and groups” cancels it"),
+    "link": Text("you linked accounts; /accounts lists them, and /unlink unlinks one"),
+    "unlink": Text("you unlinked an account; /link links it again"),
+    "invite": Text("you made an invitation; the page “People and groups” cancels it"),
     "approve": Text("somebody was let in; `talaria people erase` removes a person"),
-    "approvals": Text("revoked permissions; I ask again when I need one"),
-    "connections": Text("connections; /connections makes one again"),
-    "block": Text("a shared block; /block undo NAME takes its newest change back"),
+    "approvals": Text("you revoked a permission; I ask again when I need it"),
+    "connections": Text("your connections changed; /connections shows them"),
+    "block": Text("you changed a shared block; /block undo NAME takes its newest change back"),
 }
 """What commands change that have another way back, or none; by the name of the command."""
 _UNNAMED = Text("a change")

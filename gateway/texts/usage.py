@@ -19,7 +19,10 @@ COMPACT_RUNNING = Text(
     "I'm still answering here. Wait until I'm done or send /stop, then try /compact again."
 )
 COMPACT_EMPTY = Text("This conversation has only just started, so there's nothing to shorten.")
-COMPACT_NO_GAIN = Text("I couldn't shorten this conversation now, so I changed nothing.")
+COMPACT_NO_GAIN = Text(
+    "I couldn't shorten this conversation now, so I changed nothing. Perhaps it is short"
+    " already; if not, try again later."
+)
 CONTEXT_EMPTY = Text("I haven't answered in this conversation yet. Ask again after my next answer.")
 RESUME_BUTTON = Text("Resume {number}")
 RESUME_USAGE = Text("Add the number of a conversation. /sessions lists them.")
@@ -112,8 +115,8 @@ _LIMIT_OF_PERSON = Text(
     " owner can raise the limit.)"
 )
 _LIMIT_OF_ALL = Text(
-    "(I stopped: everyone's shared daily limit of {limit} is used up. I can continue from"
-    " {moment}. An owner can raise the limit.)"
+    "(I stopped: the daily limit of {limit} that everyone shares is used up. I can continue"
+    " from {moment}. An owner can raise the limit.)"
 )
 _LIMIT_OF_OWNER = Text(
     "(I stopped: your daily limit of {limit} is used up. I can continue from {moment}. To"
@@ -125,10 +128,10 @@ _LIMIT_OF_ALL_FOR_OWNER = Text(
 )
 _TODAY = Text("**Today**: {spent}")
 _MONTH = Text("Last 30 days: {spent}")
-_RESET = Text("Counting starts again at zero: {moment}.")
+LIMITS_END = Text("Counting starts again at zero: {moment}.")
 _EVERYONE = Text("**Everyone today**: {spent}")
 _PRICES = Text("Date of each price: {models}")
-_FREE = Text("Free, on this machine: {models}. I count tokens instead.")
+_FREE = Text("Free on this machine: {models}. I count tokens instead of money.")
 _NO_PRICE = Text("No price known for: {models}. I count tokens instead.")
 _NO_PRICE_OWNER = Text(
     "No price known for: {models}. I count tokens instead; you can set a price in cost.prices."
@@ -142,8 +145,8 @@ _USAGE_LINE_TOKENS = Plural(
     "- {purpose}, {model}: {n:,} calls, {read:,} tokens read, {written:,} written",
 )
 _RECALL_LINE = Plural(
-    "- Looked up: about {tokens:,} tokens of earlier messages in {n:,} answer",
-    "- Looked up: about {tokens:,} tokens of earlier messages in {n:,} answers",
+    "- Looked up: about {tokens:,} tokens of earlier messages for {n:,} answer",
+    "- Looked up: about {tokens:,} tokens of earlier messages for {n:,} answers",
 )
 _OF = Text("{used} of {limit}")
 _WITHOUT_PRICE = Text("{money} and {tokens} without a price")
@@ -185,7 +188,7 @@ NOT_SAVED = Text(
     "Caching cost {net} more than it saved: reading cost {saved} less, and writing the cache"
     " {extra} more, at today's prices."
 )
-CACHE_UNPRICED = Text("Price unknown: {models}. So it is unknown what caching saved there.")
+CACHE_UNPRICED = Text("No price known for: {models}. So I can't say what the cache saved there.")
 LIMITS = Text("Today's limits")
 LIMIT_OF = Text("Limit for")
 LIMIT_USED = Text("Used")
@@ -194,8 +197,7 @@ LIMIT_SHARE = Text("Share")
 PRICED_MODELS = Text("Models with a price")
 UNPRICED_MODELS = Text("Models without a price")
 NO_LIMIT = Text("no limit")
-LIMITS_END = Text("The limits begin again: {time}.")
-LIMITS_CHANGE = Text("To change a limit, set {setting} in config.toml:")
+LIMITS_CHANGE = Text("You can change the limits ({setting}) here:")
 LIMITS_ASK = Text("An owner can change the limits.")
 
 
@@ -339,7 +341,7 @@ def describe_usage(report: UsageReport) -> str:
         lines.append(_RECALL_LINE(answers, tokens=tokens))
     lines += [""] if lines[1:] else []  # else they belong to the list
     lines.append(_MONTH(spent=describe_charged(report.month)))
-    lines.append(_RESET(moment=_moment(person.day.end, reader)))
+    lines.append(LIMITS_END(moment=_moment(person.day.end, reader)))
     if report.deployment:
         deployment = report.deployment
         lines += ["", _EVERYONE(spent=_of_limit(deployment.spent, deployment.limit))]

@@ -8,8 +8,9 @@ from agent_core.state.webhooks.webhooks import WebhookEventKind, WebhookState
 
 WEBHOOKS = Text("Webhooks")
 ABOUT = Text(
-    "A webhook tells another program what happens here, by a signed POST request for each event."
-    " It names requests, changes and questions by their numbers, and contains none of your words."
+    "A webhook tells another program what happens here: it sends a signed POST for each"
+    " event. A POST names your requests, changes and questions by their numbers, and"
+    " contains none of your words."
 )
 NONE = Text("No webhooks yet. Add the address of a program that takes POST requests.")
 ADD = Text("Add a webhook")
@@ -30,10 +31,10 @@ OLD_UNTIL = Text("Events are signed with the former secret, too, until")
 STATES: Mapping[WebhookState, Text] = {
     "active": Text("active"),
     "paused": Text("paused"),
-    "dead": Text("ended"),
+    "dead": Text("stopped"),
 }
 WAITING = Plural("{n:,} event is waiting to be sent", "{n:,} events are waiting to be sent")
-FAILURES = Plural("The last request failed", "The last {n:,} requests failed")
+FAILURES = Plural("The last attempt failed", "The last {n:,} attempts failed")
 DELIVERIES = Text("Last events")
 NOTHING_SENT = Text("Nothing was sent yet.")
 SENT_STATES: Mapping[DeliveryState, Text] = {
@@ -46,7 +47,8 @@ TEST, AGAIN = Text("Send a test event"), Text("Send again")
 REMOVE, RESTORE = Text("Remove"), Text("Bring it back")
 REMOVED = Text("Removed")
 ABOUT_REMOVED = Text(
-    "You can restore the last five. After that, they send what happens from then on."
+    "You can bring back the last five that you removed. Such a webhook then sends only what"
+    " happens from that moment on."
 )
 CHANGE = Text("Change")
 CHANGED = Text("The webhook “{name}” has been changed.")
@@ -61,7 +63,7 @@ DONE = {
     "resume": Text("Webhook “{name}” active again"),
     "change": Text("Webhook “{name}” changed"),
     "remove": Text("Webhook “{name}” removed"),
-    "restore": Text("Webhook “{name}” restored"),
+    "restore": Text("Webhook “{name}” brought back"),
 }
 """Lines that name what was done, for `/undo`."""
 NEW_SECRET = Text("a new secret for the webhook “{name}”: the old one must not become valid again")

@@ -36,7 +36,7 @@ SUMMARY = "All before this was answered."
 
 _SAID = re.compile(r"\b(say|ring|collapse|long|slow|tale|fetch) (m\d+-\d+)\b")
 _TOKEN = re.compile(r"\bm(\d+)-(\d+)(?:\.(\d+))?\b")
-_NOTE = re.compile(r"^.*don.t know whether it took effect: .*$", re.MULTILINE)
+_NOTE = re.compile(r"^.*don.t know whether it took effect.*$", re.MULTILINE)
 """The notice about a step with an unknown outcome, which quotes the step."""
 _ANSWER_ID = re.compile(r"\bid(\d+)\b")
 

@@ -90,7 +90,7 @@ async def test_a_kill_while_a_picture_is_made_pays_once(stage: Stage) -> None:
         stage.plan("I can't tell whether it was made.")
         async with stage.open(**settings(server)) as harness:
             said = await harness.sees(ANNA, "I can't tell whether it was made.")
-            assert "don't know whether it took effect: Making a picture" in said.text
+            assert "whether it took effect, so please check: Making a picture" in said.text
             assert "It is not known whether this call took effect" in results(stage.turns[-1])[0]
         assert len(server.asked) == 1
 

@@ -176,7 +176,7 @@ async def test_webhooks_of_the_page_and_of_a_program_are_taken_back_and_brought_
             if await look() != state:
                 await press(setup, "Undo")
             assert await look() == state
-        assert "Webhook “build” restored" in await press(setup, "Bring it back")
+        assert "Webhook “build” brought back" in await press(setup, "Bring it back")
         assert await look() == [("build", "active")]
 
 
@@ -212,7 +212,7 @@ async def test_a_token_of_the_page_ends_by_undo_and_never_comes_back(setup: Setu
         text = await send(session, "/tokens/new", name="cellar", scope="api")
         number = re.findall(r"/tokens/(\d+)/revoke", text)[0]
         text = await send(session, f"/tokens/{number}/revoke")
-        assert "A token can't come back" in unescape(text)
+        assert "I can't bring its token back" in unescape(text)
 
 
 async def test_a_new_secret_says_why_nothing_takes_it_back(setup: Setup) -> None:

@@ -80,7 +80,7 @@ async def test_a_webhook_is_added_tested_changed_and_gets_a_new_secret(
         while "it answers with status 500" not in text:
             text = await read(session)
         assert "a test event · waits · 1 attempt" in text
-        assert "The last request failed" in text
+        assert "The last attempt failed" in text
         await send(session, "/webhooks/1/deliveries/1/redeliver")
         await receiver.gets(2)
         while "a test event · sent" not in text:

@@ -266,10 +266,10 @@ async def test_cases_that_the_agent_wrote_prove_nothing_before_an_owner_approves
         assert await state_of(harness) == "draft"
         assert "skill_test" not in await harness.read(list_runs)
         await harness.chat.says("/skills cases tally")
-        told = await harness.chat.sees_text("I wrote these cases for the skill “tally” myself")
+        told = await harness.chat.sees_text("I wrote these test cases for the skill “tally” myself")
         assert "- hi → contains ''" in told.text
         await harness.chat.says("/skills agree tally")
-        await harness.chat.sees_text("These cases count from now on")
+        await harness.chat.sees_text("These test cases count from now on")
         told = await harness.chat.sees_text("The skill “tally” passed its test")
         assert "I tried 4 examples that a person wrote or approved." in told.text
         assert "earlier requests" not in told.text

@@ -67,7 +67,7 @@ async def test_the_tokens_have_a_line_of_their_own_in_usage(tmp_path: Path) -> N
         await harness.chat.says("/usage")
         tokens = (len(line) + 1) // 4
         await harness.chat.sees_text(
-            f"- Looked up: about {tokens} tokens of earlier messages in 1 answer"
+            f"- Looked up: about {tokens} tokens of earlier messages for 1 answer"
         )
 
 
