@@ -94,7 +94,7 @@ async def test_undo_that_asks_before_it_takes_back_an_old_change(deployment: Sta
         await harness.hears(anna, "/settings language de")
         clock.move(harness, hours=5)
         told = await harness.hears(anna, "Mach das rückgängig")
-        assert told.startswith("Die letzte Änderung hier, die ich zurücknehmen kann, liegt länger")
+        assert told.startswith(
             "Die letzte Änderung hier, die ich zurücknehmen kann, liegt länger zurück"
         )
         assert "Sprache: Deutsch" in told
