@@ -36,7 +36,7 @@ async def test_the_owner_is_greeted_once_by_name_with_examples_and_a_time_zone(
         # The owner has set it up, so nobody asks again, and Slack's "Berlin" does not count.
         assert "for you (Vienna time)" in greeting.text
         await harness.press(anna, "Quiet from 22:00 to 07:00")
-        assert "quiet 22:00-07:00" in anna.seen()[0].text
+        assert "quiet hours are 22:00-07:00" in anna.seen()[0].text
         await harness.press(anna, "Deutsch")
         assert "Erinnere mich" in anna.seen()[0].text
         deployment.plan("Gern.")

@@ -191,7 +191,7 @@ async def test_reminders_of_one_wish_are_one_deed_of_which_some_may_have_come(
         count = len(anna.seen())
         clock.move(harness, hours=4)
         await harness.until(lambda: len(anna.seen()) > count)
-        assert "older" in (told := await harness.hears(anna, "/undo"))
+        assert "made earlier" in (told := await harness.hears(anna, "/undo"))
         assert all(text.rstrip(".") in told for text in whens)
         await harness.press(anna, "Undo")
         told = anna.seen()[-1].text.replace("*", "")

@@ -507,7 +507,7 @@ async def test_a_question_is_answered_on_the_page_today(setup: Setup) -> None:
             async with session.post(f"/questions/{number}/answer", data=form) as answer:
                 text = await answer.text()
                 assert answer.status == status, (number, words, text)
-                assert ("diese Frage ist nicht mehr offen" in text) == (status == 409)
+                assert ("Diese Frage ist nicht mehr offen" in text) == (status == 409)
         evil = {"Origin": "http://evil.example"}
         async with session.post(f"/questions/{tea}/answer", headers=evil) as answer:
             assert answer.status == 403

@@ -360,7 +360,7 @@ async def test_a_room_without_memory_points_to_the_direct_chat(
         await here.says("ann", note("Has a canary"))
         assert await den_says(here, "ann", "/memory") == rooms_texts.MEMORY_EMPTY_HERE()
         assert await den_says(here, "ann", "/undo") == "There's nothing to undo."
-        assert "of this group" in await den_says(here, "ann", "/forget")
+        assert "for this group" in await den_says(here, "ann", "/forget")
         assert await den_says(here, "ann", "/memory forget") == memory.ROOM_USAGE()
 
 
