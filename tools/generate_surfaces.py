@@ -209,7 +209,7 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
         Deed(
             name="Start a chore of Talaria from the list of them",
             chat="-rare",
-            page="POST /condition/chores/{job:int}/run",
+            page="POST /condition/chores/{chore:int}/run",
             terminal="-rare",
             api="-owner",
         ),

@@ -92,7 +92,7 @@ async def show(look: Look) -> Fields:
 async def run(look: Look) -> Response:
     """Run one of Talaria's chores now. Raises `Missing` and `Declined`."""
     chores = await look.gateway.database.read(jobs.list_system)
-    chore = next((one for one in chores if one.id == look.find_id("job")), None)
+    chore = next((one for one in chores if one.id == look.find_id("chore")), None)
     if chore is None:
         raise Missing
     await do_verb(look.context, ActOnJob(id=chore.id), verb="run")

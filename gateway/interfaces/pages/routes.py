@@ -186,7 +186,7 @@ _ANSWERS: dict[str, Callable[[Look], Awaitable[Response]]] = {
     "/teams/{team}/edit": teams.change,
     "/teams/{team}/task": teams.give_task,
     "/teams/{team}/{verb}": teams.act,
-    "/condition/chores/{job:int}/run": health.run,
+    "/condition/chores/{chore:int}/run": health.run,
     "/configuration/{name}": configuration.change,
     "/model": model.connect,
     "/approvals/{approval:int}/revoke": approvals.revoke,

@@ -65,6 +65,7 @@ NUMBERS: Mapping[str, str] = {
     "approval": "SELECT id FROM approvals WHERE person_id = :id",
     "block": "SELECT label FROM blocks WHERE made_by = :id",
     "change": "SELECT id FROM ledger WHERE person_id = :id",
+    "chore": "SELECT id FROM jobs WHERE kind = 'system'",
     "claim": "SELECT 1 UNION SELECT 2",
     "code": "SELECT id FROM link_codes",
     "conversation": "SELECT id FROM conversations WHERE person_id = :id",
