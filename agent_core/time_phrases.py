@@ -94,7 +94,8 @@ _LONG_DAY = (
 )
 _DAYS = rf"(?:{_LONG_DAY}|weekend)s"
 _SLASHED = (
-    r"\b(?:(?:on|am) )?(?P<one>\d{1,2})/(?P<other>\d{1,2})(?:/(?P<year>\d{4}|\d\d))?(?![\d/])"
+    r"(?<![-:/.*\w])(?:(?:on|am) )?(?P<one>\d{1,2})/(?P<other>\d{1,2})"
+    r"(?:/(?P<year>\d{4}|\d\d))?(?![\d/])"
 )
 _CLOCK = (
     r"(?:\d{1,2}[:.][0-5]\d(?: ?[ap]\.?m\b\.?)?(?: uhr| o'clock)?|\d{1,2} ?[ap]\.?m\b\.?"

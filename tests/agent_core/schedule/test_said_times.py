@@ -36,6 +36,8 @@ READ: list[tuple[str, dict[str, Any]]] = [
     ("9:00 UTC+2 on friday", {"at": "2026-12-04T09:00", "zone": "Etc/GMT-2"}),
     ("morgen um 9 Uhr New Yorker Zeit", {"at": "2026-11-30T09:00", "zone": "America/New_York"}),
     ("every monday at 9 am PST", {"cron": "0 9 * * 1", "zone": "America/Los_Angeles"}),
+    ("0 8-12/2 * * 1-5", {"cron": "0 8-12/2 * * 1-5"}),
+    ("feed https://example.org/3/4/2027", {"on": "feed https://example.org/3/4/2027"}),
     ("in 20 minutes", {"in_minutes": 20}),
     ("every 2 hours", {"every_minutes": 120}),
     ("every monday at 19:00", {"cron": "0 19 * * 1"}),
