@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from tests.architecture.source import ROOT
 
-OF_THEIR_DAY = ("decisions.md", "measurements.md", "places.md")
-"""Their entries name the commands of their day."""
 _BLOCK = re.compile(r"^ *```(?:sh|bash)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"`(talaria (?:[a-z][\w-]*)(?: [^`]*)?)`")
 _COMMENT = re.compile(r"\s+# .*")
@@ -15,20 +13,17 @@ _COMMENT = re.compile(r"\s+# .*")
 _HERE = "tests/integration/interfaces"
 EXCEPTIONS: dict[str, str] = {
     r"^(pipx|uv tool|pip) ": "installs from a wheel or a registry: tools/release_check.py",
-    r"docker compose": "Compose: tools/container_check.sh starts the same image",
-    r"\| docker |^(docker |printf .*>|chmod 600 \.env)": "Docker: tools/container_check.sh",
+    r"docker compose": "needs Compose 2, which Debian lacks; the image: tools/container_check.sh",
+    r"\| docker |^docker ": "needs a Docker engine: tools/container_check.sh",
     r"^(sudo |ssh -L)": "needs root, or another machine",
-    r"^make (setup|check|lint|docs|test|test-fast|test-thorough|hooks)$": ".ci/run, in parts",
+    r"^make (setup|check|test)$": "CI does the same: .ci/run",
     r"^make demo$": "the same lines: tests/journeys/test_terminal.py",
-    r"^make (run|first-hour)$|^cd ~/talaria": "runs until it is stopped, or draws pictures",
-    r"^make (try-\w+|bench|faults|check release-check|release-check|lock)$|^rm requirements": (
-        "takes minutes to an hour, or the network: a developer's, by hand"
-    ),
-    r"^(git pull|git -c |rm -rf ~/)": "changes the reader's checkout, or removes the data",
+    r"^make run$": "runs until it is stopped: tests/integration/processes.py",
+    r"^make (try-rl|check release-check|release-check|lock)$": "downloads packages",
+    r"^node conformance": "comes from npm: tests/agent_core/tools/mcp/test_conformance.py",
     r"^(python3 -m venv dist|dist/sbom|\.venv/bin/cyclonedx|rm -r dist)": "a release, by hand",
     r"^sed .*age": f"needs the program age; the same file: {_HERE}/test_backup_commands.py",
     r"^claude mcp": "Claude Code, another program, with an account",
-    r"^export ": "sets a variable of the reader's shell",
     r"talaria setup( |$)(?!--non)": "asks on a terminal: tests/journeys/test_setup.py",
     r"AAE": "an account at Telegram: tests/journeys/test_setup.py",
     r"talaria run$": "runs until it is stopped: tests/integration/processes.py",
@@ -70,8 +65,6 @@ def list_printed() -> list[Printed]:
     """Return the commands in blocks of all pages, each once."""
     found: dict[str, Printed] = {}
     for path in (ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))):
-        if path.name in OF_THEIR_DAY:
-            continue
         for command in _list_commands(path.read_text("utf-8")):
             found.setdefault(command, Printed(page=path.name, command=command))
     return list(found.values())
@@ -88,7 +81,7 @@ def _list_commands(text: str) -> Iterator[str]:
 def list_inline() -> list[str]:
     """Return the commands that stand within sentences, each once."""
     pages = (ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")))
-    texts = (path.read_text("utf-8") for path in pages if path.name not in OF_THEIR_DAY)
+    texts = (path.read_text("utf-8") for path in pages)
     return sorted({command for text in texts for command in _INLINE.findall(text)})
 
 

@@ -69,6 +69,45 @@ ABSENT = {
     "talaria webhooks redeliver 1 7": "There is no delivery 7",
 }
 """Commands that name something the house lacks, each with how they say so."""
+COPY = "; ".join(
+    (
+        "git config --global user.name Ada",
+        "git config --global user.email ada@example.org",
+        "git init --quiet up",
+        "git -C up commit --quiet --allow-empty -m First",
+        "git clone --quiet up copy",
+        "cd copy",
+    )
+)
+"""Makes a repository and a copy of it."""
+WALKS = {
+    "printf 'TELEGRAM_BOT_TOKEN=...\\nANTHROPIC_API_KEY=...\\n' > .env": (
+        *("", "cat .env", r"^TELEGRAM_BOT_TOKEN=\.\.\.\nANTHROPIC_API_KEY=\.\.\.\n$"),
+    ),
+    "chmod 600 .env": ("touch .env", "stat -c %a .env", "^600$"),
+    "rm -rf ~/.talaria": ("", "ls -A", r"^(?![\s\S]*\.talaria\n)"),
+    "rm requirements*.lock": ("touch requirements.lock", "ls", r"^(?![\s\S]*\.lock)"),
+    "git pull": (
+        f"{COPY}; git -C ../up commit --quiet --allow-empty -m Second",
+        "git log --format=%s",
+        "Second",
+    ),
+    'git -c core.hooksPath=.git/hooks commit -m "Fix the date"': (
+        f"{COPY}; touch date; git add date",
+        "git log --format=%s",
+        "Fix the date",
+    ),
+    'git -c filter.lfs.smudge="git-lfs smudge -- %f" checkout .': (
+        f"{COPY}; echo 1 > date; git add date; git commit --quiet -m Date; rm date",
+        "cat date",
+        "^1$",
+    ),
+    "export OPENAI_BASE_URL=http://192.168.1.20:11434/v1": ("", "printenv OPENAI_BASE_URL", "/v1"),
+    "export TALARIA_MODEL__NAME=qwen3:8b": ("", "printenv TALARIA_MODEL__NAME", "qwen3:8b"),
+}
+"""What a reader does before and after a command, and what the line after it writes."""
+_MARK = "= = = ="
+"""Stands between what a command says and what shows its deed."""
 CALENDAR = """\
 BEGIN:VCALENDAR
 VERSION:2.0
@@ -233,13 +272,17 @@ def copy_skill(folder: Path) -> None:
 
 
 def check(house: House, printed: Printed) -> None:
-    done = house.run(printed.command)
+    first, then, shown = WALKS.get(printed.command, ("", "", ""))
+    lines = [f"{{ {first}; }} >/dev/null"] if first else []
+    lines += [printed.command, *([f"echo '{_MARK}'", then] if then else [])]
+    done = house.run("\n".join(["set -e", *lines]))
     said = f"{printed.page}: {printed.command}\n{done.stdout[-800:]}\n{done.stderr[-800:]}"
     if printed.command in ABSENT:
         assert done.returncode in (1, 2), said
         assert re.search(ABSENT[printed.command], done.stderr), said
     else:
         assert done.returncode == 0, said
+        assert re.search(shown, done.stdout.rpartition(f"{_MARK}\n")[2]), said
     assert "Traceback" not in done.stderr, said
 
 
@@ -278,7 +321,7 @@ def test_each_exception_is_needed() -> None:
     named = [path for why in EXCEPTIONS.values() for path in re.findall(r"[\w.]+/[\w./]+", why)]
     assert [path for path in named if not ROOT.joinpath(path).exists()] == []
     known = {one.command for one in PRINTED}
-    assert [command for command in ABSENT if command not in known] == []
+    assert [command for command in (*ABSENT, *WALKS) if command not in known] == []
 
 
 def test_each_command_in_a_sentence_exists() -> None:
