@@ -77,8 +77,8 @@ ALREADY: Mapping[WebhookState, Text] = {
 }
 NO_DELIVERY = Text("There is no delivery {number} of this webhook.")
 WRONG_NAME = Text(
-    "The name of a webhook has at most 32 letters, digits, spaces, dots, dashes and underscores,"
-    " and begins with a letter or digit."
+    "The name of a webhook has at most 32 letters, digits, spaces, dots, dashes and underscores."
+    " It begins with a letter or digit."
 )
 TOO_MANY = Plural(
     "There is {n:,} webhook, and no more are allowed.",
